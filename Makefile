@@ -1,0 +1,69 @@
+# `make demo` and `make test` need nothing but make and a Python >= 3.11: they set up their
+# own environment in .venv. The stamp files remember what is installed there, so that a
+# second run installs nothing; an edited pyproject.toml makes the next run install again.
+
+# The first of these that runs and is new enough; override with `make PYTHON=... test`.
+PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3 python; do \
+	if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; \
+	then echo $$python; break; fi; done)
+
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+PYTEST_ARGS ?=
+
+# Each test process gets one BLAS thread: the processes are the parallelism.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test lint format bench-linear clean distclean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+demo: $(VENV)/.stamp-demo ## Explain decisions of a model on embedded data
+	$(BIN)/python -m pertinent.demo
+
+test: lint ## Run every check: ruff, mypy, tests and doctests
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
+lint: $(VENV)/.stamp-test ## Check style and types without running the tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.stamp-test ## Rewrite the sources in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench-linear: $(VENV)/.stamp-test ## Time linear models against CVXPY and SciPy
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.linear
+
+clean: ## Remove caches and build products
+	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests benchmarks experiments -name __pycache__ -type d -prune \
+		-exec rm -rf {} + 2>/dev/null || true
+
+distclean: clean ## Remove the virtual environment as well
+	rm -rf $(VENV)
+
+$(VENV)/.stamp-venv:
+	@test -n "$(PYTHON)" || { \
+		echo "pertinent needs Python >= 3.11, and none was found on the PATH." >&2; \
+		echo "Install one, or name it: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "pertinent needs Python >= 3.11; '$(PYTHON)' is not." >&2; exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "'$(PYTHON)' cannot create virtual environments." >&2; \
+		echo "On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	"$(PYTHON)" -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.stamp-demo: $(VENV)/.stamp-venv pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[demo]"
+	@touch $@
+
+$(VENV)/.stamp-test: $(VENV)/.stamp-venv pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	@touch $@
