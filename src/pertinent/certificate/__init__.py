@@ -1,0 +1,27 @@
+"""Certificates: why an answer is optimal, or why there is none, in a form anyone can re-check.
+
+Nothing here calls a solver or shares code with one. A proof holds numbers (dual multipliers,
+a Farkas ray, tangent points ...) from which `Proofs.bounds` recomputes, with plain NumPy, a
+value that no point of the cell can undercut.
+"""
+
+from pertinent.certificate._check import Verdict, check
+from pertinent.certificate._linear import LinearProofs, SingleRowProofs
+from pertinent.certificate._proofs import Block, Certificate, NoProofs, Proofs
+from pertinent.certificate._status import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, status_names
+
+__all__ = [
+    "FAILED",
+    "FEASIBLE",
+    "INFEASIBLE",
+    "OPTIMAL",
+    "Block",
+    "Certificate",
+    "LinearProofs",
+    "NoProofs",
+    "Proofs",
+    "SingleRowProofs",
+    "Verdict",
+    "check",
+    "status_names",
+]

@@ -1,0 +1,112 @@
+"""One answer, checked by itself: from the cell, the point and the proof, nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent._typing import BoolArray, FloatArray
+from pertinent.certificate._proofs import Proofs
+from pertinent.regions import Cell
+
+#: Relative gap below which an answer of a linear or convex cell counts as optimal.
+GAP_CONVEX = 1e-6
+#: The same for non-convex and integer cells.
+GAP_NONCONVEX = 1e-4
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a certificate shows about one answer.
+
+    Attributes
+    ----------
+    objective : float
+        Weighted distance of the point, recomputed; ``inf`` if there is no point.
+    bound : float
+        What no point of the cell can undercut; ``inf`` if the cell is proved empty.
+    violation : float
+        Largest violation of any inequality or bound by the point.
+    feasible, optimal, infeasible : bool
+    """
+
+    objective: float
+    bound: float
+    violation: float
+    feasible: bool
+    optimal: bool
+    infeasible: bool
+
+    @property
+    def gap(self) -> float:
+        """Objective minus bound."""
+        return self.objective - self.bound
+
+
+def check(
+    cell: Cell,
+    center: FloatArray,
+    weights: FloatArray,
+    point: FloatArray | None,
+    proof: Proofs,
+    *,
+    lower: FloatArray | None = None,
+    upper: FloatArray | None = None,
+    tol: float = 1e-9,
+) -> Verdict:
+    """Return what the proof and the point show, recomputed from the cell in plain NumPy.
+
+    Parameters
+    ----------
+    cell : Cell
+    center : ndarray of shape (n_features,)
+    weights : ndarray of shape (n_features,)
+    point : ndarray of shape (n_features,) or None
+        The answer; None where the claim is that none exists.
+    proof : Proofs of length 1
+    lower, upper : ndarray of shape (n_features,), optional
+        The sample's own bounds, beyond those of the cell.
+    tol : float
+        Violation accepted, in the units of each inequality.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.certificate import LinearProofs, check
+    >>> from pertinent.regions import Cell
+    >>> cell = Cell(np.array([[-1.0, -2.0]]), np.array([-2.0]))  # x1 + 2 x2 >= 2
+    >>> proof = LinearProofs(np.array([[0.5]]), np.array([False]))
+    >>> check(cell, np.zeros(2), np.ones(2), np.array([0.0, 1.0]), proof).optimal
+    True
+    """
+    low = np.maximum(cell.lower, -np.inf if lower is None else lower)[None]
+    high = np.minimum(cell.upper, np.inf if upper is None else upper)[None]
+    centers = np.asarray(center, dtype=float)[None]
+    bound = max(0.0, float(proof.bounds(cell, centers, weights, low, high)[0]))
+    if point is None:
+        return Verdict(np.inf, bound, np.inf, False, False, bound == np.inf)
+    points = np.asarray(point, dtype=float)[None]
+    objective = float((weights * np.abs(points - centers)).sum())
+    outside = float(np.maximum(low - points, points - high).max(initial=0.0))
+    violation = max(float(cell.violation(points)[0]), outside)
+    feasible = violation <= tol
+    gap = GAP_CONVEX if cell.is_convex else GAP_NONCONVEX
+    close = is_closed(np.array([objective]), np.array([bound]), points, centers, weights, gap)
+    return Verdict(objective, bound, violation, feasible, feasible and bool(close[0]), False)
+
+
+def is_closed(
+    objective: FloatArray,
+    bound: FloatArray,
+    points: FloatArray,
+    centers: FloatArray,
+    weights: FloatArray,
+    gap: float,
+) -> BoolArray:
+    """Return whether the bound meets the objective within the relative gap.
+
+    Differences at the size of rounding (1e-12 of the coordinates) never open a gap.
+    """
+    rounding = 1e-12 * (weights * (np.abs(points) + np.abs(centers))).sum(axis=1)
+    return np.asarray(objective - bound <= gap * objective + rounding)

@@ -1,0 +1,164 @@
+"""What a proof is, and how proofs of the pieces of a union prove the whole."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pertinent._typing import FloatArray, IntArray
+from pertinent.regions import Cell, Region
+
+
+class Proofs(ABC):
+    """Proofs about one cell, one for each of ``n`` centers."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def bounds(
+        self,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return what is proved: no point of the cell within the bounds costs less.
+
+        ``inf`` says that the cell holds no point at all within the bounds. ``lower`` and
+        ``upper`` have shape (n, n_features) and include the cell's own bounds.
+        """
+
+    @abstractmethod
+    def take(self, rows: IntArray) -> Proofs:
+        """Return the proofs of the given rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoProofs(Proofs):
+    """Nothing is known beyond that a distance is not negative."""
+
+    n: int
+
+    def __len__(self) -> int:
+        return self.n
+
+    def bounds(
+        self,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return zeros."""
+        return np.zeros(len(centers))
+
+    def take(self, rows: IntArray) -> NoProofs:
+        """Return as many nothings."""
+        return NoProofs(len(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Proofs about one piece of a union, for some of the rows."""
+
+    piece: int
+    rows: IntArray
+    proofs: Proofs
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """The proofs behind ``n`` projections onto a region.
+
+    The bound over a union is the smallest over its pieces, and a piece about which nothing
+    was proved counts with 0; so skipping a piece without a proof can only lower the bound.
+    """
+
+    n: int
+    blocks: tuple[Block, ...] = ()
+
+    def bounds(
+        self,
+        region: Region,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the proved lower bound of each row, recomputed from the region.
+
+        ``lower`` and ``upper`` broadcast to the shape of ``centers``.
+        """
+        low = np.broadcast_to(lower, centers.shape)
+        high = np.broadcast_to(upper, centers.shape)
+        over_union = np.full(self.n, np.inf)
+        by_piece = self._by_piece()
+        for piece, cell in enumerate(region.cells):
+            known = np.zeros(self.n)
+            for block in by_piece.get(piece, ()):
+                rows = block.rows
+                inside = slice(None) if _is_everything(rows, self.n) else rows
+                proved = block.proofs.bounds(
+                    cell,
+                    centers[inside],
+                    weights,
+                    np.maximum(low[inside], cell.lower),
+                    np.minimum(high[inside], cell.upper),
+                )
+                known[inside] = np.maximum(known[inside], proved)
+            np.minimum(over_union, known, out=over_union)
+        return over_union
+
+    def _by_piece(self) -> dict[int, list[Block]]:
+        grouped: dict[int, list[Block]] = {}
+        for block in self.blocks:
+            grouped.setdefault(block.piece, []).append(block)
+        return grouped
+
+    def take(self, rows: IntArray) -> Certificate:
+        """Return the certificate of the given rows, in their order."""
+        place = np.full(self.n, -1)
+        place[rows] = np.arange(len(rows))
+        if len(np.unique(rows)) != len(rows):
+            return self._take_repeated(rows)
+        blocks = []
+        for block in self.blocks:
+            here = np.flatnonzero(place[block.rows] >= 0)
+            if len(here):
+                moved = replace(
+                    block, rows=place[block.rows[here]], proofs=block.proofs.take(here)
+                )
+                blocks.append(moved)
+        return Certificate(len(rows), tuple(blocks))
+
+    def _take_repeated(self, rows: IntArray) -> Certificate:
+        singles = [self.take(np.array([row])) for row in rows]
+        return concatenate(singles)
+
+
+def _is_everything(rows: IntArray, n: int) -> bool:
+    return len(rows) == n and bool((rows == np.arange(n)).all())
+
+
+def concatenate(certificates: Sequence[Certificate]) -> Certificate:
+    """Return the certificate of all rows, one batch after the other."""
+    blocks: list[Block] = []
+    start = 0
+    for certificate in certificates:
+        blocks += [replace(b, rows=b.rows + start) for b in certificate.blocks]
+        start += certificate.n
+    return Certificate(start, tuple(blocks))
+
+
+def scatter(n: int, parts: Iterable[tuple[IntArray, Certificate]]) -> Certificate:
+    """Return the certificate of ``n`` rows made of parts that say which rows are theirs."""
+    blocks = [
+        replace(block, rows=rows[block.rows]) for rows, part in parts for block in part.blocks
+    ]
+    return Certificate(n, tuple(blocks))

@@ -1,0 +1,104 @@
+"""Linear classifiers: the class with the largest score ``W x + b`` wins.
+
+Label ``t`` wins where ``(W_k - W_t) x <= b_t - b_k`` for every other class k: one cell with
+K - 1 rows, a half-space for two classes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pertinent._typing import FloatArray, Foreign
+from pertinent.exceptions import InputError, UnsupportedModelError
+from pertinent.models.registry import class_index, model_classes, register_model
+from pertinent.regions import Cell, Region
+
+
+def linear_region(
+    coef: FloatArray, intercept: FloatArray, model: Foreign, label: Any, margin: float
+) -> Region:
+    """Return where ``label`` wins under linear scores.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
+        With a single row, a positive score means the second class.
+    intercept : ndarray of shape (n_classes,) or (1,)
+    model : fitted classifier
+        Asked for its ``classes_`` only.
+    label : one of ``classes_``
+    margin : float
+    """
+    t, n_classes = class_index(model, label), len(model_classes(model))
+    if len(coef) == 1 and n_classes == 2:
+        sign = -1.0 if t == 1 else 1.0
+        cell = Cell(sign * coef, -sign * intercept)
+    elif len(coef) == n_classes:
+        rivals = np.arange(n_classes) != t
+        cell = Cell(coef[rivals] - coef[t], intercept[t] - intercept[rivals])
+    else:
+        raise InputError(
+            f"{type(model).__name__} has {n_classes} classes and {len(coef)} rows of "
+            "coefficients; expected one row for each class, or one row for two classes."
+        )
+    return Region((cell.tighten(margin),))
+
+
+def coefficients(model: Foreign) -> tuple[FloatArray, FloatArray]:
+    """Return ``coef_`` (dense, two-dimensional) and ``intercept_`` in double precision."""
+    coef = model.coef_
+    dense = coef.toarray() if hasattr(coef, "toarray") else coef
+    W = np.atleast_2d(np.asarray(dense, dtype=float))
+    b = np.broadcast_to(np.asarray(model.intercept_, dtype=float).reshape(-1), (len(W),))
+    return W, b
+
+
+@register_model(
+    "sklearn.linear_model.LogisticRegression",
+    "sklearn.linear_model.LogisticRegressionCV",
+    "sklearn.linear_model.SGDClassifier",
+    "sklearn.linear_model.Perceptron",
+    "sklearn.linear_model.PassiveAggressiveClassifier",
+    "sklearn.linear_model.RidgeClassifier",
+    "sklearn.linear_model.RidgeClassifierCV",
+    "sklearn.svm.LinearSVC",
+    "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
+)
+def scored_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Return the region of models that predict the class of the largest linear score."""
+    return linear_region(*coefficients(model), model, label, margin)
+
+
+@register_model("sklearn.svm.SVC")
+def svc_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Return the region of a support vector classifier with a linear kernel and two classes."""
+    if model.kernel != "linear":
+        raise UnsupportedModelError(
+            f"SVC(kernel={model.kernel!r}) has no linear regions; supported is kernel='linear'."
+        )
+    if len(model_classes(model)) != 2:
+        raise UnsupportedModelError(
+            "SVC with more than two classes votes between pairs of classes. "
+            "Use LinearSVC, or OneVsRestClassifier(SVC(kernel='linear')), instead."
+        )
+    return linear_region(*coefficients(model), model, label, margin)
+
+
+@register_model("sklearn.multiclass.OneVsRestClassifier")
+def one_vs_rest_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Return the region of one-vs-rest over linear binary classifiers."""
+    if getattr(model, "multilabel_", False):
+        raise UnsupportedModelError("OneVsRestClassifier on several labels at once: not a class.")
+    rows, offsets = [], []
+    for inner in model.estimators_:
+        if not hasattr(inner, "decision_function") or not hasattr(inner, "coef_"):
+            raise UnsupportedModelError(
+                f"OneVsRestClassifier over {type(inner).__name__}: supported are linear "
+                "classifiers with a decision_function, e.g. LogisticRegression or LinearSVC."
+            )
+        W, b = coefficients(inner)
+        rows.append(W[0])
+        offsets.append(b[0])
+    return linear_region(np.array(rows), np.array(offsets), model, label, margin)

@@ -1,0 +1,166 @@
+"""One table of the classifiers we know, by name, so that none must be imported to be known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from pertinent._typing import Foreign
+from pertinent.exceptions import InputError, UnsupportedModelError, unknown_name
+from pertinent.regions import Region
+
+#: ``(model, label, margin) -> Region``
+RegionOf = Callable[[Foreign, Any, float], Region]
+
+_DECIDES = ("predict", "decision_function", "predict_proba")
+
+
+@dataclass(frozen=True)
+class _Entry:
+    region_of: RegionOf
+    subclasses: bool
+
+
+_TABLE: dict[str, _Entry] = {}
+
+
+def register_model(*names: str, subclasses: bool = True) -> Callable[[RegionOf], RegionOf]:
+    """Register the function that gives the decision regions of classes, by qualified name.
+
+    Parameters
+    ----------
+    *names : str
+        Module and class, e.g. ``"sklearn.linear_model.LogisticRegression"``. A private module
+        (``sklearn.linear_model._logistic``) may be left out. Nothing is imported.
+    subclasses : bool
+        Whether the function also holds for subclasses that do not decide differently (that
+        override none of predict, decision_function and predict_proba).
+
+    Returns
+    -------
+    callable
+        A decorator for ``(model, label, margin) -> Region``. The region holds the points that
+        the model predicts as ``label``, tightened by ``margin`` (see `Cell.tighten`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.models import register_model
+    >>> from pertinent.models.linear import linear_region
+    >>> @register_model("mypackage.Scorecard")
+    ... def scorecard_region(model, label, margin):
+    ...     return linear_region(model.points_[None], np.array([-model.cut_]), model, label, margin)
+    """
+
+    def add(function: RegionOf) -> RegionOf:
+        for name in names:
+            _TABLE[name] = _Entry(function, subclasses)
+        return function
+
+    return add
+
+
+def supported_models() -> list[str]:
+    """Return the names of all classes with known decision regions, in alphabetical order."""
+    return sorted(_TABLE)
+
+
+def decision_region(model: Foreign, label: Any, margin: float = 0.0) -> Region:
+    """Return the region of the points that a fitted classifier predicts as ``label``.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    label : one of ``model.classes_``
+    margin : float
+        How far inside the points must lie, in units of each inequality's slope.
+
+    Examples
+    --------
+    >>> import pertinent
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> region = pertinent.decision_region(model, 0)
+    >>> bool((region.contains(X) == (model.predict(X) == 0)).all())
+    True
+    """
+    entry = _find(model)
+    _require_fitted(model)
+    classes = model_classes(model)
+    if label not in classes.tolist():
+        raise unknown_name("label", label, classes.tolist())
+    return entry.region_of(model, label, margin)
+
+
+def model_classes(model: Foreign) -> NDArray[Any]:
+    """Return the labels of a fitted classifier."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        raise InputError(
+            f"{type(model).__name__} has no classes_. Fit it first, or give the class of your "
+            "own a classes_ attribute with its labels."
+        )
+    if isinstance(classes, list) or np.ndim(classes) != 1:
+        raise InputError(
+            f"{type(model).__name__} predicts several outputs at once; explain one output at a "
+            "time with a single-output classifier."
+        )
+    return np.asarray(classes)
+
+
+def class_index(model: Foreign, label: Any) -> int:
+    """Return the place of a label in ``classes_``."""
+    return model_classes(model).tolist().index(label)
+
+
+def _require_fitted(model: Foreign) -> None:
+    if not hasattr(model, "fit"):
+        return
+    try:
+        check_is_fitted(model)
+    except NotFittedError as error:
+        raise InputError(
+            f"This {type(model).__name__} is not fitted yet. Call fit(X, y) on it first."
+        ) from error
+
+
+def _find(model: Foreign) -> _Entry:
+    if isinstance(model, type):
+        raise UnsupportedModelError(
+            f"Expected a fitted classifier, got the class {model.__name__}. Create and fit it first."
+        )
+    own = type(model)
+    for ancestor in own.__mro__:
+        for name in _names(ancestor):
+            entry = _TABLE.get(name)
+            if entry is None:
+                continue
+            if ancestor is own or (entry.subclasses and not _decides_anew(own, ancestor)):
+                return entry
+            raise UnsupportedModelError(
+                f"{own.__qualname__} is a subclass of {name} that may decide differently. "
+                f"Register its own regions with pertinent.register_model."
+            )
+    raise UnsupportedModelError(
+        f"{own.__module__}.{own.__qualname__} is not supported. Supported are: "
+        f"{', '.join(supported_models())}. Others can be added with pertinent.register_model."
+    )
+
+
+def _names(cls: type) -> list[str]:
+    """Return the qualified name of a class, with and without private modules."""
+    full = f"{cls.__module__}.{cls.__qualname__}"
+    public = ".".join(part for part in full.split(".") if not part.startswith("_"))
+    return [full, public]
+
+
+def _decides_anew(own: type, ancestor: type) -> bool:
+    return any(getattr(own, name, None) is not getattr(ancestor, name, None) for name in _DECIDES)

@@ -1,0 +1,69 @@
+"""Bounds only, and one half-space with bounds: solved by looking, not by searching.
+
+    min  sum_i w_i |x_i - c_i|   s.t.  g'x <= h,  lower <= x <= upper
+
+is a fractional knapsack: the features that lower ``g'x`` most per unit of cost move first, each
+as far as its bound allows, until the inequality holds. The order is the same for every row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pertinent._typing import FloatArray
+from pertinent.certificate import LinearProofs
+from pertinent.projection.problem import EMPTY, SOLVED, Solved, Task
+from pertinent.regions import row_products
+
+
+def solve_bounds(task: Task) -> Solved:
+    """Return the centers clipped into their bounds."""
+    n = len(task)
+    empty = (task.lower > task.upper).any(axis=1)
+    outcome = np.where(empty, EMPTY, SOLVED).astype(np.int8)
+    points = task.start()
+    points[empty] = np.nan
+    return Solved(points, outcome, LinearProofs(np.zeros((n, 0)), empty))
+
+
+def solve_halfspace(task: Task) -> Solved:
+    """Return the fractional-knapsack optimum of every row."""
+    g, h = task.cell.G[0], task.cell.h[0]
+    points = task.start()
+    demand = row_products(points, task.cell.G)[:, 0] - h
+    multiplier, left = _fill(task, g, points, demand)
+    contradictory = (task.lower > task.upper).any(axis=1)
+    # What no movement could satisfy proves itself: the row alone is a Farkas ray.
+    empty = left | contradictory
+    multiplier[left] = 1.0
+    points[empty] = np.nan
+    outcome = np.where(empty, EMPTY, SOLVED).astype(np.int8)
+    return Solved(points, outcome, LinearProofs(multiplier[:, None], empty))
+
+
+def _fill(
+    task: Task, g: FloatArray, points: FloatArray, demand: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Move features in order of gain per cost, in place; return multipliers and unmet rows."""
+    gain = np.abs(g)
+    order = np.argsort(-gain / task.weights, kind="stable")
+    multiplier = np.zeros(len(task))
+    active = np.flatnonzero(demand > 0)
+    need = demand[active]
+    for i in order[: np.count_nonzero(g)]:
+        if not len(active):
+            break
+        here = points[active, i]
+        # g_i > 0: going down helps, g_i < 0: going up helps.
+        end = task.lower[active, i] if g[i] > 0 else task.upper[active, i]
+        room = np.abs(end - here)
+        move = np.minimum(room, need / gain[i])
+        reached = move < room
+        points[active, i] = np.where(reached, here - np.sign(g[i]) * move, end)
+        multiplier[active[move > 0]] = task.weights[i] / gain[i]
+        need = need - move * gain[i]
+        going_on = ~reached & (need > 0)
+        active, need = active[going_on], need[going_on]
+    unmet = np.zeros(len(task), dtype=bool)
+    unmet[active] = True
+    return multiplier, unmet

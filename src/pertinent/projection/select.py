@@ -1,0 +1,35 @@
+"""The structure of a cell picks its solver, and one may ask which and why."""
+
+from __future__ import annotations
+
+from pertinent.exceptions import InputError
+from pertinent.projection.halfspace import solve_bounds, solve_halfspace
+from pertinent.projection.polyhedron import solve_polyhedron
+from pertinent.projection.problem import Method
+from pertinent.regions import Cell
+
+
+def choose_method(cell: Cell) -> Method:
+    """Return the method for a cell, by its structure.
+
+    - no rows: clip into the bounds;
+    - one linear row: fractional knapsack, closed form;
+    - linear rows: bounded dual simplex over all centers at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.projection import choose_method
+    >>> from pertinent.regions import Cell
+    >>> choose_method(Cell(np.ones((1, 3)), np.zeros(1)))
+    Method(name='half-space', why='one linear row: fractional knapsack in closed form')
+    """
+    if cell.is_linear:
+        if len(cell.G) == 0:
+            return Method("bounds", "no rows: clip into the bounds", solve_bounds)
+        if len(cell.G) == 1:
+            why = "one linear row: fractional knapsack in closed form"
+            return Method("half-space", why, solve_halfspace)
+        why = f"{len(cell.G)} linear rows: dual simplex, all centers in lock step"
+        return Method("dual simplex", why, solve_polyhedron)
+    raise InputError("This cell has quadratic rows, and no method for them is installed.")

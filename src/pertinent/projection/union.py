@@ -1,0 +1,274 @@
+"""Projection onto a union: the best piece, with pieces that cannot win skipped.
+
+The minimum over A and B is the smaller of the minima over A and over B; the bound over both is
+the smaller of the two bounds, whether a piece was solved, cut short or skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.certificate import (
+    FAILED,
+    FEASIBLE,
+    INFEASIBLE,
+    OPTIMAL,
+    Block,
+    Certificate,
+    Proofs,
+)
+from pertinent.certificate._check import GAP_CONVEX, GAP_NONCONVEX, is_closed
+from pertinent.projection.cheap import cheap_bounds
+from pertinent.projection.problem import (
+    CUT,
+    SOLVED,
+    Method,
+    Options,
+    Projections,
+    Task,
+    as_bounds,
+    distance,
+)
+from pertinent.projection.select import choose_method
+from pertinent.projection.uniqueness import decide_unique
+from pertinent.regions import Cell, Region
+
+#: Two objectives closer than this, relatively, are a tie.
+TIE = 1e-9
+
+
+def project(
+    centers: FloatArray,
+    region: Region | Cell,
+    weights: FloatArray | None = None,
+    lower: FloatArray | None = None,
+    upper: FloatArray | None = None,
+    options: Options | None = None,
+    skip: bool = True,
+) -> Projections:
+    """Return the points of a region nearest to the centers in weighted L1.
+
+    Parameters
+    ----------
+    centers : ndarray of shape (n, n_features)
+    region : Region or Cell
+    weights : ndarray of shape (n_features,), optional
+        Positive; 1 for each feature by default.
+    lower, upper : ndarray broadcastable to (n, n_features), optional
+        Bounds of each center's own.
+    options : Options, optional
+    skip : bool
+        Skip pieces whose lower bound already loses. The answer is the same without.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.projection import project
+    >>> from pertinent.regions import Cell
+    >>> half_plane = Cell(np.array([[-1.0, -2.0]]), np.array([-2.0]))  # x1 + 2 x2 >= 2
+    >>> found = project(np.zeros((1, 2)), half_plane)
+    >>> found.points, found.objective, found.bound
+    (array([[0., 1.]]), array([1.]), array([1.]))
+    """
+    whole = Region((region,)) if isinstance(region, Cell) else region
+    centers = np.atleast_2d(np.asarray(centers, dtype=float))
+    weights = np.ones(whole.dim) if weights is None else np.asarray(weights, dtype=float)
+    low = as_bounds(lower, centers.shape, -np.inf)
+    high = as_bounds(upper, centers.shape, np.inf)
+    search = _Search.begin(whole, centers, weights, low, high, options or Options(), skip)
+    search.run()
+    return search.finish()
+
+
+@dataclass(eq=False)
+class _Search:
+    """The state of one search over the pieces, for all rows at once."""
+
+    region: Region
+    centers: FloatArray
+    weights: FloatArray
+    low: FloatArray
+    high: FloatArray
+    options: Options
+    methods: tuple[Method, ...]
+    cheap: FloatArray
+    blocks: list[Block]
+    best: FloatArray
+    points: FloatArray
+    piece: IntArray
+    winners: list[tuple[int, IntArray, Proofs]]
+    rival: FloatArray
+    tied: dict[int, FloatArray]
+    solved: int = 0
+
+    @classmethod
+    def begin(
+        cls,
+        region: Region,
+        centers: FloatArray,
+        weights: FloatArray,
+        low: FloatArray,
+        high: FloatArray,
+        options: Options,
+        skip: bool,
+    ) -> _Search:
+        n, pieces = len(centers), len(region)
+        cheap = np.zeros((n, pieces))
+        blocks: list[Block] = []
+        if skip and pieces > 1:
+            everyone = np.arange(n)
+            for p, cell in enumerate(region.cells):
+                cheap[:, p], proofs = cheap_bounds(cell, centers, weights)
+                blocks.append(Block(p, everyone, proofs))
+        return cls(
+            region=region,
+            centers=centers,
+            weights=weights,
+            low=low,
+            high=high,
+            options=options,
+            methods=tuple(choose_method(cell) for cell in region.cells),
+            cheap=cheap,
+            blocks=blocks,
+            best=np.full(n, np.inf),
+            points=np.full(centers.shape, np.nan),
+            piece=np.full(n, -1),
+            winners=[],
+            rival=np.full(n, np.inf),
+            tied={},
+        )
+
+    def run(self) -> None:
+        """Solve each row's pieces in the order of their cheap bounds, until none can win."""
+        n, pieces = self.cheap.shape
+        order = np.argsort(self.cheap, axis=1, kind="stable")
+        for k in range(pieces):
+            bound = self.cheap[np.arange(n), order[:, k]]
+            # The order is ascending: once a bound loses, all later ones of that row lose too.
+            open_ = bound <= self.best
+            np.minimum(self.rival, np.where(open_, np.inf, bound), out=self.rival)
+            if not open_.any():
+                break
+            for p, rows in _groups(order[:, k], open_):
+                self._solve(p, rows)
+
+    def _solve(self, p: int, rows: IntArray) -> None:
+        cell = self.region.cells[p]
+        task = Task(
+            cell,
+            self.centers[rows],
+            self.weights,
+            np.maximum(self.low[rows], cell.lower),
+            np.minimum(self.high[rows], cell.upper),
+            # A little above the best, so that ties are seen.
+            self.best[rows] * (1 + 2 * TIE),
+            self.options,
+        )
+        answer = self.methods[p].solve(task)
+        self.solved += len(rows)
+        self.blocks.append(Block(p, rows, answer.proofs))
+        value = np.where(
+            answer.outcome == SOLVED, distance(answer.points, task.centers, self.weights), np.inf
+        )
+        self._note_ties(rows, value, answer.points)
+        cut = answer.outcome == CUT
+        self.rival[rows[cut]] = np.minimum(self.rival[rows[cut]], self.best[rows[cut]])
+        wins = (value < self.best[rows]) | (
+            (value == self.best[rows]) & np.isfinite(value) & (p < self.piece[rows])
+        )
+        won = rows[wins]
+        self.best[won], self.points[won], self.piece[won] = value[wins], answer.points[wins], p
+        self.winners.append((p, rows, answer.proofs))
+
+    def _note_ties(self, rows: IntArray, value: FloatArray, points: FloatArray) -> None:
+        """Remember a rival's point where it is as good as the best, forget it where it lost."""
+        known = self.best[rows]
+        with np.errstate(invalid="ignore"):
+            close = np.abs(value - known) <= TIE * np.maximum(value, known)
+        for k in np.flatnonzero(close & np.isfinite(known)):
+            i = int(rows[k])
+            other = points[k] if known[k] <= value[k] else self.points[i]
+            apart = np.abs(points[k] - self.points[i]).max() > TIE * (1 + np.abs(points[k]).max())
+            if apart:
+                self.tied[i] = other
+            else:
+                self.rival[i] = min(self.rival[i], value[k])
+        for i in rows[(value < known) & ~close]:
+            self.tied.pop(int(i), None)
+
+    def finish(self) -> Projections:
+        """Return the answers with their status, decided by the re-checked certificate."""
+        n = len(self.centers)
+        certificate = Certificate(n, tuple(self.blocks))
+        bound = certificate.bounds(self.region, self.centers, self.weights, self.low, self.high)
+        found = self.piece >= 0
+        objective = np.where(found, self.best, np.nan)
+        status = self._status(found, bound)
+        bound = np.where(found, np.minimum(bound, objective), bound)
+        unique, second = self._uniqueness(found)
+        return Projections(
+            points=self.points,
+            objective=objective,
+            bound=bound,
+            status=status,
+            piece=self.piece,
+            unique=unique,
+            second=second,
+            certificate=certificate,
+            methods=self.methods,
+            solved=self.solved,
+        )
+
+    def _status(self, found: BoolArray, bound: FloatArray) -> CodeArray:
+        convex = all(cell.is_convex for cell in self.region.cells)
+        gap = GAP_CONVEX if convex else GAP_NONCONVEX
+        status = np.where(np.isinf(bound), INFEASIBLE, FAILED).astype(np.int8)
+        closed = is_closed(self.best, bound, self.points, self.centers, self.weights, gap)
+        status[found] = np.where(closed[found], OPTIMAL, FEASIBLE)
+        return status
+
+    def _uniqueness(self, found: BoolArray) -> tuple[CodeArray, dict[int, FloatArray]]:
+        unique = np.full(len(found), -1, dtype=np.int8)
+        second: dict[int, FloatArray] = {}
+        if not self.options.unique:
+            return unique, second
+        for p, rows, proofs in self.winners:
+            own = np.flatnonzero(self.piece[rows] == p)
+            if not len(own):
+                continue
+            mine = rows[own]
+            cell = self.region.cells[p]
+            task = Task(
+                cell,
+                self.centers[mine],
+                self.weights,
+                np.maximum(self.low[mine], cell.lower),
+                np.minimum(self.high[mine], cell.upper),
+                np.full(len(mine), np.inf),
+                self.options,
+            )
+            decided, witnesses = decide_unique(task, self.points[mine], proofs.take(own))
+            unique[mine] = decided
+            second.update({int(mine[k]): point for k, point in witnesses.items()})
+        # A piece that was not solved to the end might hold as good a point.
+        near = self.rival <= self.best * (1 + TIE)
+        unique[found & near & (unique == 1)] = -1
+        for i, point in self.tied.items():
+            unique[i], second[i] = 0, point
+        return unique, second
+
+
+def _groups(pieces: IntArray, chosen: BoolArray) -> Iterator[tuple[int, IntArray]]:
+    """Yield each piece with its rows, among the chosen ones."""
+    rows = np.flatnonzero(chosen)
+    if len(rows) == len(pieces) and len(rows) and (pieces == pieces[0]).all():
+        yield int(pieces[0]), rows
+        return
+    order = rows[np.argsort(pieces[rows], kind="stable")]
+    starts = np.flatnonzero(np.diff(pieces[order], prepend=-1))
+    for group in np.split(order, starts[1:]):
+        yield int(pieces[group[0]]), group

@@ -1,0 +1,125 @@
+"""Is the optimum the only one?
+
+At an optimal vertex every feature whose reduced cost is not zero must stay where it is, and
+every row with a positive multiplier must stay tight. If the remaining features are determined
+by those rows, the optimum is unique. If not, a second optimum is looked for and shown.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pertinent._typing import BoolArray, CodeArray, FloatArray
+from pertinent.certificate import LinearProofs, Proofs
+from pertinent.projection.face import second_optimum
+from pertinent.projection.problem import Task
+from pertinent.regions import row_products
+
+#: A reduced cost below this share of the feature's weight counts as zero.
+FLAT = 1e-9
+
+Decision = tuple[CodeArray, dict[int, FloatArray]]
+
+
+def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
+    """Return 1, 0 or -1 for each row (unique, not, not decided), and second optima for the 0s."""
+    n = len(task)
+    unique = np.full(n, -1, dtype=np.int8)
+    if not task.cell.is_linear or not isinstance(proofs, LinearProofs):
+        # Weights are positive, so a center that already lies inside is its only nearest point.
+        unique[(points == task.centers).all(axis=1)] = 1
+        return unique, {}
+    y = np.maximum(proofs.multipliers, 0.0)
+    can_rise, can_fall = _free_directions(task, points, y)
+    free = can_rise | can_fall
+    tight = y > 0
+    n_free, n_tight = free.sum(axis=1), tight.sum(axis=1)
+    unique[n_free == 0] = 1
+    # One feature with zero reduced cost under a positive multiplier: its row determines it.
+    unique[(n_free == 1) & (n_tight >= 1)] = 1
+    _by_rank(task.cell.G, free, tight, n_free, n_tight, unique)
+    witnesses: dict[int, FloatArray] = {}
+    undecided = np.flatnonzero(unique < 0)
+    if len(undecided) and len(task.cell.G) == 1:
+        _exchange(task, points, free, undecided, unique, witnesses)
+    elif len(undecided):
+        for i in undecided:
+            verdict, point = second_optimum(
+                task, int(i), points[i], y[i], can_rise[i], can_fall[i]
+            )
+            unique[i] = verdict
+            if point is not None:
+                witnesses[int(i)] = point
+    return unique, witnesses
+
+
+def _free_directions(
+    task: Task, points: FloatArray, y: FloatArray
+) -> tuple[BoolArray, BoolArray]:
+    """Return which features could rise, and which could fall, at zero reduced cost."""
+    w = task.weights
+    slopes = row_products(y, np.ascontiguousarray(task.cell.G.T))
+    # Slope of the Lagrangian to the right and to the left of the point: the kink is at the center.
+    right = np.where(points >= task.centers, w, -w) + slopes
+    left = np.where(points > task.centers, w, -w) + slopes
+    can_rise = (points < task.upper) & (np.abs(right) <= FLAT * w)
+    can_fall = (points > task.lower) & (np.abs(left) <= FLAT * w)
+    return can_rise, can_fall
+
+
+def _by_rank(
+    G: FloatArray,
+    free: BoolArray,
+    tight: BoolArray,
+    n_free: FloatArray,
+    n_tight: FloatArray,
+    unique: CodeArray,
+) -> None:
+    """Mark rows unique whose tight rows determine the free features (full column rank)."""
+    several = np.flatnonzero((unique < 0) & (n_free <= n_tight))
+    sizes = np.stack([n_tight[several], n_free[several]], axis=1)
+    for k_tight, k_free in np.unique(sizes, axis=0):
+        rows = several[(sizes == (k_tight, k_free)).all(axis=1)]
+        t = np.argsort(~tight[rows], axis=1, kind="stable")[:, :k_tight]
+        f = np.argsort(~free[rows], axis=1, kind="stable")[:, :k_free]
+        blocks = G[t[:, :, None], f[:, None, :]]
+        scale = np.abs(blocks).max(axis=(1, 2), keepdims=True)
+        singular = np.linalg.svd(blocks / np.where(scale > 0, scale, 1.0), compute_uv=False)
+        determined = singular[:, -1] > 1e-10
+        unique[rows[determined]] = 1
+
+
+def _exchange(
+    task: Task,
+    points: FloatArray,
+    free: BoolArray,
+    rows: FloatArray,
+    unique: CodeArray,
+    witnesses: dict[int, FloatArray],
+) -> None:
+    """One row: features tied in gain per cost can take over from each other.
+
+    A feature that has moved hands part of its share to a tied one that still has room.
+    """
+    g = task.cell.G[0]
+    start = task.start()[rows]
+    moved = np.abs(points[rows] - start) * np.abs(g) * free[rows]
+    end = np.where(g > 0, task.lower[rows], task.upper[rows])
+    with np.errstate(invalid="ignore"):
+        room = np.where(free[rows] & (g != 0), np.abs(end - points[rows]) * np.abs(g), 0.0)
+    at = np.arange(len(rows))
+    giver = moved.argmax(axis=1)
+    room[at, giver] = 0.0
+    taker = room.argmax(axis=1)
+    share = np.minimum(moved[at, giver], room[at, taker]) / 2
+    for k, i in enumerate(rows):
+        if share[k] <= 0:
+            unique[i] = 1
+            continue
+        other = points[i].copy()
+        other[giver[k]] += share[k] / g[giver[k]]
+        other[taker[k]] -= share[k] / g[taker[k]]
+        size = np.abs(points[i]).max()
+        if np.abs(other - points[i]).max() <= FLAT * size:
+            continue  # too close together to tell from rounding: not decided
+        unique[i], witnesses[int(i)] = 0, other

@@ -1,0 +1,402 @@
+"""Geometry: where a classifier predicts a class.
+
+A `Cell` is a conjunction of linear rows ``G x <= h``, quadratic rows
+``x'Ax + q'x + c <= 0`` and bounds ``lower <= x <= upper``; a `Region` is a union of cells.
+This module knows neither classifiers nor solvers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from pertinent._typing import BoolArray, FloatArray
+from pertinent.exceptions import InputError
+
+__all__ = ["AffineMap", "Cell", "Quadratic", "Region", "row_products"]
+
+
+def row_products(points: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return ``points @ rows.T``, each point on its own.
+
+    One large matrix product rounds a row differently depending on how many rows are multiplied
+    at once. Here every point is a product of its own, so results do not depend on the batch.
+    """
+    if len(rows) == 0 or len(points) == 0:
+        return np.zeros((len(points), len(rows)))
+    return np.asarray(np.matmul(points[:, None, :], rows.T)[:, 0, :])
+
+
+@dataclass(frozen=True, eq=False)
+class AffineMap:
+    """The map ``z -> M z + shift``; a diagonal ``M`` is kept as the vector of its entries.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_out, n_in) or (n,)
+        Two dimensions: the matrix. One dimension: the diagonal of a square one.
+    shift : ndarray of shape (n_out,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.regions import AffineMap
+    >>> AffineMap(np.array([2.0, 1.0]), np.array([0.0, 1.0]))(np.array([[3.0, 4.0]]))
+    array([[6., 5.]])
+    """
+
+    matrix: FloatArray
+    shift: FloatArray
+
+    @classmethod
+    def identity(cls, dim: int) -> AffineMap:
+        """Return the map that changes nothing."""
+        return cls(np.ones(dim), np.zeros(dim))
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether each output depends on the input of the same place only."""
+        return self.matrix.ndim == 1
+
+    @property
+    def dim_in(self) -> int:
+        """Number of inputs."""
+        return int(self.matrix.shape[-1])
+
+    @property
+    def dim_out(self) -> int:
+        """Number of outputs."""
+        return int(self.matrix.shape[0])
+
+    def dense(self) -> FloatArray:
+        """Return the matrix, written out."""
+        return np.diag(self.matrix) if self.is_diagonal else self.matrix
+
+    def __call__(self, points: FloatArray) -> FloatArray:
+        """Return the images of the points."""
+        if self.is_diagonal:
+            return points * self.matrix + self.shift
+        return row_products(points, self.matrix) + self.shift
+
+    def rows(self, rows: FloatArray) -> FloatArray:
+        """Return ``rows @ M``."""
+        return rows * self.matrix if self.is_diagonal else rows @ self.matrix
+
+    def after(self, first: AffineMap) -> AffineMap:
+        """Return the map that applies ``first``, then this one."""
+        if self.is_diagonal and first.is_diagonal:
+            return AffineMap(self.matrix * first.matrix, self.matrix * first.shift + self.shift)
+        shift = self.dense() @ first.shift + self.shift
+        if self.is_diagonal:
+            return AffineMap(self.matrix[:, None] * first.matrix, shift)
+        return AffineMap(first.rows(self.matrix), shift)
+
+
+@dataclass(frozen=True, eq=False)
+class Quadratic:
+    """The inequality ``|plus x|^2 - |minus x|^2 + q'x + c <= 0``.
+
+    The matrix ``A = plus'plus - minus'minus`` is kept as its two factors: they are what a cone
+    solver and a convex-concave split need, and they survive changes of coordinates exactly.
+
+    Parameters
+    ----------
+    plus, minus : ndarray of shape (rank, n_features)
+        Factors of the convex and of the concave part; no rows where there is none.
+    q : ndarray of shape (n_features,)
+    c : float
+    """
+
+    plus: FloatArray
+    minus: FloatArray
+    q: FloatArray
+    c: float
+
+    @classmethod
+    def from_matrix(cls, A: FloatArray, q: FloatArray, c: float, rtol: float = 1e-13) -> Quadratic:
+        """Return the row for a symmetric matrix, split by its eigenvectors."""
+        values, vectors = np.linalg.eigh((A + A.T) / 2)
+        size = float(np.abs(values).max(initial=0.0)) * rtol
+        up, down = values > size, values < -size
+        return cls(
+            np.sqrt(values[up])[:, None] * vectors[:, up].T,
+            np.sqrt(-values[down])[:, None] * vectors[:, down].T,
+            q,
+            float(c),
+        )
+
+    @cached_property
+    def A(self) -> FloatArray:
+        """The symmetric matrix of the quadratic form."""
+        return np.asarray(self.plus.T @ self.plus - self.minus.T @ self.minus)
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the inequality describes a convex set by its form."""
+        return len(self.minus) == 0
+
+    def value(self, points: FloatArray) -> FloatArray:
+        """Return the left-hand side at each point."""
+        up, down = row_products(points, self.plus), row_products(points, self.minus)
+        linear = row_products(points, self.q[None])[:, 0]
+        return np.asarray((up * up).sum(1) - (down * down).sum(1) + linear + self.c)
+
+    def gradient(self, points: FloatArray) -> FloatArray:
+        """Return the gradient at each point, shape (n, n_features)."""
+        up, down = row_products(points, self.plus), row_products(points, self.minus)
+        return 2 * (row_products(up, self.plus.T) - row_products(down, self.minus.T)) + self.q
+
+    def scale(self) -> float:
+        """Return the size of the slope near the origin, the unit of a margin."""
+        return float(np.abs(self.q).max(initial=0.0) + np.abs(self.A).max(initial=0.0))
+
+    def pull_back(self, through: AffineMap) -> Quadratic:
+        """Return the inequality on ``z`` that says the same of ``x = M z + t``."""
+        up, down = self.plus @ through.shift, self.minus @ through.shift
+        # |P(Mz+t)|^2 = |PMz|^2 + 2 (Pt)'PM z + |Pt|^2, and likewise for the concave part.
+        slope = self.q + 2 * (up @ self.plus - down @ self.minus)
+        constant = self.c + self.q @ through.shift + up @ up - down @ down
+        return Quadratic(
+            through.rows(self.plus),
+            through.rows(self.minus),
+            through.rows(slope[None])[0],
+            float(constant),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A conjunction of linear rows, quadratic rows and bounds.
+
+    Parameters
+    ----------
+    G : ndarray of shape (n_rows, n_features)
+    h : ndarray of shape (n_rows,)
+        ``G x <= h``.
+    quadratics : tuple of Quadratic
+    lower, upper : ndarray of shape (n_features,), optional
+        Infinite where there is no bound.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.regions import Cell
+    >>> triangle = Cell(np.array([[1.0, 1.0]]), np.array([1.0]), lower=np.zeros(2))
+    >>> triangle.contains(np.array([[0.2, 0.2], [0.9, 0.9]]))
+    array([ True, False])
+    """
+
+    G: FloatArray
+    h: FloatArray
+    quadratics: tuple[Quadratic, ...] = ()
+    lower: FloatArray = field(default=None)  # type: ignore[assignment]
+    upper: FloatArray = field(default=None)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        G = np.atleast_2d(np.asarray(self.G, dtype=float))
+        h = np.asarray(self.h, dtype=float).reshape(-1)
+        if len(G) != len(h):
+            raise InputError(f"G has {len(G)} rows and h has {len(h)}; they must agree.")
+        set_ = object.__setattr__
+        set_(self, "G", G)
+        set_(self, "h", h)
+        for name, default in (("lower", -np.inf), ("upper", np.inf)):
+            value = getattr(self, name)
+            full = np.full(self.dim, default) if value is None else np.asarray(value, dtype=float)
+            if full.shape != (self.dim,):
+                raise InputError(f"{name} has shape {full.shape}, expected ({self.dim},).")
+            set_(self, name, full)
+
+    @classmethod
+    def whole_space(cls, dim: int) -> Cell:
+        """Return the cell without any inequality."""
+        return cls(np.zeros((0, dim)), np.zeros(0))
+
+    @property
+    def dim(self) -> int:
+        """Number of features."""
+        return int(self.G.shape[1])
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether there are no quadratic rows."""
+        return not self.quadratics
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether every row is convex by its form."""
+        return all(row.is_convex for row in self.quadratics)
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether any feature is bounded."""
+        return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+
+    def violation(self, points: FloatArray) -> FloatArray:
+        """Return the largest violation of any inequality at each point (at most 0 inside)."""
+        points = np.atleast_2d(np.asarray(points, dtype=float))
+        worst = np.full(len(points), -np.inf)
+        for excess in self._excesses(points):
+            np.maximum(worst, excess.max(axis=1, initial=-np.inf), out=worst)
+        return worst
+
+    def _excesses(self, points: FloatArray) -> Iterator[FloatArray]:
+        yield row_products(points, self.G) - self.h
+        for row in self.quadratics:
+            yield row.value(points)[:, None]
+        if self.has_bounds:
+            yield self.lower - points
+            yield points - self.upper
+
+    def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
+        """Return whether each point satisfies every inequality within ``tol``."""
+        return np.asarray(self.violation(points) <= tol)
+
+    def tighten(self, margin: float) -> Cell:
+        """Return the cell with each row asked for strictly, by ``margin`` times the row's slope.
+
+        The slope of a linear row is its largest coefficient, so that the same margin means the
+        same depth for every model, however its scores are scaled.
+        """
+        if margin == 0:
+            return self
+        slope = np.abs(self.G).max(axis=1, initial=0.0)
+        rows = tuple(replace(row, c=row.c + margin * row.scale()) for row in self.quadratics)
+        return replace(self, h=self.h - margin * slope, quadratics=rows)
+
+    def intersect(self, other: Cell) -> Cell:
+        """Return the cell of the points that lie in both."""
+        _same_dim(self.dim, other.dim)
+        return Cell(
+            np.vstack([self.G, other.G]),
+            np.concatenate([self.h, other.h]),
+            self.quadratics + other.quadratics,
+            np.maximum(self.lower, other.lower),
+            np.minimum(self.upper, other.upper),
+        )
+
+    def pull_back(self, through: AffineMap) -> Cell:
+        """Return the cell of the ``z`` whose image ``M z + t`` lies in this one."""
+        _same_dim(self.dim, through.dim_out)
+        G, h = through.rows(self.G), self.h - self.G @ through.shift
+        rows = tuple(row.pull_back(through) for row in self.quadratics)
+        if not self.has_bounds:
+            return Cell(G, h, rows)
+        bounds = _pull_back_bounds(self.lower, self.upper, through)
+        return Cell(G, h, rows).intersect(bounds)
+
+    def restrict(self, fixed: BoolArray, values: FloatArray) -> Cell:
+        """Return the cell of the other features when the ``fixed`` ones hold ``values``.
+
+        Parameters
+        ----------
+        fixed : ndarray of bool, shape (n_features,)
+        values : ndarray of shape (n_features,)
+            Read where ``fixed`` only.
+        """
+        free = ~fixed
+        embed = np.zeros((self.dim, int(free.sum())))
+        embed[np.flatnonzero(free), np.arange(embed.shape[1])] = 1.0
+        inside = (values >= self.lower) & (values <= self.upper)
+        kept = replace(
+            self,
+            lower=np.where(free, self.lower, -np.inf),
+            upper=np.where(free, self.upper, np.inf),
+        ).pull_back(AffineMap(embed, np.where(fixed, values, 0.0)))
+        if inside[fixed].all():
+            return kept
+        # A fixed value out of its bounds leaves nothing: 0 <= -1.
+        return kept.intersect(Cell(np.zeros((1, kept.dim)), np.array([-1.0])))
+
+
+def _same_dim(one: int, other: int) -> None:
+    if one != other:
+        raise InputError(f"Expected {one} features, got {other}.")
+
+
+def _pull_back_bounds(lower: FloatArray, upper: FloatArray, through: AffineMap) -> Cell:
+    """Bounds stay bounds where an output follows a single input, and become rows elsewhere."""
+    matrix = through.dense()
+    dim = through.dim_in
+    low, high = np.full(dim, -np.inf), np.full(dim, np.inf)
+    rows: list[FloatArray] = []
+    sides: list[float] = []
+    for row, lo, hi, shift in zip(matrix, lower, upper, through.shift, strict=True):
+        inputs = np.flatnonzero(row)
+        if len(inputs) == 1:
+            j, slope = int(inputs[0]), float(row[inputs[0]])
+            ends = sorted(((lo - shift) / slope, (hi - shift) / slope))
+            low[j], high[j] = max(low[j], ends[0]), min(high[j], ends[1])
+            continue
+        if np.isfinite(hi):
+            rows.append(row)
+            sides.append(hi - shift)
+        if np.isfinite(lo):
+            rows.append(-row)
+            sides.append(shift - lo)
+    G = np.array(rows).reshape(len(rows), dim)
+    return Cell(G, np.array(sides), (), low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A union of cells; no cells at all is the empty set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.regions import Cell, Region
+    >>> left = Cell(np.array([[1.0]]), np.array([-1.0]))
+    >>> right = Cell(np.array([[-1.0]]), np.array([-1.0]))
+    >>> Region((left, right)).contains(np.array([[-2.0], [0.0], [2.0]]))
+    array([ True, False,  True])
+    """
+
+    cells: Sequence[Cell]
+    dim: int = -1
+
+    def __post_init__(self) -> None:
+        if self.dim < 0:
+            if not len(self.cells):
+                raise InputError("A region without cells must be given its number of features.")
+            object.__setattr__(self, "dim", self.cells[0].dim)
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __iter__(self) -> Iterator[Cell]:
+        return iter(self.cells)
+
+    def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
+        """Return whether each point lies in any of the cells."""
+        points = np.atleast_2d(np.asarray(points, dtype=float))
+        inside = np.zeros(len(points), dtype=bool)
+        for cell in self.cells:
+            inside |= cell.contains(points, tol)
+        return inside
+
+    def tighten(self, margin: float) -> Region:
+        """Return the union of the tightened cells."""
+        return Region(tuple(cell.tighten(margin) for cell in self.cells), self.dim)
+
+    def union(self, other: Region) -> Region:
+        """Return the region of the points that lie in either."""
+        _same_dim(self.dim, other.dim)
+        return Region(tuple(self.cells) + tuple(other.cells), self.dim)
+
+    def intersect(self, other: Region | Cell) -> Region:
+        """Return the region of the points that lie in both."""
+        others = (other,) if isinstance(other, Cell) else tuple(other.cells)
+        return Region(tuple(a.intersect(b) for a in self.cells for b in others), self.dim)
+
+    def pull_back(self, through: AffineMap) -> Region:
+        """Return the region of the points whose image lies in this one."""
+        return Region(tuple(cell.pull_back(through) for cell in self.cells), through.dim_in)
+
+    def restrict(self, fixed: BoolArray, values: FloatArray) -> Region:
+        """Return the region of the other features when the ``fixed`` ones hold ``values``."""
+        cells = tuple(cell.restrict(fixed, values) for cell in self.cells)
+        return Region(cells, int((~fixed).sum()))
