@@ -370,6 +370,11 @@ class Region:
     def __iter__(self) -> Iterator[Cell]:
         return iter(self.cells)
 
+    @cached_property
+    def is_convex(self) -> bool:
+        """Whether every cell is convex by its form (their union need not be)."""
+        return all(cell.is_convex for cell in self.cells)
+
     def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
         """Return whether each point lies in any of the cells."""
         points = np.atleast_2d(np.asarray(points, dtype=float))

@@ -102,7 +102,7 @@ def is_closed(
     points: FloatArray,
     centers: FloatArray,
     weights: FloatArray,
-    gap: float,
+    gap: float | FloatArray,
 ) -> BoolArray:
     """Return whether the bound meets the objective within the relative gap.
 

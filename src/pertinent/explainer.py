@@ -1,0 +1,315 @@
+"""Where all meet: the public questions, and the Explainer that asks both at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pertinent._typing import BoolArray, FloatArray, Foreign
+from pertinent.baselines import baseline_values, weight_values
+from pertinent.batches import in_batches
+from pertinent.certificate import FEASIBLE
+from pertinent.constraints import Constraints
+from pertinent.exceptions import InputError
+from pertinent.explanation import Explanations, Negatives, Positives
+from pertinent.features import Features, Table
+from pertinent.models.registry import _find, _require_fitted
+from pertinent.negative import NegativeQuestion, nearest_contrast, target_places
+from pertinent.positive import PositiveQuestion, two_phase
+from pertinent.prepared import Prepared
+from pertinent.projection import Options
+
+_POSITIVE_METHODS = {"two-phase": two_phase}
+
+
+def pertinent_positives(
+    model: Foreign,
+    X: Any,
+    method: str = "two-phase",
+    baseline: Any = 0.0,
+    weights: Any = None,
+    constraints: Constraints | None = None,
+    margin: float | None = None,
+    n_jobs: int | None = None,
+    *,
+    between: bool = False,
+    off_tol: float = 0.0,
+    data: Any = None,
+    batch_size: int | None = None,
+    options: Options | None = None,
+) -> Positives:
+    """Return, for each sample, the fewest features that already give its prediction.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        See `pertinent.supported_models`.
+    X : array or DataFrame of shape (n, n_features)
+    method : {"two-phase"}
+        "two-phase" is the paper's algorithm 1.
+    baseline : float, array, mapping, "mean" or "median"
+        Value at which a feature counts as turned off; the last two are taken from ``data``.
+    weights : array or mapping, optional
+        Cost of one unit of each feature. Default 1; with ``data``, 1 / standard deviation.
+    constraints : Constraints, optional
+    margin : float, optional
+        How far inside its class a point must lie (see `Cell.tighten`). Default: what the
+        model's ``predict`` needs in the precision of ``X``.
+    n_jobs : int, optional
+        Batches in parallel, through joblib.
+    between : bool
+        Keep every value between the baseline and the sample's own value.
+    off_tol : float
+        Distance from the baseline up to which a feature counts as turned off.
+    data : array or DataFrame, optional
+        Training data, for "mean", "median" and the default weights.
+    batch_size : int, optional
+    options : Options, optional
+
+    Returns
+    -------
+    Positives
+
+    Examples
+    --------
+    >>> import pertinent
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> pp = pertinent.pertinent_positives(model, X[:3])
+    >>> pp.status.tolist(), pp.kept.sum(axis=1).tolist()
+    (['optimal', 'optimal', 'optimal'], [0, 0, 0])
+    """
+    if method not in _POSITIVE_METHODS:
+        raise InputError(f"method must be one of {sorted(_POSITIVE_METHODS)}. Got {method!r}.")
+    if not off_tol >= 0:
+        raise InputError(f"off_tol must be a number of at least 0. Got {off_tol!r} instead.")
+    prepared, train = _prepare(model, X, weights, constraints, margin, data, options)
+    values = baseline_values(baseline, prepared.features, train)
+    question = PositiveQuestion(values, between, off_tol)
+    solve = _POSITIVE_METHODS[method]
+    table = prepared.features.read(X)
+    return in_batches(lambda t, rows: solve(prepared, t, question), table, n_jobs, batch_size)
+
+
+def pertinent_negatives(
+    model: Foreign,
+    X: Any,
+    target: Any = None,
+    weights: Any = None,
+    constraints: Constraints | None = None,
+    margin: float | None = None,
+    n_jobs: int | None = None,
+    *,
+    data: Any = None,
+    batch_size: int | None = None,
+    options: Options | None = None,
+) -> Negatives:
+    """Return, for each sample, the smallest change that gives another class.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    X : array or DataFrame of shape (n, n_features)
+    target : label, sequence of n labels, or None
+        The class to reach: one for all, one for each, or the nearest of all others.
+    weights, constraints, margin, n_jobs, data, batch_size, options
+        As in `pertinent_positives`.
+
+    Returns
+    -------
+    Negatives
+
+    Examples
+    --------
+    >>> import pertinent
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> pn = pertinent.pertinent_negatives(model, X[:2])
+    >>> pn.target.tolist(), pn.changed.sum(axis=1).tolist()
+    ([1, 1], [1, 1])
+    >>> bool((model.predict(pn.points) == 1).all())
+    True
+    """
+    prepared, _ = _prepare(model, X, weights, constraints, margin, data, options)
+    table = prepared.features.read(X)
+    return _negatives(prepared, table, target, None, n_jobs, batch_size)
+
+
+def _negatives(
+    prepared: Prepared,
+    table: Table,
+    target: Any,
+    untouched: BoolArray | None,
+    n_jobs: int | None,
+    batch_size: int | None,
+) -> Negatives:
+    places = target_places(prepared, target, len(table))
+
+    def solve(batch: Table, rows: slice) -> Negatives:
+        question = NegativeQuestion(
+            None if places is None else places[rows],
+            None if untouched is None else untouched[rows],
+        )
+        return nearest_contrast(prepared, batch, question)
+
+    return in_batches(solve, table, n_jobs, batch_size)
+
+
+def _prepare(
+    model: Foreign,
+    X: Any,
+    weights: Any,
+    constraints: Constraints | None,
+    margin: float | None,
+    data: Any,
+    options: Options | None,
+) -> tuple[Prepared, FloatArray | None]:
+    """Return the model made ready and the training data as an array."""
+    _find(model)
+    _require_fitted(model)
+    if margin is not None and not (margin >= 0 and np.isfinite(margin)):
+        raise InputError(f"margin must be a number of at least 0. Got {margin!r} instead.")
+    features = Features.of(model, X if data is None else data)
+    train = None if data is None else features.read(data).values
+    rules = constraints or Constraints()
+    rules.named_limits(features)  # an unknown feature is named here, before any work
+    prepared = Prepared(
+        model,
+        features,
+        weight_values(weights, features, train),
+        rules,
+        margin,
+        options or Options(),
+    )
+    return prepared, train
+
+
+class Explainer:
+    """A model made ready to explain many samples, with positives and negatives joined.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    data : array or DataFrame, optional
+        Training data: gives names, base values and the scale of each feature.
+    baseline : float, array, mapping, "mean" or "median", optional
+        Default "median" with data, else 0.
+    weights, constraints, margin, options
+        As in `pertinent_positives`.
+    between : bool
+        Keep every value of a positive between the baseline and the sample's own value. Without
+        it the same feature suffices for every sample of a class, which says little about one.
+    overlap : {"allow", "avoid"}
+        "avoid": the negative keeps off the positive's features where that is possible;
+        ``Explanations.avoided`` says where it was.
+
+    Examples
+    --------
+    >>> import pertinent
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = LogisticRegression(max_iter=10000).fit(X, y)
+    >>> explainer = pertinent.Explainer(model, data=X)
+    >>> result = explainer.explain(X.head(5))
+    >>> result.positive.status.tolist()
+    ['optimal', 'optimal', 'optimal', 'optimal', 'optimal']
+    """
+
+    def __init__(
+        self,
+        model: Foreign,
+        data: Any = None,
+        baseline: Any = None,
+        weights: Any = None,
+        constraints: Constraints | None = None,
+        margin: float | None = None,
+        *,
+        between: bool = True,
+        overlap: str = "allow",
+        off_tol: float = 0.0,
+        options: Options | None = None,
+    ) -> None:
+        if overlap not in ("allow", "avoid"):
+            raise InputError(f"overlap must be 'allow' or 'avoid'. Got {overlap!r} instead.")
+        self.prepared, train = _prepare(model, data, weights, constraints, margin, data, options)
+        if baseline is None:
+            baseline = 0.0 if data is None else "median"
+        values = baseline_values(baseline, self.prepared.features, train)
+        self.question = PositiveQuestion(values, between, off_tol)
+        self.overlap = overlap
+
+    @property
+    def model(self) -> Foreign:
+        """The model that is explained."""
+        return self.prepared.model
+
+    def explain(
+        self,
+        X: Any,
+        target: Any = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+    ) -> Explanations:
+        """Return positives and negatives of the samples.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, n_features)
+        target : label, sequence of labels, or None
+            As in `pertinent_negatives`.
+        n_jobs, batch_size : int, optional
+        """
+        table = self.prepared.features.read(X)
+        solve: Callable[[Table, slice], Positives] = lambda t, rows: two_phase(  # noqa: E731
+            self.prepared, t, self.question
+        )
+        positive = in_batches(solve, table, n_jobs, batch_size)
+        if self.overlap == "allow":
+            negative = _negatives(self.prepared, table, target, None, n_jobs, batch_size)
+            return Explanations(positive, negative, np.zeros(len(table), dtype=bool))
+        return self._avoiding(table, positive, target, n_jobs, batch_size)
+
+    def _avoiding(
+        self,
+        table: Table,
+        positive: Positives,
+        target: Any,
+        n_jobs: int | None,
+        batch_size: int | None,
+    ) -> Explanations:
+        """Freeze what the positive keeps; where nothing is left that way, allow it after all."""
+        apart = _negatives(self.prepared, table, target, positive.kept, n_jobs, batch_size)
+        avoided = apart.status_code <= FEASIBLE
+        rows = np.flatnonzero(~avoided)
+        if not len(rows):
+            return Explanations(positive, apart, avoided)
+        some = target if target is None or np.ndim(target) == 0 else np.asarray(target)[rows]
+        again = _negatives(self.prepared, table.take(rows), some, None, n_jobs, batch_size)
+        return Explanations(positive, _overwritten(apart, rows, again), avoided)
+
+
+def _overwritten(negatives: Negatives, rows: Any, again: Negatives) -> Negatives:
+    """Return the negatives with some rows replaced."""
+    changes: dict[str, Any] = {}
+    for name in (
+        "values", "status_code", "reason", "unique_code", "objective", "bound", "changed",
+        "target_place",
+    ):  # fmt: skip
+        merged = getattr(negatives, name).copy()
+        merged[rows] = getattr(again, name)
+        changes[name] = merged
+    dropped = set(rows.tolist())
+    second = {i: p for i, p in negatives.second.items() if i not in dropped}
+    second.update({int(rows[i]): p for i, p in again.second.items()})
+    kept = np.setdiff1d(np.arange(len(negatives)), rows)
+    certificates = tuple(c.among(kept, len(negatives)) for c in negatives.certificates)
+    moved = tuple(replace(c, rows=rows[c.rows]) for c in again.certificates)
+    return replace(negatives, second=second, certificates=certificates + moved, **changes)

@@ -1,0 +1,263 @@
+"""Results: positives, negatives, and both joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.certificate import FEASIBLE, INFEASIBLE, status_names
+from pertinent.features import Table
+
+if TYPE_CHECKING:
+    from pertinent.prepared import Certified
+
+_TRUTH = np.array([None, False, True], dtype=object)
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """What positives and negatives have in common: one answer for each sample.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n, n_features)
+        The points as numbers, in the model's order of features; NaN where there is none.
+    status_code, unique_code : ndarray of int8
+        Behind ``status`` and ``unique``.
+    reason : ndarray of object, shape (n,)
+        Words where there is no point, else None.
+    label : ndarray of int, shape (n,)
+        Place in ``classes`` of the sample's own prediction.
+    objective, bound : ndarray of shape (n,)
+        Weighted L1 and its proved lower bound.
+    second : dict of int to ndarray
+        Another optimal point for rows whose optimum is not unique.
+    """
+
+    table: Table = field(repr=False)
+    classes: NDArray[Any]
+    values: FloatArray
+    status_code: CodeArray
+    reason: NDArray[np.object_]
+    unique_code: CodeArray
+    label: IntArray
+    objective: FloatArray
+    bound: FloatArray
+    second: dict[int, FloatArray]
+    certificates: tuple[Certified, ...] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def points(self) -> Any:
+        """The points, as the kind of table the samples came in."""
+        return self.table.write(self.values)
+
+    @property
+    def status(self) -> NDArray[np.str_]:
+        """One of "optimal", "feasible", "infeasible", "failed" for each sample."""
+        return status_names(self.status_code)
+
+    @property
+    def found(self) -> BoolArray:
+        """Whether there is a point."""
+        return np.asarray(self.status_code <= FEASIBLE)
+
+    @property
+    def unique(self) -> NDArray[np.object_]:
+        """True, False, or None where not decided."""
+        decided: NDArray[np.object_] = _TRUTH[self.unique_code + 1]
+        return decided
+
+    @property
+    def prediction(self) -> NDArray[Any]:
+        """The sample's own prediction."""
+        return np.asarray(self.classes[self.label])
+
+    def _counts(self) -> str:
+        names, counts = np.unique(self.status, return_counts=True)
+        return ", ".join(f"{c} {n}" for n, c in zip(names, counts, strict=True))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Positives(Results):
+    """Pertinent positives.
+
+    Attributes
+    ----------
+    kept : ndarray of bool, shape (n, n_features)
+        Features that are turned on.
+    trivial : ndarray of bool, shape (n,)
+        The baseline itself is already predicted as this class: the positive is empty, and the
+        explanation rests on the negative.
+    objective, bound : ndarray of shape (n,)
+        Phase 1: weighted L1 of ``sparse_points`` to the baseline, and the bound on it.
+    closeness, closeness_bound : ndarray of shape (n,)
+        Phase 2: weighted L1 between point and sample over the features phase 1 turned on
+        (eq. 8), and the bound on it for that set of features.
+    """
+
+    sparse_values: FloatArray
+    closeness: FloatArray
+    closeness_bound: FloatArray
+    kept: BoolArray
+    trivial: BoolArray
+    baseline: FloatArray
+    closeness_certificates: tuple[Certified, ...] = field(repr=False)
+
+    @property
+    def sparse_points(self) -> Any:
+        """Phase 1's points, as the kind of table the samples came in."""
+        return self.table.write(self.sparse_values)
+
+    def __repr__(self) -> str:
+        some = self.kept[self.found].sum(axis=1)
+        size = f", {some.mean():.3g} of {self.kept.shape[1]} features kept on average"
+        return f"<Positives: {self._counts()}{size if len(some) else ''}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Negatives(Results):
+    """Pertinent negatives.
+
+    Attributes
+    ----------
+    changed : ndarray of bool, shape (n, n_features)
+    target_place : ndarray of int, shape (n,)
+        Place in ``classes`` of the class reached, or asked for; -1 where neither is known.
+    """
+
+    changed: BoolArray
+    target_place: IntArray
+
+    @property
+    def target(self) -> NDArray[Any]:
+        """The class reached or asked for; None where there is none."""
+        labels = np.append(self.classes.astype(object), None)
+        chosen: NDArray[Any] = labels[self.target_place]
+        return chosen if (self.target_place < 0).any() else chosen.astype(self.classes.dtype)
+
+    def __repr__(self) -> str:
+        some = self.changed[self.found].sum(axis=1)
+        size = f", {some.mean():.3g} of {self.changed.shape[1]} features changed on average"
+        return f"<Negatives: {self._counts()}{size if len(some) else ''}>"
+
+
+R = TypeVar("R", bound=Results)
+
+
+def concatenate(parts: Sequence[R], table: Table) -> R:
+    """Return the results of all batches as one, for the whole table."""
+    if len(parts) == 1:
+        return replace(parts[0], table=table)
+    starts = np.cumsum([0] + [len(p) for p in parts])
+    merged: dict[str, Any] = {}
+    for f in fields(parts[0]):
+        values = [getattr(p, f.name) for p in parts]
+        if f.name == "table":
+            merged[f.name] = table
+        elif f.name in ("classes", "baseline"):
+            merged[f.name] = values[0]
+        elif f.name == "second":
+            merged[f.name] = {
+                i + int(s): point
+                for s, part in zip(starts, values, strict=False)
+                for i, point in part.items()
+            }
+        elif f.name.endswith("certificates"):
+            merged[f.name] = tuple(
+                replace(c, rows=c.rows + int(s))
+                for s, part in zip(starts, values, strict=False)
+                for c in part
+            )
+        else:
+            merged[f.name] = np.concatenate(values)
+    return type(parts[0])(**merged)
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """One sample's contrastive explanation."""
+
+    explanations: Explanations = field(repr=False)
+    row: int
+
+    @property
+    def prediction(self) -> Any:
+        """The model's prediction for the sample."""
+        return self.explanations.positive.prediction[self.row]
+
+    @property
+    def target(self) -> Any:
+        """The class that the negative reaches."""
+        return self.explanations.negative.target[self.row]
+
+    @property
+    def kept(self) -> dict[str, float]:
+        """Features that suffice for the prediction, with their values in the positive."""
+        return self._values(self.explanations.positive.kept, self.explanations.positive.values)
+
+    @property
+    def changed(self) -> dict[str, tuple[float, float]]:
+        """Features to change for the contrast class: the sample's value and the new one."""
+        new = self._values(self.explanations.negative.changed, self.explanations.negative.values)
+        own = self.explanations.table.values[self.row]
+        names = self.explanations.table.features.names
+        return {name: (float(own[names.index(name)]), value) for name, value in new.items()}
+
+    def _values(self, mask: BoolArray, values: FloatArray) -> dict[str, float]:
+        names = self.explanations.table.features.names
+        return {names[j]: float(values[self.row, j]) for j in np.flatnonzero(mask[self.row])}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanations:
+    """Positives and negatives of the same samples.
+
+    Attributes
+    ----------
+    positive : Positives
+    negative : Negatives
+    avoided : ndarray of bool, shape (n,)
+        With ``overlap="avoid"``: whether the negative keeps off the positive's features. False
+        where that was asked for but not possible.
+    """
+
+    positive: Positives
+    negative: Negatives
+    avoided: BoolArray
+
+    @property
+    def table(self) -> Table:
+        """The samples."""
+        return self.positive.table
+
+    @property
+    def overlap(self) -> IntArray:
+        """Number of features that are both kept by the positive and changed by the negative."""
+        return np.asarray((self.positive.kept & self.negative.changed).sum(axis=1))
+
+    def __len__(self) -> int:
+        return len(self.positive)
+
+    def __getitem__(self, row: int) -> Explanation:
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"There are {len(self)} explanations; got index {row}.")
+        return Explanation(self, row % len(self))
+
+    def __iter__(self) -> Iterator[Explanation]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<Explanations: {len(self)} samples\n  {self.positive!r}\n  {self.negative!r}>"
+
+
+def infeasible_share(results: Results) -> float:
+    """Return the share of samples for which no point exists, by proof."""
+    return float((results.status_code == INFEASIBLE).mean()) if len(results) else 0.0

@@ -1,0 +1,89 @@
+"""Pertinent negatives: the smallest change that gives another class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pertinent._typing import BoolArray, IntArray
+from pertinent.exceptions import InputError
+from pertinent.explanation import Negatives
+from pertinent.features import Table
+from pertinent.prepared import Answers, Prepared
+
+
+@dataclass(frozen=True, eq=False)
+class NegativeQuestion:
+    """How negatives are asked for.
+
+    Parameters
+    ----------
+    target : ndarray of int, shape (n,) or None
+        Place of each sample's wanted class; None for the nearest of all others.
+    untouched : ndarray of bool, shape (n, n_features), optional
+        Features that each sample may not change, beyond the constraints.
+    """
+
+    target: IntArray | None = None
+    untouched: BoolArray | None = None
+
+
+def target_places(prepared: Prepared, target: Any, n: int) -> IntArray | None:
+    """Return the wanted class of each sample: one label for all, or one for each."""
+    if target is None:
+        return None
+    if isinstance(target, str) or np.ndim(target) == 0:
+        return np.repeat(prepared.places(np.array([target])), n)
+    if len(target) != n:
+        raise InputError(f"target has {len(target)} labels for {n} samples.")
+    return prepared.places(target)
+
+
+def nearest_contrast(prepared: Prepared, table: Table, question: NegativeQuestion) -> Negatives:
+    """Return the nearest point of another class for each sample of a batch (eq. 1)."""
+    samples, labels = table.values, prepared.predict(table)
+    lower, upper = prepared.constraints.limits(prepared.features, samples)
+    if question.untouched is not None:
+        lower = np.where(question.untouched, np.maximum(lower, samples), lower)
+        upper = np.where(question.untouched, np.minimum(upper, samples), upper)
+    if question.target is None:
+        found = prepared.nearest(table, samples, "not", labels, lower, upper)
+        wanted = found.label
+    else:
+        _refuse_own_class(prepared, labels, question.target)
+        found = prepared.nearest(table, samples, "is", question.target, lower, upper)
+        wanted = question.target
+    return _result(prepared, table, labels, wanted, found)
+
+
+def _refuse_own_class(prepared: Prepared, labels: IntArray, target: IntArray) -> None:
+    same = np.flatnonzero(labels == target)
+    if len(same):
+        label = prepared.classes.tolist()[labels[same[0]]]
+        raise InputError(
+            f"Row {same[0]} is already predicted as its target {label!r} "
+            f"({len(same)} such rows). Leave these rows out or give them another target."
+        )
+
+
+def _result(
+    prepared: Prepared, table: Table, labels: IntArray, wanted: IntArray, found: Answers
+) -> Negatives:
+    changed = found.found[:, None] & (found.points != table.values)
+    return Negatives(
+        table=table,
+        classes=prepared.classes,
+        values=found.points,
+        status_code=found.status,
+        reason=found.reason,
+        unique_code=found.unique,
+        label=labels,
+        objective=found.objective,
+        bound=found.bound,
+        second=found.second,
+        changed=changed,
+        target_place=wanted,
+        certificates=found.certificates,
+    )

@@ -1,0 +1,141 @@
+"""Pertinent positives: the fewest features, close to their values, that keep the prediction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.certificate import FEASIBLE, OPTIMAL
+from pertinent.explanation import Positives
+from pertinent.features import Table
+from pertinent.prepared import Answers, Prepared
+from pertinent.projection.problem import distance
+
+
+@dataclass(frozen=True, eq=False)
+class PositiveQuestion:
+    """How positives are asked for.
+
+    Parameters
+    ----------
+    baseline : ndarray of shape (n_features,)
+        Values at which features count as turned off.
+    between : bool
+        Keep every value between the baseline and the sample's own.
+    off_tol : float
+        A feature within this distance of its baseline counts as turned off (the paper's
+        epsilon); answers are exact, so 0 is right unless small deviations do not matter.
+    """
+
+    baseline: FloatArray
+    between: bool = False
+    off_tol: float = 0.0
+
+
+def two_phase(prepared: Prepared, table: Table, question: PositiveQuestion) -> Positives:
+    """Return the paper's positives (algorithm 1) for a batch of samples.
+
+    Phase 1 (eq. 5) projects the baseline onto the region of the predicted class: few features
+    leave it. Phase 2 (eq. 6) holds the others at the baseline and projects the sample.
+    """
+    samples, labels = table.values, prepared.predict(table)
+    lower, upper = _limits(prepared, samples, question)
+    sparse = _phase_one(prepared, table, labels, lower, upper, question)
+    off = np.abs(sparse.points - question.baseline) <= question.off_tol
+    close = _phase_two(prepared, table, labels, lower, upper, question, off, sparse.found)
+    return _joined(prepared, table, labels, question, sparse, close, off)
+
+
+def _limits(
+    prepared: Prepared, samples: FloatArray, question: PositiveQuestion
+) -> tuple[FloatArray, FloatArray]:
+    """Return the allowed range: one row for all samples where it does not depend on them."""
+    lower, upper = prepared.constraints.limits(prepared.features, samples)
+    if question.between:
+        lower = np.maximum(lower, np.minimum(samples, question.baseline))
+        upper = np.minimum(upper, np.maximum(samples, question.baseline))
+    return lower, upper
+
+
+def _phase_one(
+    prepared: Prepared,
+    table: Table,
+    labels: IntArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    question: PositiveQuestion,
+) -> Answers:
+    if len(lower) > 1 or len(labels) <= 1:
+        centers = np.broadcast_to(question.baseline, table.values.shape)
+        return prepared.nearest(table, centers, "is", labels, lower, upper)
+    # The same range for everyone: the answer depends on the class alone.
+    classes, inverse = np.unique(labels, return_inverse=True)
+    centers = np.broadcast_to(question.baseline, (len(classes), len(question.baseline)))
+    once = prepared.nearest(table, centers, "is", classes, lower, upper)
+    return once.expand(inverse)
+
+
+def _phase_two(
+    prepared: Prepared,
+    table: Table,
+    labels: IntArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    question: PositiveQuestion,
+    off: BoolArray,
+    found: BoolArray,
+) -> Answers:
+    """Project the samples with the turned-off features held at the baseline."""
+    rows = found[:, None]
+    held = off & rows
+    low = np.where(held, question.baseline, lower)
+    high = np.where(held, question.baseline, upper)
+    return prepared.nearest(table, table.values, "is", labels, low, high)
+
+
+def _joined(
+    prepared: Prepared,
+    table: Table,
+    labels: IntArray,
+    question: PositiveQuestion,
+    sparse: Answers,
+    close: Answers,
+    off: BoolArray,
+) -> Positives:
+    samples, weights = table.values, prepared.weights
+    # Phase 1's point is valid as it stands: it answers where phase 2 has numerical trouble.
+    use = close.found & sparse.found
+    points = np.where(use[:, None], close.points, sparse.points)
+    on = np.where(off, 0.0, weights)
+    # Held features cost the same for every candidate: eq. 8 leaves them out, and so does its bound.
+    held_cost = np.where(sparse.found, distance(samples, question.baseline, weights - on), 0.0)
+    closeness = distance(points, samples, on)
+    closeness_bound = np.where(use, np.maximum(close.bound - held_cost, 0.0), 0.0)
+    both = (sparse.status == OPTIMAL) & (close.status == OPTIMAL)
+    status = np.where(sparse.found, np.where(both, OPTIMAL, FEASIBLE), sparse.status)
+    unique = np.where(sparse.unique == 1, close.unique, sparse.unique).astype(np.int8)
+    second = {i: p for i, p in close.second.items() if unique[i] == 0}
+    second.update({i: p for i, p in sparse.second.items() if sparse.unique[i] == 0})
+    kept = sparse.found[:, None] & (np.abs(points - question.baseline) > question.off_tol)
+    return Positives(
+        table=table,
+        classes=prepared.classes,
+        values=points,
+        status_code=status.astype(np.int8),
+        reason=sparse.reason,
+        unique_code=unique,
+        label=labels,
+        objective=sparse.objective,
+        bound=sparse.bound,
+        second=second,
+        sparse_values=sparse.points,
+        closeness=np.where(sparse.found, closeness, np.nan),
+        closeness_bound=np.minimum(closeness_bound, np.where(sparse.found, closeness, 0.0)),
+        kept=kept,
+        trivial=sparse.found & (sparse.objective == 0),
+        baseline=question.baseline,
+        certificates=sparse.certificates,
+        closeness_certificates=close.certificates,
+    )
