@@ -179,6 +179,9 @@ class Cell:
     quadratics : tuple of Quadratic
     lower, upper : ndarray of shape (n_features,), optional
         Infinite where there is no bound.
+    anchors : ndarray of shape (n_anchors, n_features), optional
+        Points that should lie well inside, e.g. the mean of a class: hints where a local search
+        may start. They change nothing about the cell.
 
     Examples
     --------
@@ -194,6 +197,7 @@ class Cell:
     quadratics: tuple[Quadratic, ...] = ()
     lower: FloatArray = field(default=None)  # type: ignore[assignment]
     upper: FloatArray = field(default=None)  # type: ignore[assignment]
+    anchors: FloatArray = field(default=None, repr=False)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         G = np.atleast_2d(np.asarray(self.G, dtype=float))
@@ -209,6 +213,8 @@ class Cell:
             if full.shape != (self.dim,):
                 raise InputError(f"{name} has shape {full.shape}, expected ({self.dim},).")
             set_(self, name, full)
+        if self.anchors is None:
+            set_(self, "anchors", np.zeros((0, self.dim)))
 
     @classmethod
     def whole_space(cls, dim: int) -> Cell:
@@ -276,6 +282,7 @@ class Cell:
             self.quadratics + other.quadratics,
             np.maximum(self.lower, other.lower),
             np.minimum(self.upper, other.upper),
+            np.vstack([self.anchors, other.anchors]),
         )
 
     def pull_back(self, through: AffineMap) -> Cell:
@@ -283,10 +290,10 @@ class Cell:
         _same_dim(self.dim, through.dim_out)
         G, h = through.rows(self.G), self.h - self.G @ through.shift
         rows = tuple(row.pull_back(through) for row in self.quadratics)
+        cell = Cell(G, h, rows, anchors=_pull_back_anchors(self.anchors, through))
         if not self.has_bounds:
-            return Cell(G, h, rows)
-        bounds = _pull_back_bounds(self.lower, self.upper, through)
-        return Cell(G, h, rows).intersect(bounds)
+            return cell
+        return cell.intersect(_pull_back_bounds(self.lower, self.upper, through))
 
     def restrict(self, fixed: BoolArray, values: FloatArray) -> Cell:
         """Return the cell of the other features when the ``fixed`` ones hold ``values``.
@@ -315,6 +322,16 @@ class Cell:
 def _same_dim(one: int, other: int) -> None:
     if one != other:
         raise InputError(f"Expected {one} features, got {other}.")
+
+
+def _pull_back_anchors(anchors: FloatArray, through: AffineMap) -> FloatArray:
+    """Return, for each anchor, the nearest ``z`` to the origin whose image comes closest to it."""
+    if not len(anchors):
+        return np.zeros((0, through.dim_in))
+    if through.is_diagonal:
+        safe = np.where(through.matrix == 0, 1.0, through.matrix)
+        return np.where(through.matrix == 0, 0.0, (anchors - through.shift) / safe)
+    return np.asarray((anchors - through.shift) @ np.linalg.pinv(through.matrix).T)
 
 
 def _pull_back_bounds(lower: FloatArray, upper: FloatArray, through: AffineMap) -> Cell:

@@ -71,21 +71,6 @@ def scored_region(model: Foreign, label: Any, margin: float) -> Region:
     return linear_region(*coefficients(model), model, label, margin)
 
 
-@register_model("sklearn.svm.SVC")
-def svc_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of a support vector classifier with a linear kernel and two classes."""
-    if model.kernel != "linear":
-        raise UnsupportedModelError(
-            f"SVC(kernel={model.kernel!r}) has no linear regions; supported is kernel='linear'."
-        )
-    if len(model_classes(model)) != 2:
-        raise UnsupportedModelError(
-            "SVC with more than two classes votes between pairs of classes. "
-            "Use LinearSVC, or OneVsRestClassifier(SVC(kernel='linear')), instead."
-        )
-    return linear_region(*coefficients(model), model, label, margin)
-
-
 @register_model("sklearn.multiclass.OneVsRestClassifier")
 def one_vs_rest_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of one-vs-rest over linear binary classifiers."""

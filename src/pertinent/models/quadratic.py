@@ -1,0 +1,160 @@
+"""Quadratic classifiers: the class with the largest Gaussian log-likelihood wins.
+
+Class k scores ``offset_k - |F_k (x - mean_k)|^2``, with ``F_k'F_k = inv(covariance_k) / 2`` and
+``offset_k = log prior_k - logdet(covariance_k) / 2``. Label ``t`` beats k where
+
+    |F_t (x - mean_t)|^2 - |F_k (x - mean_k)|^2 + offset_k - offset_t <= 0,
+
+a difference of two convex quadratics. One cell with K - 1 rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pertinent._typing import FloatArray, Foreign
+from pertinent.exceptions import InputError
+from pertinent.models.registry import class_index, register_model
+from pertinent.regions import Cell, Quadratic, Region
+
+#: Entries (or eigenvalues) of a matrix below this share of its parts are rounding.
+ROUNDING = 1e-13
+
+
+def gaussian_region(
+    factors: Sequence[FloatArray],
+    means: FloatArray,
+    offsets: FloatArray,
+    model: Foreign,
+    label: Any,
+    margin: float,
+    anchors: FloatArray | None = None,
+) -> Region:
+    """Return where ``label`` has the largest score ``offset_k - |F_k (x - mean_k)|^2``.
+
+    Parameters
+    ----------
+    factors : sequence of ndarray of shape (rank_k, n_features)
+        For two classes with the same ``F'F`` the row between them is linear, and is made so.
+    means : ndarray of shape (n_classes, n_features)
+    offsets : ndarray of shape (n_classes,)
+    model : fitted classifier
+        Asked for its ``classes_`` only.
+    label : one of ``classes_``
+    margin : float
+    anchors : ndarray of shape (n_anchors, n_features), optional
+        Where a search may start; the mean of the class by default.
+    """
+    t = class_index(model, label)
+    rows = [
+        beats(factors[t], means[t], offsets[t], factors[k], means[k], offsets[k])
+        for k in range(len(means))
+        if k != t
+    ]
+    return rows_region(rows, means[t][None] if anchors is None else anchors, margin)
+
+
+def rows_region(rows: Sequence[Quadratic], anchors: FloatArray, margin: float) -> Region:
+    """Return the region where all rows hold; rows without a quadratic part become linear."""
+    straight = [row for row in rows if not len(row.plus) and not len(row.minus)]
+    curved = tuple(row for row in rows if len(row.plus) or len(row.minus))
+    G = np.array([row.q for row in straight]).reshape(len(straight), anchors.shape[1])
+    h = np.array([-row.c for row in straight])
+    return Region((Cell(G, h, curved, anchors=anchors).tighten(margin),))
+
+
+def beats(
+    plus: FloatArray,
+    mean: FloatArray,
+    offset: float,
+    minus: FloatArray,
+    other_mean: FloatArray,
+    other_offset: float,
+) -> Quadratic:
+    """Return the row "the first class scores at least as high as the second".
+
+    Where one part of the difference vanishes up to rounding it is left out: equal covariances
+    give a linear row, and a class that is narrower in every direction a convex one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.models.quadratic import beats
+    >>> same = np.eye(2)
+    >>> row = beats(same, np.zeros(2), 0.0, same, np.array([2.0, 0.0]), 0.0)
+    >>> row.plus.shape, row.q, row.c  # 4 x1 - 4 <= 0: nearer to 0 than to (2, 0)
+    ((0, 2), array([4., 0.]), -4.0)
+    """
+    up, down = plus @ mean, minus @ other_mean
+    # |P(x-m)|^2 - |N(x-n)|^2 = |Px|^2 - |Nx|^2 - 2 (Pm)'P x + 2 (Nn)'N x + |Pm|^2 - |Nn|^2
+    q = 2 * (down @ minus - up @ plus)
+    c = float(up @ up - down @ down + other_offset - offset)
+    return Quadratic(*_without_rounding(plus, minus), q, c)
+
+
+def _without_rounding(plus: FloatArray, minus: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return factors of the same difference, without parts that are rounding only."""
+    first, second = plus.T @ plus, minus.T @ minus
+    A = first - second
+    size = max(float(np.abs(first).max(initial=0.0)), float(np.abs(second).max(initial=0.0)))
+    none = np.zeros((0, plus.shape[1]))
+    if np.abs(A).max(initial=0.0) <= ROUNDING * len(A) * size:
+        return none, none
+    values = np.linalg.eigvalsh(A)
+    if values[0] >= -ROUNDING * len(A) * size:
+        return Quadratic.from_matrix(A, np.zeros(len(A)), 0.0).plus, none
+    if values[-1] <= ROUNDING * len(A) * size:
+        return none, Quadratic.from_matrix(A, np.zeros(len(A)), 0.0).minus
+    return plus, minus
+
+
+@register_model("sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis")
+def qda_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Return the region of a quadratic discriminant analysis, whichever solver fitted it.
+
+    Every solver leaves the eigenvectors (``rotations_``) and eigenvalues (``scalings_``, after
+    ``reg_param`` or shrinkage) of the covariances; ``covariance_`` may be missing and is not
+    regularised in every version, so it is not read.
+    """
+    scalings = [np.asarray(s, dtype=float) for s in model.scalings_]
+    if any((s <= 0).any() for s in scalings):
+        raise InputError(
+            "A covariance of this QuadraticDiscriminantAnalysis is singular: some of its "
+            "scalings_ are 0, and its scores are infinite. Fit it with a reg_param above 0."
+        )
+    rotations = [np.asarray(r, dtype=float) for r in model.rotations_]
+    factors = [r.T / np.sqrt(2 * s)[:, None] for r, s in zip(rotations, scalings, strict=True)]
+    # logdet is the sum of the logs of the eigenvalues: no determinant overflows.
+    offsets = np.log(np.asarray(model.priors_, dtype=float))
+    offsets = offsets - 0.5 * np.array([np.log(s).sum() for s in scalings])
+    means = np.asarray(model.means_, dtype=float)
+    t = class_index(model, label)
+    axes = np.sqrt(scalings[t])[:, None] * rotations[t].T
+    anchors = _around(means[t], axes)
+    return gaussian_region(factors, means, offsets, model, label, margin, anchors)
+
+
+@register_model("sklearn.naive_bayes.GaussianNB")
+def gaussian_nb_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Return the region of Gaussian naive Bayes: diagonal covariances ``var_``."""
+    variances = np.asarray(model.var_, dtype=float)  # var_smoothing is included
+    if (variances <= 0).any():
+        raise InputError(
+            "A variance of this GaussianNB is 0, and its scores are infinite. Fit it with a "
+            "larger var_smoothing."
+        )
+    factors = [np.diag(1 / np.sqrt(2 * v)) for v in variances]
+    offsets = np.log(np.asarray(model.class_prior_, dtype=float))
+    offsets = offsets - 0.5 * np.log(variances).sum(axis=1)
+    means = np.asarray(model.theta_, dtype=float)
+    t = class_index(model, label)
+    anchors = _around(means[t], np.diag(np.sqrt(variances[t])))
+    return gaussian_region(factors, means, offsets, model, label, margin, anchors)
+
+
+def _around(mean: FloatArray, axes: FloatArray) -> FloatArray:
+    """Return the mean and the points one standard deviation away along each axis."""
+    return np.vstack([mean, mean + axes, mean - axes])
