@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._typing import BoolArray, IntArray
+from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.exceptions import InputError
 from pertinent.explanation import Negatives
 from pertinent.features import Table
@@ -44,10 +44,7 @@ def target_places(prepared: Prepared, target: Any, n: int) -> IntArray | None:
 def nearest_contrast(prepared: Prepared, table: Table, question: NegativeQuestion) -> Negatives:
     """Return the nearest point of another class for each sample of a batch (eq. 1)."""
     samples, labels = table.values, prepared.predict(table)
-    lower, upper = prepared.constraints.limits(prepared.features, samples)
-    if question.untouched is not None:
-        lower = np.where(question.untouched, np.maximum(lower, samples), lower)
-        upper = np.where(question.untouched, np.minimum(upper, samples), upper)
+    lower, upper = negative_limits(prepared, samples, question.untouched)
     if question.target is None:
         found = prepared.nearest(table, samples, "not", labels, lower, upper)
         wanted = found.label
@@ -56,6 +53,17 @@ def nearest_contrast(prepared: Prepared, table: Table, question: NegativeQuestio
         found = prepared.nearest(table, samples, "is", question.target, lower, upper)
         wanted = question.target
     return _result(prepared, table, labels, wanted, found)
+
+
+def negative_limits(
+    prepared: Prepared, samples: FloatArray, untouched: BoolArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the allowed range of each sample's negative."""
+    lower, upper = prepared.constraints.limits(prepared.features, samples)
+    if untouched is None:
+        return lower, upper
+    low = np.where(untouched, np.maximum(lower, samples), lower)
+    return low, np.where(untouched, np.minimum(upper, samples), upper)
 
 
 def _refuse_own_class(prepared: Prepared, labels: IntArray, target: IntArray) -> None:

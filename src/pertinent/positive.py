@@ -41,17 +41,17 @@ def two_phase(prepared: Prepared, table: Table, question: PositiveQuestion) -> P
     leave it. Phase 2 (eq. 6) holds the others at the baseline and projects the sample.
     """
     samples, labels = table.values, prepared.predict(table)
-    lower, upper = _limits(prepared, samples, question)
+    lower, upper = positive_limits(prepared, samples, question)
     sparse = _phase_one(prepared, table, labels, lower, upper, question)
     off = np.abs(sparse.points - question.baseline) <= question.off_tol
     close = _phase_two(prepared, table, labels, lower, upper, question, off, sparse.found)
     return _joined(prepared, table, labels, question, sparse, close, off)
 
 
-def _limits(
+def positive_limits(
     prepared: Prepared, samples: FloatArray, question: PositiveQuestion
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the allowed range: one row for all samples where it does not depend on them."""
+    """Return the allowed range of phase 1: a single row where it does not depend on the sample."""
     lower, upper = prepared.constraints.limits(prepared.features, samples)
     if question.between:
         lower = np.maximum(lower, np.minimum(samples, question.baseline))
@@ -88,11 +88,16 @@ def _phase_two(
     found: BoolArray,
 ) -> Answers:
     """Project the samples with the turned-off features held at the baseline."""
-    rows = found[:, None]
-    held = off & rows
-    low = np.where(held, question.baseline, lower)
-    high = np.where(held, question.baseline, upper)
+    low, high = held_limits(lower, upper, question, off & found[:, None])
     return prepared.nearest(table, table.values, "is", labels, low, high)
+
+
+def held_limits(
+    lower: FloatArray, upper: FloatArray, question: PositiveQuestion, held: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the allowed range of phase 2."""
+    low = np.where(held, question.baseline, lower)
+    return low, np.where(held, question.baseline, upper)
 
 
 def _joined(

@@ -224,8 +224,7 @@ class _Search:
         )
 
     def _status(self, found: BoolArray, bound: FloatArray) -> CodeArray:
-        convex = all(cell.is_convex for cell in self.region.cells)
-        gap = GAP_CONVEX if convex else GAP_NONCONVEX
+        gap = GAP_CONVEX if self.region.is_convex else GAP_NONCONVEX
         status = np.where(np.isinf(bound), INFEASIBLE, FAILED).astype(np.int8)
         closed = is_closed(self.best, bound, self.points, self.centers, self.weights, gap)
         status[found] = np.where(closed[found], OPTIMAL, FEASIBLE)

@@ -1,0 +1,65 @@
+"""Results judged again: bounds recomputed from the model and the certificates, without a solver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pertinent._typing import BoolArray, FloatArray
+from pertinent.explanation import Negatives, Positives
+from pertinent.negative import negative_limits
+from pertinent.positive import PositiveQuestion, held_limits, positive_limits
+from pertinent.prepared import Certified, Prepared
+
+
+def recheck_negatives(
+    prepared: Prepared, negatives: Negatives, untouched: BoolArray | None = None
+) -> FloatArray:
+    """Return the lower bound that each row's certificate proves for its negative."""
+    samples = negatives.table.values
+    limits = negative_limits(prepared, samples, untouched)
+    margin = prepared.margin_for(negatives.table)
+    return _bounds(prepared, negatives.certificates, samples, limits, margin)
+
+
+def recheck_positives(
+    prepared: Prepared, question: PositiveQuestion, positives: Positives
+) -> tuple[FloatArray, FloatArray]:
+    """Return what the certificates prove: the bounds of phase 1 and of phase 2 (eq. 8)."""
+    samples = positives.table.values
+    margin = prepared.margin_for(positives.table)
+    lower, upper = positive_limits(prepared, samples, question)
+    centers = np.broadcast_to(question.baseline, samples.shape)
+    first = _bounds(prepared, positives.certificates, centers, (lower, upper), margin)
+    off = np.abs(positives.sparse_values - question.baseline) <= question.off_tol
+    held = off & positives.found[:, None]
+    second = _bounds(
+        prepared,
+        positives.closeness_certificates,
+        samples,
+        held_limits(lower, upper, question, held),
+        margin,
+    )
+    spent = (np.where(held, prepared.weights, 0.0) * np.abs(samples - question.baseline)).sum(axis=1)
+    return first, second - spent
+
+
+def _bounds(
+    prepared: Prepared,
+    certified: Sequence[Certified],
+    centers: FloatArray,
+    limits: tuple[FloatArray, FloatArray],
+    margin: float,
+) -> FloatArray:
+    low, high = (np.broadcast_to(limit, centers.shape) for limit in limits)
+    proved = np.zeros(len(centers))
+    for part in certified:
+        if not len(part.rows):
+            continue
+        region, _ = prepared.region(*part.key, margin)
+        rows = part.rows
+        proved[rows] = part.certificate.bounds(
+            region, centers[rows], prepared.weights, low[rows], high[rows]
+        )
+    return proved
