@@ -29,9 +29,9 @@ from pertinent.regions import Region
 #: Default margins: enough for ``predict`` to agree in double and in single precision.
 MARGIN, MARGIN_SINGLE = 1e-9, 1e-5
 #: A point that ``predict`` refuses is solved again with a margin this many times larger ...
-GROWTH = 100.0
+GROWTH = 10.0
 #: ... at most this often.
-RETRIES = 4
+RETRIES = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +92,11 @@ class Certified:
 
     def expand(self, rows: IntArray) -> Certified:
         """Return the certificate of the given rows of the batch, which may repeat."""
-        place = np.full(int(self.rows.max(initial=-1)) + 1, -1)
+        last = max(int(self.rows.max(initial=-1)), int(rows.max(initial=-1)))
+        place = np.full(last + 1, -1)
         place[self.rows] = np.arange(len(self.rows))
-        old = np.where(rows < len(place), place[np.minimum(rows, len(place) - 1)], -1)
-        here = np.flatnonzero(old >= 0)
-        return Certified(self.key, here, self.certificate.take(old[here]))
+        here = np.flatnonzero(place[rows] >= 0)
+        return Certified(self.key, here, self.certificate.take(place[rows[here]]))
 
     def among(self, rows: IntArray, n: int) -> Certified:
         """Return the certificate of those of its rows that are listed, out of ``n``."""
