@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from pertinent._typing import BoolArray, FloatArray, Foreign
+from pertinent._typing import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.baselines import baseline_values, weight_values
 from pertinent.batches import in_batches
-from pertinent.certificate import FEASIBLE
 from pertinent.constraints import Constraints
 from pertinent.exceptions import InputError
-from pertinent.explanation import Explanations, Negatives, Positives
+from pertinent.explanation import Explanations, Negatives, Positives, concatenate, overwritten
 from pertinent.features import Features, Table
 from pertinent.models.registry import _find, _require_fitted
 from pertinent.negative import NegativeQuestion, nearest_contrast, target_places
@@ -91,9 +88,13 @@ def pertinent_positives(
     prepared, train = _prepare(model, X, weights, constraints, margin, data, options)
     values = baseline_values(baseline, prepared.features, train)
     question = PositiveQuestion(values, between, off_tol)
-    solve = _POSITIVE_METHODS[method]
+    method_of = _POSITIVE_METHODS[method]
     table = prepared.features.read(X)
-    return in_batches(lambda t, rows: solve(prepared, t, question), table, n_jobs, batch_size)
+
+    def solve(batch: Table, rows: slice) -> Positives:
+        return method_of(prepared, batch, prepared.predict(batch), question)
+
+    return concatenate(in_batches(solve, table, n_jobs, batch_size), table)
 
 
 def pertinent_negatives(
@@ -139,27 +140,13 @@ def pertinent_negatives(
     """
     prepared, _ = _prepare(model, X, weights, constraints, margin, data, options)
     table = prepared.features.read(X)
-    return _negatives(prepared, table, target, None, n_jobs, batch_size)
-
-
-def _negatives(
-    prepared: Prepared,
-    table: Table,
-    target: Any,
-    untouched: BoolArray | None,
-    n_jobs: int | None,
-    batch_size: int | None,
-) -> Negatives:
     places = target_places(prepared, target, len(table))
 
     def solve(batch: Table, rows: slice) -> Negatives:
-        question = NegativeQuestion(
-            None if places is None else places[rows],
-            None if untouched is None else untouched[rows],
-        )
-        return nearest_contrast(prepared, batch, question)
+        question = NegativeQuestion(None if places is None else places[rows])
+        return nearest_contrast(prepared, batch, prepared.predict(batch), question)
 
-    return in_batches(solve, table, n_jobs, batch_size)
+    return concatenate(in_batches(solve, table, n_jobs, batch_size), table)
 
 
 def _prepare(
@@ -268,48 +255,32 @@ class Explainer:
         n_jobs, batch_size : int, optional
         """
         table = self.prepared.features.read(X)
-        solve: Callable[[Table, slice], Positives] = lambda t, rows: two_phase(  # noqa: E731
-            self.prepared, t, self.question
+        places = target_places(self.prepared, target, len(table))
+
+        def solve(batch: Table, rows: slice) -> tuple[Positives, Negatives, BoolArray]:
+            return self._explain_batch(batch, None if places is None else places[rows])
+
+        parts = in_batches(solve, table, n_jobs, batch_size)
+        positives, negatives, avoided = zip(*parts, strict=True)
+        return Explanations(
+            concatenate(positives, table), concatenate(negatives, table), np.concatenate(avoided)
         )
-        positive = in_batches(solve, table, n_jobs, batch_size)
-        if self.overlap == "allow":
-            negative = _negatives(self.prepared, table, target, None, n_jobs, batch_size)
-            return Explanations(positive, negative, np.zeros(len(table), dtype=bool))
-        return self._avoiding(table, positive, target, n_jobs, batch_size)
 
-    def _avoiding(
-        self,
-        table: Table,
-        positive: Positives,
-        target: Any,
-        n_jobs: int | None,
-        batch_size: int | None,
-    ) -> Explanations:
-        """Freeze what the positive keeps; where nothing is left that way, allow it after all."""
-        apart = _negatives(self.prepared, table, target, positive.kept, n_jobs, batch_size)
-        avoided = apart.status_code <= FEASIBLE
+    def _explain_batch(
+        self, table: Table, target: IntArray | None
+    ) -> tuple[Positives, Negatives, BoolArray]:
+        labels = self.prepared.predict(table)
+        positive = two_phase(self.prepared, table, labels, self.question)
+        avoid = self.overlap == "avoid"
+        question = NegativeQuestion(target, positive.kept if avoid else None)
+        negative = nearest_contrast(self.prepared, table, labels, question)
+        if not avoid:
+            return positive, negative, np.zeros(len(table), dtype=bool)
+        # Where nothing is left without the positive's features, they are allowed after all.
+        avoided = negative.found
         rows = np.flatnonzero(~avoided)
-        if not len(rows):
-            return Explanations(positive, apart, avoided)
-        some = target if target is None or np.ndim(target) == 0 else np.asarray(target)[rows]
-        again = _negatives(self.prepared, table.take(rows), some, None, n_jobs, batch_size)
-        return Explanations(positive, _overwritten(apart, rows, again), avoided)
-
-
-def _overwritten(negatives: Negatives, rows: Any, again: Negatives) -> Negatives:
-    """Return the negatives with some rows replaced."""
-    changes: dict[str, Any] = {}
-    for name in (
-        "values", "status_code", "reason", "unique_code", "objective", "bound", "changed",
-        "target_place",
-    ):  # fmt: skip
-        merged = getattr(negatives, name).copy()
-        merged[rows] = getattr(again, name)
-        changes[name] = merged
-    dropped = set(rows.tolist())
-    second = {i: p for i, p in negatives.second.items() if i not in dropped}
-    second.update({int(rows[i]): p for i, p in again.second.items()})
-    kept = np.setdiff1d(np.arange(len(negatives)), rows)
-    certificates = tuple(c.among(kept, len(negatives)) for c in negatives.certificates)
-    moved = tuple(replace(c, rows=rows[c.rows]) for c in again.certificates)
-    return replace(negatives, second=second, certificates=certificates + moved, **changes)
+        if len(rows):
+            free = NegativeQuestion(None if target is None else target[rows])
+            again = nearest_contrast(self.prepared, table.take(rows), labels[rows], free)
+            negative = overwritten(negative, rows, again)
+        return positive, negative, avoided

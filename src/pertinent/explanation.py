@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
-from pertinent.certificate import FEASIBLE, INFEASIBLE, status_names
+from pertinent.certificate import FEASIBLE, status_names
 from pertinent.features import Table
 
 if TYPE_CHECKING:
@@ -181,6 +181,23 @@ def concatenate(parts: Sequence[R], table: Table) -> R:
     return type(parts[0])(**merged)
 
 
+def overwritten(negatives: Negatives, rows: IntArray, again: Negatives) -> Negatives:
+    """Return the negatives with some rows replaced."""
+    changes: dict[str, Any] = {}
+    for f in fields(negatives):
+        old = getattr(negatives, f.name)
+        if isinstance(old, np.ndarray) and f.name != "classes":
+            changes[f.name] = old.copy()
+            changes[f.name][rows] = getattr(again, f.name)
+    dropped = set(rows.tolist())
+    second = {i: p for i, p in negatives.second.items() if i not in dropped}
+    second.update({int(rows[i]): p for i, p in again.second.items()})
+    kept = np.setdiff1d(np.arange(len(negatives)), rows)
+    certificates = tuple(c.among(kept, len(negatives)) for c in negatives.certificates)
+    moved = tuple(replace(c, rows=rows[c.rows]) for c in again.certificates)
+    return replace(negatives, second=second, certificates=certificates + moved, **changes)
+
+
 @dataclass(frozen=True, eq=False)
 class Explanation:
     """One sample's contrastive explanation."""
@@ -256,8 +273,3 @@ class Explanations:
 
     def __repr__(self) -> str:
         return f"<Explanations: {len(self)} samples\n  {self.positive!r}\n  {self.negative!r}>"
-
-
-def infeasible_share(results: Results) -> float:
-    """Return the share of samples for which no point exists, by proof."""
-    return float((results.status_code == INFEASIBLE).mean()) if len(results) else 0.0

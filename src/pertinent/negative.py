@@ -41,9 +41,11 @@ def target_places(prepared: Prepared, target: Any, n: int) -> IntArray | None:
     return prepared.places(target)
 
 
-def nearest_contrast(prepared: Prepared, table: Table, question: NegativeQuestion) -> Negatives:
-    """Return the nearest point of another class for each sample of a batch (eq. 1)."""
-    samples, labels = table.values, prepared.predict(table)
+def nearest_contrast(
+    prepared: Prepared, table: Table, labels: IntArray, question: NegativeQuestion
+) -> Negatives:
+    """Return the nearest point of another class for a batch predicted as ``labels`` (eq. 1)."""
+    samples = table.values
     lower, upper = negative_limits(prepared, samples, question.untouched)
     if question.target is None:
         found = prepared.nearest(table, samples, "not", labels, lower, upper)

@@ -34,14 +34,15 @@ class PositiveQuestion:
     off_tol: float = 0.0
 
 
-def two_phase(prepared: Prepared, table: Table, question: PositiveQuestion) -> Positives:
-    """Return the paper's positives (algorithm 1) for a batch of samples.
+def two_phase(
+    prepared: Prepared, table: Table, labels: IntArray, question: PositiveQuestion
+) -> Positives:
+    """Return the paper's positives (algorithm 1) for a batch of samples predicted as ``labels``.
 
     Phase 1 (eq. 5) projects the baseline onto the region of the predicted class: few features
     leave it. Phase 2 (eq. 6) holds the others at the baseline and projects the sample.
     """
-    samples, labels = table.values, prepared.predict(table)
-    lower, upper = positive_limits(prepared, samples, question)
+    lower, upper = positive_limits(prepared, table.values, question)
     sparse = _phase_one(prepared, table, labels, lower, upper, question)
     off = np.abs(sparse.points - question.baseline) <= question.off_tol
     close = _phase_two(prepared, table, labels, lower, upper, question, off, sparse.found)
