@@ -189,7 +189,7 @@ class Table:
             return self._array(points)
         frame = self._frame(points, self.source.columns)
         if len(points) == len(self.source):
-            frame = nw.maybe_set_index(frame, index=nw.maybe_get_index(self.source))
+            frame = nw.maybe_set_index(frame, index=[nw.maybe_get_index(self.source)])
         return frame.to_native()
 
     def _array(self, points: FloatArray) -> Any:
