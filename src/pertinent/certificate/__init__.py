@@ -6,9 +6,12 @@ value that no point of the cell can undercut.
 """
 
 from pertinent.certificate._check import Verdict, check
+from pertinent.certificate._copositive import CopositiveProofs, Simplices
 from pertinent.certificate._linear import LinearProofs, SingleRowProofs
 from pertinent.certificate._proofs import Block, Certificate, NoProofs, Proofs
+from pertinent.certificate._several import SeveralProofs, SolverBounds
 from pertinent.certificate._status import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, status_names
+from pertinent.certificate._tangent import TangentProofs
 
 __all__ = [
     "FAILED",
@@ -17,10 +20,15 @@ __all__ = [
     "OPTIMAL",
     "Block",
     "Certificate",
+    "CopositiveProofs",
     "LinearProofs",
     "NoProofs",
     "Proofs",
+    "SeveralProofs",
+    "Simplices",
     "SingleRowProofs",
+    "SolverBounds",
+    "TangentProofs",
     "Verdict",
     "check",
     "status_names",

@@ -29,6 +29,8 @@ class Verdict:
     violation : float
         Largest violation of any inequality or bound by the point.
     feasible, optimal, infeasible : bool
+    trusted : bool
+        False where the bound repeats a solver's word (``exact=True``): it was not recomputed.
     """
 
     objective: float
@@ -37,6 +39,7 @@ class Verdict:
     feasible: bool
     optimal: bool
     infeasible: bool
+    trusted: bool = True
 
     @property
     def gap(self) -> float:
@@ -84,8 +87,9 @@ def check(
     high = np.minimum(cell.upper, np.inf if upper is None else upper)[None]
     centers = np.asarray(center, dtype=float)[None]
     bound = max(0.0, float(proof.bounds(cell, centers, weights, low, high)[0]))
+    trusted = bool(proof.trusted()[0])
     if point is None:
-        return Verdict(np.inf, bound, np.inf, False, False, bound == np.inf)
+        return Verdict(np.inf, bound, np.inf, False, False, bound == np.inf, trusted)
     points = np.asarray(point, dtype=float)[None]
     objective = float((weights * np.abs(points - centers)).sum())
     outside = float(np.maximum(low - points, points - high).max(initial=0.0))
@@ -93,7 +97,8 @@ def check(
     feasible = violation <= tol
     gap = GAP_CONVEX if cell.is_convex else GAP_NONCONVEX
     close = is_closed(np.array([objective]), np.array([bound]), points, centers, weights, gap)
-    return Verdict(objective, bound, violation, feasible, feasible and bool(close[0]), False)
+    optimal = feasible and bool(close[0])
+    return Verdict(objective, bound, violation, feasible, optimal, False, trusted)
 
 
 def is_closed(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pertinent._typing import FloatArray, IntArray
+from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.regions import Cell, Region
 
 
@@ -36,6 +36,10 @@ class Proofs(ABC):
     @abstractmethod
     def take(self, rows: IntArray) -> Proofs:
         """Return the proofs of the given rows."""
+
+    def trusted(self) -> BoolArray:
+        """Return whether `bounds` recomputes each bound, rather than repeating a solver's word."""
+        return np.ones(len(self), dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +118,13 @@ class Certificate:
                 known[inside] = np.maximum(known[inside], proved)
             np.minimum(over_union, known, out=over_union)
         return over_union
+
+    def trusted(self) -> BoolArray:
+        """Return False for the rows whose bound may rest on a solver's word (``exact=True``)."""
+        trusted = np.ones(self.n, dtype=bool)
+        for block in self.blocks:
+            trusted[block.rows] &= block.proofs.trusted()
+        return trusted
 
     def _by_piece(self) -> dict[int, list[Block]]:
         grouped: dict[int, list[Block]] = {}

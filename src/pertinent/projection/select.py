@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pertinent.exceptions import InputError
+from pertinent.projection.convex import solve_convex
 from pertinent.projection.halfspace import solve_bounds, solve_halfspace
 from pertinent.projection.polyhedron import solve_polyhedron
 from pertinent.projection.problem import Method
+from pertinent.projection.quadratic import solve_quadratic
 from pertinent.regions import Cell
 
 
@@ -32,4 +33,8 @@ def choose_method(cell: Cell) -> Method:
             return Method("half-space", why, solve_halfspace)
         why = f"{len(cell.G)} linear rows: dual simplex, all centers in lock step"
         return Method("dual simplex", why, solve_polyhedron)
-    raise InputError("This cell has quadratic rows, and no method for them is installed.")
+    if cell.is_convex:
+        why = "convex quadratic rows: a cone program each, by Clarabel"
+        return Method("cone program", why, solve_convex)
+    why = "non-convex quadratic rows: convex-concave procedure and copositivity proofs"
+    return Method("convex-concave", why, solve_quadratic)

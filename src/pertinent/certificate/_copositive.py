@@ -1,0 +1,239 @@
+"""Copositivity: why no point of a non-convex cell lies within a given distance.
+
+Measured in cost, with ``s = weights * (x - start)``, every s with ``|s|_1 <= t`` is
+``s_i = t (y_i - y_{d+i})`` for a y of the simplex over 2d + 1 corners (up or down for each
+feature, and the start itself), with ``y_i y_{d+i} = 0``. A row ``s'Qs + g's + c`` is then y'My,
+
+    M_ij = c + t (g_i + g_j) / 2 + t^2 Q_ij,
+
+and so is every nonnegative combination of rows. If y'My > 0 on the whole simplex (M is strictly
+copositive), then no s with ``|s|_1 <= t`` satisfies the rows. Bounds ``t y_i <= cap_i`` help:
+both ``t y_i - cap_i`` and ``t y_i (t y_i - cap_i)`` are at most 0 inside and may be added.
+
+M is copositive on a simplex if, after rows without a negative entry are deleted, it is positive
+definite; otherwise an edge is split and both halves are looked at. The proof holds the splits and
+the combination used in each part; here they are replayed with plain NumPy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.certificate._proofs import Proofs
+from pertinent.regions import Cell, row_products
+
+#: Each entry of M may be off by this share of the terms it is made of.
+ENTRY_ERROR = 1e-14
+
+
+@dataclass(frozen=True, eq=False)
+class Simplices:
+    """A partition of the simplex, node by node in depth-first order, and what closes each part.
+
+    Parameters
+    ----------
+    radius : float
+        The t that is proved: no point of the cell costs less than the start plus t.
+    rows : ndarray of shape (n_options, n_rows)
+        Multipliers of the rows: the quadratic ones first, then the linear ones.
+    caps, cuts : ndarray of shape (n_options, 2 * n_features)
+        Multipliers of ``t y_i - cap_i`` and of ``t y_i (t y_i - cap_i)``.
+    option : ndarray of int, shape (n_nodes,)
+        The combination that closes a part; -1 where the part is split.
+    first, second : ndarray of int, shape (n_nodes,)
+        Corners whose edge is split.
+    share : ndarray of shape (n_nodes,)
+        The new corner is ``share * first + (1 - share) * second``; it replaces ``first`` in the
+        part that comes next, and ``second`` in the other.
+    """
+
+    radius: float
+    rows: FloatArray
+    caps: FloatArray
+    cuts: FloatArray
+    option: IntArray
+    first: IntArray
+    second: IntArray
+    share: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class CopositiveProofs(Proofs):
+    """For each center a `Simplices`, or None where nothing was proved."""
+
+    proofs: tuple[Simplices | None, ...]
+
+    def __len__(self) -> int:
+        return len(self.proofs)
+
+    def take(self, rows: IntArray) -> CopositiveProofs:
+        """Return the proofs of the given rows."""
+        return CopositiveProofs(tuple(self.proofs[int(i)] for i in rows))
+
+    def bounds(
+        self,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the distance within which the replay shows that there is no point."""
+        start = np.clip(centers, lower, upper)
+        proved = (weights * np.abs(start - centers)).sum(axis=1)
+        values, slopes = _rows_at(cell, start, weights)
+        forms = _corner_forms(cell, weights)
+        room = np.hstack([upper - start, start - lower]) * np.hstack([weights, weights])
+        for i, proof in enumerate(self.proofs):
+            if proof is None:
+                continue
+            if _Replay(proof, forms, slopes[i], values[i], np.maximum(room[i], 0.0)).holds():
+                # A ball that holds all of the box leaves no point at all.
+                d = cell.dim
+                whole = np.maximum(room[i, :d], room[i, d:]).clip(0.0).sum() <= proof.radius
+                proved[i] = np.inf if whole else proved[i] + proof.radius
+        proved[(lower > upper).any(axis=1)] = np.inf
+        return proved
+
+
+def _rows_at(cell: Cell, start: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return value (n, m) and slope per cost (n, m, d) of every row at the start."""
+    values = [row.value(start) for row in cell.quadratics]
+    slopes = [row.gradient(start) / weights for row in cell.quadratics]
+    n, m = len(start), len(cell.G)
+    straight = np.broadcast_to(cell.G / weights, (n, m, cell.dim))
+    curved = np.stack(slopes, axis=1) if slopes else np.zeros((n, 0, cell.dim))
+    at = np.stack(values, axis=1) if values else np.zeros((n, 0))
+    linear = row_products(start, cell.G) - cell.h
+    return np.hstack([at, linear]), np.concatenate([curved, straight], axis=1)
+
+
+def _corner_forms(cell: Cell, weights: FloatArray) -> FloatArray:
+    """Return each row's Q over the 2d + 1 corners: up, down, and the start."""
+    d = cell.dim
+    forms = np.zeros((len(cell.quadratics), 2 * d + 1, 2 * d + 1))
+    for k, row in enumerate(cell.quadratics):
+        Q = row.A / np.outer(weights, weights)
+        forms[k, : 2 * d, : 2 * d] = np.block([[Q, -Q], [-Q, Q]])
+    return forms
+
+
+class _Replay:
+    """Walk through one proof and check every part."""
+
+    def __init__(
+        self,
+        proof: Simplices,
+        forms: FloatArray,
+        slopes: FloatArray,
+        values: FloatArray,
+        room: FloatArray,
+    ) -> None:
+        self.proof, self.forms, self.values = proof, forms, values
+        self.slopes = np.hstack([slopes, -slopes, np.zeros((len(slopes), 1))])
+        self.room = room
+        # A corner without room cannot be used: its y is 0.
+        self.usable = np.append(room > 0, True)
+        self.matrices: dict[int, FloatArray] = {}
+
+    def holds(self) -> bool:
+        proof = self.proof
+        if not np.isfinite(proof.radius) or proof.radius <= 0 or not self._wellformed():
+            return False
+        open_parts = [np.eye(len(self.usable))]
+        for node in range(len(proof.option)):
+            if not open_parts:
+                return False
+            corners = open_parts.pop()
+            if proof.option[node] >= 0:
+                matrix = corners.T @ self._matrix(int(proof.option[node])) @ corners
+                if not _is_copositive(matrix, self._alive(corners)):
+                    return False
+                continue
+            i, j, share = int(proof.first[node]), int(proof.second[node]), proof.share[node]
+            if i == j or not 0.0 < share < 1.0:
+                return False
+            new = share * corners[:, i] + (1.0 - share) * corners[:, j]
+            for replaced in (j, i):  # the part without `first` is on top: it comes next
+                part = corners.copy()
+                part[:, replaced] = new
+                open_parts.append(part)
+        return not open_parts
+
+    def _wellformed(self) -> bool:
+        proof = self.proof
+        combinations = np.hstack([proof.rows, proof.caps, proof.cuts])
+        endless = ~np.isfinite(self.room)
+        return bool(
+            (combinations >= 0).all()
+            and np.isfinite(combinations).all()
+            and (proof.caps[:, endless] == 0).all()
+            and (proof.cuts[:, endless] == 0).all()
+            and (proof.option < len(combinations)).all()
+        )
+
+    def _alive(self, corners: FloatArray) -> BoolArray:
+        """Return the corners of a part that use no forbidden direction, in whole or in part.
+
+        A corner made partly of a forbidden one is never needed: y must not use it.
+        """
+        return np.asarray((corners[~self.usable] == 0).all(axis=0))
+
+    def _matrix(self, option: int) -> FloatArray:
+        """Return M of one combination, each entry lowered by what rounding may have added."""
+        if option not in self.matrices:
+            self.matrices[option] = self._combined(option)
+        return self.matrices[option]
+
+    def _combined(self, option: int) -> FloatArray:
+        proof, t = self.proof, self.proof.radius
+        rows, nq = proof.rows[option], len(self.forms)
+        c, g = float(rows @ self.values), rows @ self.slopes
+        Q = np.tensordot(rows[:nq], self.forms, axes=1)
+        # The same sums over absolute values: the size of what was added up.
+        c_size, g_size = float(rows @ np.abs(self.values)), rows @ np.abs(self.slopes)
+        Q_size = np.tensordot(rows[:nq], np.abs(self.forms), axes=1)
+        for i in np.flatnonzero(proof.caps[option]):  # k (t y_i - cap_i)
+            k = proof.caps[option, i]
+            c, c_size = c - k * self.room[i], c_size + k * self.room[i]
+            g[i] += k
+            g_size[i] += k
+        for i in np.flatnonzero(proof.cuts[option]):  # k t y_i (t y_i - cap_i)
+            k = proof.cuts[option, i]
+            g[i] -= k * self.room[i]
+            g_size[i] += k * self.room[i]
+            Q[i, i] += k
+            Q_size[i, i] += k
+        M = c + t * (g[:, None] + g) / 2 + t * t * Q
+        error = c_size + t * (g_size[:, None] + g_size) / 2 + t * t * Q_size
+        lowered = M - ENTRY_ERROR * len(g) * error
+        d = len(self.room) // 2
+        # y_i y_{d+i} = 0: what stands there does not matter.
+        pair = np.arange(d)
+        lowered[pair, pair + d] = lowered[pair + d, pair] = np.abs(lowered).max()
+        return np.asarray(lowered)
+
+
+def _is_copositive(M: FloatArray, alive: BoolArray) -> bool:
+    """Return whether M is copositive by row deletion and positive definiteness."""
+    if not np.isfinite(M).all():
+        return False
+    while alive.any():
+        part = M[np.ix_(alive, alive)]
+        negative = (part < 0).any(axis=1)
+        if negative.all():
+            break
+        alive = alive.copy()
+        alive[np.flatnonzero(alive)[~negative]] = False
+    if not alive.any():
+        return True
+    part = M[np.ix_(alive, alive)]
+    diagonal = np.diagonal(part)
+    if (diagonal <= 0).any():
+        return False
+    # Scaling rows and columns by positive numbers changes nothing.
+    scaled = part / np.sqrt(np.outer(diagonal, diagonal))
+    return bool(np.linalg.eigvalsh(scaled)[0] > 1e-14 * len(part))

@@ -1,0 +1,63 @@
+"""The best change of a single feature, in closed form, for all centers at once.
+
+Along one feature every row is ``a s^2 + b s + c <= 0``, so the allowed steps are intervals whose
+ends are roots: the nearest allowed root over all features is the answer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pertinent._typing import FloatArray
+from pertinent.projection.shifted import Shifted
+
+#: A root satisfies its own row up to this share of the row's terms.
+ROOT = 1e-12
+
+
+def single_changes(shifted: Shifted) -> tuple[FloatArray, FloatArray]:
+    """Return the best steps that move one feature, and their costs (``inf`` where none does)."""
+    n, d = shifted.start.shape
+    best, where = np.full(n, np.inf), np.zeros(n, dtype=np.int64)
+    step = np.zeros(n)
+    for candidate in _candidates(shifted):
+        cost = np.where(_allowed(shifted, candidate), np.abs(candidate), np.inf)
+        feature = cost.argmin(axis=1)
+        value = cost[np.arange(n), feature]
+        # Ties go to the first feature, whichever row the root came from.
+        better = (value < best) | ((value == best) & (feature < where) & np.isfinite(value))
+        best[better], where[better] = value[better], feature[better]
+        step[better] = candidate[np.arange(n), feature][better]
+    steps = np.zeros((n, d))
+    steps[np.arange(n), where] = np.where(np.isfinite(best), step, 0.0)
+    return steps, best
+
+
+def _candidates(shifted: Shifted) -> list[FloatArray]:
+    """Return the roots of each row along each feature, shape (n, d) each; NaN where none."""
+    candidates = [np.zeros_like(shifted.start)]
+    for k in range(shifted.values.shape[1]):
+        a, b, c = _coefficients(shifted, k)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            # The stable pair: no difference of nearly equal numbers.
+            half = -0.5 * (b + np.where(b >= 0, 1.0, -1.0) * np.sqrt(b * b - 4 * a * c))
+            candidates += [half / a, c / half]
+    return candidates
+
+
+def _coefficients(shifted: Shifted, k: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    quadratic = k < len(shifted.forms)
+    a = np.diagonal(shifted.forms[k]) if quadratic else np.zeros(shifted.start.shape[1])
+    return a, shifted.slopes[:, k], shifted.values[:, k, None]
+
+
+def _allowed(shifted: Shifted, s: FloatArray) -> FloatArray:
+    """Return whether each single step satisfies every row and the bounds."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        allowed = np.isfinite(s) & (s <= shifted.up) & (s >= -shifted.down)
+        for k in range(shifted.values.shape[1]):
+            a, b, c = _coefficients(shifted, k)
+            square, linear = a * s * s, b * s
+            size = np.abs(square) + np.abs(linear) + np.abs(c)
+            allowed &= square + linear + c <= ROOT * size
+    return np.asarray(allowed)

@@ -1,0 +1,129 @@
+"""Newton's method on the optimality conditions: from a nearly optimal step to an exact one.
+
+Given which features move (S) and which rows are tight (T), the conditions
+
+    sign(s_S) + sum_k y_k grad q_k(s)_S = 0,     q_k(s) = 0 for k in T
+
+determine ``s`` and the multipliers ``y``. Features that do not move sit exactly at 0, and those
+at a bound exactly at the bound: no dust is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.projection.shifted import Local
+
+STEPS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Stationary:
+    """A step with the multipliers of all rows."""
+
+    step: FloatArray
+    multipliers: FloatArray
+
+    @property
+    def cost(self) -> float:
+        """The L1 norm of the step."""
+        return float(np.abs(self.step).sum())
+
+
+def multipliers_at(local: Local, s: FloatArray, tight: float = 1e-5) -> FloatArray:
+    """Return nonnegative multipliers that come closest to stationarity at ``s``."""
+    moving = _moving(local, s, 1e-6)
+    active = np.flatnonzero(local.excess(s) >= -tight * local.scales(s))
+    y = np.zeros(local.n_rows)
+    if len(active) and moving.any():
+        J = local.gradients(s)[np.ix_(active, np.flatnonzero(moving))]
+        size = np.abs(J).max(axis=1)
+        size[size == 0] = 1.0
+        scaled, _ = nnls((J / size[:, None]).T, -np.sign(s[moving]))
+        y[active] = scaled / size
+    return y
+
+
+def refine(
+    local: Local, s: FloatArray, dust: float = 1e-6, inside: float = 0.0
+) -> Stationary | None:
+    """Return the stationary point next to ``s``, or None if Newton's method finds none.
+
+    Parameters
+    ----------
+    dust : float
+        Features that moved less than this share of the largest move count as not moved.
+    inside : float
+        Tight rows are solved for ``-inside`` of their terms instead of 0.
+    """
+    moving = _moving(local, s, dust)
+    s = _snapped(local, s, moving, dust)
+    y = multipliers_at(local, s)
+    tight = np.flatnonzero(y > 0)
+    if not moving.any() or not len(tight):
+        return None
+    signs = np.sign(s[moving])
+    free = np.flatnonzero(moving)
+    for _ in range(STEPS):
+        change = _newton(local, s, y, free, tight, signs, inside)
+        if change is None:
+            return None
+        s[free] += change[: len(free)]
+        y[tight] += change[len(free) :]
+        if np.abs(change[: len(free)]).max() <= 1e-15 * np.abs(s).max():
+            break
+    if (np.sign(s[moving]) != signs).any() or (y < 0).any() or not np.isfinite(s).all():
+        return None
+    if (s > local.up).any() or (s < -local.down).any():
+        return None
+    return Stationary(s, y)
+
+
+def _moving(local: Local, s: FloatArray, dust: float) -> BoolArray:
+    """Return which features moved, and not as far as their bound."""
+    size = dust * np.abs(s).max(initial=0.0)
+    return np.asarray((np.abs(s) > size) & (s < local.up - size) & (s > size - local.down))
+
+
+def _snapped(local: Local, s: FloatArray, moving: BoolArray, dust: float) -> FloatArray:
+    """Return ``s`` with every feature that does not move exactly at 0 or at its bound."""
+    size = dust * np.abs(s).max(initial=0.0)
+    still = np.where(
+        s >= local.up - size, local.up, np.where(s <= size - local.down, -local.down, 0)
+    )
+    still = np.where(np.abs(s) <= size, 0.0, still)
+    return np.where(moving, s, still)
+
+
+def _newton(
+    local: Local,
+    s: FloatArray,
+    y: FloatArray,
+    free: IntArray,
+    tight: IntArray,
+    signs: FloatArray,
+    inside: float,
+) -> FloatArray | None:
+    """Return one Newton step for (s_free, y_tight)."""
+    nq, f, m = len(local.forms), len(free), len(tight)
+    J = local.gradients(s)[np.ix_(tight, free)]
+    H = np.zeros((f, f))
+    for k in tight[tight < nq]:
+        H += 2 * y[k] * local.forms[k][np.ix_(free, free)]
+    matrix = np.block([[H, J.T], [J, np.zeros((m, m))]])
+    excess = local.excess(s)[tight]
+    if inside:
+        excess = excess + inside * local.scales(s)[tight]
+    right = -np.concatenate([signs + J.T @ y[tight], excess])
+    # Rows may differ by many orders of magnitude: bring all to the same size first.
+    size = np.abs(matrix).max(axis=1)
+    if not np.isfinite(size).all() or (size == 0).any():
+        return None
+    try:
+        return np.asarray(np.linalg.solve(matrix / size[:, None], right / size))
+    except np.linalg.LinAlgError:
+        return None
