@@ -26,7 +26,7 @@ FEASIBILITY = 1e-12
 PIVOT = 1e-9
 #: Reduced costs closer to a breakpoint than this stand on it.
 GAP = 1e-13
-#: Ratios that agree to this relative precision are ties; the first feature wins.
+#: A price and a pull whose ratios agree to this relative precision tie; the price wins.
 TIE = 1e-12
 #: An answer whose primal, dual or gap error is larger (scaled) is not handed out.
 ACCEPT = 1e-9
@@ -83,8 +83,8 @@ class ScaledRows:
     sigma: FloatArray
     weights: FloatArray
     empty: BoolArray
-    order: IntArray
-    rank: IntArray
+    order: IntArray  # features by falling |A_ji|, for each row
+    bias: FloatArray  # just below 1, falling: breaks ties by feature order
 
     @property
     def n_rows(self) -> int:
@@ -105,46 +105,66 @@ def scale_rows(G: FloatArray, weights: FloatArray) -> ScaledRows:
     empty = largest == 0.0
     sigma = np.where(empty, 1.0, largest)
     rows = np.vstack([in_cost / sigma[:, None], np.zeros((1, in_cost.shape[1]))])
-    # From t = 0 the features meet their breakpoints in the order of |A_ji|, whatever the row's r.
-    order = np.argsort(-np.abs(rows), axis=1, kind="stable")
-    rank = np.argsort(order, axis=1, kind="stable")
-    return ScaledRows(rows, np.ascontiguousarray(rows.T), sigma, weights, empty, order, rank)
+    d = rows.shape[1]
+    bias = 1.0 - np.arange(d) * min(1e-14, 1e-11 / max(d, 1))
+    # From t = 0 the features meet their breakpoints in the order of |A_ji|, whatever r is.
+    order = np.argsort(-np.abs(rows) * bias, axis=1, kind="stable")
+    return ScaledRows(rows, np.ascontiguousarray(rows.T), sigma, weights, empty, order, bias)
 
 
 def settle(
     scaled: ScaledRows,
-    r: FloatArray,
+    demand: FloatArray,
     room_up: FloatArray,
     room_down: FloatArray,
-    steps: Steps,
     cutoff: FloatArray | None,
+    steps: Steps,
 ) -> None:
-    """Bring the multipliers back to the units of G, and demote answers that fail a fresh check.
+    """Demote answers that fail a fresh check, and bring multipliers back to the units of G.
 
     Notes
     -----
     With ``z = y A`` the dual value is ``y'r - sum_i max(|z_i| - 1, 0) room_i``, where the room is
     the one on z's side; a ray proves emptiness by ``y'r - sum_i |z_i| room_i > 0``.
     """
-    rows = scaled.rows[:-1]
-    y, t = steps.multipliers, steps.step * scaled.weights
-    z = y @ rows
+    rows, y = scaled.rows[:-1], steps.multipliers
+    r, t = demand / scaled.sigma, steps.step * scaled.weights
     ray = steps.status == INFEASIBLE
-    excess = np.abs(z) - np.where(ray, 0.0, 1.0)[:, None]
-    noise = ACCEPT * np.where(ray, y.max(axis=1, initial=0.0), 1.0)[:, None]
-    room = np.where(z > 0.0, room_up, room_down) * scaled.weights
-    with np.errstate(invalid="ignore"):
-        paid = np.where(excess > np.where(np.isinf(room), noise, 0.0), excess * room, 0.0)
-    magnitude = (y * np.abs(r)).sum(axis=1)
-    bound = (y * r).sum(axis=1) - paid.sum(axis=1)
+    paid = _paid_at_bounds(y @ rows, ray, room_up, room_down) @ scaled.weights
+    demanded = y * r
+    bound = demanded.sum(axis=1) - paid
+    magnitude = np.abs(demanded).sum(axis=1)
     value = np.abs(t).sum(axis=1)
-    violated = r - t @ rows.T > ACCEPT * np.maximum(np.abs(r), value[:, None])
-    proved = value - bound <= ACCEPT * np.maximum(value, magnitude)
-    good = np.where(ray, bound > FEASIBILITY * magnitude, proved & ~violated.any(axis=1))
+    lacking = r - t @ rows.T
+    slight = ACCEPT * np.maximum(np.abs(r), value[:, None])
+    proved = (value - bound <= ACCEPT * np.maximum(value, magnitude)) & ~(lacking > slight).any(
+        axis=1
+    )
+    good = np.where(ray, bound > FEASIBILITY * magnitude, proved)
     if cutoff is not None:
         reached = bound >= cutoff - ACCEPT * np.maximum(np.abs(cutoff), magnitude)
         good = np.where(steps.status == CUT, reached, good)
     steps.status[~good] = TROUBLE
-    steps.step[steps.status != OPTIMAL] = np.nan
+    bad = np.flatnonzero(steps.status != OPTIMAL)
+    steps.step[bad] = np.nan
     steps.multipliers[steps.status == TROUBLE] = 0.0
     steps.multipliers[:] /= scaled.sigma
+
+
+def _paid_at_bounds(
+    z: FloatArray, ray: BoolArray, room_up: FloatArray, room_down: FloatArray
+) -> FloatArray:
+    """Return what each feature takes from the dual value by running into its bound.
+
+    Where there is no bound, a pull that exceeds the cost by more than rounding proves nothing
+    (here: costs 1e300 times the excess).
+    """
+    paid = np.zeros_like(z)
+    covered = np.where(ray, 0.0, 1.0)
+    over = np.flatnonzero((np.abs(z).max(axis=1, initial=0.0) - covered) > 0.0)
+    if len(over):
+        excess = np.maximum(np.abs(z[over]) - covered[over, None], 0.0)
+        room = np.where(z[over] > 0.0, room_up[over], room_down[over])
+        excess[np.isinf(room) & (excess <= ACCEPT)] = 0.0
+        paid[over] = excess * np.minimum(room, 1e300)
+    return paid

@@ -25,7 +25,7 @@ from pertinent.projection._steps import (
     settle,
 )
 
-_OPTIONS = {
+_OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
     "threads": 1,
     "presolve": "off",  # only an unreduced model yields dual rays
@@ -99,7 +99,7 @@ def solve_highs(
         elif status == INFEASIBLE:
             ray = _ray(highs, columns, r[i] / size, upper)
             steps.multipliers[i] = np.maximum(ray, 0.0)
-    settle(scaled, r, up, down, steps, None)
+    settle(scaled, demand, up, down, None, steps)
     return steps
 
 
@@ -115,7 +115,7 @@ def _model(columns: FloatArray, cost: FloatArray) -> Foreign:
     lp.a_matrix_.start_ = np.arange(0, n_columns * m + 1, m, dtype=np.int32)
     lp.a_matrix_.index_ = np.tile(np.arange(m, dtype=np.int32), n_columns)
     lp.a_matrix_.value_ = columns.T.ravel()
-    highs = highspy.Highs()
+    highs: Foreign = highspy.Highs()  # type: ignore[no-untyped-call]
     for name, value in _OPTIONS.items():
         highs.setOptionValue(name, value)
     highs.passModel(lp)

@@ -1,0 +1,142 @@
+"""The working set of the lock-step simplex: one small basis for each row still at work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.projection._steps import ScaledRows, Steps
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """All rows of one call: what is asked (in the units of G), and where the answers go."""
+
+    scaled: ScaledRows
+    demand: FloatArray
+    room_up: FloatArray
+    room_down: FloatArray
+    free: bool  # no feature has a bound
+    cutoff: FloatArray | None
+    steps: Steps
+
+    def rooms(self, row: IntArray, feature: IntArray, upward: BoolArray) -> FloatArray:
+        """Return the room of one feature per row, on the given side."""
+        if self.free:
+            return np.full(len(row), np.inf)
+        return np.where(upward, self.room_up[row, feature], self.room_down[row, feature])
+
+
+@dataclass(eq=False)
+class Bases:
+    """Bases of k tight rows T and k moving features J; positions from k on are padding.
+
+    Padding names row m (``0 >= 0``) and feature 0 with an inverse of 0, so that it adds nothing
+    to any sum. Arrays over positions keep the batch last: every operation runs along it.
+    """
+
+    row: IntArray  # (a,) position in the batch
+    size: IntArray  # (a,) k
+    resting: FloatArray  # (a,) cost of the features at a bound
+    bound: FloatArray  # (a,) dual objective
+    tight: IntArray  # (K, a) T
+    moving: IntArray  # (K, a) J
+    price: FloatArray  # (K, a) y_T
+    side: FloatArray  # (K, a) z_J = +-1
+    value: FloatArray  # (K, a) t_J
+    room: FloatArray  # (K, a) how far t_J may go, on its side
+    inverse: FloatArray  # (K, K, a) of A_TJ: rows as J, columns as T
+    slack: FloatArray  # (a, m + 1) A t - r
+    allowed: FloatArray  # (a, m + 1) negative slack that rounding may leave
+    pull: FloatArray  # (a, d) z = y A
+    high: FloatArray  # (a, d) the next breakpoint of z_i when it rises; inf: none
+    low: FloatArray  # (a, d) the same when it falls
+    rest: FloatArray  # (a, d) steps of the features at a bound, else 0; (a, 0) if nothing is bound
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def take(self, keep: IntArray) -> Bases:
+        """Return some of the bases."""
+        return Bases(
+            *(
+                getattr(self, field.name).take(keep, axis=0 if field.name in _BATCH_FIRST else -1)
+                for field in fields(self)
+            )
+        )
+
+    def finished(self, keep: IntArray) -> Bases:
+        """Return some of the bases, trimmed and without what only a further pivot would need."""
+        none = self.slack[:, :0]
+        bare = replace(self, slack=none, allowed=none, pull=none, high=none, low=none).take(keep)
+        width = int(bare.size.max(initial=1))
+        for name in _POSITIONS:
+            setattr(bare, name, getattr(bare, name)[:width])
+        bare.inverse = bare.inverse[:width, :width]
+        return bare
+
+    def widen(self, width: int) -> None:
+        """Pad every basis to the given number of positions."""
+        grow = width - len(self.tight)
+        if grow <= 0:
+            return
+        count = len(self)
+        self.inverse, old = np.zeros((width, width, count)), self.inverse
+        self.inverse[:-grow, :-grow] = old
+        padding = {"tight": self.slack.shape[1] - 1, "room": np.inf}
+        for name in _POSITIONS:
+            array = getattr(self, name)
+            pad = np.full((grow, count), padding.get(name, 0), dtype=array.dtype)
+            setattr(self, name, np.concatenate([array, pad]))
+
+
+_BATCH_FIRST = frozenset({"slack", "allowed", "pull", "high", "low", "rest"})
+_POSITIONS = ("tight", "moving", "price", "side", "value", "room")
+
+
+def join(parts: list[Bases]) -> Bases:
+    """Return the bases of several working sets as one."""
+    if len(parts) == 1:
+        return parts[0]
+    width = max(len(part.tight) for part in parts)
+    for part in parts:
+        part.widen(width)
+    return Bases(
+        *(
+            np.concatenate(
+                [getattr(part, field.name) for part in parts],
+                axis=0 if field.name in _BATCH_FIRST else -1,
+            )
+            for field in fields(Bases)
+        )
+    )
+
+
+def combine(coefficients: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Return ``sum_p coefficients[p] vectors[p]``, added one after the other."""
+    total: FloatArray = coefficients[0] * vectors[0]
+    for p in range(1, len(vectors)):
+        total += coefficients[p] * vectors[p]
+    return total
+
+
+def add_multiple(target: FloatArray, factor: FloatArray, table: FloatArray, at: IntArray) -> None:
+    """Add ``factor[i] table[at[i]]`` to row i of the target."""
+    product = table.take(at, axis=0)
+    product *= factor[:, None]
+    target += product
+
+
+def tree_sum(terms: FloatArray) -> FloatArray:
+    """Return the sums over the last axis, adding halves; overwrites the terms.
+
+    `numpy.sum` may add in another order for another shape; this order depends on the length only.
+    """
+    width = terms.shape[1]
+    while width > 1:
+        half = (width + 1) // 2
+        terms[:, : width - half] += terms[:, half:width]
+        width = half
+    return terms[:, 0]
