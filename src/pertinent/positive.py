@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,10 @@ class PositiveQuestion:
     between: bool = False
     off_tol: float = 0.0
 
+    def in_precision_of(self, table: Table) -> PositiveQuestion:
+        """Return the question with base values that can be handed out exactly."""
+        return replace(self, baseline=table.as_handed_out(self.baseline))
+
 
 def two_phase(
     prepared: Prepared, table: Table, labels: IntArray, question: PositiveQuestion
@@ -42,6 +46,7 @@ def two_phase(
     Phase 1 (eq. 5) projects the baseline onto the region of the predicted class: few features
     leave it. Phase 2 (eq. 6) holds the others at the baseline and projects the sample.
     """
+    question = question.in_precision_of(table)
     lower, upper = positive_limits(prepared, table.values, question)
     sparse = _phase_one(prepared, table, labels, lower, upper, question)
     off = np.abs(sparse.points - question.baseline) <= question.off_tol

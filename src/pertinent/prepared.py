@@ -15,13 +15,19 @@ from numpy.typing import NDArray
 
 from pertinent._typing import BoolArray, CodeArray, FloatArray, Foreign, IntArray
 from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Certificate
-from pertinent.certificate._check import GAP_CONVEX, GAP_NONCONVEX, is_closed
+from pertinent.certificate._check import (
+    GAP_CONVEX,
+    GAP_NONCONVEX,
+    ROUNDING,
+    ROUNDING_SINGLE,
+    is_closed,
+)
 from pertinent.certificate._proofs import scatter
 from pertinent.conflicts import why_infeasible
 from pertinent.constraints import Constraints
 from pertinent.exceptions import InputError, unknown_name
 from pertinent.features import Features, Table
-from pertinent.models import decision_region, model_classes
+from pertinent.models import model_classes, region_function
 from pertinent.projection import Options, Projections, project
 from pertinent.projection.problem import distance
 from pertinent.regions import Region
@@ -129,6 +135,8 @@ class Prepared:
     options: Options = field(default_factory=Options)
 
     def __post_init__(self) -> None:
+        # Kept, not looked up again: a process that solves a batch may not know the registration.
+        self._region_of = region_function(self.model)
         self.classes = model_classes(self.model)
         self._regions: dict[tuple[str, int, float], tuple[Region, IntArray]] = {}
         self.region("is", 0, 0.0)  # an unsupported model fails here, before any work
@@ -146,6 +154,11 @@ class Prepared:
         if not len(points):
             return np.zeros(0, dtype=np.int64)
         labels = np.asarray(self.model.predict(table.for_model(points)))
+        if labels.ndim != 1:
+            raise InputError(
+                f"{type(self.model).__name__} predicts several outputs at once; explain one "
+                "output at a time with a single-output classifier."
+            )
         return self.places(labels)
 
     def places(self, labels: Any) -> IntArray:
@@ -172,7 +185,7 @@ class Prepared:
 
     def _build_region(self, kind: str, k: int, margin: float) -> tuple[Region, IntArray]:
         if kind == "is":
-            region = decision_region(self.model, self.classes.tolist()[k], margin)
+            region = self._region_of(self.model, self.classes.tolist()[k], margin)
             if region.dim != len(self.features):
                 raise InputError(
                     f"The model's regions have {region.dim} features, its samples "
@@ -293,7 +306,8 @@ class Prepared:
         out.objective[rows] = cost
         out.label[rows] = np.where(predicted == wanted, wanted, predicted)
         # Optimal is what the bound proves of the point in the form it is handed out.
-        closed = is_closed(cost, out.bound[rows], handed, middle, self.weights, gap[rows])
+        unit = ROUNDING_SINGLE if table.single_precision else ROUNDING
+        closed = is_closed(cost, out.bound[rows], handed, middle, self.weights, gap[rows], unit)
         out.status[rows] = np.where(closed, OPTIMAL, FEASIBLE)
         out.bound[rows] = np.minimum(out.bound[rows], cost)
         for i in rows[~(valid & obeys)]:

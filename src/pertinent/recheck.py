@@ -28,6 +28,7 @@ def recheck_positives(
 ) -> tuple[FloatArray, FloatArray]:
     """Return what the certificates prove: the bounds of phase 1 and of phase 2 (eq. 8)."""
     samples = positives.table.values
+    question = question.in_precision_of(positives.table)
     margin = prepared.margin_for(positives.table)
     lower, upper = positive_limits(prepared, samples, question)
     centers = np.broadcast_to(question.baseline, samples.shape)

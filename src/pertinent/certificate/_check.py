@@ -14,6 +14,9 @@ from pertinent.regions import Cell
 GAP_CONVEX = 1e-6
 #: The same for non-convex and integer cells.
 GAP_NONCONVEX = 1e-4
+#: Differences this small, relative to the coordinates, never open a gap: rounding in double
+#: precision, and of points handed out in single precision.
+ROUNDING, ROUNDING_SINGLE = 1e-12, 2.5e-7
 
 
 @dataclass(frozen=True)
@@ -108,10 +111,11 @@ def is_closed(
     centers: FloatArray,
     weights: FloatArray,
     gap: float | FloatArray,
+    unit: float = ROUNDING,
 ) -> BoolArray:
     """Return whether the bound meets the objective within the relative gap.
 
-    Differences at the size of rounding (1e-12 of the coordinates) never open a gap.
+    Differences of at most ``unit`` times the coordinates count as rounding.
     """
-    rounding = 1e-12 * (weights * (np.abs(points) + np.abs(centers))).sum(axis=1)
+    rounding = unit * (weights * (np.abs(points) + np.abs(centers))).sum(axis=1)
     return np.asarray(objective - bound <= gap * objective + rounding)

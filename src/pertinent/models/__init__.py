@@ -4,6 +4,7 @@ from pertinent.models import linear, quadratic, svc
 from pertinent.models.registry import (
     decision_region,
     model_classes,
+    region_function,
     register_model,
     supported_models,
 )
@@ -13,6 +14,7 @@ __all__ = [
     "linear",
     "model_classes",
     "quadratic",
+    "region_function",
     "register_model",
     "supported_models",
     "svc",

@@ -92,12 +92,18 @@ def decision_region(model: Foreign, label: Any, margin: float = 0.0) -> Region:
     >>> bool((region.contains(X) == (model.predict(X) == 0)).all())
     True
     """
-    entry = _find(model)
-    _require_fitted(model)
+    region_of = region_function(model)
     classes = model_classes(model)
     if label not in classes.tolist():
         raise unknown_name("label", label, classes.tolist())
-    return entry.region_of(model, label, margin)
+    return region_of(model, label, margin)
+
+
+def region_function(model: Foreign) -> RegionOf:
+    """Return the function behind `decision_region` for a fitted model, or say what is wrong."""
+    entry = _find(model)
+    _require_fitted(model)
+    return entry.region_of
 
 
 def model_classes(model: Foreign) -> NDArray[Any]:

@@ -226,7 +226,8 @@ class _Search:
     def _status(self, found: BoolArray, bound: FloatArray) -> CodeArray:
         gap = GAP_CONVEX if self.region.is_convex else GAP_NONCONVEX
         status = np.where(np.isinf(bound), INFEASIBLE, FAILED).astype(np.int8)
-        closed = is_closed(self.best, bound, self.points, self.centers, self.weights, gap)
+        value = np.where(found, self.best, 0.0)
+        closed = is_closed(value, np.where(found, bound, 0.0), self.points, self.centers, self.weights, gap)
         status[found] = np.where(closed[found], OPTIMAL, FEASIBLE)
         return status
 

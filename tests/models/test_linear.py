@@ -1,0 +1,192 @@
+"""Linear models: labels of any kind, sparse and single-precision coefficients, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from linear_models import data, fitted
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+import pertinent
+from pertinent.exceptions import InputError, UnsupportedModelError
+from pertinent.models.linear import linear_region
+from pertinent.testing import region_checks
+
+LABELS = {
+    "strings": np.array(["setosa", "versicolor", "virginica"]),
+    "negative": np.array([-7, 0, 3]),
+    "floats": np.array([-1.0, 0.0, 4.0]),
+    "unsorted objects": np.array(["z", "a", "m"], dtype=object),
+}
+
+
+@pytest.mark.parametrize("kind", list(LABELS))
+def test_any_labels(kind):
+    X, y = data("iris")
+    labels = LABELS[kind][y]
+    model = LogisticRegression().fit(X, labels)
+    found = pertinent.pertinent_negatives(model, X)
+    assert (model.predict(found.points) == found.target).all()
+    wanted = LABELS[kind][(y + 1) % 3]
+    rows = model.predict(X) != wanted
+    given = pertinent.pertinent_negatives(model, X[rows], target=wanted[rows].tolist())
+    assert (model.predict(given.points) == wanted[rows]).all()
+
+
+def test_boolean_labels():
+    X, y = data("breast_cancer")
+    model = LogisticRegression().fit(X, y == 1)
+    found = pertinent.pertinent_negatives(model, X[:20])
+    assert found.target.dtype == bool
+    assert (model.predict(found.points) != model.predict(X[:20])).all()
+    some = X[model.predict(X)][:5]
+    assert not model.predict(pertinent.pertinent_negatives(model, some, target=False).points).any()
+
+
+def test_sparse_coefficients():
+    X, y = data("digits")
+    model = SGDClassifier(penalty="l1", random_state=0).fit(X, y)
+    dense = pertinent.pertinent_negatives(model, X[:50])
+    model.sparsify()
+    sparse = pertinent.pertinent_negatives(model, X[:50])
+    assert sparse.values.tobytes() == dense.values.tobytes()
+
+
+@pytest.mark.parametrize("name", ["iris", "breast_cancer", "digits"])
+def test_single_precision_in_single_precision_out(name):
+    X, y = data(name)
+    X = X.astype(np.float32)
+    model = LogisticRegression(max_iter=300).fit(X, y)
+    lowest, highest = X.min(axis=0), X.max(axis=0)
+    rules = pertinent.Constraints(
+        frozen=[0],
+        bounds={i: (float(lowest[i]), float(highest[i])) for i in range(X.shape[1])},
+    )
+    found = pertinent.pertinent_negatives(model, X, constraints=rules)
+    here = found.found
+    assert here.mean() > 0.9
+    assert found.points.dtype == np.float32
+    assert (model.predict(found.points[here]) == found.target[here]).all()
+    assert (found.points[here][:, 0] == X[here][:, 0]).all()
+    assert ((found.points >= lowest) & (found.points <= highest))[here].all()
+    positive = pertinent.pertinent_positives(model, X, baseline="mean", data=X)
+    assert (positive.status == "optimal").all()
+    assert (model.predict(positive.points) == model.predict(X)).all()
+
+
+def test_one_vs_rest_with_two_classes():
+    X, y = data("breast_cancer")
+    model = OneVsRestClassifier(LogisticRegression()).fit(X, y)
+    for check in region_checks():
+        check(model, X)
+
+
+@pytest.mark.parametrize(
+    ("model", "match"),
+    [
+        (RandomForestClassifier(n_estimators=2), "not supported. Supported are: .*LogisticReg"),
+        (GaussianProcessClassifier(), "not supported"),
+        (DummyClassifier(), "not supported"),
+        (SVC(kernel="rbf"), "kernel='rbf'"),
+        (SVC(kernel="linear"), "more than two classes"),
+        (OneVsRestClassifier(DecisionTreeClassifier()), "over DecisionTreeClassifier"),
+    ],
+)
+def test_unsupported_models_say_what_is_supported(model, match):
+    X, y = load_iris(return_X_y=True)
+    model.fit(X, y)
+    with pytest.raises(UnsupportedModelError, match=match):
+        pertinent.pertinent_negatives(model, X)
+
+
+def test_several_outputs_are_refused():
+    X, y = data("iris")
+    model = RidgeClassifier().fit(X, np.c_[y == 0, y == 1].astype(int))
+    with pytest.raises(InputError, match="several outputs"):
+        pertinent.pertinent_negatives(model, X)
+
+
+def test_the_class_itself_is_not_a_model():
+    with pytest.raises(UnsupportedModelError, match="got the class LogisticRegression"):
+        pertinent.pertinent_negatives(LogisticRegression, np.zeros((1, 2)))
+
+
+class QuietSubclass(LogisticRegression):
+    """Adds nothing that matters for predictions."""
+
+    def report(self) -> str:
+        return "fitted"
+
+
+class OtherRule(LogisticRegression):
+    """Decides differently from its parent."""
+
+    def predict(self, X):
+        return super().predict(-X)
+
+
+def test_subclasses_count_as_their_parent_only_if_they_decide_alike():
+    X, y = data("iris")
+    found = pertinent.pertinent_negatives(QuietSubclass().fit(X, y), X[:5])
+    assert found.found.all()
+    with pytest.raises(UnsupportedModelError, match="may decide differently"):
+        pertinent.pertinent_negatives(OtherRule().fit(X, y), X[:5])
+
+
+class Scorecard:
+    """A model of an outside package: no scikit-learn, points that add up, a cut."""
+
+    def __init__(self, points, cut):
+        self.points_, self.cut_ = np.asarray(points, dtype=float), cut
+        self.classes_ = np.array(["approve", "refuse"])
+        self.n_features_in_ = len(points)
+
+    def predict(self, X):
+        return self.classes_[(np.asarray(X) @ self.points_ > self.cut_).astype(int)]
+
+
+def test_an_outside_model_registers_by_name(rng):
+    model, X = Scorecard([1.0, -2.0, 0.5], 0.3), rng.normal(size=(60, 3))
+    with pytest.raises(UnsupportedModelError, match="register_model"):
+        pertinent.pertinent_negatives(model, X)
+
+    @pertinent.register_model(f"{Scorecard.__module__}.Scorecard")
+    def scorecard_region(model, label, margin):
+        return linear_region(model.points_[None], np.array([-model.cut_]), model, label, margin)
+
+    for check in region_checks():
+        check(model, X)
+    assert any("Scorecard" in name for name in pertinent.supported_models())
+
+
+def test_unknown_labels_are_named_with_the_closest():
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=500).fit(X, np.array(["setosa", "versi", "virgin"])[y])
+    with pytest.raises(InputError, match="'setoza' is not a label .* Did you mean 'setosa'"):
+        pertinent.decision_region(model, "setoza")
+    with pytest.raises(InputError, match="Did you mean"):
+        pertinent.pertinent_negatives(model, X[100:103], target="setoza")
+
+
+def test_a_model_with_one_class_has_no_contrast():
+    model = fitted("logistic", "breast_cancer")
+    X, _ = data("breast_cancer")
+
+    class OneClass(type(model)):
+        pass
+
+    only = OneClass()
+    only.__dict__.update(model.__dict__)
+    only.classes_ = np.array(["only"])
+    only.coef_, only.intercept_ = np.zeros((1, 30)), np.zeros(1)
+    only.predict = lambda X: np.repeat("only", len(X))
+    found = pertinent.pertinent_negatives(only, X[:2])
+    assert found.status.tolist() == ["infeasible", "infeasible"]
+    assert "never predicts" in found.reason[0]

@@ -1,0 +1,125 @@
+"""The Explainer joins both questions and keeps them apart where asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from linear_models import data, fitted
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+
+import pertinent
+from pertinent.exceptions import InputError
+
+
+@pytest.fixture(scope="module")
+def frame():
+    X, _ = load_breast_cancer(return_X_y=True, as_frame=True)
+    return X
+
+
+@pytest.fixture(scope="module")
+def model(frame):
+    _, y = load_breast_cancer(return_X_y=True)
+    return LogisticRegression(max_iter=5000).fit(frame, np.array(["malignant", "benign"])[y])
+
+
+def test_defaults_speak_to_readers(model, frame):
+    explainer = pertinent.Explainer(model, data=frame)
+    np.testing.assert_array_equal(explainer.question.baseline, frame.median())
+    np.testing.assert_allclose(explainer.prepared.weights, 1 / frame.std(ddof=0))
+    assert explainer.question.between
+    result = explainer.explain(frame.head(20))
+    rows, middle = frame.head(20).to_numpy(), frame.median().to_numpy()
+    points = result.positive.points.to_numpy()
+    assert ((points >= np.minimum(rows, middle)) & (points <= np.maximum(rows, middle))).all()
+
+
+def test_agrees_with_the_functions(model, frame):
+    rows = frame.head(30)
+    result = pertinent.Explainer(model, data=frame, between=False).explain(rows)
+    positive = pertinent.pertinent_positives(model, rows, baseline="median", data=frame)
+    negative = pertinent.pertinent_negatives(model, rows, data=frame)
+    assert result.positive.values.tobytes() == positive.values.tobytes()
+    assert result.negative.values.tobytes() == negative.values.tobytes()
+
+
+def test_rows_can_be_looked_at_one_by_one(model, frame):
+    result = pertinent.Explainer(model, data=frame).explain(frame.head(10))
+    assert len(result) == 10
+    for i, one in enumerate(result):
+        assert one.prediction == model.predict(frame.iloc[[i]])[0]
+        assert one.target != one.prediction
+        assert set(one.kept) == set(frame.columns[result.positive.kept[i]])
+        for name, (own, new) in one.changed.items():
+            assert own == frame.iloc[i][name]
+            assert new == result.negative.points.iloc[i][name]
+    assert result[-1].row == 9
+    with pytest.raises(IndexError, match="10 explanations"):
+        result[10]
+
+
+def test_overlap_counts_shared_features(model, frame):
+    result = pertinent.Explainer(model, data=frame).explain(frame.head(50))
+    by_hand = (result.positive.kept & result.negative.changed).sum(axis=1)
+    assert (result.overlap == by_hand).all()
+    assert not result.avoided.any()
+
+
+def test_overlap_can_be_avoided_where_possible(model, frame):
+    plain = pertinent.Explainer(model, data=frame).explain(frame)
+    assert (plain.overlap > 0).any()
+    apart = pertinent.Explainer(model, data=frame, overlap="avoid").explain(frame)
+    assert (apart.overlap[apart.avoided] == 0).all()
+    assert apart.avoided.any()
+    assert (apart.negative.objective >= plain.negative.objective - 1e-9).all()
+    assert (model.predict(apart.negative.points) == apart.negative.target).all()
+
+
+def test_where_overlap_cannot_be_avoided_it_is_said():
+    X = np.linspace(-1, 1, 20)[:, None]
+    model = LogisticRegression().fit(X, X[:, 0] > 0.2)
+    result = pertinent.Explainer(model, baseline=0.0, overlap="avoid").explain(X)
+    kept = result.positive.kept.any(axis=1)
+    assert kept.any()
+    assert not result.avoided[kept].any()
+    assert result.avoided[~kept].all()
+    assert result.negative.found.all()
+    assert (model.predict(result.negative.points) != model.predict(X)).all()
+
+
+def test_a_prepared_explainer_does_not_change_with_use(model, frame):
+    explainer = pertinent.Explainer(model, data=frame)
+    first = explainer.explain(frame.head(5))
+    explainer.explain(frame.tail(50))
+    again = explainer.explain(frame.head(5))
+    assert first.negative.values.tobytes() == again.negative.values.tobytes()
+
+
+def test_without_data_the_baseline_is_zero():
+    model, X = fitted("logistic", "iris"), data("iris")[0]
+    explainer = pertinent.Explainer(model)
+    assert (explainer.question.baseline == 0).all()
+    assert (explainer.prepared.weights == 1).all()
+    assert explainer.model is model
+    assert (explainer.explain(X).negative.status == "optimal").all()
+
+
+def test_targets(model, frame):
+    explainer = pertinent.Explainer(model, data=frame)
+    rows = frame[model.predict(frame) == "malignant"].head(7)
+    assert (explainer.explain(rows, target="benign").negative.target == "benign").all()
+
+
+def test_bad_arguments_are_explained(model, frame):
+    with pytest.raises(InputError, match="overlap must be 'allow' or 'avoid'"):
+        pertinent.Explainer(model, overlap="never")
+    with pytest.raises(InputError, match="is not fitted yet"):
+        pertinent.Explainer(LogisticRegression(), data=frame)
+    with pytest.raises(InputError, match="Did you mean 'mean radius'"):
+        pertinent.Explainer(model, constraints=pertinent.Constraints(frozen=["mean radiu"]))
+
+
+def test_repr(model, frame):
+    text = repr(pertinent.Explainer(model, data=frame).explain(frame.head(3)))
+    assert text.startswith("<Explanations: 3 samples\n  <Positives: 3 optimal")
