@@ -2,19 +2,39 @@
 
 A DataFrame (pandas, polars, pyarrow, through narwhals) is matched to the model by column name,
 and answers come back as the same kind of table, with the same columns, order and index.
+
+A number is one column of the array. A feature that holds categories is a group of columns, one
+for each category, of which exactly one is 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from pertinent._typing import FloatArray, Foreign, IntArray
+from pertinent._typing import BoolArray, FloatArray, Foreign, IntArray
+from pertinent.domains import Bins, Domain
 from pertinent.exceptions import InputError, unknown_name
+from pertinent.tables import Table, is_missing
+
+__all__ = ["Binned", "Features", "Table", "as_frame"]
+
+#: Stands for None, NaN and their kin among the categories of a feature.
+MISSING = "a missing value"
+
+
+@dataclass(frozen=True)
+class Binned:
+    """A number that the model sees by the bin it falls in."""
+
+    feature: int
+    edges: tuple[float, ...]
+    left_closed: bool = True
 
 
 @dataclass(frozen=True)
@@ -26,30 +46,143 @@ class Features:
     names : tuple of str
     named : bool
         Whether the model itself knows these names (it then takes DataFrames by column).
+    levels : tuple
+        For each feature its categories, or None for a number. Empty: all are numbers.
+    others : frozenset of int
+        Categorical features for which the model also takes categories it does not know: a
+        sample may keep such a category, and no other sample can get it.
+    binned : tuple of Binned
+    fills : mapping of int to value, optional
+        What the model's own imputer puts in place of a missing value; None: missing values are
+        refused.
     """
 
     names: tuple[str, ...]
     named: bool = False
+    levels: tuple[tuple[Any, ...] | None, ...] = ()
+    others: frozenset[int] = frozenset()
+    binned: tuple[Binned, ...] = ()
+    fills: Mapping[int, Any] | None = field(default=None, hash=False)
 
     @classmethod
-    def of(cls, model: Foreign, example: Any = None) -> Features:
+    def of(cls, model: Foreign, example: Any = None, missing: str = "error") -> Features:
         """Return the features of a model, named by the model or else by a table."""
+        from pertinent.models.pipeline import structure_of
+
+        if missing not in ("error", "impute"):
+            raise InputError(f"missing must be 'error' or 'impute'. Got {missing!r} instead.")
+        names, named = cls._names_of(model, example)
+        found = structure_of(model, names)
+        fills = None
+        if missing == "impute":
+            fills = {} if found is None else found.fills
+        if found is None:
+            return cls(names, named, fills=fills)
+        return cls(names, named, found.levels, found.others, found.binned, fills)
+
+    @classmethod
+    def _names_of(cls, model: Foreign, example: Any) -> tuple[tuple[str, ...], bool]:
         known = getattr(model, "feature_names_in_", None)
         if known is not None:
-            return cls(tuple(str(name) for name in known), named=True)
+            return tuple(str(name) for name in known), True
         count = getattr(model, "n_features_in_", None)
         frame = as_frame(example)
         if frame is not None and (count is None or len(frame.columns) == count):
-            return cls(tuple(frame.columns))
+            return tuple(frame.columns), False
         if count is None:
             shape = np.shape(example)
             if len(shape) != 2:
                 raise InputError("Expected a table of samples with two dimensions.")
             count = shape[1]
-        return cls(tuple(f"x{i}" for i in range(int(count))))
+        return tuple(f"x{i}" for i in range(int(count))), False
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every feature is a number and a column of its own."""
+        return not self.levels and not self.binned
+
+    def is_category(self, j: int) -> bool:
+        """Whether a feature holds categories."""
+        return bool(self.levels) and self.levels[j] is not None
+
+    def has_other(self, j: int) -> bool:
+        """Whether a sample may have a category the model does not know."""
+        return j in self.others
+
+    @cached_property
+    def _widths(self) -> IntArray:
+        widths = np.ones(len(self), dtype=np.int64)
+        for j, levels in enumerate(self.levels):
+            if levels is not None:
+                widths[j] = len(levels) + (j in self.others)
+        return widths
+
+    @cached_property
+    def first(self) -> IntArray:
+        """The first column of each feature."""
+        return np.concatenate([[0], np.cumsum(self._widths)[:-1]]).astype(np.int64)
+
+    @cached_property
+    def dim(self) -> int:
+        """Number of columns."""
+        return int(self._widths.sum()) + sum(len(b.edges) + 1 for b in self.binned)
+
+    @cached_property
+    def owner(self) -> IntArray:
+        """The feature that each column belongs to; the columns of bins come last."""
+        visible = np.repeat(np.arange(len(self)), self._widths)
+        hidden = [np.full(len(b.edges) + 1, b.feature) for b in self.binned]
+        return np.concatenate([visible, *hidden]).astype(np.int64)
+
+    @cached_property
+    def hidden(self) -> BoolArray:
+        """Columns that cost nothing: which bin a number falls in."""
+        mask = np.zeros(self.dim, dtype=bool)
+        mask[int(self._widths.sum()) :] = True
+        return mask
+
+    def columns_of(self, j: int) -> IntArray:
+        """Return the columns of one feature, bins aside."""
+        return np.arange(self.first[j], self.first[j] + self._widths[j])
+
+    @cached_property
+    def bins(self) -> tuple[Bins, ...]:
+        """The binned columns with their indicators."""
+        found, start = [], int(self._widths.sum())
+        for b in self.binned:
+            columns = np.arange(start, start + len(b.edges) + 1)
+            start += len(columns)
+            column = int(self.first[b.feature])
+            found.append(Bins(column, columns, np.array(b.edges), b.left_closed))
+        return tuple(found)
+
+    @cached_property
+    def groups(self) -> tuple[IntArray, ...]:
+        """Columns of which exactly one is 1."""
+        own = [self.columns_of(j) for j in range(len(self)) if self.is_category(j)]
+        return tuple(g for g in own if len(g)) + tuple(b.columns for b in self.bins)
+
+    def domain(self) -> Domain | None:
+        """Return what the model's categories and bins allow; None if all are numbers."""
+        if self.is_plain:
+            return None
+        return Domain(np.full(self.dim, np.nan), self.groups, self.owner, self.bins)
+
+    def by_feature(self, mask: BoolArray) -> BoolArray:
+        """Return, from a mask of columns, whether any column of each feature is set."""
+        if self.is_plain:
+            return mask
+        out = np.zeros((len(mask), len(self)), dtype=bool)
+        shown = np.flatnonzero(~self.hidden)
+        np.logical_or.at(out.T, self.owner[shown], mask.T[shown])
+        return out
+
+    def by_column(self, mask: BoolArray) -> BoolArray:
+        """Return a mask of features as a mask of their columns, bins included."""
+        return mask if self.is_plain else np.asarray(mask[..., self.owner])
 
     def index(self, feature: str | int) -> int:
         """Return the place of a feature given by name or by position.
@@ -75,45 +208,142 @@ class Features:
             raise InputError(f"Expected a list of features, got the text {features!r}.")
         return np.array([self.index(feature) for feature in features], dtype=np.int64)
 
+    def column(self, feature: str | int, rule: str) -> int:
+        """Return the column of a feature that must be a number for a rule to make sense."""
+        j = self.index(feature)
+        if self.is_category(j):
+            raise InputError(
+                f"{self.names[j]!r} holds categories, and {rule!r} speaks of numbers. Use "
+                "'frozen', 'categories' or 'transitions' for it."
+            )
+        return int(self.first[j])
+
+    def level(self, j: int, value: Any) -> int:
+        """Return the place of a category of a feature."""
+        levels = self.levels[j] or ()
+        for place, known in enumerate(levels):
+            if known == value or (is_missing([known])[0] and is_missing([value])[0]):
+                return place
+        raise unknown_name(f"category of {self.names[j]!r}", value, levels)
+
     def read(self, X: Any) -> Table:
         """Return the samples as an array in the model's order, with the way back.
 
-        Missing or infinite values, wrong numbers of columns and text are refused by name.
+        Missing or infinite values, wrong numbers of columns, unknown categories and text where
+        numbers belong are refused by name.
         """
         frame = as_frame(X)
-        values = self._array(X) if frame is None else self._columns(frame)
+        if frame is None:
+            array = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+            self._check_shape(array)
+            values = self._numbers(array) if self.is_plain else self._mixed(array.T)
+        else:
+            columns = [frame[name] for name in self._frame_names(frame)]
+            values = self._columns(columns) if self.is_plain else self._mixed(columns)
         self._refuse_missing(values)
         return Table(self, values, X if frame is None else frame)
 
-    def _array(self, X: Any) -> FloatArray:
-        array = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    def _check_shape(self, array: Any) -> None:
         if array.ndim != 2:
             raise InputError(
                 f"Expected samples as a table with two dimensions, got {array.ndim}. "
                 "For a single sample x pass [x] (or x.reshape(1, -1))."
             )
         self._require_count(array.shape[1])
+
+    def _numbers(self, array: Any) -> FloatArray:
         try:
-            return np.ascontiguousarray(array, dtype=float)
+            values = np.ascontiguousarray(array, dtype=float)
         except (TypeError, ValueError) as error:
             raise InputError(f"The samples must be numbers: {error}.") from error
+        return values if self.fills is None else self._filled(values)
 
-    def _columns(self, frame: nw.DataFrame[Any]) -> FloatArray:
+    def _filled(self, values: FloatArray) -> FloatArray:
+        gone = np.isnan(values)
+        if not gone.any():
+            return values
+        values = values.copy()
+        for j in np.flatnonzero(gone.any(axis=0)):
+            if self.fills is not None and j in self.fills:
+                values[gone[:, j], j] = self.fills[int(j)]
+        return values
+
+    def _frame_names(self, frame: nw.DataFrame[Any]) -> Sequence[str]:
         if not self.named and set(frame.columns) != set(self.names):
             self._require_count(len(frame.columns))
-            names: Sequence[str] = frame.columns
-        else:
-            names = self.names
-            self._require_names(frame.columns)
-        out = np.empty((len(frame), len(names)))
-        for j, name in enumerate(names):
-            column = frame[name]
+            return frame.columns
+        self._require_names(frame.columns)
+        return self.names
+
+    def _columns(self, columns: Sequence[nw.Series[Any]]) -> FloatArray:
+        out = np.empty((len(columns[0]), len(columns)))
+        for j, column in enumerate(columns):
+            out[:, j] = self._number_column(j, column)
+        return out
+
+    def _number_column(self, j: int, column: Any) -> FloatArray:
+        """Return one column as numbers, missing ones filled where that was asked for."""
+        if isinstance(column, nw.Series):
             if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
                 raise InputError(
-                    f"Column {name!r} holds {column.dtype}, and this model takes numbers."
+                    f"Column {column.name!r} holds {column.dtype}, and this model takes numbers."
                 )
-            out[:, j] = column.to_numpy()
+            array = column.cast(nw.Float64).to_numpy() if column.null_count() else column.to_numpy()
+            values = np.asarray(array, dtype=float)
+        else:
+            try:
+                values = np.array(
+                    [np.nan if is_missing([v])[0] else v for v in column], dtype=float
+                )
+            except (TypeError, ValueError) as error:
+                raise InputError(
+                    f"Feature {self.names[j]!r} must hold numbers: {error}."
+                ) from error
+        return values if self.fills is None else self._fill_one(j, values)
+
+    def _fill_one(self, j: int, values: FloatArray) -> FloatArray:
+        gone = np.isnan(values)
+        if not gone.any() or self.fills is None or j not in self.fills:
+            return values
+        return np.where(gone, self.fills[j], values)
+
+    def _mixed(self, columns: Any) -> FloatArray:
+        """Return numbers as they are, categories and bins as groups of 0 and 1."""
+        out = np.zeros((len(columns[0]), self.dim))
+        for j, column in enumerate(columns):
+            if self.is_category(j):
+                place = self._places(j, column)
+                rows = np.flatnonzero(place >= 0)
+                out[rows, self.first[j] + place[rows]] = 1.0
+                if len(rows) < len(out):
+                    out[place < 0, self.columns_of(j)[:1]] = np.nan  # named and refused later
+            else:
+                out[:, self.first[j]] = self._number_column(j, column)
+        for bins in self.bins:
+            own = out[:, bins.column]
+            out[np.arange(len(out)), bins.columns[bins.of(np.nan_to_num(own))]] = 1.0
         return out
+
+    def _places(self, j: int, column: Any) -> IntArray:
+        """Return the place of each category among the levels; -1 for a missing one."""
+        values = column.to_list() if isinstance(column, nw.Series) else column.tolist()
+        levels = self.levels[j] or ()
+        known = {MISSING if is_missing([v])[0] else v: k for k, v in enumerate(levels)}
+        other = len(levels) if j in self.others else -2
+        gone = known.get(MISSING, -1)
+        if gone < 0 and self.fills is not None and j in self.fills:
+            gone = known.get(self.fills[j], other)
+        places = np.array(
+            [gone if is_missing([v])[0] else known.get(v, other) for v in values], dtype=np.int64
+        )
+        strange = np.flatnonzero(places == -2)
+        if len(strange):
+            shown = ", ".join(repr(v) for v in levels[:12]) + (", ..." if len(levels) > 12 else "")
+            raise InputError(
+                f"Row {strange[0]} has {values[strange[0]]!r} in {self.names[j]!r}, a category "
+                f"that the model does not know. Known: {shown}."
+            )
+        return places
 
     def _require_count(self, count: int) -> None:
         if count != len(self):
@@ -135,73 +365,15 @@ class Features:
         if finite.all():
             return
         rows = np.flatnonzero(~finite.all(axis=1))
-        columns = [self.names[j] for j in np.flatnonzero(~finite.all(axis=0))]
+        features = np.unique(self.owner[np.flatnonzero(~finite.all(axis=0))])
+        advice = "Fill or drop them first: nothing is guessed."
+        if self.fills is None:
+            advice += " With missing='impute' they are read as the model's own imputer fills them."
         raise InputError(
-            f"X has missing or infinite values in the columns {columns[:10]}, rows "
-            f"{rows[:10].tolist()}{' and more' if len(rows) > 10 else ''}. "
-            "Fill or drop them first: nothing is guessed."
+            f"X has missing or infinite values in the columns "
+            f"{[self.names[j] for j in features[:10]]}, rows "
+            f"{rows[:10].tolist()}{' and more' if len(rows) > 10 else ''}. {advice}"
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Samples as an array, and the way back to the kind of table they came in."""
-
-    features: Features
-    values: FloatArray
-    source: Any = field(repr=False)
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    @property
-    def single_precision(self) -> bool:
-        """Whether answers are handed out as float32."""
-        if isinstance(self.source, nw.DataFrame):
-            return any(dtype == nw.Float32 for dtype in self.source.schema.values())
-        return getattr(self.source, "dtype", None) == np.float32
-
-    def take(self, rows: IntArray | slice) -> Table:
-        """Return some of the rows."""
-        if isinstance(self.source, nw.DataFrame):
-            source = self.source[rows]
-        elif hasattr(self.source, "dtype") and hasattr(self.source, "__getitem__"):
-            source = self.source[rows]
-        else:
-            source = None
-        return Table(self.features, self.values[rows], source)
-
-    def as_handed_out(self, points: FloatArray) -> FloatArray:
-        """Return the values that ``write`` will hand out, in double precision."""
-        if not self.single_precision:
-            return points
-        return points.astype(np.float32).astype(float)
-
-    def for_model(self, points: FloatArray) -> Any:
-        """Return points as the model's ``predict`` takes them."""
-        if self.features.named and isinstance(self.source, nw.DataFrame):
-            return self._frame(points, self.features.names).to_native()
-        return self._array(points)
-
-    def write(self, points: FloatArray) -> Any:
-        """Return one point for each row, as the kind of table the samples came in."""
-        if not isinstance(self.source, nw.DataFrame):
-            return self._array(points)
-        frame = self._frame(points, self.source.columns)
-        if len(points) == len(self.source):
-            frame = nw.maybe_set_index(frame, index=[nw.maybe_get_index(self.source)])
-        return frame.to_native()
-
-    def _array(self, points: FloatArray) -> Any:
-        return points.astype(np.float32) if self.single_precision else points
-
-    def _frame(self, points: FloatArray, columns: Sequence[str]) -> nw.DataFrame[Any]:
-        own = self.features.names
-        order = own if set(own) == set(columns) else columns
-        values = self._array(points)
-        data = {name: values[:, j] for j, name in enumerate(order)}
-        backend = self.source.implementation
-        return nw.from_dict({name: data[name] for name in columns}, backend=backend)
 
 
 def as_frame(X: Any) -> nw.DataFrame[Any] | None:

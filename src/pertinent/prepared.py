@@ -186,13 +186,13 @@ class Prepared:
     def _build_region(self, kind: str, k: int, margin: float) -> tuple[Region, IntArray]:
         if kind == "is":
             region = self._region_of(self.model, self.classes.tolist()[k], margin)
-            if region.dim != len(self.features):
+            if region.dim != self.features.dim:
                 raise InputError(
                     f"The model's regions have {region.dim} features, its samples "
-                    f"{len(self.features)}."
+                    f"{self.features.dim}."
                 )
             return region, np.full(len(region), k)
-        whole, labels = Region((), len(self.features)), np.zeros(0, dtype=np.int64)
+        whole, labels = Region((), self.features.dim), np.zeros(0, dtype=np.int64)
         for other in range(len(self.classes)):
             if other != k:
                 region, own = self.region("is", other, margin)

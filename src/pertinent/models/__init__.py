@@ -1,6 +1,6 @@
 """Fitted classifier -> region: one function for each family of models."""
 
-from pertinent.models import linear, quadratic, svc
+from pertinent.models import linear, pipeline, quadratic, svc
 from pertinent.models.registry import (
     decision_region,
     model_classes,
@@ -13,6 +13,7 @@ __all__ = [
     "decision_region",
     "linear",
     "model_classes",
+    "pipeline",
     "quadratic",
     "region_function",
     "register_model",

@@ -1,0 +1,154 @@
+"""Pipelines: the region of the last step, pulled back to raw units through all steps before it.
+
+The pull-back is exact: a point lies in the region if and only if the pipeline predicts its class,
+rounding aside. Margins are those of the last step's own space.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pertinent._typing import Foreign
+from pertinent.exceptions import UnsupportedModelError
+from pertinent.features import Binned, Features
+from pertinent.models import transforms_compose, transforms_encode, transforms_numeric  # noqa: F401
+from pertinent.models.registry import _names, decision_region, register_model
+from pertinent.models.transforms import Columns, Walk
+from pertinent.models.transforms_compose import walk_steps
+from pertinent.regions import Region
+from pertinent.tables import is_missing
+
+#: Wrappers that predict as a model inside them does: where that model is.
+WRAPPERS = {
+    "sklearn.model_selection.GridSearchCV": "best_estimator_",
+    "sklearn.model_selection.RandomizedSearchCV": "best_estimator_",
+    "sklearn.model_selection.HalvingGridSearchCV": "best_estimator_",
+    "sklearn.model_selection.HalvingRandomSearchCV": "best_estimator_",
+    "sklearn.model_selection.TunedThresholdClassifierCV": "",
+    "sklearn.model_selection.FixedThresholdClassifier": "",
+    "sklearn.frozen.FrozenEstimator": "estimator",
+}
+PIPELINES = ("sklearn.pipeline.Pipeline", "imblearn.pipeline.Pipeline")
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """What a pipeline makes of the raw features (see `pertinent.features.Features`)."""
+
+    levels: tuple[tuple[Any, ...] | None, ...]
+    others: frozenset[int]
+    binned: tuple[Binned, ...]
+    fills: dict[int, Any]
+
+
+def unwrap(model: Foreign) -> Foreign:
+    """Return the model inside wrappers that do not change its predictions."""
+    inner = _wrapped(model)
+    return model if inner is None else unwrap(inner)
+
+
+def _wrapped(model: Foreign) -> Foreign | None:
+    for ancestor in type(model).__mro__:
+        for name in _names(ancestor):
+            place = WRAPPERS.get(name)
+            if place:
+                return getattr(model, place)
+    calibrated = getattr(model, "calibrated_classifiers_", None)
+    if calibrated is not None and len(calibrated) == 1:
+        return calibrated[0].estimator
+    return None
+
+
+def is_pipeline(model: Foreign) -> bool:
+    """Return whether a model is a pipeline."""
+    return any(name in PIPELINES for cls in type(model).__mro__ for name in _names(cls))
+
+
+def final_step(model: Foreign) -> Foreign:
+    """Return the last step of a pipeline, or of the pipeline in a wrapper; else the model."""
+    inner = unwrap(model)
+    return final_step(inner.steps[-1][1]) if is_pipeline(inner) else inner
+
+
+def structure_of(model: Foreign, names: tuple[str, ...]) -> Structure | None:
+    """Return what the steps make of the raw features; None for a model without steps."""
+    pipeline = unwrap(model)
+    if not is_pipeline(pipeline):
+        return None
+    walk = Walk(Features(names), recording=True)
+    _walk(pipeline, walk)
+    levels: list[tuple[Any, ...] | None] = [None] * len(names)
+    others = set()
+    for j, declared in walk.declared.items():
+        every = dict.fromkeys(v for known, _ in declared for v in known)
+        levels[j] = tuple(
+            v for v in every if all(takes or _is_in(v, known) for known, takes in declared)
+        )
+        if all(takes for _, takes in declared):
+            others.add(j)
+    fills = {
+        j: values[0]
+        for j, values in walk.fills.items()
+        if j not in walk.ambiguous and all(v == values[0] for v in values)
+    }
+    plain = all(found is None for found in levels)
+    return Structure(() if plain else tuple(levels), frozenset(others), tuple(walk.binned), fills)
+
+
+def _is_in(value: Any, known: tuple[Any, ...]) -> bool:
+    return value in known or (is_missing([value])[0] and is_missing(known).any())
+
+
+def _walk(pipeline: Foreign, walk: Walk) -> Columns:
+    """Return the columns that reach the last step, pipelines in pipelines included."""
+    columns = walk_steps(pipeline.steps[:-1], Columns.start(walk.features), walk)
+    last = unwrap(pipeline.steps[-1][1])
+    while is_pipeline(last):
+        columns = walk_steps(last.steps[:-1], columns, walk)
+        last = unwrap(last.steps[-1][1])
+    return columns
+
+
+def columns_of(model: Foreign) -> Columns | None:
+    """Return the columns that reach the last step; None for a model without steps."""
+    pipeline = unwrap(model)
+    if not is_pipeline(pipeline):
+        return None
+    features = Features.of(pipeline)
+    walk = Walk(features, recording=False)
+    columns = _walk(pipeline, walk)
+    columns.require_numbers(walk, pipeline.steps[-1][1])
+    return columns
+
+
+def pull_back(region: Region, columns: Columns | None) -> Region:
+    """Return a region of the last step's space in raw units."""
+    if columns is None:
+        return region
+    if columns.products is None:
+        return region.pull_back(columns.map)
+    cells = tuple(columns.products.pull_back(cell, columns.map) for cell in region.cells)
+    return Region(cells, columns.map.dim_in)
+
+
+@register_model(*PIPELINES)
+def pipeline_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Return the region of the last step, pulled back through the steps before it."""
+    columns = columns_of(model)
+    return pull_back(decision_region(final_step(model), label, margin), columns)
+
+
+@register_model(*(name for name, place in WRAPPERS.items() if place))
+def wrapped_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Return the region of the model inside."""
+    return decision_region(_wrapped(model), label, margin)
+
+
+@register_model(*(name for name, place in WRAPPERS.items() if not place))
+def threshold_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Refuse: these move the threshold of the model inside."""
+    raise UnsupportedModelError(
+        f"{type(model).__name__} decides by a threshold of its own. Explain its estimator_ with "
+        "min_proba set to that threshold instead."
+    )

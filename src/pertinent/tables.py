@@ -1,0 +1,190 @@
+"""Samples as an array of columns, and the way back to the kind of table they came in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+
+from pertinent._typing import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from pertinent.features import Features
+
+_INTEGERS = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Samples as an array, and the way back to the kind of table they came in.
+
+    ``values`` has one column for each number and one for each category of a categorical feature
+    (see `pertinent.features.Features`); without categories it is the table itself.
+    """
+
+    features: Features
+    values: FloatArray
+    source: Any = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def single_precision(self) -> bool:
+        """Whether answers are handed out as float32."""
+        if isinstance(self.source, nw.DataFrame):
+            return any(dtype == nw.Float32 for dtype in self.source.schema.values())
+        return getattr(self.source, "dtype", None) == np.float32
+
+    @property
+    def booleans(self) -> IntArray:
+        """The columns of ``values`` that hold truth values, by the type of their source."""
+        if not isinstance(self.source, nw.DataFrame):
+            return np.zeros(0, dtype=np.int64)
+        own = self._source_names()
+        found = [
+            self.features.first[j]
+            for j, name in enumerate(own)
+            if not self.features.is_category(j) and self.source.schema[name] == nw.Boolean
+        ]
+        return np.array(found, dtype=np.int64)
+
+    def take(self, rows: IntArray | slice) -> Table:
+        """Return some of the rows."""
+        is_array = hasattr(self.source, "dtype") and hasattr(self.source, "__getitem__")
+        known = isinstance(self.source, nw.DataFrame) or is_array
+        source = self.source[rows] if known else None
+        return Table(self.features, self.values[rows], source)
+
+    def as_handed_out(self, points: FloatArray) -> FloatArray:
+        """Return the values that ``write`` will hand out, in double precision."""
+        if not self.single_precision:
+            return points
+        return points.astype(np.float32).astype(float)
+
+    def raw(self, points: FloatArray) -> Any:
+        """Return points feature by feature: numbers, or objects where there are categories.
+
+        An array of shape (n, n_features): the points themselves if every feature is a number.
+        """
+        if self.features.is_plain:
+            return points
+        out = np.empty((len(points), len(self.features)), dtype=object)
+        for j in range(len(self.features)):
+            out[:, j] = self._raw_column(j, points)
+        return out
+
+    def _raw_column(self, j: int, points: FloatArray) -> Any:
+        features = self.features
+        if not features.is_category(j):
+            return points[:, features.first[j]]
+        columns = features.columns_of(j)
+        block = points[:, columns]
+        place = np.argmax(block, axis=1) if len(columns) else np.zeros(len(points), dtype=int)
+        known = np.empty(len(features.levels[j] or ()) + 1, dtype=object)
+        known[:-1] = list(features.levels[j] or ())
+        known[-1] = None
+        chosen = known[np.minimum(place, len(known) - 1)]
+        if features.has_other(j):
+            theirs = np.flatnonzero(place == len(known) - 1)
+            if len(theirs):
+                chosen[theirs] = np.asarray(self._source_column(j), dtype=object)[theirs]
+        chosen[np.isnan(block).any(axis=1)] = None
+        return chosen
+
+    def for_model(self, points: FloatArray) -> Any:
+        """Return points as the model's ``predict`` takes them."""
+        if self.features.named and isinstance(self.source, nw.DataFrame):
+            frame = self._frame(points, self.features.names)
+            native = frame.to_native()
+            # scikit-learn selects columns of pandas and polars by name, not of Arrow tables.
+            return native.to_pandas() if frame.implementation.is_pyarrow() else native
+        if not self.features.is_plain and isinstance(self.source, nw.DataFrame):
+            return self._frame(points, self._source_names()).to_native()
+        return self._array(points)
+
+    def write(self, points: FloatArray) -> Any:
+        """Return one point for each row, as the kind of table the samples came in."""
+        if not isinstance(self.source, nw.DataFrame):
+            return self._array(points)
+        frame = self._frame(points, self.source.columns)
+        if len(points) == len(self.source):
+            frame = nw.maybe_set_index(frame, index=[nw.maybe_get_index(self.source)])
+        return frame.to_native()
+
+    def _array(self, points: FloatArray) -> Any:
+        if not self.features.is_plain:
+            return self.raw(points)
+        return points.astype(np.float32) if self.single_precision else points
+
+    def _source_names(self) -> Sequence[str]:
+        """Return the source's names of the features, in the features' order."""
+        own = self.features.names
+        columns: Sequence[str] = self.source.columns
+        return own if set(own) == set(columns) else columns
+
+    def _source_column(self, j: int) -> Any:
+        if isinstance(self.source, nw.DataFrame):
+            return self.source[self._source_names()[j]].to_numpy()
+        return np.asarray(self.source, dtype=object)[:, j]
+
+    def _frame(self, points: FloatArray, columns: Sequence[str]) -> nw.DataFrame[Any]:
+        order = {name: j for j, name in enumerate(self._source_names())}
+        if self.features.is_plain and not self._has_other_dtypes():
+            values = self._array(points)
+            data = {name: values[:, order[name]] for name in columns}
+            return nw.from_dict(data, backend=self.source.implementation)
+        series = {name: self._series(name, order[name], points) for name in columns}
+        return nw.from_dict(series, backend=self.source.implementation)
+
+    def _has_other_dtypes(self) -> bool:
+        """Whether any column is anything but float64."""
+        return any(dtype != nw.Float64 for dtype in self.source.schema.values())
+
+    def _series(self, name: str, j: int, points: FloatArray) -> Any:
+        """Return one column in the type of its source, where its values allow that."""
+        dtype = self.source.schema[name]
+        values = self._raw_column(j, points)
+        if self.features.is_category(j):
+            return self._like_source(name, list(values), missing=any(v is None for v in values))
+        gone = np.isnan(values)
+        if dtype == nw.Boolean:
+            truth = [None if g else bool(v) for v, g in zip(values, gone, strict=True)]
+            return self._like_source(name, truth, missing=bool(gone.any()))
+        if dtype in _INTEGERS and not gone.any() and (values == np.round(values)).all():
+            return self._like_source(name, values.astype(np.int64), missing=False)
+        kept = nw.Float32 if dtype == nw.Float32 else nw.Float64
+        return nw.new_series(name, values, kept, backend=self.source.implementation)
+
+    def _like_source(self, name: str, values: Any, *, missing: bool) -> nw.Series[Any]:
+        """Return values as a column of the very type that the source's column has."""
+        column = self.source[name]
+        if not self.source.implementation.is_pandas():
+            kind = None if column.dtype == nw.Object else column.dtype
+            return nw.new_series(name, values, kind, backend=self.source.implementation)
+        native = column.to_native()
+        dtype: Any = native.dtype
+        if missing and str(dtype) == "bool":
+            dtype = object
+        if hasattr(dtype, "categories"):
+            # A category that this very column never listed is added, not lost.
+            new = [v for v in dict.fromkeys(values) if v is not None and v not in dtype.categories]
+            if new:
+                dtype = type(dtype)([*dtype.categories, *new], ordered=dtype.ordered)
+        return nw.from_native(type(native)(values, dtype=dtype, name=name), series_only=True)
+
+
+def is_missing(values: Any) -> BoolArray:
+    """Return which of the values are None or not equal to themselves (NaN, NaT)."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fc":
+        return np.isnan(values)
+    return np.array([_is_missing(v) for v in values], dtype=bool)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
