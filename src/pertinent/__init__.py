@@ -1,10 +1,14 @@
 """Contrastive explanations of classifiers: valid or absent, proved, in raw units, fast."""
 
+from pertinent.checking import check
 from pertinent.constraints import Constraints
 from pertinent.explainer import Explainer, pertinent_negatives, pertinent_positives
-from pertinent.explanation import Explanation, Explanations, Negatives, Positives
+from pertinent.explanation import Explanations, Negatives, Positives
 from pertinent.models import decision_region, register_model, supported_models
 from pertinent.projection import Options
+from pertinent.views.single import Explanation
+from pertinent.views.stored import json_schema
+from pertinent.views.words import Wording
 
 __version__ = "0.1.0"
 
@@ -16,7 +20,10 @@ __all__ = [
     "Negatives",
     "Options",
     "Positives",
+    "Wording",
+    "check",
     "decision_region",
+    "json_schema",
     "pertinent_negatives",
     "pertinent_positives",
     "register_model",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, Foreign, IntArray
+from pertinent.asked import Asked
 from pertinent.baselines import baseline_values, weight_values
 from pertinent.batches import in_batches
 from pertinent.constraints import Constraints
@@ -18,6 +19,7 @@ from pertinent.negative import NegativeQuestion, nearest_contrast, target_places
 from pertinent.positive import PositiveQuestion, two_phase
 from pertinent.prepared import Prepared
 from pertinent.projection import Options
+from pertinent.views.words import Wording
 
 _POSITIVE_METHODS = {"two-phase": two_phase}
 
@@ -196,6 +198,8 @@ class Explainer:
     overlap : {"allow", "avoid"}
         "avoid": the negative keeps off the positive's features where that is possible;
         ``Explanations.avoided`` says where it was.
+    wording : Wording, optional
+        What texts, plots and reports call features, units and classes.
 
     Examples
     --------
@@ -223,6 +227,7 @@ class Explainer:
         overlap: str = "allow",
         off_tol: float = 0.0,
         options: Options | None = None,
+        wording: Wording | None = None,
     ) -> None:
         if overlap not in ("allow", "avoid"):
             raise InputError(f"overlap must be 'allow' or 'avoid'. Got {overlap!r} instead.")
@@ -232,6 +237,16 @@ class Explainer:
         values = baseline_values(baseline, self.prepared.features, train)
         self.question = PositiveQuestion(values, between, off_tol)
         self.overlap = overlap
+        given = "given" if weights is not None else "units" if data is None else "spread"
+        self.asked = Asked(
+            self.prepared,
+            self.question,
+            overlap,
+            baseline if isinstance(baseline, str) else "given",
+            given,
+            None if train is None else np.quantile(train, [0.05, 0.95], axis=0),
+            wording or Wording(),
+        )
 
     @property
     def model(self) -> Foreign:
@@ -263,7 +278,10 @@ class Explainer:
         parts = in_batches(solve, table, n_jobs, batch_size)
         positives, negatives, avoided = zip(*parts, strict=True)
         return Explanations(
-            concatenate(positives, table), concatenate(negatives, table), np.concatenate(avoided)
+            concatenate(positives, table),
+            concatenate(negatives, table),
+            np.concatenate(avoided),
+            self.asked,
         )
 
     def _explain_batch(

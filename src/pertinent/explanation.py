@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -14,7 +15,14 @@ from pertinent.certificate import FEASIBLE, status_names
 from pertinent.features import Table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pertinent.asked import Asked
     from pertinent.prepared import Certified
+    from pertinent.views.single import Explanation
+
+#: Summaries are made for this many neighbouring rows at a time.
+SUMMARIES_AT_ONCE = 64
 
 _TRUTH = np.array([None, False, True], dtype=object)
 
@@ -198,41 +206,6 @@ def overwritten(negatives: Negatives, rows: IntArray, again: Negatives) -> Negat
     return replace(negatives, second=second, certificates=certificates + moved, **changes)
 
 
-@dataclass(frozen=True, eq=False)
-class Explanation:
-    """One sample's contrastive explanation."""
-
-    explanations: Explanations = field(repr=False)
-    row: int
-
-    @property
-    def prediction(self) -> Any:
-        """The model's prediction for the sample."""
-        return self.explanations.positive.prediction[self.row]
-
-    @property
-    def target(self) -> Any:
-        """The class that the negative reaches."""
-        return self.explanations.negative.target[self.row]
-
-    @property
-    def kept(self) -> dict[str, float]:
-        """Features that suffice for the prediction, with their values in the positive."""
-        return self._values(self.explanations.positive.kept, self.explanations.positive.values)
-
-    @property
-    def changed(self) -> dict[str, tuple[float, float]]:
-        """Features to change for the contrast class: the sample's value and the new one."""
-        new = self._values(self.explanations.negative.changed, self.explanations.negative.values)
-        own = self.explanations.table.values[self.row]
-        names = self.explanations.table.features.names
-        return {name: (float(own[names.index(name)]), value) for name, value in new.items()}
-
-    def _values(self, mask: BoolArray, values: FloatArray) -> dict[str, float]:
-        names = self.explanations.table.features.names
-        return {names[j]: float(values[self.row, j]) for j in np.flatnonzero(mask[self.row])}
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanations:
     """Positives and negatives of the same samples.
@@ -244,11 +217,14 @@ class Explanations:
     avoided : ndarray of bool, shape (n,)
         With ``overlap="avoid"``: whether the negative keeps off the positive's features. False
         where that was asked for but not possible.
+    asked : Asked
+        With what they were asked for; views and checks need it.
     """
 
     positive: Positives
     negative: Negatives
     avoided: BoolArray
+    asked: Asked | None = None
 
     @property
     def table(self) -> Table:
@@ -266,6 +242,8 @@ class Explanations:
     def __getitem__(self, row: int) -> Explanation:
         if not -len(self) <= row < len(self):
             raise IndexError(f"There are {len(self)} explanations; got index {row}.")
+        from pertinent.views.single import Explanation
+
         return Explanation(self, row % len(self))
 
     def __iter__(self) -> Iterator[Explanation]:
@@ -273,3 +251,70 @@ class Explanations:
 
     def __repr__(self) -> str:
         return f"<Explanations: {len(self)} samples\n  {self.positive!r}\n  {self.negative!r}>"
+
+    @cached_property
+    def _summaries(self) -> dict[int, dict[str, Any]]:
+        return {}
+
+    def summaries(self, row: int) -> dict[str, Any]:
+        """Return the summary of one row; neighbours are made together and remembered."""
+        from pertinent.views.summary import summarize
+
+        if row not in self._summaries:
+            start = row - row % SUMMARIES_AT_ONCE
+            rows = range(start, min(len(self), start + SUMMARIES_AT_ONCE))
+            self._summaries.update(zip(rows, summarize(self, rows), strict=True))
+        return self._summaries[row]
+
+    def summary(self) -> dict[str, Any]:
+        """Return counts, shares and distributions over all samples, as plain values."""
+        from pertinent.views.population import summarize_population
+
+        return summarize_population(self)
+
+    def text(self) -> str:
+        """Return what holds over all samples, in words."""
+        from pertinent.views.population import population_text
+
+        return population_text(self.summary())
+
+    def plot_summary(self) -> Any:
+        """Return a matplotlib figure of what holds over all samples."""
+        from pertinent.views.plot_population import plot_summary
+
+        return plot_summary(self.summary())
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return one row for each sample: predictions, status, distances and points.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the kind of table the samples came in, else the first that is installed.
+        """
+        from pertinent.views.frame import to_frame
+
+        return to_frame(self, backend)
+
+    def to_arrow(self) -> Any:
+        """Return `to_frame` as a pyarrow Table."""
+        return self.to_frame("pyarrow")
+
+    def report(self, path: str | Path, title: str | None = None, max_rows: int = 1000) -> Path:
+        """Write one self-contained HTML page about all samples, and return its path.
+
+        Parameters
+        ----------
+        path : str or Path
+        title : str, optional
+        max_rows : int
+            Rows listed one by one; the summary is about all of them.
+        """
+        from pertinent.views.report import write_report
+
+        return write_report(self, path, title, max_rows)
+
+    def _repr_html_(self) -> str:
+        from pertinent.views.html import population_html
+
+        return population_html(self.summary())

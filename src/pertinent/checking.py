@@ -1,0 +1,349 @@
+"""A stored explanation, judged again: by the model's own ``predict`` and without any solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import narwhals as nw
+import numpy as np
+
+from pertinent._typing import FloatArray, Foreign
+from pertinent.asked import Asked
+from pertinent.certificate import INFEASIBLE, OPTIMAL
+from pertinent.certificate._check import GAP_CONVEX, GAP_NONCONVEX, is_closed
+from pertinent.certificate._records import decode, unknown_kinds
+from pertinent.constraints import Constraints
+from pertinent.exceptions import InputError
+from pertinent.explanation import Explanations, Negatives, Positives, Results
+from pertinent.features import Features, Table
+from pertinent.negative import negative_limits
+from pertinent.positive import PositiveQuestion, positive_limits
+from pertinent.prepared import Certified, Prepared
+from pertinent.projection.problem import distance
+from pertinent.recheck import recheck_negatives, recheck_positives
+from pertinent.views.single import Explanation
+from pertinent.views.stored import CERTIFICATES, ELSEWHERE, read_document, require_document
+from pertinent.views.summary import summarize
+
+HOLDS, REFUTED, UNKNOWN = "holds", "refuted", "not re-checkable here"
+
+R = TypeVar("R", Positives, Negatives)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim of an explanation, and whether it is true of the model."""
+
+    claim: str
+    verdict: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.verdict}: {self.claim}" + (f" ({self.detail})" if self.detail else "")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """All claims of one explanation, judged.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+    """
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The worst of all: "refuted", "not re-checkable here", or "holds"."""
+        found = {finding.verdict for finding in self.findings}
+        return REFUTED if REFUTED in found else UNKNOWN if UNKNOWN in found else HOLDS
+
+    @property
+    def ok(self) -> bool:
+        """Whether every claim was checked and holds."""
+        return self.verdict == HOLDS
+
+    def __str__(self) -> str:
+        return "\n".join(str(finding) for finding in self.findings)
+
+
+def check(explanation: Explanation | dict[str, Any] | str | Path, model: Foreign) -> Checked:
+    """Return which claims of a stored explanation hold for a model.
+
+    Points go through ``model.predict``; distances and bounds are recomputed from the model's
+    decision regions and the stored certificates with plain NumPy. No solver is involved.
+
+    Parameters
+    ----------
+    explanation : Explanation, dict, JSON text or path
+    model : fitted classifier
+        The one that was explained.
+
+    Returns
+    -------
+    Checked
+        ``ok`` only if everything was checked and holds. A proof of a kind that is not known
+        here, or one that repeats a solver's word, is "not re-checkable here".
+
+    Examples
+    --------
+    >>> import pertinent
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> stored = pertinent.Explainer(model, data=X).explain(X[:1])[0].json()
+    >>> pertinent.check(stored, model).ok
+    True
+    >>> another = LogisticRegression(max_iter=1000, C=0.01).fit(X, y)
+    >>> pertinent.check(stored, another).verdict
+    'refuted'
+    """
+    if isinstance(explanation, Explanation):
+        document = explanation.document()
+    elif isinstance(explanation, dict):
+        document = require_document(explanation)
+    else:
+        document = read_document(explanation)
+    try:
+        rebuilt = rebuild(document, model)
+        return Checked(tuple(_findings(rebuilt, document)))
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise InputError(f"The stored explanation is malformed: {error!r}.") from error
+
+
+def rebuild(document: dict[str, Any], model: Foreign) -> Explanations:
+    """Return the stored answers as the library's own, for a model."""
+    question, proof = document["proof"]["question"], document["proof"]
+    features = _features(model, question)
+    table = features.read(_samples(question))
+    prepared = Prepared(
+        model,
+        features,
+        _per_feature(decode(question["weights"]), features, "weights"),
+        _constraints(question),
+        float(question["margin"]),
+    )
+    baseline = _per_feature(decode(question["baseline"]), features, "baseline")
+    asked = Asked(
+        prepared,
+        PositiveQuestion(baseline, bool(question["between"]), float(question["off_tol"])),
+        str(question["overlap"]),
+    )
+    shared = {"table": table, "classes": prepared.classes, "baseline": baseline}
+    return Explanations(
+        _results(Positives, proof["positive"], shared),
+        _results(Negatives, proof["negative"], shared),
+        np.array([bool(question["avoided"])]),
+        asked,
+    )
+
+
+def _features(model: Foreign, question: dict[str, Any]) -> Features:
+    names = tuple(str(name) for name in question["features"])
+    features = Features.of(model, _samples(question))
+    if features.named and features.names != names:
+        raise InputError(
+            f"The explanation is about the features {list(names)[:10]}, and the model knows "
+            f"{list(features.names)[:10]}."
+        )
+    if len(features) != len(names):
+        raise InputError(
+            f"The explanation has {len(names)} features, and the model {len(features)}."
+        )
+    return features
+
+
+def _samples(question: dict[str, Any]) -> Any:
+    """Return the sample as the kind of table it came in."""
+    values, names = question["sample"], question["features"]
+    number = np.float32 if question["single_precision"] else np.float64
+    if not question["frame"]:
+        words = any(isinstance(value, str) for value in values)
+        return np.array([values], dtype=object if words else number)
+    columns = {
+        name: np.array([value], dtype=number if isinstance(value, float) else None)
+        for name, value in zip(names, values, strict=True)
+    }
+    return nw.from_dict(columns, backend=_backend()).to_native()
+
+
+def _backend() -> Any:
+    from pertinent.views.frame import installed_backend
+
+    return installed_backend()
+
+
+def _constraints(question: dict[str, Any]) -> Constraints:
+    constraints = decode(question["constraints"])
+    if not isinstance(constraints, Constraints):
+        raise InputError("The stored explanation lacks its constraints.")
+    return constraints
+
+
+def _per_feature(values: Any, features: Features, name: str) -> FloatArray:
+    array = np.asarray(values, dtype=float)
+    if array.shape != (len(features),) or not np.isfinite(array).all():
+        raise InputError(f"The stored {name} are not one number for each feature.")
+    return array
+
+
+def _results(kind: type[R], record: dict[str, Any], shared: dict[str, Any]) -> R:
+    values: dict[str, Any] = {}
+    for f in fields(kind):
+        if f.name in ELSEWHERE:
+            values[f.name] = shared[f.name]
+        elif f.name.endswith(CERTIFICATES):
+            values[f.name] = tuple(_certified(part) for part in record[f.name])
+        elif f.name == "second":
+            second = decode(record[f.name])
+            values[f.name] = {} if second is None else {0: second}
+        else:
+            values[f.name] = decode(record[f.name])
+            if values[f.name] is not None and f.name.endswith("_code"):
+                values[f.name] = values[f.name].astype(np.int8)
+    return kind(**values)
+
+
+def _certified(part: dict[str, Any]) -> Certified:
+    kind, place = part["region"]
+    return Certified((str(kind), int(place)), np.array([0]), decode(part["certificate"]))
+
+
+# -- The claims ------------------------------------------------------------------------------
+
+
+def _findings(explanations: Explanations, document: dict[str, Any]) -> list[Finding]:
+    asked, table = explanations.asked, explanations.table
+    assert asked is not None
+    positive, negative = explanations.positive, explanations.negative
+    predicted = asked.prepared.predict(table)[0]
+    out = [_judged("the sample is predicted as said", predicted == positive.label[0])]
+    limits = positive_limits(asked.prepared, table.values, asked.question)
+    out += _valid("what was enough", asked.prepared, positive, int(positive.label[0]), limits)
+    out += _positive_proofs(asked, positive)
+    untouched = positive.kept & explanations.avoided[:, None]
+    limits = negative_limits(asked.prepared, table.values, untouched)
+    name = "what would have changed it"
+    out += _valid(name, asked.prepared, negative, int(negative.target_place[0]), limits)
+    bound = recheck_negatives(asked.prepared, negative, untouched)
+    out.append(_proved(name, asked.prepared, negative, negative.certificates, table.values, bound))
+    out.append(_as_shown(explanations, document))
+    return out
+
+
+def _judged(claim: str, holds: Any, detail: str = "") -> Finding:
+    return Finding(claim, HOLDS if holds else REFUTED, "" if holds else detail)
+
+
+def _valid(
+    name: str,
+    prepared: Prepared,
+    results: Results,
+    label: int,
+    limits: tuple[FloatArray, FloatArray],
+) -> list[Finding]:
+    """Judge the point: its prediction and the rules."""
+    if not results.found[0]:
+        return []
+    table: Table = results.table
+    points = table.as_handed_out(results.values)
+    predicted = int(prepared.predict(table, points)[0])
+    inside = ((points >= limits[0]) & (points <= limits[1])).all()
+    says = f"predict says {prepared.classes.tolist()[predicted]!r}"
+    return [
+        _judged(f"{name} is predicted as said", predicted == label, says),
+        _judged(f"{name} obeys the rules", inside and (points == results.values).all()),
+    ]
+
+
+def _positive_proofs(asked: Asked, positive: Positives) -> list[Finding]:
+    first, second = recheck_positives(asked.prepared, asked.question, positive)
+    baseline = asked.question.baseline[None]
+    name = "what was enough"
+    out = [
+        _proved(
+            name, asked.prepared, positive, positive.certificates, baseline, first,
+            positive.sparse_values,
+        )
+    ]  # fmt: skip
+    if not positive.found[0]:
+        return out
+    off = np.abs(positive.sparse_values - baseline) <= asked.question.off_tol
+    on = np.where(off, 0.0, asked.prepared.weights)[0]
+    samples = positive.table.values
+    claimed = positive.closeness[0]
+    real = distance(positive.values, samples, on)[0]
+    right = np.isclose(real, claimed, rtol=1e-9, atol=1e-12)
+    out.append(_judged("its distance to the sample is as said", right, f"{real:.6g}"))
+    if positive.status_code[0] == OPTIMAL:
+        total = distance(positive.values, samples, asked.prepared.weights)
+        gap = _gap(asked.prepared, positive.closeness_certificates)
+        # The bound is on the part of the distance that is not held fixed.
+        proved = second + (total - real)
+        closed = is_closed(total, proved, positive.values, samples, asked.prepared.weights, gap)[0]
+        claim = "no valid answer with these features is closer to the sample"
+        out.append(_bounded(claim, closed, positive.closeness_certificates, second[0]))
+    return out
+
+
+def _proved(
+    name: str,
+    prepared: Prepared,
+    results: Results,
+    certificates: tuple[Certified, ...],
+    centers: FloatArray,
+    bound: FloatArray,
+    points: FloatArray | None = None,
+) -> Finding:
+    """Judge what the certificate is said to prove."""
+    status = results.status_code[0]
+    if status == INFEASIBLE:
+        closed = bound[0] == np.inf
+        return _bounded(f"{name}: there is none", closed, certificates, bound[0])
+    if not results.found[0]:
+        return Finding(f"{name}: no answer was given", HOLDS)
+    at = results.values if points is None else points
+    real = distance(at, centers, prepared.weights)
+    if not np.isclose(real[0], results.objective[0], rtol=1e-9, atol=1e-12):
+        return Finding(f"{name} has the size that is said", REFUTED, f"it is {real[0]:.6g}")
+    if status == OPTIMAL:
+        gap = _gap(prepared, certificates)
+        closed = is_closed(real, bound, at, centers, prepared.weights, gap)[0]
+        return _bounded(f"{name} is proved smallest", closed, certificates, bound[0])
+    claimed = results.bound[0]
+    reached = bound[0] >= claimed - 1e-9 * max(1.0, abs(claimed))
+    return _bounded(f"{name}: none is smaller than {claimed:.4g}", reached, certificates, bound[0])
+
+
+def _gap(prepared: Prepared, certificates: tuple[Certified, ...]) -> float:
+    convex = all(prepared.region(*part.key, 0.0)[0].is_convex for part in certificates)
+    return GAP_CONVEX if convex else GAP_NONCONVEX
+
+
+def _bounded(claim: str, holds: Any, certificates: tuple[Certified, ...], bound: float) -> Finding:
+    kinds = sorted(set().union(*(unknown_kinds(part.certificate) for part in certificates)))
+    if kinds:
+        return Finding(claim, UNKNOWN, f"proof of unknown kind: {', '.join(kinds)}")
+    if not all(part.certificate.trusted().all() for part in certificates):
+        return Finding(claim, UNKNOWN, "the bound repeats a solver's word")
+    return _judged(claim, holds, f"the certificate proves {bound:.6g} only")
+
+
+def _as_shown(explanations: Explanations, document: dict[str, Any]) -> Finding:
+    """Judge the summary: it must be what these answers give, rounding included."""
+    steps = decode(document["proof"]["question"]["steps"])
+    own = summarize(explanations, [0], np.asarray(steps, dtype=float))[0]
+    stored = document["summary"]
+    wrong = [key for key in ("prediction", "overlap", "avoided") if own[key] != stored[key]]
+    for part in ("positive", "negative"):
+        told = {key: value for key, value in stored[part].items() if key != "target_text"}
+        same = {key: value for key, value in own[part].items() if key != "target_text"}
+        wrong += [f"{part}.{key}" for key in same if same[key] != told.get(key)]
+    shown = [(f["name"], f["sample"], f["baseline"]) for f in stored["features"]]
+    if shown != [(f["name"], f["sample"], f["baseline"]) for f in own["features"]]:
+        wrong.append("features")
+    return _judged("what is shown is what was checked", not wrong, f"differs in {', '.join(wrong)}")

@@ -1,0 +1,6 @@
+"""One summary, many views: text, plot, HTML, JSON, tables and a report.
+
+Each view is a function of the plain dictionary that `summary.summarize` builds (or, for many
+samples, `population.summarize_population`), so that all say the same and none can say more than
+is known. `Explanation` and `Explanations` offer them as methods.
+"""

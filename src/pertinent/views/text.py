@@ -1,0 +1,284 @@
+"""An explanation in sentences, for people who never heard of a classifier.
+
+Only a summary comes in. "Proved smallest" is said where the status is ``optimal`` and nowhere
+else; the same summary always gives the same words.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pertinent.exceptions import InputError
+from pertinent.views.summary import Summary
+from pertinent.views.words import counted, label_text, listed, percent, plain
+
+LENGTHS = ("short", "medium", "long")
+#: More features than this are counted, not listed.
+LISTED = {"short": 3, "medium": 8, "long": 1000}
+
+_TYPICAL = {"median": "typical", "mean": "average"}
+_MEASURE = {
+    "spread": "the sum of all changes, each divided by the usual spread of its feature",
+    "units": "the sum of all changes, each in the units of its feature",
+    "given": "the sum of all changes, each times the weight given to its feature",
+}
+
+
+def text(summary: Summary, length: str = "medium") -> str:
+    """Return the explanation in words.
+
+    Parameters
+    ----------
+    summary : dict
+    length : {"short", "medium", "long"}
+        One sentence each, a paragraph each, or everything that is known.
+    """
+    if length not in LENGTHS:
+        raise InputError(f"length must be one of {', '.join(LENGTHS)}. Got {length!r} instead.")
+    if length == "short":
+        return f"{_opening(summary)} {_short_enough(summary)} {_short_change(summary)}"
+    parts = [_opening(summary), enough(summary, length), change(summary, length)]
+    if length == "long":
+        parts += [proof_words(summary), _rules(summary), _caution(summary)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def prediction_words(summary: Summary) -> str:
+    """Return the predicted class in words."""
+    return summary["prediction_text"] or label_text(summary["prediction"])
+
+
+def target_words(summary: Summary) -> str:
+    """Return the contrast class in words."""
+    negative = summary["negative"]
+    if negative["target"] is None:
+        return "another class"
+    return negative["target_text"] or label_text(negative["target"])
+
+
+def typical(summary: Summary) -> str:
+    """Return the adjective for the baseline."""
+    return _TYPICAL.get(summary["rules"]["baseline"], "base")
+
+
+def _opening(summary: Summary) -> str:
+    return f"The model predicts {prediction_words(summary)} for this {summary['subject']}."
+
+
+# -- What was enough -------------------------------------------------------------------------
+
+
+def _short_enough(summary: Summary) -> str:
+    positive = summary["positive"]
+    if positive["values"]:
+        return f"Enough for it: {_kept_list(summary, 'short')}."
+    if positive["trivial"]:
+        return f"The {typical(summary)} {summary['subject']} gets the same."
+    return "What was enough for it could not be said."
+
+
+def enough(summary: Summary, length: str = "medium") -> str:
+    """Return what was enough for the prediction: the pertinent positive."""
+    positive, usual = summary["positive"], typical(summary)
+    if positive["status"] == "infeasible":
+        return f"What was enough: nothing that the rules allow. Proved: {positive['reason']}."
+    if positive["status"] == "failed":
+        return f"What was enough: no answer, since {positive['reason']}."
+    if positive["trivial"]:
+        return (
+            f"What was enough: nothing in particular. With every value at its {usual} value the "
+            f"model predicts {prediction_words(summary)} too, so what would have changed it says "
+            "more."
+        )
+    kept, total = len(positive["values"]), len(summary["features"])
+    rest = total - kept
+    others = f" and the other {rest:,} at their {usual} values" if rest else ""
+    these = "this value" if kept == 1 else f"these {kept:,} values"
+    return (
+        f"What was enough: {_kept_list(summary, length)}. With {these}{others}, the model "
+        f"already predicts {prediction_words(summary)}. {_enough_proof(summary)}"
+    )
+
+
+def _enough_proof(summary: Summary) -> str:
+    positive, usual = summary["positive"], typical(summary)
+    exact = positive["method"] == "exact"
+    if positive["status"] == "optimal":
+        if exact:
+            return "Proved smallest: no fewer values are enough."
+        return f"Proved smallest: no smaller departure from the {usual} values is enough."
+    noun = "fewer values" if exact else f"a smaller departure from the {usual} values"
+    return f"Checked with the model, but not proved smallest: {noun} might be enough."
+
+
+def _kept_list(summary: Summary, length: str) -> str:
+    features = {feature["name"]: feature for feature in summary["features"]}
+    usual = typical(summary)
+    parts = []
+    for entry in summary["positive"]["values"]:
+        feature = features[entry["feature"]]
+        own = entry["exact"] == feature["sample"]
+        value = with_unit(feature, feature["sample"] if own else entry["value"], exact=not own)
+        notes = [] if own else [f"own {plain(feature['sample'])}"]
+        notes.append(f"{usual} {plain(feature['baseline'])}")
+        if entry["fixed"]:
+            notes.append("fixed by the rules")
+        parts.append(f"{feature['text']} {value} ({', '.join(notes)})")
+    return _cut(parts, length)
+
+
+# -- What would have changed it --------------------------------------------------------------
+
+
+def _short_change(summary: Summary) -> str:
+    negative = summary["negative"]
+    if negative["values"]:
+        proved = " (proved smallest change)" if negative["status"] == "optimal" else ""
+        return f"For {target_words(summary)}: {_change_list(summary, 'short')}{proved}."
+    if negative["status"] == "infeasible":
+        return "Proved: no change that the rules allow would have changed it."
+    return "What would have changed it could not be found."
+
+
+def change(summary: Summary, length: str = "medium") -> str:
+    """Return what would have changed the prediction: the pertinent negative."""
+    negative = summary["negative"]
+    if negative["status"] == "infeasible":
+        return (
+            "What would have changed it: nothing that the rules allow. "
+            f"Proved: {negative['reason']}."
+        )
+    if negative["status"] == "failed":
+        return f"What would have changed it: no answer, since {negative['reason']}."
+    parts = (
+        f"What would have changed it: {_change_list(summary, length)}. The model then predicts "
+        f"{target_words(summary)}. {_change_proof(summary)}"
+    )
+    avoided = summary["avoided"]
+    if avoided:
+        return f"{parts} What was enough above is left as it is."
+    if avoided is False:
+        return f"{parts} It was not possible to leave all that was enough above as it is."
+    return parts
+
+
+def _change_proof(summary: Summary) -> str:
+    negative = summary["negative"]
+    rules = "" if summary["rules"]["constraints"] == "none" else " that the rules allow"
+    if negative["status"] == "optimal":
+        only = " It is the only one of its size." if negative["unique"] else ""
+        if negative["unique"] is False:
+            only = " There are other changes of the same size."
+        return f"Proved smallest: no smaller change{rules} does.{only}"
+    share = _bound_share(negative)
+    known = f"; proved is only that none below {percent(share)} of its size does" if share else ""
+    return f"Checked with the model, but not proved smallest{known}."
+
+
+def _bound_share(answer: Summary) -> float:
+    objective, bound = answer["objective"], answer["bound"]
+    return bound / objective if objective and bound else 0.0
+
+
+def _change_list(summary: Summary, length: str) -> str:
+    features = {feature["name"]: feature for feature in summary["features"]}
+    parts = [
+        _one_change(features[entry["feature"]], entry) for entry in summary["negative"]["values"]
+    ]
+    return _cut(parts, length)
+
+
+def _one_change(feature: Summary, entry: Summary) -> str:
+    old, new = feature["sample"], entry["value"]
+    value = with_unit(feature, new, exact=True)
+    return f"{feature['text']} {value} instead of {plain(old)}"
+
+
+# -- Certificate and rules -------------------------------------------------------------------
+
+
+def proof_words(summary: Summary) -> str:
+    """Return what the certificates say, in words."""
+    positive, negative = summary["positive"], summary["negative"]
+    parts = [f"The size of a change is {_MEASURE[summary['rules']['measure']]}."]
+    parts.append(_answer_proof("What was enough", positive))
+    if positive["closeness"] is not None and not positive["trivial"]:
+        parts.append(_closeness(positive))
+    parts.append(_answer_proof("What would have changed it", negative))
+    if any(answer["status"] in ("optimal", "infeasible") for answer in (positive, negative)):
+        parts.append(
+            "These proofs were re-checked without the solver, and can be checked again by anyone "
+            "who has the model: pertinent check."
+        )
+    return "Certificate. " + " ".join(parts)
+
+
+def _answer_proof(what: str, answer: Summary) -> str:
+    if answer["status"] == "infeasible":
+        return f"{what}: proved that there is none."
+    if answer["status"] == "failed":
+        return f"{what}: neither an answer nor a proof."
+    size, bound = _size(answer["objective"]), _size(answer["bound"])
+    if answer["status"] == "optimal":
+        return f"{what}: size {size}, and no valid answer is smaller (bound {bound})."
+    return f"{what}: size {size}, and none below {bound} exists; smaller ones in between might."
+
+
+def _closeness(positive: Summary) -> str:
+    if positive["closeness"] == 0:
+        return "The values that were enough are the sample's own."
+    return f"They differ from the sample's own values by {_size(positive['closeness'])}."
+
+
+def _rules(summary: Summary) -> str:
+    rules = summary["rules"]
+    parts = []
+    if rules["constraints"] != "none":
+        parts.append(f"Rules in force: {rules['constraints']}.")
+    if rules["between"]:
+        parts.append(
+            f"What was enough uses values between the {typical(summary)} and the own ones only."
+        )
+    return " ".join(parts)
+
+
+def _caution(summary: Summary) -> str:
+    return (
+        "Shown numbers are rounded only as far as the model's answer stays the same. This says how "
+        "the model decides, not what causes what in the world."
+    )
+
+
+def with_unit(feature: Summary, value: Any, *, exact: bool = False) -> str:
+    """Return a value of a feature with its unit."""
+    words = plain(value, exact=exact)
+    return f"{words} {feature['unit']}" if feature["unit"] else words
+
+
+def _size(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.4g}"
+
+
+def _cut(parts: list[str], length: str) -> str:
+    most = LISTED[length]
+    if len(parts) > most + 1:
+        parts = [*parts[:most], counted(len(parts) - most, "other value")]
+    return listed(parts)
+
+
+def headline(summary: Summary) -> str:
+    """Return the explanation in half a line."""
+    positive, negative = summary["positive"], summary["negative"]
+    kept, total = len(positive["values"]), len(summary["features"])
+    proved = {"optimal": " (proved smallest)", "feasible": " (not proved smallest)"}
+    first = f"predicted {prediction_words(summary)}"
+    if positive["status"] in proved:
+        second = f"{kept} of {counted(total, 'value')} are enough{proved[positive['status']]}"
+    else:
+        second = f"enough: {positive['status']}"
+    if negative["status"] in proved:
+        changes = counted(len(negative["values"]), "change")
+        third = f"{changes} to {target_words(summary)}{proved[negative['status']]}"
+    else:
+        third = f"change: {negative['status']}"
+    return "; ".join([first, second, third])
