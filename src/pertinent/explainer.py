@@ -11,17 +11,24 @@ from pertinent.asked import Asked
 from pertinent.baselines import baseline_values, weight_values
 from pertinent.batches import in_batches
 from pertinent.constraints import Constraints
+from pertinent.exact import Effort, ExactQuestion, checked_count, data_ranges
+from pertinent.exact import exact, strict, sufficient
 from pertinent.exceptions import InputError
 from pertinent.explanation import Explanations, Negatives, Positives, concatenate, overwritten
 from pertinent.features import Features, Table
-from pertinent.models.registry import _find, _require_fitted
+from pertinent.models import region_function
 from pertinent.negative import NegativeQuestion, nearest_contrast, target_places
 from pertinent.positive import PositiveQuestion, two_phase
 from pertinent.prepared import Prepared
 from pertinent.projection import Options
 from pertinent.views.words import Wording
 
-_POSITIVE_METHODS = {"two-phase": two_phase}
+_POSITIVE_METHODS = {
+    "two-phase": two_phase,
+    "strict": strict,
+    "exact": exact,
+    "sufficient": sufficient,
+}
 
 
 def pertinent_positives(
@@ -39,6 +46,10 @@ def pertinent_positives(
     data: Any = None,
     batch_size: int | None = None,
     options: Options | None = None,
+    fallback: bool = False,
+    alternatives: int = 0,
+    time_limit: float | None = None,
+    gap: float = 1e-6,
 ) -> Positives:
     """Return, for each sample, the fewest features that already give its prediction.
 
@@ -47,8 +58,11 @@ def pertinent_positives(
     model : fitted classifier
         See `pertinent.supported_models`.
     X : array or DataFrame of shape (n, n_features)
-    method : {"two-phase"}
-        "two-phase" is the paper's algorithm 1.
+    method : {"two-phase", "strict", "exact", "sufficient"}
+        "two-phase" is the paper's algorithm 1. "strict" (sec. III-D): kept features keep their
+        exact values, and no fewer would do. "exact" (eq. 3): the fewest kept features, then the
+        closest values among all sets of that many. "sufficient": the fewest features whose
+        values give the prediction whatever the others do within their bounds.
     baseline : float, array, mapping, "mean" or "median"
         Value at which a feature counts as turned off; the last two are taken from ``data``.
     weights : array or mapping, optional
@@ -64,9 +78,19 @@ def pertinent_positives(
     off_tol : float
         Distance from the baseline up to which a feature counts as turned off.
     data : array or DataFrame, optional
-        Training data, for "mean", "median" and the default weights.
+        Training data, for "mean", "median" and the default weights; for "sufficient" also the
+        range of features that the constraints leave open.
     batch_size : int, optional
     options : Options, optional
+    fallback : bool
+        With "strict": the two-phase answer, marked in ``fallback``, where no strict one exists.
+    alternatives : int
+        How many further sets of features to list ("strict" and "exact").
+    time_limit : float, optional
+        Seconds for each sample of "strict", "exact" and "sufficient"; what is not proved by
+        then comes as "feasible" with its bound. By default the search is limited by its size.
+    gap : float
+        Relative gap at which the closeness of "exact" counts as optimal.
 
     Returns
     -------
@@ -89,7 +113,15 @@ def pertinent_positives(
         raise InputError(f"off_tol must be a number of at least 0. Got {off_tol!r} instead.")
     prepared, train = _prepare(model, X, weights, constraints, margin, data, options)
     values = baseline_values(baseline, prepared.features, train)
-    question = PositiveQuestion(values, between, off_tol)
+    question = ExactQuestion(
+        values,
+        between,
+        off_tol,
+        fallback,
+        checked_count(alternatives),
+        Effort(time_limit=time_limit, gap=gap),
+        data_ranges(train),
+    )
     method_of = _POSITIVE_METHODS[method]
     table = prepared.features.read(X)
 
@@ -161,8 +193,7 @@ def _prepare(
     options: Options | None,
 ) -> tuple[Prepared, FloatArray | None]:
     """Return the model made ready and the training data as an array."""
-    _find(model)
-    _require_fitted(model)
+    region_function(model)  # an unsupported or unfitted model is named here, before any work
     if margin is not None and not (margin >= 0 and np.isfinite(margin)):
         raise InputError(f"margin must be a number of at least 0. Got {margin!r} instead.")
     features = Features.of(model, X if data is None else data)

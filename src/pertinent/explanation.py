@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pertinent.asked import Asked
+    from pertinent.exact.alternative import Alternative
     from pertinent.prepared import Certified
     from pertinent.views.single import Explanation
 
@@ -109,6 +110,14 @@ class Positives(Results):
     closeness, closeness_bound : ndarray of shape (n,)
         Phase 2: weighted L1 between point and sample over the features phase 1 turned on
         (eq. 8), and the bound on it for that set of features.
+    method : str
+        "two-phase", "strict", "exact" or "sufficient". For the last three ``objective`` is the
+        number of kept features, ``bound`` its proved lower bound, and ``closeness_bound`` holds
+        for every set of that many features.
+    fallback : ndarray of bool, shape (n,)
+        No strict positive exists, and this is the two-phase one instead.
+    alternatives : tuple of tuples of Alternative
+        Further sets of features for each sample, in order; empty unless asked for.
     """
 
     sparse_values: FloatArray
@@ -118,6 +127,15 @@ class Positives(Results):
     trivial: BoolArray
     baseline: FloatArray
     closeness_certificates: tuple[Certified, ...] = field(repr=False)
+    method: str = "two-phase"
+    fallback: BoolArray = field(default=None)  # type: ignore[assignment]
+    alternatives: tuple[tuple[Alternative, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.fallback is None:
+            object.__setattr__(self, "fallback", np.zeros(len(self), dtype=bool))
+        if not self.alternatives:
+            object.__setattr__(self, "alternatives", ((),) * len(self))
 
     @property
     def sparse_points(self) -> Any:
@@ -139,10 +157,28 @@ class Negatives(Results):
     changed : ndarray of bool, shape (n, n_features)
     target_place : ndarray of int, shape (n,)
         Place in ``classes`` of the class reached, or asked for; -1 where neither is known.
+    norm : {"l1", "l0"}
+        With "l0" ``objective`` and ``bound`` count changed features.
+    closeness, closeness_bound : ndarray of shape (n,)
+        Weighted L1 of the change, and the bound on it (with "l0": among all sets of that many
+        features).
+    alternatives : tuple of tuples of Alternative
+        Further sets of features for each sample, in order; empty unless asked for.
     """
 
     changed: BoolArray
     target_place: IntArray
+    norm: str = "l1"
+    closeness: FloatArray = field(default=None)  # type: ignore[assignment]
+    closeness_bound: FloatArray = field(default=None)  # type: ignore[assignment]
+    alternatives: tuple[tuple[Alternative, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.closeness is None:
+            object.__setattr__(self, "closeness", self.objective)
+            object.__setattr__(self, "closeness_bound", self.bound)
+        if not self.alternatives:
+            object.__setattr__(self, "alternatives", ((),) * len(self))
 
     @property
     def target(self) -> NDArray[Any]:
@@ -170,8 +206,10 @@ def concatenate(parts: Sequence[R], table: Table) -> R:
         values = [getattr(p, f.name) for p in parts]
         if f.name == "table":
             merged[f.name] = table
-        elif f.name in ("classes", "baseline"):
+        elif f.name in ("classes", "baseline", "method", "norm"):
             merged[f.name] = values[0]
+        elif f.name == "alternatives":
+            merged[f.name] = tuple(row for part in values for row in part)
         elif f.name == "second":
             merged[f.name] = {
                 i + int(s): point

@@ -5,10 +5,13 @@ a Farkas ray, tangent points ...) from which `Proofs.bounds` recomputes, with pl
 value that no point of the cell can undercut.
 """
 
+from pertinent.certificate._cardinality import StrictProofs, refutes
 from pertinent.certificate._check import Verdict, check
 from pertinent.certificate._copositive import CopositiveProofs, Simplices
+from pertinent.certificate._fewest import Argument, FewestProofs
 from pertinent.certificate._linear import LinearProofs, SingleRowProofs
 from pertinent.certificate._proofs import Block, Certificate, NoProofs, Proofs
+from pertinent.certificate._separable import SeparableProofs
 from pertinent.certificate._several import SeveralProofs, SolverBounds
 from pertinent.certificate._status import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, status_names
 from pertinent.certificate._tangent import TangentProofs
@@ -18,18 +21,23 @@ __all__ = [
     "FEASIBLE",
     "INFEASIBLE",
     "OPTIMAL",
+    "Argument",
     "Block",
     "Certificate",
     "CopositiveProofs",
+    "FewestProofs",
     "LinearProofs",
     "NoProofs",
     "Proofs",
+    "SeparableProofs",
     "SeveralProofs",
     "Simplices",
     "SingleRowProofs",
     "SolverBounds",
+    "StrictProofs",
     "TangentProofs",
     "Verdict",
     "check",
+    "refutes",
     "status_names",
 ]

@@ -1,0 +1,81 @@
+"""How exact answers are asked for, and what an alternative is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import monotonic
+
+import numpy as np
+
+from pertinent._typing import FloatArray
+from pertinent.exact.subsets import Limits
+from pertinent.exceptions import InputError
+from pertinent.positive import PositiveQuestion
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How far an exact search goes before it hands out the best answer with its gap.
+
+    Parameters
+    ----------
+    nodes : int
+        Branches of the search, for each sample. The same on every machine, so answers are too.
+    time_limit : float or None
+        Seconds for each sample. What a slower machine leaves unproved comes as "feasible".
+    gap : float
+        Relative gap of the second objective at which it counts as optimal.
+    """
+
+    nodes: int = 200_000
+    time_limit: float | None = None
+    gap: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise InputError(f"time_limit must be a number above 0. Got {self.time_limit!r}.")
+        if not self.gap >= 0:
+            raise InputError(f"gap must be a number of at least 0. Got {self.gap!r}.")
+
+    def limits(self, samples: int = 1) -> Limits:
+        """Return the limits of a search over so many samples that starts now."""
+        if self.time_limit is None:
+            return Limits(self.nodes)
+        return Limits(self.nodes, monotonic() + self.time_limit * max(1, samples))
+
+
+@dataclass(frozen=True, eq=False)
+class ExactQuestion(PositiveQuestion):
+    """How exact positives are asked for.
+
+    Parameters
+    ----------
+    fallback : bool
+        Strict only: give the two-phase answer, marked as such, where no strict one exists.
+    alternatives : int
+        How many further supports to list.
+    effort : Effort
+    ranges : tuple of ndarray of shape (n_features,), optional
+        Sufficient only: lowest and highest values in the training data.
+    """
+
+    fallback: bool = False
+    alternatives: int = 0
+    effort: Effort = field(default_factory=Effort)
+    ranges: tuple[FloatArray, FloatArray] | None = None
+
+
+def checked_count(alternatives: int) -> int:
+    """Return the number of alternatives asked for, or say what is wrong with it."""
+    if isinstance(alternatives, bool) or int(alternatives) != alternatives or alternatives < 0:
+        raise InputError(
+            f"alternatives must be a whole number of at least 0. Got {alternatives!r} instead."
+        )
+    return int(alternatives)
+
+
+def data_ranges(train: FloatArray | None) -> tuple[FloatArray, FloatArray] | None:
+    """Return the lowest and highest value of each feature in the training data."""
+    if train is None or not len(train):
+        return None
+    return np.asarray(train.min(axis=0)), np.asarray(train.max(axis=0))

@@ -1,0 +1,243 @@
+"""The smallest supports over a union of cells, where a support fixes its point.
+
+For sizes 0, 1, 2, ... every cell is searched; the first size with a support is the minimum, and
+it is proved by the sizes below it having been searched in vain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.exact.choices import Choices, cell_gains, is_separable
+from pertinent.exact.subsets import (
+    STOPPED,
+    Accept,
+    Gains,
+    Limits,
+    find_supports,
+    smallest_size,
+)
+from pertinent.regions import Cell, Region
+
+#: Numbers held at once while searching: 16 MB.
+BATCH_NUMBERS = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Smallest:
+    """The smallest supports of n samples.
+
+    Attributes
+    ----------
+    mask : ndarray of bool, shape (n, n_features)
+        Features that are on.
+    found : ndarray of bool, shape (n,)
+    bound : ndarray of shape (n,)
+        No support has fewer features; ``inf`` where there is none at all.
+    """
+
+    mask: BoolArray
+    found: BoolArray
+    bound: FloatArray
+
+
+class CellSearch:
+    """One cell, searched for supports of any size.
+
+    Parameters
+    ----------
+    cell : Cell
+    choices : Choices
+        Of n samples; the cell's own bounds are added.
+    """
+
+    def __init__(self, cell: Cell, choices: Choices) -> None:
+        self.cell = cell
+        self.choices = choices.within(cell)
+        self.separable = is_separable(cell)
+        self.granted = self.choices.forced.sum(axis=1)
+        self.most = self.granted + (~(self.choices.forced | self.choices.barred)).sum(axis=1)
+        self._gains: dict[int, Gains] = {}
+        # For other than separable rows the size that limits partners is left open here.
+        gains = self.gains(self.cell.dim)
+        smallest, self.row = smallest_size(gains)
+        none = (smallest > gains.usable.sum(axis=1)) | self.choices.impossible
+        self.least = np.where(none, np.inf, self.granted + smallest)
+
+    def gains(self, size: int) -> Gains:
+        """Return the gains for supports of a size."""
+        key = 0 if self.separable else size
+        if key not in self._gains:
+            self._gains[key] = cell_gains(self.cell, self.choices, size)
+        return self._gains[key]
+
+    def accept(self, samples: IntArray) -> Accept | None:
+        """Return the judge of candidates, where gains alone do not decide."""
+        if self.separable:
+            return None
+
+        def inside(problem: IntArray, features: IntArray) -> BoolArray:
+            here = self.choices.take(samples[problem])
+            on = here.forced.copy()
+            on[np.arange(len(on))[:, None], features] = True
+            return self.cell.contains(np.where(on, here.low, here.rest))
+
+        return inside
+
+    def groups(self, samples: IntArray, size: int) -> Iterator[tuple[IntArray, int]]:
+        """Yield samples with the number of features to choose beside the forced ones."""
+        more = size - self.granted[samples]
+        for count in np.unique(more[more >= 0]):
+            yield samples[more == count], int(count)
+
+
+def smallest_supports(region: Region, choices: Choices, limits: Limits) -> Smallest:
+    """Return the smallest supports of all samples, batch by batch."""
+    rows = sum(len(cell.G) + len(cell.quadratics) for cell in region.cells)
+    count = max(1, BATCH_NUMBERS // max(1, rows * region.dim))
+    parts = [
+        _smallest(region, choices.take(np.arange(s, min(s + count, len(choices)))), limits)
+        for s in range(0, len(choices), count)
+    ]
+    if not parts:
+        return Smallest(np.zeros((0, region.dim), bool), np.zeros(0, bool), np.zeros(0))
+    return Smallest(*(np.concatenate([getattr(p, f) for p in parts]) for f in Smallest.__annotations__))
+
+
+def _smallest(region: Region, choices: Choices, limits: Limits) -> Smallest:
+    searches = [CellSearch(cell, choices) for cell in region.cells]
+    if len(searches) == 1 and searches[0].separable and len(region.cells[0].G) + len(
+        region.cells[0].quadratics
+    ) == 1:
+        return _by_sorting(searches[0])
+    return _Levels(searches, len(choices), region.dim, limits).run()
+
+
+def _by_sorting(search: CellSearch) -> Smallest:
+    """One separable row: the largest gains first, until they suffice (sec. III-D)."""
+    gains = search.gains(0)
+    gain = np.where(gains.usable, gains.gain[:, 0, :], -np.inf)
+    order = np.argsort(-gain, axis=1, kind="stable")
+    found = np.isfinite(search.least)
+    count = np.where(found, search.least, 0).astype(np.int64) - search.granted
+    chosen = np.arange(gain.shape[1]) < np.maximum(count, 0)[:, None]
+    mask = search.choices.forced.copy()
+    np.put_along_axis(mask, order, np.take_along_axis(mask, order, 1) | chosen, axis=1)
+    return Smallest(mask & found[:, None], found, search.least)
+
+
+@dataclass(eq=False)
+class _Levels:
+    """Iterative deepening over all samples and cells at once."""
+
+    searches: list[CellSearch]
+    n: int
+    dim: int
+    limits: Limits
+
+    def run(self) -> Smallest:
+        mask = np.zeros((self.n, self.dim), dtype=bool)
+        found = np.zeros(self.n, dtype=bool)
+        stopped = np.full(self.n, np.inf)
+        spent = np.zeros(self.n, dtype=np.int64)
+        least = np.array([s.least for s in self.searches]).reshape(len(self.searches), self.n)
+        most = np.array([s.most for s in self.searches]).reshape(len(self.searches), self.n)
+        size = np.full(self.n, np.inf)
+        for k in range(self.dim + 1):
+            open_ = ~found & (spent <= self.limits.nodes) & (most >= k) & np.isfinite(least)
+            if not open_.any():
+                break
+            for c, search in enumerate(self.searches):
+                active = np.flatnonzero(open_[c] & ~found & (least[c] <= k))
+                for samples, count in search.groups(active, k):
+                    result = find_supports(
+                        search.gains(k).take(samples), count, self.limits, search.accept(samples)
+                    )
+                    has, chosen = result.first(self.dim)
+                    spent[samples] += np.where(has, 0, result.nodes)
+                    over = samples[result.outcome == STOPPED]
+                    stopped[over] = np.minimum(stopped[over], k)
+                    won = samples[has]
+                    mask[won] = chosen[has] | search.choices.forced[won]
+                    found[won], size[won] = True, k
+            # Whoever ran out of nodes was searched in vain up to this size.
+            beyond = ~found & (spent > self.limits.nodes)
+            stopped[beyond] = np.minimum(stopped[beyond], k + 1)
+        bound = np.where(found, np.minimum(size, stopped), stopped)
+        rows = np.flatnonzero(~found & np.isfinite(stopped))
+        self._turn_off(rows, mask, found)
+        return Smallest(mask, found, bound)
+
+    def _turn_off(self, rows: IntArray, mask: BoolArray, found: BoolArray) -> None:
+        """Where the search gave up: start from everything on, and turn off what is not needed."""
+        for i in rows:
+            for search in self.searches:
+                here = search.choices.take(np.array([i]))
+                usable = ~here.barred[0]
+                point = np.where(usable, here.low[0], here.rest[0])
+                if not search.cell.contains(point[None])[0]:
+                    continue
+                on = usable.copy()
+                for j in _least_useful(search.gains(self.dim).take(np.array([i]))):
+                    trial = point.copy()
+                    trial[j] = here.rest[0, j]
+                    if on[j] and not here.forced[0, j] and search.cell.contains(trial[None])[0]:
+                        on[j], point = False, trial
+                if not found[i] or on.sum() < mask[i].sum():
+                    mask[i], found[i] = on, True
+
+
+def _least_useful(gains: Gains) -> IntArray:
+    unmet = np.where(gains.need[0] > 0, gains.need[0], np.inf)
+    return np.argsort((gains.gain[0] / unmet[:, None]).sum(axis=0), kind="stable")
+
+
+def further_supports(
+    region: Region, choices: Choices, first: BoolArray, count: int, limits: Limits
+) -> tuple[list[BoolArray], list[bool]]:
+    """Return the next smallest supports of one sample after its first, and whether proved so.
+
+    A support that contains a smaller one says nothing new and is left out: the supports listed
+    are minimal ones, in the order of their size.
+    """
+    searches = [CellSearch(cell, choices) for cell in region.cells]
+    known, proved, sure = [first], [], True
+    for k in range(int(first.sum()), region.dim + 1):
+        same: set[bytes] = {m.tobytes() for m in known}
+        earlier = [m for m in known if m.sum() < k]
+        for search in searches:
+            for samples, more in search.groups(np.zeros(1, dtype=np.int64), k):
+                if search.least[0] > k:
+                    continue
+                gains = exclude(search.gains(k), search.choices, earlier)
+                wanted = count + 1 - len(known) + sum(m.sum() == k for m in known)
+                result = find_supports(gains, more, limits, search.accept(samples), int(wanted))
+                for features in result.features:
+                    mask = search.choices.forced[0].copy()
+                    mask[features] = True
+                    if mask.tobytes() not in same and len(known) <= count:
+                        same.add(mask.tobytes())
+                        known.append(mask)
+                        proved.append(sure)
+                sure = sure and int(result.outcome[0]) != STOPPED
+        if len(known) > count or not sure:
+            break
+    return known[1:], proved
+
+
+def exclude(gains: Gains, choices: Choices, supports: list[BoolArray]) -> Gains:
+    """Return the gains of one sample with each given support, and all around it, ruled out.
+
+    Not all of T may be on:  sum_{i in T} -1  >=  -(|T| - 1).
+    """
+    if not supports:
+        return gains
+    masks = np.array(supports) & ~choices.forced[0]
+    gain = np.concatenate([gains.gain, -masks[None].astype(float)], axis=1)
+    need = np.concatenate([gains.need, 1.0 - masks.sum(axis=1)[None]], axis=1)
+    return Gains(gain, need, gains.usable)
+

@@ -1,0 +1,251 @@
+"""Strict positives (sec. III-D): kept features keep their exact values, as few as possible."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.certificate import (
+    FAILED,
+    FEASIBLE,
+    INFEASIBLE,
+    OPTIMAL,
+    Block,
+    Certificate,
+    StrictProofs,
+)
+from pertinent.exact.choices import Choices, strict_choices
+from pertinent.exact.question import ExactQuestion
+from pertinent.exact.smallest import further_supports, smallest_supports
+from pertinent.exact.verify import REFUSED, grown, judge
+from pertinent.exact.alternative import Alternative
+from pertinent.explanation import Positives
+from pertinent.features import Table
+from pertinent.positive import PositiveQuestion, two_phase
+from pertinent.prepared import RETRIES, Certified, Prepared
+
+_STOPPED = "the search reached its limit before it found a set of features that suffices"
+
+
+def strict(
+    prepared: Prepared, table: Table, labels: IntArray, question: ExactQuestion
+) -> Positives:
+    """Return the fewest features whose exact values, the rest at the baseline, keep the class.
+
+    Notes
+    -----
+    With one separable row (binary linear models, binary Gaussian naive Bayes) the features are
+    sorted by what they add (eqs. 10 and 13 of the paper); 0 features are allowed. Several rows,
+    unions and general quadratic rows are searched, see `pertinent.exact.subsets`.
+    """
+    samples = table.values
+    lower, upper = prepared.constraints.limits(prepared.features, samples)
+    choices = strict_choices(samples, question.baseline, lower, upper, question.off_tol)
+    search = _Attempts(prepared, table, labels, question, choices, lower, upper)
+    search.run()
+    positives = search.result()
+    if question.fallback:
+        positives = with_fallback(prepared, positives, question)
+    return positives
+
+
+class _Attempts:
+    """Supports for a batch, tried with growing margins until predict agrees."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        table: Table,
+        labels: IntArray,
+        question: ExactQuestion,
+        choices: Choices,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> None:
+        self.prepared, self.table, self.labels = prepared, table, labels
+        self.question, self.choices = question, choices
+        self.lower = np.broadcast_to(lower, table.values.shape)
+        self.upper = np.broadcast_to(upper, table.values.shape)
+        n = len(table)
+        self.asked = prepared.margin_for(table)
+        self.points = np.full(table.values.shape, np.nan)
+        self.claim = np.zeros(n)
+        self.valid = np.zeros(n, dtype=bool)
+        self.reason: NDArray[np.object_] = np.full(n, None, dtype=object)
+        self.limits = question.effort.limits(n)
+
+    def run(self) -> None:
+        rows, used = np.arange(len(self.table)), self.asked
+        for attempt in range(RETRIES + 1):
+            self._try(rows, used, first=attempt == 0)
+            rows = rows[~self.valid[rows] & np.isfinite(self.claim[rows])]
+            if not len(rows):
+                break
+            used = grown(used)
+
+    def _try(self, rows: IntArray, used: float, first: bool) -> None:
+        """Search with the margin ``used``; what the margin asked for proves is kept."""
+        for k in np.unique(self.labels[rows]):
+            mine = rows[self.labels[rows] == k]
+            region, _ = self.prepared.region("is", int(k), used)
+            here = self.choices.take(mine)
+            found = smallest_supports(region, here, self.limits)
+            if first:
+                self.claim[mine] = found.bound
+            have = mine[found.found]
+            self.points[have] = np.where(found.mask, self.table.values[mine], here.rest)[found.found]
+            self.reason[mine[~found.found]] = _STOPPED
+        have = rows[np.isfinite(self.points[rows, 0])]
+        verdict = judge(
+            self.prepared,
+            self.table.take(have),
+            self.points[have],
+            "is",
+            self.labels[have],
+            self.lower[have],
+            self.upper[have],
+        )
+        self.points[have] = np.where(verdict.valid[:, None], verdict.points, np.nan)
+        self.valid[have] = verdict.valid
+        self.reason[have] = np.where(verdict.valid, None, REFUSED.format(used))
+
+    def result(self) -> Positives:
+        certificates = self._certificates()
+        proved = _proved(self.prepared, certificates, self.table, self.asked, self.lower, self.upper)
+        kept = self.valid[:, None] & (
+            np.abs(self.points - self.question.baseline) > self.question.off_tol
+        )
+        objective = np.where(self.valid, kept.sum(axis=1).astype(float), np.nan)
+        none = np.isinf(proved) & ~self.valid
+        status = np.where(self.valid, np.where(proved >= objective, OPTIMAL, FEASIBLE), FAILED)
+        status[none] = INFEASIBLE
+        for i in np.flatnonzero(none):
+            self.reason[i] = self._why_none(i)
+        return Positives(
+            table=self.table,
+            classes=self.prepared.classes,
+            values=self.points,
+            status_code=status.astype(np.int8),
+            reason=self.reason,
+            unique_code=np.full(len(self.table), -1, dtype=np.int8),
+            label=self.labels,
+            objective=objective,
+            bound=np.where(self.valid, np.fmin(proved, objective), proved),
+            second={},
+            sparse_values=self.points,
+            closeness=np.where(self.valid, 0.0, np.nan),
+            closeness_bound=np.zeros(len(self.table)),
+            kept=kept,
+            trivial=self.valid & (objective == 0),
+            baseline=self.question.baseline,
+            certificates=certificates,
+            closeness_certificates=(),
+            method="strict",
+            alternatives=self._alternatives(kept),
+        )
+
+    def _certificates(self) -> tuple[Certified, ...]:
+        out = []
+        for k in np.unique(self.labels):
+            rows = np.flatnonzero(self.labels == k)
+            region, _ = self.prepared.region("is", int(k), self.asked)
+            proofs = StrictProofs(self.question.baseline, self.claim[rows], self.question.off_tol)
+            everyone = np.arange(len(rows))
+            blocks = tuple(Block(p, everyone, proofs) for p in range(len(region)))
+            out.append(Certified(("is", int(k)), rows, Certificate(len(rows), blocks)))
+        return tuple(out)
+
+    def _why_none(self, row: int) -> str:
+        label = self.prepared.classes.tolist()[self.labels[row]]
+        stuck = np.flatnonzero((self.choices.forced & self.choices.barred)[row])
+        if len(stuck):
+            names = ", ".join(self.prepared.features.names[j] for j in stuck)
+            return f"the rules allow neither the sample's value nor the baseline for: {names}"
+        return (
+            f"no set of the sample's own values, the rest at the baseline, is predicted as "
+            f"{label!r} and obeys the rules and the margin"
+        )
+
+    def _alternatives(self, kept: BoolArray) -> tuple[tuple[Alternative, ...], ...]:
+        if not self.question.alternatives:
+            return ()
+        return tuple(
+            self._others(int(i), kept[i]) if self.valid[i] else () for i in range(len(kept))
+        )
+
+    def _others(self, row: int, first: BoolArray) -> tuple[Alternative, ...]:
+        region, _ = self.prepared.region("is", int(self.labels[row]), self.asked)
+        here = self.choices.take(np.array([row]))
+        masks, proved = further_supports(
+            region, here, first, self.question.alternatives, self.question.effort.limits()
+        )
+        if not masks:
+            return ()
+        points = np.where(np.array(masks), self.table.values[row], here.rest)
+        verdict = judge(
+            self.prepared,
+            self.table.take(np.full(len(masks), row)),
+            points,
+            "is",
+            np.full(len(masks), self.labels[row]),
+            self.lower[row],
+            self.upper[row],
+        )
+        size = [float(m.sum()) for m in masks]
+        return tuple(
+            Alternative(mask, verdict.points[j], size[j], 0.0, proved[j], int(self.labels[row]))
+            for j, mask in enumerate(masks)
+            if verdict.valid[j]
+        )
+
+
+def _proved(
+    prepared: Prepared,
+    certificates: tuple[Certified, ...],
+    table: Table,
+    margin: float,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> FloatArray:
+    """Return what the certificates prove, recomputed from the regions."""
+    proved = np.zeros(len(table))
+    for part in certificates:
+        region, _ = prepared.region(*part.key, margin)
+        rows = part.rows
+        proved[rows] = part.certificate.bounds(
+            region, table.values[rows], prepared.weights, lower[rows], upper[rows]
+        )
+    return proved
+
+
+def with_fallback(
+    prepared: Prepared, positives: Positives, question: PositiveQuestion
+) -> Positives:
+    """Return the positives with two-phase answers where no strict one exists (sec. III-D)."""
+    rows = np.flatnonzero(positives.status_code == INFEASIBLE)
+    if not len(rows):
+        return positives
+    other = two_phase(prepared, positives.table.take(rows), positives.label[rows], question)
+    fallback = positives.fallback.copy()
+    fallback[rows] = other.found
+    changes: dict[str, NDArray[np.generic]] = {}
+    for name in ("values", "sparse_values", "closeness", "closeness_bound", "kept", "trivial"):
+        merged = getattr(positives, name).copy()
+        merged[rows] = getattr(other, name)
+        changes[name] = merged
+    status, objective = positives.status_code.copy(), positives.objective.copy()
+    status[rows] = np.where(other.found, FEASIBLE, INFEASIBLE)
+    objective[rows] = np.where(other.found, other.kept.sum(axis=1), np.nan)
+    bound = positives.bound.copy()
+    bound[rows] = np.where(other.found, 0.0, bound[rows])
+    return replace(
+        positives,
+        status_code=status,
+        objective=objective,
+        bound=bound,
+        fallback=fallback,
+        **changes,  # type: ignore[arg-type]
+    )
