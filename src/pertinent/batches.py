@@ -12,8 +12,8 @@ from pertinent.features import Table
 
 P = TypeVar("P")
 
-#: Numbers in one batch: about 4 MB an array, so that a batch stays in the processor's cache.
-BATCH_NUMBERS = 500_000
+#: Numbers in one batch: half a megabyte an array, so that a batch stays in the processor's cache.
+BATCH_NUMBERS = 60_000
 
 _threads: ThreadpoolController | None = None
 
@@ -51,7 +51,7 @@ def _limited(solve: Callable[[Table, slice], P], table: Table, rows: slice) -> P
 
 
 def _default_size(table: Table) -> int:
-    return max(1, BATCH_NUMBERS // max(1, table.values.shape[1]))
+    return max(64, BATCH_NUMBERS // max(1, table.values.shape[1]))
 
 
 def _slices(n: int, size: int) -> Iterator[slice]:

@@ -119,10 +119,9 @@ def _joined(
     # Phase 1's point is valid as it stands: it answers where phase 2 has numerical trouble.
     use = close.found & sparse.found
     points = np.where(use[:, None], close.points, sparse.points)
-    on = np.where(off, 0.0, weights)
     # Held features cost the same for every candidate: eq. 8 leaves them out, and so does its bound.
-    held_cost = np.where(sparse.found, distance(samples, question.baseline, weights - on), 0.0)
-    closeness = distance(points, samples, on)
+    held_cost = distance(np.where(off, samples, question.baseline), question.baseline, weights)
+    closeness = distance(np.where(off, samples, points), samples, weights)
     closeness_bound = np.where(use, np.maximum(close.bound - held_cost, 0.0), 0.0)
     both = (sparse.status == OPTIMAL) & (close.status == OPTIMAL)
     status = np.where(sparse.found, np.where(both, OPTIMAL, FEASIBLE), sparse.status)

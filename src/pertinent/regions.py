@@ -27,6 +27,8 @@ def row_products(points: FloatArray, rows: FloatArray) -> FloatArray:
     """
     if len(rows) == 0 or len(points) == 0:
         return np.zeros((len(points), len(rows)))
+    if points.shape[1] == 1:
+        return np.asarray(points * rows[:, 0])
     return np.asarray(np.matmul(points[:, None, :], rows.T)[:, 0, :])
 
 
@@ -236,7 +238,7 @@ class Cell:
         """Whether every row is convex by its form."""
         return all(row.is_convex for row in self.quadratics)
 
-    @property
+    @cached_property
     def has_bounds(self) -> bool:
         """Whether any feature is bounded."""
         return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())

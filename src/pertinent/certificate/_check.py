@@ -117,5 +117,10 @@ def is_closed(
 
     Differences of at most ``unit`` times the coordinates count as rounding.
     """
-    rounding = unit * (weights * (np.abs(points) + np.abs(centers))).sum(axis=1)
-    return np.asarray(objective - bound <= gap * objective + rounding)
+    closed = np.asarray(objective - bound <= gap * objective)
+    if not closed.all():
+        open_ = np.flatnonzero(~closed)
+        size = (weights * (np.abs(points[open_]) + np.abs(centers[open_]))).sum(axis=1)
+        excess = (objective - bound - gap * objective)[open_]
+        closed[open_] = excess <= unit * size
+    return closed

@@ -131,7 +131,7 @@ def dual_values(
     row are shrunk by the same factor until it holds: shrinking keeps them dual feasible.
     """
     steep = np.abs(slopes) > weights
-    cost = (weights * np.abs(start - centers)).sum(1)
+    cost = np.einsum("nd,d->n", np.abs(start - centers), weights)
     if not steep.any():
         return np.asarray(cost + excess)
     # steep > 0 pushes x down to its lower bound, steep < 0 up to its upper bound.

@@ -108,13 +108,10 @@ class Certificate:
             for block in by_piece.get(piece, ()):
                 rows = block.rows
                 inside = slice(None) if _is_everything(rows, self.n) else rows
-                proved = block.proofs.bounds(
-                    cell,
-                    centers[inside],
-                    weights,
-                    np.maximum(low[inside], cell.lower),
-                    np.minimum(high[inside], cell.upper),
-                )
+                lo, hi = low[inside], high[inside]
+                if cell.has_bounds:
+                    lo, hi = np.maximum(lo, cell.lower), np.minimum(hi, cell.upper)
+                proved = block.proofs.bounds(cell, centers[inside], weights, lo, hi)
                 known[inside] = np.maximum(known[inside], proved)
             np.minimum(over_union, known, out=over_union)
         return over_union

@@ -153,7 +153,7 @@ class Projections:
 
 def distance(points: FloatArray, centers: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the weighted L1 distance between rows."""
-    return np.asarray((weights * np.abs(points - centers)).sum(axis=1))
+    return np.asarray(np.einsum("nd,d->n", np.abs(points - centers), weights))
 
 
 def as_bounds(value: Any, shape: tuple[int, int], default: float) -> FloatArray:

@@ -100,7 +100,7 @@ class _Search:
     best: FloatArray
     points: FloatArray
     piece: IntArray
-    winners: list[tuple[int, IntArray, Proofs]]
+    winners: list[tuple[int, IntArray, Task, Proofs]]
     rival: FloatArray
     tied: dict[int, FloatArray]
     solved: int = 0
@@ -157,17 +157,7 @@ class _Search:
                 self._solve(p, rows)
 
     def _solve(self, p: int, rows: IntArray) -> None:
-        cell = self.region.cells[p]
-        task = Task(
-            cell,
-            self.centers[rows],
-            self.weights,
-            np.maximum(self.low[rows], cell.lower),
-            np.minimum(self.high[rows], cell.upper),
-            # A little above the best, so that ties are seen.
-            self.best[rows] * (1 + 2 * TIE),
-            self.options,
-        )
+        task = self._task(p, rows)
         answer = self.methods[p].solve(task)
         self.solved += len(rows)
         self.blocks.append(Block(p, rows, answer.proofs))
@@ -182,7 +172,17 @@ class _Search:
         )
         won = rows[wins]
         self.best[won], self.points[won], self.piece[won] = value[wins], answer.points[wins], p
-        self.winners.append((p, rows, answer.proofs))
+        self.winners.append((p, rows, task, answer.proofs))
+
+    def _task(self, p: int, rows: IntArray) -> Task:
+        cell = self.region.cells[p]
+        some = slice(None) if len(rows) == len(self.centers) else rows
+        low, high = self.low[some], self.high[some]
+        if cell.has_bounds:
+            low, high = np.maximum(low, cell.lower), np.minimum(high, cell.upper)
+        # The cutoff lies a little above the best, so that ties are seen.
+        cutoff = self.best[rows] * (1 + 2 * TIE)
+        return Task(cell, self.centers[some], self.weights, low, high, cutoff, self.options)
 
     def _note_ties(self, rows: IntArray, value: FloatArray, points: FloatArray) -> None:
         """Remember a rival's point where it is as good as the best, forget it where it lost."""
@@ -226,8 +226,8 @@ class _Search:
     def _status(self, found: BoolArray, bound: FloatArray) -> CodeArray:
         gap = GAP_CONVEX if self.region.is_convex else GAP_NONCONVEX
         status = np.where(np.isinf(bound), INFEASIBLE, FAILED).astype(np.int8)
-        value = np.where(found, self.best, 0.0)
-        closed = is_closed(value, np.where(found, bound, 0.0), self.points, self.centers, self.weights, gap)
+        value, proved = np.where(found, self.best, 0.0), np.where(found, bound, 0.0)
+        closed = is_closed(value, proved, self.points, self.centers, self.weights, gap)
         status[found] = np.where(closed[found], OPTIMAL, FEASIBLE)
         return status
 
@@ -236,22 +236,14 @@ class _Search:
         second: dict[int, FloatArray] = {}
         if not self.options.unique:
             return unique, second
-        for p, rows, proofs in self.winners:
+        for p, rows, task, proofs in self.winners:
             own = np.flatnonzero(self.piece[rows] == p)
             if not len(own):
                 continue
             mine = rows[own]
-            cell = self.region.cells[p]
-            task = Task(
-                cell,
-                self.centers[mine],
-                self.weights,
-                np.maximum(self.low[mine], cell.lower),
-                np.minimum(self.high[mine], cell.upper),
-                np.full(len(mine), np.inf),
-                self.options,
-            )
-            decided, witnesses = decide_unique(task, self.points[mine], proofs.take(own))
+            if len(own) < len(rows):
+                task, proofs = task.take(own), proofs.take(own)
+            decided, witnesses = decide_unique(task, self.points[mine], proofs)
             unique[mine] = decided
             second.update({int(mine[k]): point for k, point in witnesses.items()})
         # A piece that was not solved to the end might hold as good a point.

@@ -56,14 +56,23 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
 def _free_directions(
     task: Task, points: FloatArray, y: FloatArray
 ) -> tuple[BoolArray, BoolArray]:
-    """Return which features could rise, and which could fall, at zero reduced cost."""
-    w = task.weights
+    """Return which features could rise, and which could fall, at zero reduced cost.
+
+    The slope of the Lagrangian is ``a_i + w_i`` right of the center and ``a_i - w_i`` left of
+    it, with ``a = G'y``: it can vanish only where ``|a_i| = w_i``, which is rare.
+    """
     slopes = row_products(y, np.ascontiguousarray(task.cell.G.T))
-    # Slope of the Lagrangian to the right and to the left of the point: the kink is at the center.
-    right = np.where(points >= task.centers, w, -w) + slopes
-    left = np.where(points > task.centers, w, -w) + slopes
-    can_rise = (points < task.upper) & (np.abs(right) <= FLAT * w)
-    can_fall = (points > task.lower) & (np.abs(left) <= FLAT * w)
+    flat = FLAT * task.weights
+    can_rise = np.zeros(points.shape, dtype=bool)
+    can_fall = np.zeros(points.shape, dtype=bool)
+    rows, columns = np.nonzero(np.abs(np.abs(slopes) - task.weights) <= flat)
+    at, slope, w = points[rows, columns], slopes[rows, columns], task.weights[columns]
+    center, tolerance = task.centers[rows, columns], flat[columns]
+    right = np.where(at >= center, w, -w) + slope
+    left = np.where(at > center, w, -w) + slope
+    free_right = (at < task.upper[rows, columns]) & (np.abs(right) <= tolerance)
+    free_left = (at > task.lower[rows, columns]) & (np.abs(left) <= tolerance)
+    can_rise[rows, columns], can_fall[rows, columns] = free_right, free_left
     return can_rise, can_fall
 
 
@@ -77,6 +86,8 @@ def _by_rank(
 ) -> None:
     """Mark rows unique whose tight rows determine the free features (full column rank)."""
     several = np.flatnonzero((unique < 0) & (n_free <= n_tight))
+    if not len(several):
+        return
     sizes = np.stack([n_tight[several], n_free[several]], axis=1)
     for k_tight, k_free in np.unique(sizes, axis=0):
         rows = several[(sizes == (k_tight, k_free)).all(axis=1)]
