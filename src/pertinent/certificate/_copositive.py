@@ -96,7 +96,7 @@ class CopositiveProofs(Proofs):
                 whole = np.maximum(room[i, :d], room[i, d:]).clip(0.0).sum() <= proof.radius
                 proved[i] = np.inf if whole else proved[i] + proof.radius
         proved[(lower > upper).any(axis=1)] = np.inf
-        return proved
+        return np.asarray(proved)
 
 
 def _rows_at(cell: Cell, start: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent._typing import FloatArray
+from pertinent._typing import FloatArray, IntArray
 from pertinent.projection.cone import ConeProgram
 from pertinent.projection.problem import SOLVED
 from pertinent.projection.shifted import Local
@@ -74,7 +74,7 @@ def polish(local: Local, step: FloatArray) -> Stationary | None:
     return None
 
 
-def _support(step: FloatArray) -> FloatArray:
+def _support(step: FloatArray) -> IntArray:
     return np.flatnonzero(np.abs(step) > 1e-5 * np.abs(step).max(initial=0.0))
 
 

@@ -1,4 +1,4 @@
-"""The search for a copositivity proof: is there nothing within radius t?
+"""The search for a copositivity proof that nothing lies within radius t.
 
 See `pertinent.certificate._copositive` for the argument. The search works on the corners that
 have room, keeps for each part of the simplex the matrices of all combinations tried, and either
@@ -124,8 +124,7 @@ class Search:
                 return False
             i, j, share = split
             self.nodes.append((-1, int(self.corners.which[i]), int(self.corners.which[j]), share))
-            for replaced in (j, i):
-                stack.append(_replace(part, i, j, share, replaced))
+            stack += [_replace(part, i, j, share, replaced) for replaced in (j, i)]
         return True
 
     def proof(self) -> Simplices:

@@ -61,6 +61,14 @@ def solve_quadratic(task: Task) -> Solved:
     return Solved(points, outcome, CopositiveProofs(tuple(proofs)))
 
 
+def prove_row(shifted: Shifted, i: int, step: FloatArray) -> CopositiveProofs:
+    """Return the best proof about one center, given a step believed to be the global optimum."""
+    search = _RowSearch(shifted, i)
+    search.offer(step)
+    search.prove(4 * LAST)
+    return CopositiveProofs((search.proof,))
+
+
 class _RowSearch:
     """The best step and the best proof for one center."""
 

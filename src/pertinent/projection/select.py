@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pertinent.projection.convex import solve_convex
+from pertinent.projection.global_scip import exact_if_asked
 from pertinent.projection.halfspace import solve_bounds, solve_halfspace
 from pertinent.projection.polyhedron import solve_polyhedron
 from pertinent.projection.problem import Method
 from pertinent.projection.quadratic import solve_quadratic
+from pertinent.projection.separable import is_separable, solve_separable, solve_separable_row
 from pertinent.regions import Cell
 
 
@@ -15,7 +17,11 @@ def choose_method(cell: Cell) -> Method:
 
     - no rows: clip into the bounds;
     - one linear row: fractional knapsack, closed form;
-    - linear rows: bounded dual simplex over all centers at once.
+    - linear rows: bounded dual simplex over all centers at once;
+    - one quadratic row that is a sum over features: branch and bound over boxes, proved;
+    - convex quadratic rows: a cone program for each center;
+    - other quadratic rows: the convex-concave procedure from several starts, with copositivity
+      proofs (and boxes, where all rows are sums over features).
 
     Examples
     --------
@@ -33,8 +39,14 @@ def choose_method(cell: Cell) -> Method:
             return Method("half-space", why, solve_halfspace)
         why = f"{len(cell.G)} linear rows: dual simplex, all centers in lock step"
         return Method("dual simplex", why, solve_polyhedron)
+    if is_separable(cell) and len(cell.quadratics) == 1 and not len(cell.G):
+        why = "one separable quadratic row: branch and bound over boxes, all centers at once"
+        return Method("separable", why, exact_if_asked(solve_separable_row))
     if cell.is_convex:
         why = "convex quadratic rows: a cone program each, by Clarabel"
         return Method("cone program", why, solve_convex)
+    if is_separable(cell):
+        why = "separable quadratic rows: convex-concave procedure, bounds over boxes"
+        return Method("convex-concave, separable", why, exact_if_asked(solve_separable))
     why = "non-convex quadratic rows: convex-concave procedure and copositivity proofs"
-    return Method("convex-concave", why, solve_quadratic)
+    return Method("convex-concave", why, exact_if_asked(solve_quadratic))

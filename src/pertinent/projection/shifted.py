@@ -116,7 +116,7 @@ class Shifted:
         x = np.where(step == 0, self.start[i], x)
         x = np.where((step >= self.up[i]) & (step != 0), self.task.upper[i], x)
         x = np.where((step <= -self.down[i]) & (step < 0), self.task.lower[i], x)
-        return np.clip(x, self.task.lower[i], self.task.upper[i])
+        return np.asarray(np.clip(x, self.task.lower[i], self.task.upper[i]))
 
 
 def shift(task: Task) -> Shifted:

@@ -1,0 +1,409 @@
+"""Cells whose rows are sums over features (Gaussian naive Bayes): solved to proved optimality.
+
+One row ``c + sum_i a_i s_i^2 + g_i s_i <= 0`` is a knapsack whose items gain concavely (a_i > 0)
+or convexly (a_i <= 0) with what is spent on them. For a fixed multiplier every feature decides on
+its own, so the Lagrangian bound of a box costs one pass over its features; a gap is left only by
+items that jump from one end to the other, and splitting the box at such an item closes it. All
+boxes of all centers are treated at once, level by level.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.certificate import SeparableProofs
+from pertinent.projection.shifted import Shifted
+
+#: The radius to prove, relative to the best cost.
+RADIUS = 1 - 5e-5
+LEVELS = 60
+#: Boxes that one center may have open at the same time.
+OPEN = 200
+MULTIPLIER_STEPS = 40
+
+
+@dataclass(eq=False)
+class Aggregate:
+    """One separable row for each center: ``c + sum_i a_i s_i^2 + g_i s_i <= 0``, and a box."""
+
+    a: FloatArray
+    g: FloatArray
+    c: FloatArray
+    up: FloatArray
+    down: FloatArray
+    shared: bool = False  #: whether ``a`` is the same for all centers
+
+
+@dataclass(eq=False)
+class BoxSearch:
+    """Branch and bound over boxes, for all centers in lock step.
+
+    Parameters
+    ----------
+    rows : list of Aggregate
+        Combinations of the cell's rows; a box is closed by whichever does.
+    mixes : list of ndarray of shape (n, n_rows)
+        What each of them combines.
+    best : ndarray of shape (n,)
+        Cost of the best step known; improved on the way if ``single``.
+    steps : ndarray of shape (n, d)
+    single : bool
+        Whether there is only one row, so that its points are points of the cell.
+    """
+
+    rows: list[Aggregate]
+    mixes: list[FloatArray]
+    best: FloatArray
+    steps: FloatArray
+    single: bool
+    feature: list[IntArray] = field(default_factory=list)
+    threshold: list[FloatArray] = field(default_factory=list)
+    multipliers: list[FloatArray] = field(default_factory=list)
+    proved: FloatArray = field(init=False)
+    whole: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        row = self.rows[0]
+        self.proved = np.full(len(self.best), np.inf)
+        self.whole = np.maximum(row.up, row.down).sum(axis=1) * (1 + 1e-12)
+
+    def run(self) -> None:
+        """Split boxes until every one is closed, or too many are open."""
+        owner = np.arange(len(self.best))
+        low, high = self._root()
+        guess = np.full(len(owner), -1.0)
+        for level in range(LEVELS):
+            if not len(owner):
+                return
+            node = Boxes(self.rows[0], owner, low, high, guess)
+            node.solve(self._target(owner))
+            multipliers = node.y[:, None] * self.mixes[0][owner]
+            if self.single:
+                self._improve(node)
+            for row, mix in zip(self.rows[1:], self.mixes[1:], strict=True):
+                self._try(node, row, mix, multipliers)
+            split = ~(node.bound >= self._target(owner)) & (node.jump > 0)
+            split &= ~self._crowded(owner, level == LEVELS - 1)
+            np.minimum.at(self.proved, owner[~split], node.bound[~split])
+            self.feature.append(np.where(split, node.item, -1))
+            self.threshold.append(node.at)
+            self.multipliers.append(multipliers)
+            owner, low, high, guess = _children(node, split, owner, low, high)
+
+    def _root(self) -> tuple[FloatArray, FloatArray]:
+        row, cap = self.rows[0], self._cap()
+        low, high = np.maximum(-row.down, -cap), np.minimum(row.up, cap)
+        if not self.single:
+            return low, high
+        # The side that raises the row is never better than the other, if that has room.
+        return (
+            np.where((row.g <= 0) & (high >= -low), 0.0, low),
+            np.where((row.g > 0) & (-low >= high), 0.0, high),
+        )
+
+    def _try(self, node: Boxes, row: Aggregate, mix: FloatArray, multipliers: FloatArray) -> None:
+        """Use another combination where the boxes are still open and it says more."""
+        left = np.flatnonzero(node.bound < self._target(node.owner))
+        if not len(left):
+            return
+        owner = node.owner[left]
+        other = Boxes(row, owner, node.low[left], node.high[left], np.full(len(left), -1.0))
+        other.solve(self._target(owner))
+        more = other.bound > node.bound[left]
+        k = left[more]
+        node.bound[k], multipliers[k] = other.bound[more], (other.y[:, None] * mix[owner])[more]
+        jumps = more & (other.jump > 0)
+        k = left[jumps]
+        node.item[k], node.at[k], node.jump[k] = (
+            other.item[jumps],
+            other.at[jumps],
+            other.jump[jumps],
+        )
+
+    def proofs(self) -> SeparableProofs:
+        """Return the trees in the checker's form; unfinished ones with the radius they prove."""
+        radius = np.minimum(self.best * RADIUS, self.proved * (1 - 1e-11))
+        # Nothing in all of the box: say so.
+        radius = np.where(np.isinf(self.best), np.minimum(radius, self.whole), radius)
+        return SeparableProofs(
+            np.where(np.isfinite(radius), np.maximum(radius, 0.0), 0.0),
+            np.concatenate(self.feature),
+            np.concatenate(self.threshold),
+            np.concatenate(self.multipliers),
+        )
+
+    def _cap(self) -> FloatArray:
+        """Return how far each feature may go: no farther than the best cost.
+
+        Without a best step, a feature with concave gain is of no use beyond its vertex, one
+        with convex gain has a bound (or else it alone would do), and one without gain stays.
+        """
+        a, g = self.rows[0].a, self.rows[0].g
+        vertex = np.where(a > 0, np.abs(g) / np.where(a > 0, 2 * a, 1.0), np.inf)
+        useless = (a == 0) & (g == 0)
+        alone = np.where(useless, 0.0, vertex)
+        return np.where(np.isfinite(self.best[:, None]), self.best[:, None], alone)
+
+    def _target(self, owner: IntArray) -> FloatArray:
+        """Return what to prove: just below the best cost, or all of the box without one."""
+        best = self.best[owner]
+        return np.where(np.isinf(best), self.whole[owner], best * RADIUS)
+
+    def _crowded(self, owner: IntArray, last: bool) -> BoolArray:
+        counts = np.bincount(owner, minlength=len(self.best))
+        return np.asarray((counts[owner] > OPEN) | last)
+
+    def _improve(self, node: Boxes) -> None:
+        """Offer the feasible steps that the boxes found."""
+        step, cost = node.feasible()
+        order = np.argsort(-cost, kind="stable")
+        order = order[cost[order] < self.best[node.owner[order]] * (1 - 1e-12)]
+        # Where several boxes of one center improve, the last written is the cheapest.
+        owners = node.owner[order]
+        self.best[owners], self.steps[owners] = cost[order], step[order]
+
+
+class _Side:
+    """Multipliers on one side of the best, with the bound and its slope there."""
+
+    def __init__(self, n: int, y: float) -> None:
+        self.y, self.bound, self.slope = np.full(n, y), np.zeros(n), np.zeros(n)
+
+    def put(self, k: IntArray, y: FloatArray, bound: FloatArray, slope: FloatArray) -> None:
+        self.y[k], self.bound[k], self.slope[k] = y[k], bound, slope
+
+
+def _meet(small: _Side, large: _Side, k: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the next multipliers to try, and what no multiplier can exceed."""
+    a, b = small.y[k], large.y[k]
+    slope_a, slope_b = small.slope[k], large.slope[k]
+    known = np.isfinite(b) & (a > 0) & (slope_a > slope_b)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        y = (large.bound[k] - small.bound[k] + slope_a * a - slope_b * b) / (slope_a - slope_b)
+        top = small.bound[k] + slope_a * (y - a)
+    # Keep off the ends, so that both sides close in.
+    width = np.where(known, b - a, 0.0)
+    y = np.clip(y, a + 0.02 * width, b - 0.02 * width)
+    y = np.where(known, y, np.where(np.isinf(b), 4 * a, b / 4))
+    return y, np.where(known, top, np.inf)
+
+
+class _Curved:
+    """Features with a > 0 in every box: the minimiser is a vertex, clipped into the box."""
+
+    def __init__(self, boxes: Boxes, columns: IntArray) -> None:
+        self.columns = columns
+        self.a, self.g = boxes.a[:, columns], boxes.g[:, columns]
+        self.low, self.high = boxes.low[:, columns], boxes.high[:, columns]
+        self.steep, self.coefficient = np.abs(self.g), -np.sign(self.g) / (2 * self.a)
+
+    def least(
+        self, k: IntArray | slice, y: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return minimisers, and the sums of the values and of the gains there."""
+        # d/ds (|s| + y (a s^2 + g s)) = 0  <=>  s = -sign(g) max(|g| - 1/y, 0) / (2 a)
+        s = self.coefficient[k] * np.maximum(self.steep[k] - (1.0 / y)[:, None], 0.0)
+        s = np.minimum(np.maximum(s, self.low[k]), self.high[k])
+        gain = (s * (self.a[k] * s + self.g[k])).sum(axis=1)
+        return s, np.abs(s).sum(axis=1) + y * gain, gain
+
+
+class _Ends:
+    """All other features: the minimum is at an end, at 0, or at the vertex where there is one."""
+
+    def __init__(self, boxes: Boxes, columns: IntArray) -> None:
+        self.columns = columns
+        a, g = boxes.a[:, columns], boxes.g[:, columns]
+        low, high = boxes.low[:, columns], boxes.high[:, columns]
+        self.candidates = [np.clip(0.0, low, high), low, high]
+        self.costs = [np.abs(s) for s in self.candidates]
+        self.gains = [s * (a * s + g) for s in self.candidates]
+        self.some_convex = bool((a > 0).any())
+        if self.some_convex:
+            self.a, self.g, self.low, self.high = a, g, low, high
+
+    def least(
+        self, k: IntArray | slice, y: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return minimisers, and the sums of the values and of the gains there."""
+        s, gain = self.candidates[0][k], self.gains[0][k]
+        value = self.costs[0][k] + y[:, None] * gain
+        others = [(self.candidates[e][k], self.costs[e][k], self.gains[e][k]) for e in (1, 2)]
+        if self.some_convex:
+            others.append(self._vertex(k, y))
+        for end, cost, end_gain in others:
+            at = cost + y[:, None] * end_gain
+            lower = at < value
+            s, gain = np.where(lower, end, s), np.where(lower, end_gain, gain)
+            value = np.minimum(value, at)
+        return s, value.sum(axis=1), gain.sum(axis=1)
+
+    def _vertex(
+        self, k: IntArray | slice, y: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        a, g = self.a[k], self.g[k]
+        soft = -np.sign(g) * np.maximum(np.abs(g) - (1.0 / y)[:, None], 0.0)
+        convex = a > 0
+        s = np.where(convex, soft / np.where(convex, 2 * a, 1.0), 0.0)
+        s = np.minimum(np.maximum(s, self.low[k]), self.high[k])
+        return s, np.abs(s), s * (a * s + g)
+
+
+class Boxes:
+    """Lagrangian bounds of many boxes at once."""
+
+    def __init__(
+        self, row: Aggregate, owner: IntArray, low: FloatArray, high: FloatArray, guess: FloatArray
+    ) -> None:
+        self.row, self.owner, self.low, self.high = row, owner, low, high
+        self.a, self.g, self.c = row.a[owner], row.g[owner], row.c[owner]
+        n, d = low.shape
+        self.bound, self.y = np.full(n, -np.inf), np.zeros(n)
+        self.short, self.enough = np.clip(0.0, low, high), np.full((n, d), np.nan)
+        self.guess = guess
+        # Only if all centers share the row is it the same for each whoever else is there.
+        curved = self.a[0] > 0 if row.shared else np.zeros(d, dtype=bool)
+        self.curved = _Curved(self, np.flatnonzero(curved))
+        self.ends = _Ends(self, np.flatnonzero(~curved))
+
+    def solve(self, target: FloatArray) -> None:
+        """Find, for each box, a multiplier whose bound reaches the target, or see that none does.
+
+        The bound is concave in the multiplier, with the row's excess as its slope: tangents at
+        a multiplier that is too small and at one that is too large meet above the maximum.
+        """
+        n = len(self.owner)
+        steepest = np.abs(self.g).max(axis=1) + np.finfo(float).tiny
+        y = np.where(self.guess > 0, self.guess, 1.0 / steepest)
+        small, large = _Side(n, 0.0), _Side(n, np.inf)
+        active = np.arange(n)
+        for _ in range(MULTIPLIER_STEPS):
+            s, bound, excess = self._at(active, y[active])
+            better = bound > self.bound[active]
+            self.bound[active[better]], self.y[active[better]] = bound[better], y[active[better]]
+            short = excess > 0
+            self.short[active[short]] = s[short]
+            self.enough[active[~short]] = s[~short]
+            small.put(active[short], y, bound[short], excess[short])
+            large.put(active[~short], y, bound[~short], excess[~short])
+            y[active], top = _meet(small, large, active)
+            done = (self.bound[active] >= target[active]) | (small.y[active] > 1e15)
+            # No use: the maximum is known well enough, and falls short.
+            short_of = np.maximum(np.minimum(target[active], 1e300) - np.minimum(top, 1e300), 0.0)
+            done |= top <= self.bound[active] + 1e-3 * short_of
+            active = active[~done]
+            if not len(active):
+                break
+        self._jumps()
+
+    def _at(self, k: IntArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the minimisers of the Lagrangian, its value, and the row's excess there."""
+        whole = len(k) == len(self.owner)
+        s = np.empty((len(k), self.low.shape[1]))
+        bound, excess = y * self.c[k], self.c[k].copy()
+        for items in (self.curved, self.ends):
+            s[:, items.columns], value, gain = items.least(slice(None) if whole else k, y)
+            bound += value
+            excess += gain
+        return s, bound, excess
+
+    def _jumps(self) -> None:
+        """Choose where to split: the item that jumps most between too little and enough."""
+        apart = np.abs(np.nan_to_num(self.enough - self.short))
+        # Only items without curvature, or with the wrong one, can jump.
+        rows = np.arange(len(apart))
+        self.item = apart.argmax(axis=1)
+        self.jump = apart[rows, self.item]
+        low, high = self.low[rows, self.item], self.high[rows, self.item]
+        one, other = self.short[rows, self.item], self.enough[rows, self.item]
+        a, g = self.a[rows, self.item], self.g[rows, self.item]
+        rest = self.c + (self.a * self.short**2 + self.g * self.short).sum(axis=1)
+        gain = (a * one * one + g * one) - (a * other * other + g * other)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.clip(np.where(gain > 0, rest / gain, 0.5), 0.02, 0.98)
+        at = one + share * (np.nan_to_num(other) - one)
+        width = high - low
+        self.at = np.clip(at, low + 0.02 * width, high - 0.02 * width)
+        self.jump = np.where(width > 1e-12 * (np.abs(low) + np.abs(high)), self.jump, 0.0)
+
+    def feasible(self) -> tuple[FloatArray, FloatArray]:
+        """Return, for each box, a step that satisfies the row, and its cost (``inf``: none).
+
+        All items stay where they are too short together; the one that jumps moves just far
+        enough. Then the moving concave-gain items share the work evenly (closed form).
+        """
+        rows = np.arange(len(self.owner))
+        step = self.short.copy()
+        one, other = step[rows, self.item], self.enough[rows, self.item]
+        a, g = self.a[rows, self.item], self.g[rows, self.item]
+        excess = self.c + (self.a * step * step + self.g * step).sum(axis=1)
+        rest = excess - (a * one * one + g * one)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            half = -0.5 * (g + np.where(g >= 0, 1.0, -1.0) * np.sqrt(g * g - 4 * a * rest))
+            roots = np.stack([half / a, rest / half], axis=1)
+        lo, hi = np.minimum(one, other), np.maximum(one, other)
+        fits = (roots >= lo[:, None]) & (roots <= hi[:, None])
+        cost = np.where(fits, np.abs(roots), np.inf)
+        pick = cost.argmin(axis=1)
+        found = np.isfinite(cost[rows, pick])
+        step[rows, self.item] = np.where(found, roots[rows, pick], one)
+        step = np.where((found | (excess <= 0))[:, None], step, self.enough)
+        evened = evenly(self.row, self.owner, step)
+        better = np.abs(evened).sum(axis=1) < np.abs(step).sum(axis=1)
+        step = np.where(better[:, None], evened, step)
+        total = np.abs(step).sum(axis=1)
+        return step, np.where(np.isnan(total), np.inf, total)
+
+
+def evenly(row: Aggregate, owner: IntArray, step: FloatArray) -> FloatArray:
+    """Return the stationary step with the same moving features; NaN where there is none.
+
+    At a stationary point ``sign_i + y (2 a_i s_i + g_i) = 0`` for each moving feature, so with
+    u = 1/y it spends ``s_i = -(sign_i u + g_i) / (2 a_i)`` and gains ``(u^2 - g_i^2) / (4 a_i)``;
+    the gains of all must add up to what the row asks for, which gives u.
+    """
+    a, g = row.a[owner], row.g[owner]
+    up, down = row.up[owner], row.down[owner]
+    moving = (step != 0) & (step < up) & (step > -down) & (a != 0)
+    still = np.where(moving, 0.0, step)
+    rest = row.c[owner] + (a * still * still + g * still).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        weight = np.where(moving, 1.0 / (4 * a), 0.0)
+        u = np.sqrt(((weight * g * g).sum(axis=1) - rest) / weight.sum(axis=1))
+        sign = np.sign(step)
+        moved = -(sign * u[:, None] + g) / (2 * a)
+        result = np.where(moving, moved, step)
+        good = (np.sign(result) == sign).all(axis=1) & (result <= up).all(axis=1)
+        good &= (result >= -down).all(axis=1)
+        excess = row.c[owner] + (a * result * result + g * result).sum(axis=1)
+        size = np.abs(row.c[owner]) + (np.abs(a) * result**2 + np.abs(g * result)).sum(axis=1)
+        good &= excess <= 1e-12 * size
+    return np.where(good[:, None], result, np.nan)
+
+
+def _children(
+    node: Boxes, split: BoolArray, owner: IntArray, low: FloatArray, high: FloatArray
+) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+    """Return the boxes below and above the thresholds, in the order of the checker."""
+    k = np.repeat(np.flatnonzero(split), 2)
+    lows, highs = low[k], high[k]
+    rows = np.arange(0, len(k), 2)
+    item, at = node.item[k[rows]], node.at[k[rows]]
+    highs[rows, item], lows[rows + 1, item] = at, at
+    return owner[k], lows, highs, node.y[k]
+
+
+def aggregate(shifted: Shifted, mix: FloatArray) -> Aggregate:
+    """Return the combination of all rows by nonnegative ``mix``, shape (n, m)."""
+    n, d = shifted.start.shape
+    squares = [np.diagonal(Q) for Q in shifted.forms]
+    a, g, c = np.zeros((n, d)), np.zeros((n, d)), np.zeros(n)
+    for k in range(mix.shape[1]):
+        if k < len(squares):
+            a += mix[:, k, None] * squares[k]
+        g += mix[:, k, None] * shifted.slopes[:, k]
+        c += mix[:, k] * shifted.values[:, k]
+    return Aggregate(a, g, c, shifted.up, shifted.down, shared=mix.shape[1] == 1)
