@@ -21,7 +21,7 @@ from pertinent.projection.shifted import Shifted
 RADIUS = 1 - 5e-5
 LEVELS = 60
 #: Boxes that one center may have open at the same time.
-OPEN = 200
+OPEN = 300
 MULTIPLIER_STEPS = 40
 
 
@@ -52,6 +52,8 @@ class BoxSearch:
     steps : ndarray of shape (n, d)
     single : bool
         Whether there is only one row, so that its points are points of the cell.
+    limit : int
+        Boxes that one center may have open at the same time.
     """
 
     rows: list[Aggregate]
@@ -59,6 +61,7 @@ class BoxSearch:
     best: FloatArray
     steps: FloatArray
     single: bool
+    limit: int = OPEN
     feature: list[IntArray] = field(default_factory=list)
     threshold: list[FloatArray] = field(default_factory=list)
     multipliers: list[FloatArray] = field(default_factory=list)
@@ -123,6 +126,10 @@ class BoxSearch:
             other.jump[jumps],
         )
 
+    def closed(self) -> BoolArray:
+        """Return for which centers every box was closed."""
+        return np.asarray(self.proved >= self._target(np.arange(len(self.best))))
+
     def proofs(self) -> SeparableProofs:
         """Return the trees in the checker's form; unfinished ones with the radius they prove."""
         radius = np.minimum(self.best * RADIUS, self.proved * (1 - 1e-11))
@@ -154,7 +161,7 @@ class BoxSearch:
 
     def _crowded(self, owner: IntArray, last: bool) -> BoolArray:
         counts = np.bincount(owner, minlength=len(self.best))
-        return np.asarray((counts[owner] > OPEN) | last)
+        return np.asarray((counts[owner] > self.limit) | last)
 
     def _improve(self, node: Boxes) -> None:
         """Offer the feasible steps that the boxes found."""

@@ -29,6 +29,10 @@ STATUS = {
 }
 #: From this many nonzeros on, the supernodal factorisation is the faster one.
 LARGE = 20_000
+#: Problems with no more features than this are always solved whole.
+FEW = 8
+#: Features whose reduced cost is at least this share of their cost are kept for the next solve.
+NEAR = 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,16 +52,17 @@ class ConeAnswer:
 
 
 class ConeProgram:
-    """The cone program of one `Local` problem; concave parts are linearised at each solve."""
+    """The cone program of one `Local` problem; concave parts are linearised at each solve.
+
+    Optima are sparse, so after the first solve only the features that moved, or nearly did, are
+    kept; reduced costs tell when others must come back.
+    """
 
     def __init__(self, local: Local) -> None:
         self.local = local
-        self.free = np.flatnonzero((local.up > 0) | (local.down > 0))
+        self.all = np.flatnonzero((local.up > 0) | (local.down > 0))
         self.groups, self.group_of = _groups(local)
-        # Each cone is scaled to entries of size 1: |P s|^2 = size^2 |(P / size) s|^2.
-        self.sizes = [
-            max(float(np.abs(P[:, self.free]).max(initial=0.0)), 1e-300) for P in self.groups
-        ]
+        self.kept: IntArray | None = None
 
     def solve(self, anchor: FloatArray | None = None, penalty: float | None = None) -> ConeAnswer:
         """Return the optimum with the concave parts linearised at ``anchor``.
@@ -70,6 +75,59 @@ class ConeProgram:
             Allow rows to be violated at this cost (per unit of the row's slope).
         """
         slopes, values = self._linearised(anchor)
+        kept = self.all if self.kept is None else self.kept
+        while True:
+            answer = _Restricted(self, kept, slopes, values).solve(penalty)
+            if len(kept) == len(self.all):
+                break
+            missing = np.setdiff1d(self.all, kept)
+            if answer.outcome == SOLVED:
+                reduced = np.abs(self._pull(answer, slopes))
+                missing = missing[reduced[missing] > 1 + 1e-6]
+            if not len(missing):
+                break
+            kept = np.union1d(kept, missing)
+        if answer.outcome == SOLVED and len(self.all) > FEW:
+            reduced = np.abs(self._pull(answer, slopes))
+            near = reduced > NEAR
+            self.kept = self.all[near[self.all]]
+        return answer
+
+    def _pull(self, answer: ConeAnswer, slopes: FloatArray) -> FloatArray:
+        """Return the slope of all rows together, by their multipliers: at most 1 where s is 0."""
+        y = answer.multipliers
+        pull = y @ slopes
+        for k, P in enumerate(self.local.plus):
+            if y[k] > 0 and len(P):
+                pull = pull + 2 * y[k] * (P @ answer.step) @ P
+        return np.asarray(pull)
+
+    def _linearised(self, anchor: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+        """Return slopes and values of the rows with -|N s|^2 <= -2 (N a)'N s + |N a|^2."""
+        slopes, values = self.local.slopes.copy(), self.local.values.copy()
+        if anchor is not None:
+            for k, N in enumerate(self.local.minus):
+                image = N @ anchor
+                slopes[k] -= 2 * image @ N
+                values[k] += image @ image
+        return slopes, values
+
+
+class _Restricted:
+    """One cone program over some of the features; the others stay at 0."""
+
+    def __init__(
+        self, program: ConeProgram, free: IntArray, slopes: FloatArray, values: FloatArray
+    ) -> None:
+        self.local, self.group_of, self.free = program.local, program.group_of, free
+        self.slopes, self.values = slopes[:, free], values
+        # |P s| = |R s| with the triangular factor of P: no more rows than columns.
+        self.groups = [_compressed(P[:, free]) for P in program.groups]
+        # Each cone is scaled to entries of size 1: |P s|^2 = size^2 |(P / size) s|^2.
+        self.sizes = [max(float(np.abs(P).max(initial=0.0)), 1e-300) for P, _ in self.groups]
+
+    def solve(self, penalty: float | None) -> ConeAnswer:
+        slopes, values = self.slopes, self.values
         size = self._row_sizes(slopes)
         A, b, cones, first_row = self._constraints(slopes, values, size, penalty is not None)
         f, n_cones, m = len(self.free), len(self.groups), len(values)
@@ -86,19 +144,7 @@ class ConeProgram:
         step[self.free] = x[:f]
         y = np.maximum(z[first_row : first_row + m], 0.0) / size
         slack = float(x[2 * f + n_cones :].max(initial=0.0)) if penalty is not None else 0.0
-        return ConeAnswer(
-            STATUS.get(status, TROUBLE), step, y, self._tangents(z, first_row + m), slack, status
-        )
-
-    def _linearised(self, anchor: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-        """Return slopes and values of the rows with -|N s|^2 <= -2 (N a)'N s + |N a|^2."""
-        slopes, values = self.local.slopes.copy(), self.local.values.copy()
-        if anchor is not None:
-            for k, N in enumerate(self.local.minus):
-                image = N @ anchor
-                slopes[k] -= 2 * image @ N
-                values[k] += image @ image
-        return slopes[:, self.free], values
+        return ConeAnswer(STATUS.get(status, TROUBLE), step, y, self._tangents(z), slack, status)
 
     def _row_sizes(self, slopes: FloatArray) -> FloatArray:
         size = np.abs(slopes).max(axis=1, initial=0.0)
@@ -134,33 +180,40 @@ class ConeProgram:
             head[rows + m, 2 * f + n_cones + np.arange(m)] = -1.0  # slack >= 0
         blocks, sides = [head], [b]
         cones: list[object] = [clarabel.NonnegativeConeT(len(head))]
-        for group, P in enumerate(self.groups):
+        for group, (P, _) in enumerate(self.groups):
             block = np.zeros((len(P) + 2, n))
             block[0, 2 * f + group], block[1, 2 * f + group] = -1.0, 1.0  # 1 + v, 1 - v
-            block[2:, :f] = -2.0 / self.sizes[group] * P[:, self.free]
+            block[2:, :f] = -2.0 / self.sizes[group] * P
             blocks.append(block)
             sides.append(np.concatenate([[1.0, 1.0], np.zeros(len(P))]))
             cones.append(clarabel.SecondOrderConeT(len(block)))
         return sparse.csc_matrix(np.vstack(blocks)), np.concatenate(sides), cones, first
 
-    def _tangents(self, z: FloatArray, after_rows: int) -> tuple[FloatArray, ...]:
+    def _tangents(self, z: FloatArray) -> tuple[FloatArray, ...]:
         """Return p for each quadratic row, from the dual vectors of the cones.
 
         With dual (z0, z1, z2) of the cone vector (1 + v, 1 - v, 2 P s) the Lagrangian holds
         ``(z0 - z1) |P s|^2 - ...  >=  (z0 - z1) (2 p'P s - |p|^2)`` for ``p = -z2 / (z0 - z1)``.
         """
-        at = len(z) - sum(len(P) + 2 for P in self.groups)
+        at = len(z) - sum(len(P) + 2 for P, _ in self.groups)
         found = []
-        for P, size in zip(self.groups, self.sizes, strict=True):
+        for (P, back), size in zip(self.groups, self.sizes, strict=True):
             total = z[at] - z[at + 1]
-            found.append(
-                -size * z[at + 2 : at + 2 + len(P)] / total if total > 0 else np.zeros(len(P))
-            )
+            p = -size * z[at + 2 : at + 2 + len(P)] / total if total > 0 else np.zeros(len(P))
+            found.append(p if back is None else back @ p)
             at += len(P) + 2
         return tuple(
             found[group] if group >= 0 else np.zeros(len(self.local.plus[k]))
             for k, group in enumerate(self.group_of[: len(self.local.plus)])
         )
+
+
+def _compressed(P: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+    """Return R with ``|R s| = |P s|`` and the Q of ``P = Q R``; P itself if it is small."""
+    if len(P) <= P.shape[1]:
+        return P, None
+    Q, R = np.linalg.qr(P)
+    return R, Q
 
 
 def _groups(local: Local) -> tuple[list[FloatArray], IntArray]:

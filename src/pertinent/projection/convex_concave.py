@@ -19,6 +19,8 @@ ROUNDS = 40
 #: Relative change of the cost at which the procedure has converged.
 CONVERGED = 1e-6
 PENALTY, PENALTY_GROWTH, PENALTY_LIMIT = 10.0, 5.0, 1e7
+#: Slow progress this far above the best cost known is not worth going on.
+HOPELESS = 1.05
 #: Rows count as satisfied up to this share of their terms before the final repair.
 NEARLY = 1e-6
 
@@ -31,7 +33,7 @@ def convex_concave(
     Parameters
     ----------
     known : float
-        Cost of the best point known: converging to it again ends the procedure early.
+        Cost of the best point known: converging slowly to something worse ends the procedure.
     """
     local = program.local
     step = np.clip(start, -local.down, local.up)
@@ -55,13 +57,13 @@ def convex_concave(
         last, support = support, _support(step)
         if abs(before - cost) <= CONVERGED * cost:
             return polish(local, step)
+        if cost > known * HOPELESS and before < np.inf and before - cost < 0.01 * cost:
+            return None  # slowly on the way to something worse than what is known
         # Once the same features move twice in a row, Newton's method goes the rest of the way.
         if last is not None and np.array_equal(last, support):
             exact = polish(local, step)
             if exact is not None and exact.cost <= cost * (1 + CONVERGED):
                 return exact
-        if cost < known and abs(known - cost) <= CONVERGED * cost:
-            break
     return polish(local, step)
 
 

@@ -9,6 +9,7 @@ gets the largest radius that can.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from pertinent.certificate import CopositiveProofs, Simplices
 from pertinent.projection.cone import ConeProgram
 from pertinent.projection.convex_concave import convex_concave, polish, starts
 from pertinent.projection.copositive import Corners, Option, Search
-from pertinent.projection.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
+from pertinent.projection.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.projection.settle import settle
 from pertinent.projection.shifted import Local, Shifted, shift
 from pertinent.projection.single import single_changes
@@ -48,6 +49,9 @@ def solve_quadratic(task: Task) -> Solved:
             points[i], outcome[i] = shifted.start[i], SOLVED
             continue
         search = _RowSearch(shifted, i)
+        if search.beyond(task.cutoff[i] - shifted.base[i]):
+            proofs[i], outcome[i] = search.proof, CUT
+            continue
         if np.isfinite(costs[i]):
             search.offer(steps[i])
         search.run()
@@ -69,15 +73,29 @@ def prove_row(shifted: Shifted, i: int, step: FloatArray) -> CopositiveProofs:
     return CopositiveProofs((search.proof,))
 
 
+def local_row(shifted: Shifted, i: int, step: FloatArray | None) -> FloatArray | None:
+    """Return the best step that the convex-concave procedure finds, without any proof."""
+    search = _RowSearch(shifted, i, proofs=False)
+    if step is not None:
+        search.offer(step)
+    search.run()
+    return None if search.best is None else search.best.step
+
+
 class _RowSearch:
     """The best step and the best proof for one center."""
 
-    def __init__(self, shifted: Shifted, i: int) -> None:
+    def __init__(self, shifted: Shifted, i: int, proofs: bool = True) -> None:
+        self.proofs = proofs
         self.local = shifted.row(i)
         self.anchors = (shifted.task.cell.anchors - shifted.start[i]) * shifted.task.weights
-        self.corners = Corners(self.local)
         self.best: Stationary | None = None
         self.proof: Simplices | None = None
+
+    @cached_property
+    def corners(self) -> Corners:
+        """The problem over the corners of its L1 ball."""
+        return Corners(self.local)
 
     def offer(self, step: FloatArray) -> None:
         """Take a step that satisfies all rows, if it is better than the best."""
@@ -85,11 +103,32 @@ class _RowSearch:
         if self.best is None or cost < self.best.cost:
             self.best = Stationary(step, multipliers_at(self.local, step))
 
+    def _offer_towards(self, anchor: FloatArray) -> None:
+        """Take the first point on the way to an anchor that satisfies all rows."""
+        step = np.clip(anchor, -self.local.down, self.local.up)
+        if self.local.within(step, 0.0):
+            self.offer(_shortened(self.local, step))
+
+    def beyond(self, cutoff: float) -> bool:
+        """Return whether nothing lies within the cutoff: then no answer is of interest."""
+        if not np.isfinite(cutoff):
+            return False
+        if cutoff <= 0:
+            return True
+        search = Search(self.corners, cutoff, self.options(cutoff), self._affordable(BISECTION))
+        if search.run():
+            self.proof = search.proof()
+            return True
+        return False
+
     def run(self) -> None:
         """Alternate between better steps and proofs until a proof closes, or starts run out."""
+        single = None if self.best is None else self.best.step
+        if self.best is None:
+            for anchor in self.anchors:
+                self._offer_towards(anchor)
         if self.best is not None and self.prove(FIRST):
             return
-        single = None if self.best is None else self.best.step
         natural = ConeProgram(self.local)
         spectral = ConeProgram(_spectral(self.local))
         for k, start in enumerate(starts(self.local, self.anchors, single)):
@@ -101,6 +140,8 @@ class _RowSearch:
                 self.best = found
                 if self.prove(FIRST):
                     return
+        if not self.proofs:
+            return
         if self.best is None:
             self._prove_empty()
         elif not self.prove(LAST):
@@ -108,16 +149,22 @@ class _RowSearch:
 
     def prove(self, budget: int) -> bool:
         """Return whether nothing better exists, improving the best on the way."""
+        if not self.proofs:
+            return False
         for _ in range(IMPROVEMENTS):
             assert self.best is not None
             t = self.best.cost * RADIUS
-            search = Search(self.corners, t, self.options(t), budget)
+            search = Search(self.corners, t, self.options(t), self._affordable(budget))
             if search.run():
                 self.proof = search.proof()
                 return True
             if search.step is None or not self._improve(search.step):
                 return False
         return False
+
+    def _affordable(self, budget: int) -> int:
+        """Return the budget for this many corners: a part of twice as many costs four times."""
+        return max(8, int(budget * min(1.0, (61 / len(self.corners.which)) ** 2)))
 
     def options(self, t: float) -> list[Option]:
         """Return combinations worth trying: the multipliers of the best step, with bounds."""
@@ -157,7 +204,7 @@ class _RowSearch:
         low, high = 0.0, self.best.cost
         for _ in range(BISECTION_STEPS):
             t = (low + high) / 2
-            search = Search(self.corners, t, self.options(t), BISECTION)
+            search = Search(self.corners, t, self.options(t), self._affordable(BISECTION))
             if search.run():
                 low, self.proof = t, search.proof()
             else:

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent._typing import BoolArray, FloatArray
-from pertinent.certificate import SeveralProofs
+from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.certificate import Proofs, SeveralProofs
 from pertinent.projection.boxes import BoxSearch, aggregate
 from pertinent.projection.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
-from pertinent.projection.quadratic import solve_quadratic
+from pertinent.projection.quadratic import local_row
 from pertinent.projection.settle import settle
 from pertinent.projection.shifted import Shifted, shift
 from pertinent.projection.single import single_changes
 from pertinent.projection.stationary import multipliers_at
 from pertinent.regions import Cell
+
+#: Boxes that one center may have open at the same time, in the first and in the last try.
+FIRST_OPEN, LAST_OPEN = 40, 300
 
 
 def is_separable(cell: Cell) -> bool:
@@ -55,31 +58,46 @@ def solve_separable_row(task: Task) -> Solved:
 
 
 def solve_separable(task: Task) -> Solved:
-    """Return local optima of a cell with several separable rows, with the best bound found."""
-    local = solve_quadratic(task)
+    """Return local optima of a cell with several separable rows, proved global by boxes.
+
+    The best change of one feature is tried first; where boxes do not close below it, the
+    convex-concave procedure looks for something better, and boxes are tried once more.
+    """
     shifted = shift(task)
-    solved = local.outcome == SOLVED
-    mix = np.zeros(shifted.values.shape)
-    steps = (np.nan_to_num(local.points) - shifted.start) * task.weights
-    for i in np.flatnonzero(solved):
+    steps, best = single_changes(shifted)
+    inside = (shifted.values <= 0).all(axis=1)
+    steps[inside], best[inside] = 0.0, 0.0
+    first = _prove(shifted, steps, best, FIRST_OPEN)
+    parts: list[tuple[IntArray, Proofs]] = [(np.arange(len(task)), first.proofs())]
+    rows = np.flatnonzero(~first.closed() & ~inside & ~shifted.contradictory)
+    for i in rows:
+        better = local_row(shifted, int(i), steps[i] if np.isfinite(best[i]) else None)
+        if better is not None:
+            steps[i], best[i] = better, np.abs(better).sum()
+    if len(rows):
+        again = _prove(shift(task.take(rows)), steps[rows], best[rows], LAST_OPEN)
+        parts.append((rows, again.proofs()))
+    found = np.isfinite(best) & ~shifted.contradictory
+    points = _settled(shifted, steps, found)
+    outcome = np.where(found & ~np.isnan(points).any(axis=1), SOLVED, TROUBLE).astype(np.int8)
+    outcome[shifted.contradictory] = EMPTY
+    return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
+
+
+def _prove(shifted: Shifted, steps: FloatArray, best: FloatArray, open_: int) -> BoxSearch:
+    """Return the search over boxes that uses the steps' multipliers, and each row alone."""
+    n, m = shifted.values.shape
+    mix = np.zeros((n, m))
+    for i in np.flatnonzero(np.isfinite(best)):
         mix[i] = multipliers_at(shifted.row(int(i)), steps[i])
-    best = np.where(solved, np.abs(steps).sum(axis=1), np.inf)
-    bound = (
-        local.proofs.bounds(task.cell, task.centers, task.weights, task.lower, task.upper)
-        - shifted.base
-    )
-    rows = np.flatnonzero(solved & (bound < best * (1 - 1e-4)) & (mix.sum(axis=1) > 0))
-    if not len(rows):
-        return local
-    part = shift(task.take(rows))
-    units = np.eye(len(mix[0]))
-    mixes = [mix[rows], *(np.tile(unit, (len(rows), 1)) for unit in units)]
-    combined = [aggregate(part, combination) for combination in mixes]
-    search = BoxSearch(combined, mixes, best[rows], steps[rows], single=False)
+    units = [np.tile(unit, (n, 1)) for unit in np.eye(m)]
+    bare = mix.sum(axis=1) == 0
+    mix[bare] = 1.0 / np.maximum(np.abs(shifted.values[bare]), 1e-300)
+    mixes = [mix, *units]
+    rows = [aggregate(shifted, combination) for combination in mixes]
+    search = BoxSearch(rows, mixes, best, steps, single=False, limit=open_)
     search.run()
-    everyone = np.arange(len(task))
-    proofs = SeveralProofs(len(task), ((everyone, local.proofs), (rows, search.proofs())))
-    return Solved(local.points, local.outcome, proofs)
+    return search
 
 
 def _settled(shifted: Shifted, steps: FloatArray, found: BoolArray) -> FloatArray:
