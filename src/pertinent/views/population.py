@@ -24,6 +24,7 @@ def summarize_population(explanations: Explanations) -> Summary:
     asked = asked_of(explanations)
     positive, negative = explanations.positive, explanations.negative
     wording, features = asked.wording, explanations.table.features
+    kept = _free(explanations, positive.kept)
     return {
         "n": len(explanations),
         "subject": wording.subject,
@@ -38,12 +39,12 @@ def summarize_population(explanations: Explanations) -> Summary:
             {"name": name, "text": wording.names.get(name, name.replace("_", " "))}
             for name in features.names
         ],
-        "kept": _by_class(explanations, _free(explanations, positive.kept), positive.found),
+        "kept": _by_class(explanations, kept, positive.found),
         "changed": _by_class(explanations, negative.changed, negative.found),
         "positive": _outcomes(positive),
         "negative": _outcomes(negative),
-        "trivial": int(positive.trivial.sum()),
-        "n_kept": _counts(_free(explanations, positive.kept).sum(axis=1)[positive.found]),
+        "nothing_needed": int((~kept.any(axis=1) & positive.found).sum()),
+        "n_kept": _counts(kept.sum(axis=1)[positive.found]),
         "n_changed": _counts(negative.changed.sum(axis=1)[negative.found]),
         "distance": _distribution(negative.objective),
         "overlap": _counts(explanations.overlap),
@@ -177,10 +178,12 @@ def _proof_words(population: Summary) -> str:
 
 def _absent(population: Summary) -> list[str]:
     out = []
-    if population["trivial"]:
+    if population["nothing_needed"]:
+        fixed = ", with what the rules fix," if population["constraints"] != "none" else ""
+        share = percent(population["nothing_needed"] / population["n"])
         out.append(
-            f"For {counted(population['trivial'], population['subject'])} the base values alone "
-            "get the same prediction: nothing in particular was needed."
+            f"For {share} nothing in particular was needed: the base values{fixed} get the same "
+            "prediction."
         )
     for name, words in (("positive", "is enough"), ("negative", "would change it")):
         answers = population[name]

@@ -96,7 +96,7 @@ def _answers(results: Results, row: int) -> dict[str, Any]:
             out[f.name] = _certificates(value, row)
         elif f.name == "second":
             out[f.name] = encode(value.get(row))
-        elif isinstance(value, np.ndarray):
+        elif f.name == "alternatives" or isinstance(value, np.ndarray):
             out[f.name] = encode(value[row : row + 1])
         else:
             out[f.name] = encode(value)

@@ -74,9 +74,10 @@ def asked_of(explanations: Explanations) -> Asked:
 def rounding_steps(explanations: Explanations) -> FloatArray:
     """Return the coarsest step at which the values of each feature are shown."""
     asked = asked_of(explanations)
-    return first_steps(
-        explanations.table.values, 1.0 / asked.prepared.weights, asked.question.baseline
-    )
+    weights = asked.prepared.weights
+    # Columns that cost nothing are hidden ones, and never shown.
+    scale = 1.0 / np.where(weights > 0, weights, 1.0)
+    return first_steps(explanations.table.values, scale, asked.question.baseline)
 
 
 def _decoded(

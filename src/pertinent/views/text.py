@@ -14,10 +14,10 @@ from pertinent.views.words import counted, label_text, listed, percent, plain
 
 LENGTHS = ("short", "medium", "long")
 #: More features than this are counted, not listed.
-LISTED = {"short": 3, "medium": 8, "long": 1000}
+LISTED = {"short": 3, "report": 6, "medium": 8, "long": 1000}
 
 _TYPICAL = {"median": "typical", "mean": "average"}
-_MEASURE = {
+MEASURE = {
     "spread": "the sum of all changes, each divided by the usual spread of its feature",
     "units": "the sum of all changes, each in the units of its feature",
     "given": "the sum of all changes, each times the weight given to its feature",
@@ -36,8 +36,8 @@ def text(summary: Summary, length: str = "medium") -> str:
     if length not in LENGTHS:
         raise InputError(f"length must be one of {', '.join(LENGTHS)}. Got {length!r} instead.")
     if length == "short":
-        return f"{_opening(summary)} {_short_enough(summary)} {_short_change(summary)}"
-    parts = [_opening(summary), enough(summary, length), change(summary, length)]
+        return f"{opening(summary)} {_short_enough(summary)} {_short_change(summary)}"
+    parts = [opening(summary), enough(summary, length), change(summary, length)]
     if length == "long":
         parts += [proof_words(summary), _rules(summary), _caution(summary)]
     return "\n\n".join(part for part in parts if part)
@@ -61,7 +61,8 @@ def typical(summary: Summary) -> str:
     return _TYPICAL.get(summary["rules"]["baseline"], "base")
 
 
-def _opening(summary: Summary) -> str:
+def opening(summary: Summary) -> str:
+    """Return what the model predicts."""
     return f"The model predicts {prediction_words(summary)} for this {summary['subject']}."
 
 
@@ -70,8 +71,10 @@ def _opening(summary: Summary) -> str:
 
 def _short_enough(summary: Summary) -> str:
     positive = summary["positive"]
-    if positive["values"]:
+    if _kept(summary, fixed=False):
         return f"Enough for it: {_kept_list(summary, 'short')}."
+    if positive["values"]:
+        return "Enough for it: what the rules fix."
     if positive["trivial"]:
         return f"The {typical(summary)} {summary['subject']} gets the same."
     return "What was enough for it could not be said."
@@ -100,6 +103,10 @@ def enough(summary: Summary, length: str = "medium") -> str:
     )
 
 
+def _kept(summary: Summary, *, fixed: bool) -> list[Summary]:
+    return [value for value in summary["positive"]["values"] if value["fixed"] is fixed]
+
+
 def _enough_proof(summary: Summary) -> str:
     positive, usual = summary["positive"], typical(summary)
     exact = positive["method"] == "exact"
@@ -112,19 +119,23 @@ def _enough_proof(summary: Summary) -> str:
 
 
 def _kept_list(summary: Summary, length: str) -> str:
-    features = {feature["name"]: feature for feature in summary["features"]}
-    usual = typical(summary)
-    parts = []
-    for entry in summary["positive"]["values"]:
-        feature = features[entry["feature"]]
-        own = entry["exact"] == feature["sample"]
-        value = with_unit(feature, feature["sample"] if own else entry["value"], exact=not own)
-        notes = [] if own else [f"own {plain(feature['sample'])}"]
-        notes.append(f"{usual} {plain(feature['baseline'])}")
-        if entry["fixed"]:
-            notes.append("fixed by the rules")
-        parts.append(f"{feature['text']} {value} ({', '.join(notes)})")
-    return _cut(parts, length)
+    """Return the values that were enough; those that the rules fix come last, by themselves."""
+    chosen = _cut([_one_kept(summary, value) for value in _kept(summary, fixed=False)], length)
+    fixed = _cut([_one_kept(summary, value) for value in _kept(summary, fixed=True)], length)
+    if not fixed:
+        return chosen
+    if length == "short":
+        return f"{chosen}, beside what the rules fix"
+    start = f"{chosen}; and" if chosen else "nothing but"
+    return f"{start} what the rules fix: {fixed}"
+
+
+def _one_kept(summary: Summary, entry: Summary) -> str:
+    feature = next(f for f in summary["features"] if f["name"] == entry["feature"])
+    own = entry["exact"] == feature["sample"]
+    value = with_unit(feature, feature["sample"] if own else entry["value"], exact=not own)
+    note = "" if own else f"own {plain(feature['sample'])}, "
+    return f"{feature['text']} {value} ({note}{typical(summary)} {plain(feature['baseline'])})"
 
 
 # -- What would have changed it --------------------------------------------------------------
@@ -200,7 +211,7 @@ def _one_change(feature: Summary, entry: Summary) -> str:
 def proof_words(summary: Summary) -> str:
     """Return what the certificates say, in words."""
     positive, negative = summary["positive"], summary["negative"]
-    parts = [f"The size of a change is {_MEASURE[summary['rules']['measure']]}."]
+    parts = [f"The size of a change is {MEASURE[summary['rules']['measure']]}."]
     parts.append(_answer_proof("What was enough", positive))
     if positive["closeness"] is not None and not positive["trivial"]:
         parts.append(_closeness(positive))
@@ -282,3 +293,22 @@ def headline(summary: Summary) -> str:
     else:
         third = f"change: {negative['status']}"
     return "; ".join([first, second, third])
+
+
+def row_line(summary: Summary) -> str:
+    """Return the line of one explanation in a list of many."""
+    name, negative = summary["id"], summary["negative"]
+    start = f"{name}: {prediction_words(summary)}"
+    if negative["values"]:
+        return f"{start} → {target_words(summary)}: {_change_list(summary, 'short')}"
+    return f"{start}; no change to another class: {negative['status']}"
+
+
+def row_proof(summary: Summary) -> str:
+    """Return the certificates of one explanation among many, in as few words as possible."""
+    positive, negative = summary["positive"], summary["negative"]
+    parts = [
+        _answer_proof("Certificate of what was enough", positive),
+        _answer_proof("Of what would have changed it", negative),
+    ]
+    return " ".join(parts)

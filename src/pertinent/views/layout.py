@@ -1,0 +1,104 @@
+"""Where things go in a picture of one explanation, for plots and HTML alike.
+
+Each feature gets a strip with its own scale from 0 to 1. Marks on it: the baseline, the sample's
+own value, the value that was enough, and the value that would change the prediction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pertinent.views.summary import Summary
+from pertinent.views.text import with_unit
+from pertinent.views.words import plain
+
+#: Blue and vermilion of the Okabe-Ito palette: told apart with every kind of colour vision.
+ENOUGH, CHANGE = "#0072B2", "#D55E00"
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One feature of a picture: places on its scale, and the words beside them.
+
+    Attributes
+    ----------
+    name : str
+    baseline, sample, kept, changed : float or None
+        Places from 0 to 1; None where there is no such mark.
+    texts : dict of str to str
+        Words for each mark.
+    typical : tuple of float, optional
+        Places between which the middle 90% of the training data lie.
+    """
+
+    name: str
+    baseline: float
+    sample: float
+    kept: float | None
+    changed: float | None
+    texts: dict[str, str]
+    typical: tuple[float, float] | None
+
+
+def strips(summary: Summary, most: int = 12) -> tuple[list[Strip], int]:
+    """Return the strips of the features that matter, and how many more there are.
+
+    Changed features come first, then kept ones, each in the order of the model.
+    """
+    kept = {value["feature"]: value for value in summary["positive"]["values"]}
+    changed = {value["feature"]: value for value in summary["negative"]["values"]}
+    matter = [f for f in summary["features"] if f["name"] in changed]
+    matter += [f for f in summary["features"] if f["name"] in kept and f["name"] not in changed]
+    shown = [_strip(f, kept.get(f["name"]), changed.get(f["name"])) for f in matter[:most]]
+    return shown, len(matter) - len(shown)
+
+
+def _strip(feature: Summary, kept: Summary | None, changed: Summary | None) -> Strip:
+    marks = {"baseline": feature["baseline"], "sample": feature["sample"]}
+    if kept is not None:
+        own = kept["exact"] == feature["sample"]
+        marks["kept"] = feature["sample"] if own else kept["value"]
+    if changed is not None:
+        marks["changed"] = changed["value"]
+    words = any(isinstance(value, str) for value in marks.values())
+    places = _by_name(marks) if words else _on_scale(feature, marks)
+    texts = {
+        name: with_unit(feature, value) if name == "changed" else plain(value)
+        for name, value in marks.items()
+    }
+    if changed is not None:
+        texts["changed"] = with_unit(feature, changed["value"], exact=True)
+    typical = None
+    if not words and feature["low"] is not None:
+        typical = (_clip(places["low"]), _clip(places["high"]))
+    return Strip(
+        feature["text"],
+        places["baseline"],
+        places["sample"],
+        places.get("kept"),
+        places.get("changed"),
+        texts,
+        typical,
+    )
+
+
+def _on_scale(feature: Summary, marks: dict[str, Any]) -> dict[str, float]:
+    """Return places of numbers on a scale from the smallest to the largest that occurs."""
+    values = {name: float(value) for name, value in marks.items()}
+    if feature["low"] is not None:
+        values |= {"low": feature["low"], "high": feature["high"]}
+    low, high = min(values.values()), max(values.values())
+    width = (high - low) or 1.0
+    return {name: (value - low) / width for name, value in values.items()}
+
+
+def _by_name(marks: dict[str, Any]) -> dict[str, float]:
+    """Return places of categories, side by side in the order of their first occurrence."""
+    known = list(dict.fromkeys(str(value) for value in marks.values()))
+    last = max(len(known) - 1, 1)
+    return {name: known.index(str(value)) / last for name, value in marks.items()}
+
+
+def _clip(place: float) -> float:
+    return min(max(place, 0.0), 1.0)

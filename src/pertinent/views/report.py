@@ -1,0 +1,199 @@
+"""One self-contained HTML page about many explanations."""
+
+from __future__ import annotations
+
+import json
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sklearn
+from markupsafe import Markup
+
+from pertinent.views.html import style, templates
+from pertinent.views.layout import strips
+from pertinent.views.population import population_text, summarize_population
+from pertinent.views.summary import Summary, asked_of, summarize
+from pertinent.views.text import MEASURE, change, enough, row_line, row_proof, typical
+from pertinent.views.words import listed, percent
+
+if TYPE_CHECKING:
+    from pertinent.explanation import Explanations
+
+#: Strips drawn for each row, and features listed for each class.
+MOST_STRIPS, MOST_FEATURES = 8, 15
+
+
+def write_report(
+    explanations: Explanations, path: str | Path, title: str | None = None, max_rows: int = 1000
+) -> Path:
+    """Write the report and return its path; see `Explanations.report`."""
+    target = Path(path)
+    target.write_text(report_html(explanations, title, max_rows), encoding="utf-8")
+    return target
+
+
+def report_html(explanations: Explanations, title: str | None = None, max_rows: int = 1000) -> str:
+    """Return the report as HTML; the same explanations give the same bytes."""
+    import pertinent
+
+    population = summarize_population(explanations)
+    summaries = summarize(explanations, range(min(len(explanations), max_rows)))
+    noun = f"{population['subject']}s"
+    template = templates().get_template("report.html.jinja")
+    return template.render(
+        style=style(),
+        report_style=_own("report.css"),
+        script=_own("report.js"),
+        data=_data(summaries),
+        title=title or f"What {population['model']} decides, and what would change it",
+        text=population_text(population),
+        noun=noun,
+        card=model_card(explanations, population),
+        rules=[] if population["constraints"] == "none" else population["constraints"].split("; "),
+        notes=_notes(explanations, population),
+        population=population,
+        rows=[_row(summary) for summary in summaries],
+        left_out=len(explanations) - len(summaries),
+        glossary=_glossary(population),
+        version=pertinent.__version__,
+        **_charts(population),
+    )
+
+
+def _own(name: str) -> Markup:
+    """Return one of our own files, which is put into the page as it is."""
+    source, _, _ = templates().loader.get_source(templates(), name)  # type: ignore[union-attr]
+    return Markup(source)
+
+
+def model_card(explanations: Explanations, population: Summary) -> list[tuple[str, str]]:
+    """Return facts about the model and the question, as pairs of words."""
+    model = asked_of(explanations).prepared.model
+    names = [feature["text"] for feature in population["features"]]
+    shown = names if len(names) <= 20 else [*names[:20], f"{len(names) - 20} more"]
+    classes = [f"{c['text']} ({c['count']:,} predicted)" for c in population["classes"]]
+    return [
+        ("Model", f"{type(model).__module__.split('.')[0]} {type(model).__name__}"),
+        ("Settings", _settings(model)),
+        ("Classes", listed(classes)),
+        (f"{len(names)} features", ", ".join(shown)),
+        ("Explained", f"{population['n']:,} {population['subject']}s"),
+        ("Versions", f"scikit-learn {sklearn.__version__}, Python {platform.python_version()}"),
+    ]
+
+
+def _settings(model: Any) -> str:
+    """Return the model's parameters that differ from their defaults."""
+    if not hasattr(model, "get_params"):
+        return "unknown"
+    if hasattr(model, "steps"):
+        return " → ".join(type(step).__name__ for _, step in model.steps)
+    own, usual = model.get_params(deep=False), type(model)().get_params(deep=False)
+    changed = [
+        f"{key}={value!r}" for key, value in own.items() if repr(value) != repr(usual.get(key))
+    ]
+    return ", ".join(changed)[:300] or "defaults"
+
+
+def _notes(explanations: Explanations, population: Summary) -> list[str]:
+    asked = asked_of(explanations)
+    notes = [f"The size of a change is {MEASURE[population['measure']]}."]
+    if asked.question.between:
+        notes.append("What was enough uses values between the base value and the own one only.")
+    if asked.overlap == "avoid":
+        notes.append("Changes keep off what was enough, where that is possible.")
+    return notes
+
+
+def _row(summary: Summary) -> Summary:
+    return {
+        "k": summary["classes"].index(summary["prediction"]),
+        "s": summary["negative"]["status"],
+        "line": row_line(summary),
+        "enough": enough(summary, "report"),
+        "change": change(summary, "report"),
+        "proof": row_proof(summary),
+    }
+
+
+def _data(summaries: list[Summary]) -> Markup:
+    """Return what the page's script draws, as JSON that cannot end the script early."""
+    features = summaries[0]["features"] if summaries else []
+    place = {feature["text"]: j for j, feature in enumerate(features)}
+    data = {
+        "features": [feature["text"] for feature in features],
+        "usual": typical(summaries[0]) if summaries else "",
+        "rows": [_strips(summary, place) for summary in summaries],
+    }
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return Markup(safe)
+
+
+def _strips(summary: Summary, place: dict[str, int]) -> list[list[Any]]:
+    out = []
+    for s in strips(summary, MOST_STRIPS)[0]:
+        low, high = s.typical or (None, None)
+        marks = (s.baseline, s.sample, s.kept, s.changed, low, high)
+        texts = s.texts
+        new = texts.get("changed", "")
+        numbers = [-1 if m is None else round(1000 * m) for m in marks]
+        out.append([place[s.name], *numbers, texts["sample"], new, texts["baseline"]])
+    return out
+
+
+def _charts(population: Summary) -> dict[str, Any]:
+    distance = population["distance"]
+    tallest = max(distance["counts"], default=0) or 1
+    reasons = population["negative"]["reasons"] + population["positive"]["reasons"]
+    return {
+        "frequencies": _frequencies(population),
+        "bars": [round(100 * count / tallest, 1) for count in distance["counts"]],
+        "largest": f"{distance['edges'][-1]:.3g}" if distance["edges"] else "",
+        "quantiles": [(percent(q), f"{size:.3g}") for q, size in distance["quantiles"] if q > 0],
+        "outcomes": [
+            ("What was enough", population["positive"]),
+            ("What would change it", population["negative"]),
+        ],
+        "reasons": reasons[:10],
+        "overlap": "; ".join(f"{k} for {n:,}" for k, n in enumerate(population["overlap"]) if n),
+    }
+
+
+def _frequencies(population: Summary) -> list[Summary]:
+    total = np.sum(population["kept"], axis=0) + np.sum(population["changed"], axis=0)
+    order = sorted(range(len(total)), key=lambda j: (-total[j], j))[:MOST_FEATURES]
+    groups = []
+    for k, chosen in enumerate(population["classes"]):
+        if not chosen["count"]:
+            continue
+        features = [
+            {
+                "text": population["features"][j]["text"],
+                "kept": round(100 * population["kept"][k][j] / chosen["count"]),
+                "changed": round(100 * population["changed"][k][j] / chosen["count"]),
+            }
+            for j in order
+            if total[j]
+        ]
+        count = f"{chosen['count']:,}"
+        groups.append({"text": chosen["text"], "count": count, "features": features})
+    return groups
+
+
+def _glossary(population: Summary) -> list[str]:
+    usual = {"median": "the median of the data", "mean": "the mean of the data"}
+    base = usual.get(population["baseline"], "the base values that were given")
+    return [
+        f"“Was enough” (the pertinent positive): with only these values, and all others at {base}, "
+        "the model predicts the same.",
+        "“Would change it” (the pertinent negative): the smallest change after which the model "
+        "predicts another class.",
+        "“Proved smallest”: a certificate shows that no valid answer is smaller. It was checked "
+        "without the solver that found the answer, and “pertinent check” repeats that check. It "
+        "speaks of the model, the rules and the measure of size above, and of nothing else: not "
+        "of causes, and not of whether the model is right or fair.",
+        "Every point was given to the model itself before it was shown, rounded as it is printed.",
+    ]
