@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from pertinent._typing import FloatArray
+from pertinent._constraint_words import in_words, range_text
+from pertinent._typing import FloatArray, IntArray
+from pertinent.domains import Domain, is_on_lattice
 from pertinent.exceptions import InputError
 from pertinent.features import Features
+from pertinent.regions import Cell
+from pertinent.relations import Relation, read_relation, relation_rows
+from pertinent.tables import is_missing
 
 Feature = str | int
 Bound = tuple[float | None, float | None]
+Transitions = Mapping[Any, Sequence[Any]] | Callable[[Any, Any], bool]
 
 
 @dataclass(frozen=True)
@@ -27,11 +35,32 @@ class Constraints:
         None leaves a side open.
     increase_only, decrease_only : sequence of features
         May not go below, or above, the sample's own value.
+    integer : sequence of features
+        Take whole numbers.
+    decimals : mapping of feature to int
+        Take numbers with that many digits after the point, so that the value shown is the value
+        that was checked; negative digits round before the point.
+    categories : mapping of feature to list
+        The categories that may be changed to.
+    transitions : mapping of feature to (mapping of category to list, or callable)
+        The categories that each category may be changed to; one that is not listed stays. A
+        callable gets the old and the new category, and returns whether the change is allowed.
+    relations : sequence of str or (mapping, number)
+        Linear relations, e.g. ``"debt <= 0.4 * income"`` (see `pertinent.relations`).
+    max_changes : int, optional
+        How many features of a negative may differ from the sample.
+    costs : mapping of feature to float
+        How many times dearer than usual a change of the feature is.
+    together : sequence of sequences of features
+        Features of a negative that all keep the sample's value, or all change (a number by at
+        least a thousandth of its scale); they count as one change.
 
     Notes
     -----
-    Features are named by column name, or by position. The rules hold for negatives and for
-    positives alike: a frozen feature cannot be turned off.
+    Features are named by column name, or by position. A sample's own value is always a whole
+    number, or short enough, for the sake of ``integer`` and ``decimals``: what does not change
+    stays exactly as it is. The rules hold for negatives and for positives alike (a frozen feature
+    cannot be turned off), except for ``max_changes`` and ``together``, which speak of change.
 
     Examples
     --------
@@ -39,12 +68,22 @@ class Constraints:
     >>> rules = pertinent.Constraints(frozen=["age"], bounds={"income": (0, None)})
     >>> print(rules)
     age frozen; income >= 0
+    >>> print(pertinent.Constraints(relations=["debt <= 0.4 * income"], max_changes=2))
+    debt <= 0.4 * income; at most 2 features change
     """
 
     frozen: Sequence[Feature] = ()
     bounds: Mapping[Feature, Bound] = field(default_factory=dict)
     increase_only: Sequence[Feature] = ()
     decrease_only: Sequence[Feature] = ()
+    integer: Sequence[Feature] = ()
+    decimals: Mapping[Feature, int] = field(default_factory=dict)
+    categories: Mapping[Feature, Sequence[Any]] = field(default_factory=dict)
+    transitions: Mapping[Feature, Transitions] = field(default_factory=dict)
+    relations: Sequence[Any] = ()
+    max_changes: int | None = None
+    costs: Mapping[Feature, float] = field(default_factory=dict)
+    together: Sequence[Sequence[Feature]] = ()
 
     def __post_init__(self) -> None:
         for feature, pair in self.bounds.items():
@@ -58,67 +97,220 @@ class Constraints:
                 raise InputError(
                     f"The bounds of {feature!r} leave no value: {pair[0]} is not below {pair[1]}."
                 )
+        if isinstance(self.relations, str):
+            raise InputError(f"relations must be a list of relations. Got {self.relations!r}.")
+        if self.max_changes is not None and not self.max_changes >= 1:
+            raise InputError(f"max_changes must be at least 1. Got {self.max_changes!r} instead.")
+        for feature, cost in self.costs.items():
+            if not (np.isfinite(cost) and cost > 0):
+                raise InputError(
+                    f"The cost of {feature!r} must be a positive number. Got {cost!r}. To forbid "
+                    "a change, use frozen."
+                )
+        self._relations  # noqa: B018 - a relation that cannot be read is refused here
 
     def __str__(self) -> str:
-        parts = [f"{name} frozen" for name in self.frozen]
-        parts += [_range_text(name, *pair) for name, pair in self.bounds.items()]
-        parts += [f"{name} may only increase" for name in self.increase_only]
-        parts += [f"{name} may only decrease" for name in self.decrease_only]
-        return "; ".join(parts) or "none"
+        return in_words(self) or "none"
+
+    @cached_property
+    def _relations(self) -> list[Relation]:
+        return [one for given in self.relations for one in read_relation(given)]
 
     @property
     def depends_on_sample(self) -> bool:
         """Whether the allowed range differs from sample to sample."""
-        return bool(len(self.frozen) or len(self.increase_only) or len(self.decrease_only))
+        rules = (self.frozen, self.increase_only, self.decrease_only, self.transitions)
+        return any(len(rule) for rule in rules)
+
+    @property
+    def speaks_of_values(self) -> bool:
+        """Whether any rule is more than a range of numbers, so that points are looked at again."""
+        rules = (
+            self.integer, self.decimals, self.categories, self.transitions, self.relations,
+            self.together,
+        )  # fmt: skip
+        return self.max_changes is not None or any(len(rule) for rule in rules)
+
+    def validate(self, features: Features) -> None:
+        """Refuse names and categories that do not exist, before any work."""
+        self.named_limits(features)
+        self.relation_cell(features)
+        self.lattice(features)
+        features.indices([f for group in self.together for f in group])
+        features.indices(list(self.costs))
+        for name, chosen in self.categories.items():
+            for value in chosen:
+                features.level(self._category(features, name, "categories"), value)
+        for name in self.transitions:
+            self._category(features, name, "transitions")
+
+    def _category(self, features: Features, name: Feature, rule: str) -> int:
+        j = features.index(name)
+        if not features.is_category(j):
+            raise InputError(
+                f"{features.names[j]!r} holds numbers, and {rule!r} speaks of categories. Use "
+                "'bounds', 'increase_only' or 'decrease_only' for it."
+            )
+        return j
 
     def limits(self, features: Features, samples: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and highest allowed values for each sample.
 
-        Shape (n, n_features) where they depend on the sample, else (1, n_features).
+        Shape (n, n_columns) where they depend on the sample, else (1, n_columns).
         """
-        rows = len(samples) if self.depends_on_sample else 1
-        lower = np.full((rows, len(features)), -np.inf)
-        upper = np.full((rows, len(features)), np.inf)
+        strange = self._own_only(features)
+        theirs = bool(len(strange) and samples[:, strange].any())
+        lattice = self.lattice(features).items()
+        theirs |= any(not is_on_lattice(samples[:, j], d).all() for j, d in lattice)
+        rows = len(samples) if self.depends_on_sample or theirs else 1
+        lower = np.full((rows, features.dim), -np.inf)
+        upper = np.full((rows, features.dim), np.inf)
+        # A category that the model does not know can be kept, not taken.
+        upper[:, strange] = samples[:, strange] if theirs else 0.0
         for name, pair in self.bounds.items():
-            j = features.index(name)
+            j = features.column(name, "bounds")
             lower[:, j], upper[:, j] = _ends(pair)
-        keep_low = [*self.frozen, *self.increase_only]
-        keep_high = [*self.frozen, *self.decrease_only]
-        for j in features.indices(keep_low):
+        keep_low = [features.column(f, "increase_only") for f in self.increase_only]
+        keep_high = [features.column(f, "decrease_only") for f in self.decrease_only]
+        held = np.flatnonzero(np.isin(features.owner, features.indices(self.frozen)))
+        for j in [*keep_low, *held]:
             lower[:, j] = np.maximum(lower[:, j], samples[:, j])
-        for j in features.indices(keep_high):
+        for j in [*keep_high, *held]:
             upper[:, j] = np.minimum(upper[:, j], samples[:, j])
+        self._limit_categories(features, samples, upper)
         return lower, upper
 
-    def named_limits(self, features: Features) -> dict[tuple[int, str], list[str]]:
-        """Return which rules stand behind each (feature, "low" or "high") limit, in words."""
-        rules: dict[tuple[int, str], list[str]] = {}
-        for name, (low, high) in self.bounds.items():
-            j = features.index(name)
-            if low is not None:
-                rules.setdefault((j, "low"), []).append(f"{features.names[j]} >= {low:g}")
-            if high is not None:
-                rules.setdefault((j, "high"), []).append(f"{features.names[j]} <= {high:g}")
-        groups = (
-            (self.frozen, ("low", "high"), "frozen"),
-            (self.increase_only, ("low",), "may only increase"),
-            (self.decrease_only, ("high",), "may only decrease"),
+    def _own_only(self, features: Features) -> IntArray:
+        """Return the columns of categories that no sample may change to."""
+        found = []
+        for j, levels in enumerate(features.levels):
+            if levels is not None:
+                gone = np.flatnonzero(is_missing(levels)).tolist() if levels else []
+                places = gone + ([len(levels)] if features.has_other(j) else [])
+                found += [int(features.first[j]) + p for p in places]
+        return np.array(found, dtype=np.int64)
+
+    def _limit_categories(self, features: Features, samples: FloatArray, upper: FloatArray) -> None:
+        for name, chosen in self.categories.items():
+            j = self._category(features, name, "categories")
+            allowed = {features.level(j, value) for value in chosen}
+            for place, column in enumerate(features.columns_of(j)):
+                if place not in allowed:
+                    upper[:, column] = np.minimum(upper[:, column], 0.0)
+        for name in self.transitions:
+            j = self._category(features, name, "transitions")
+            columns = features.columns_of(j)
+            allowed_from = self._transition_table(features, j, name)
+            own = samples[:, columns].argmax(axis=1)
+            upper[:, columns] = np.minimum(upper[:, columns], allowed_from[own])
+
+    def _transition_table(self, features: Features, j: int, name: Feature) -> FloatArray:
+        """Return 1 where the category of the row may become that of the column."""
+        rule, levels = self.transitions[name], features.levels[j] or ()
+        table = np.eye(len(features.columns_of(j)))
+        for a, old in enumerate(levels):
+            for b, new in enumerate(levels):
+                if a != b:
+                    table[a, b] = rule(old, new) if callable(rule) else new in rule.get(old, ())
+        return table
+
+    def lattice(self, features: Features) -> dict[int, int]:
+        """Return the digits after the point of each column that is confined to some."""
+        digits = {features.column(name, "integer"): 0 for name in self.integer}
+        for name, count in self.decimals.items():
+            if int(count) != count or not -12 <= count <= 12:
+                raise InputError(f"The decimals of {name!r} must be an integer. Got {count!r}.")
+            column = features.column(name, "decimals")
+            digits[column] = min(int(count), digits.get(column, int(count)))
+        return digits
+
+    def domain(
+        self,
+        features: Features,
+        samples: FloatArray,
+        weights: FloatArray,
+        booleans: IntArray,
+        changes: bool,
+    ) -> Domain | None:
+        """Return what the model's categories and these rules allow; None where any number will do.
+
+        Parameters
+        ----------
+        features : Features
+        samples : ndarray of shape (n, n_columns)
+        weights : ndarray of shape (n_columns,)
+        booleans : ndarray of int
+            Columns that hold truth values.
+        changes : bool
+            Whether the rules of change apply.
+        """
+        lattice = {int(j): 0 for j in booleans} | self.lattice(features)
+        counted = changes and (self.max_changes is not None or bool(self.together))
+        if features.is_plain and not lattice and not counted:
+            return None
+        decimals = np.full(features.dim, np.nan)
+        decimals[list(lattice)] = list(lattice.values())
+        off = any(not is_on_lattice(samples[:, j], d).all() for j, d in lattice.items())
+        with np.errstate(divide="ignore"):
+            scale = 1.0 / weights
+        return Domain(
+            decimals,
+            features.groups,
+            features.owner,
+            features.bins,
+            self.max_changes if counted else None,
+            tuple(features.indices(g) for g in self.together) if counted else (),
+            samples if off or counted else None,
+            scale,
         )
-        for names, sides, words in groups:
-            for j in features.indices(names):
-                for side in sides:
-                    rules.setdefault((int(j), side), []).append(f"{features.names[j]} {words}")
+
+    def relation_cell(self, features: Features) -> Cell | None:
+        """Return the relations as inequalities; None if there are none."""
+        if not self._relations:
+            return None
+        names = {name for relation in self._relations for name in relation.coefficients}
+        columns = {name: features.column(name, "relations") for name in names}
+        G, h, _ = relation_rows(self._relations, columns, features.dim)
+        return Cell(G, h)
+
+    @property
+    def relation_texts(self) -> list[str]:
+        """The text behind each row of `relation_cell`."""
+        return [r.text for r in self._relations for _ in r.rows()]
+
+    def named_limits(self, features: Features) -> dict[tuple[int, str], list[str]]:
+        """Return which rules stand behind each (column, "low" or "high") limit, in words."""
+        rules: dict[tuple[int, str], list[str]] = {}
+
+        def note(column: int, side: str, words: str) -> None:
+            rules.setdefault((column, side), []).append(words)
+
+        def called(name: Feature) -> str:
+            return features.names[features.index(name)]
+
+        for name, (low, high) in self.bounds.items():
+            j = features.column(name, "bounds")
+            if low is not None:
+                note(j, "low", range_text(called(name), low, None))
+            if high is not None:
+                note(j, "high", range_text(called(name), None, high))
+        for name in self.increase_only:
+            note(features.column(name, "increase_only"), "low", f"{called(name)} may only increase")
+        for name in self.decrease_only:
+            note(
+                features.column(name, "decrease_only"), "high", f"{called(name)} may only decrease"
+            )
+        for j in features.indices(self.frozen):
+            for column in np.flatnonzero(features.owner == j):
+                for side in ("low", "high"):
+                    note(int(column), side, f"{features.names[j]} frozen")
+        for chosen, words in ((self.categories, "categories"), (self.transitions, "transitions")):
+            for name in chosen:
+                for column in features.columns_of(self._category(features, name, words)):
+                    note(int(column), "high", f"allowed {words} of {called(name)}")
         return rules
 
 
 def _ends(pair: Bound) -> tuple[float, float]:
     low, high = pair
     return (-np.inf if low is None else float(low)), (np.inf if high is None else float(high))
-
-
-def _range_text(name: Feature, low: float | None, high: float | None) -> str:
-    if low is None and high is None:
-        return f"{name} free"
-    if high is None:
-        return f"{name} >= {low:g}"
-    return f"{name} <= {high:g}" if low is None else f"{low:g} <= {name} <= {high:g}"

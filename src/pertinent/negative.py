@@ -48,11 +48,13 @@ def nearest_contrast(
     samples = table.values
     lower, upper = negative_limits(prepared, samples, question.untouched)
     if question.target is None:
-        found = prepared.nearest(table, samples, "not", labels, lower, upper)
+        found = prepared.nearest(table, samples, "not", labels, lower, upper, changes=True)
         wanted = found.label
     else:
         _refuse_own_class(prepared, labels, question.target)
-        found = prepared.nearest(table, samples, "is", question.target, lower, upper)
+        found = prepared.nearest(
+            table, samples, "is", question.target, lower, upper, changes=True
+        )
         wanted = question.target
     return _result(prepared, table, labels, wanted, found)
 
@@ -64,6 +66,7 @@ def negative_limits(
     lower, upper = prepared.constraints.limits(prepared.features, samples)
     if untouched is None:
         return lower, upper
+    untouched = prepared.features.by_column(untouched)
     low = np.where(untouched, np.maximum(lower, samples), lower)
     return low, np.where(untouched, np.minimum(upper, samples), upper)
 
@@ -81,7 +84,8 @@ def _refuse_own_class(prepared: Prepared, labels: IntArray, target: IntArray) ->
 def _result(
     prepared: Prepared, table: Table, labels: IntArray, wanted: IntArray, found: Answers
 ) -> Negatives:
-    changed = found.found[:, None] & (found.points != table.values)
+    different = prepared.features.by_feature(found.points != table.values)
+    changed = found.found[:, None] & different
     return Negatives(
         table=table,
         classes=prepared.classes,

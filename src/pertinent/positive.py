@@ -49,9 +49,21 @@ def two_phase(
     question = question.in_precision_of(table)
     lower, upper = positive_limits(prepared, table.values, question)
     sparse = _phase_one(prepared, table, labels, lower, upper, question)
-    off = np.abs(sparse.points - question.baseline) <= question.off_tol
+    off = turned_off(prepared, sparse.points, question)
     close = _phase_two(prepared, table, labels, lower, upper, question, off, sparse.found)
     return _joined(prepared, table, labels, question, sparse, close, off)
+
+
+def turned_off(
+    prepared: Prepared, points: FloatArray, question: PositiveQuestion
+) -> BoolArray:
+    """Return the columns of the features that are turned off.
+
+    A category is on or off as a whole: all columns of its group, or none.
+    """
+    on = ~(np.abs(points - question.baseline) <= question.off_tol)
+    features = prepared.features
+    return ~features.by_column(features.by_feature(on))
 
 
 def positive_limits(
@@ -128,7 +140,8 @@ def _joined(
     unique = np.where(sparse.unique == 1, close.unique, sparse.unique).astype(np.int8)
     second = {i: p for i, p in close.second.items() if unique[i] == 0}
     second.update({i: p for i, p in sparse.second.items() if sparse.unique[i] == 0})
-    kept = sparse.found[:, None] & (np.abs(points - question.baseline) > question.off_tol)
+    on = np.abs(points - question.baseline) > question.off_tol
+    kept = sparse.found[:, None] & prepared.features.by_feature(on)
     return Positives(
         table=table,
         classes=prepared.classes,

@@ -25,12 +25,14 @@ from pertinent.certificate._check import (
 from pertinent.certificate._proofs import scatter
 from pertinent.conflicts import why_infeasible
 from pertinent.constraints import Constraints
+from pertinent.domains import Domain
 from pertinent.exceptions import InputError, unknown_name
 from pertinent.features import Features, Table
 from pertinent.models import model_classes, region_function
 from pertinent.projection import Options, Projections, project
 from pertinent.projection.problem import distance
 from pertinent.regions import Region
+from pertinent.rulecheck import broken_rules
 
 #: Default margins: enough for ``predict`` to agree in double and in single precision.
 MARGIN, MARGIN_SINGLE = 1e-9, 1e-5
@@ -112,6 +114,18 @@ class Certified:
         return Certified(self.key, self.rows[here], self.certificate.take(here))
 
 
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What is asked of the points of a batch beyond bounds."""
+
+    domain: Domain | None = None
+    changes: bool = False
+
+    def take(self, rows: IntArray) -> Asked:
+        """Return what is asked of some of the rows."""
+        return self if self.domain is None else replace(self, domain=self.domain.take(rows))
+
+
 @dataclass(eq=False)
 class Prepared:
     """A model with its regions, features, weights and rules.
@@ -191,13 +205,31 @@ class Prepared:
                     f"The model's regions have {region.dim} features, its samples "
                     f"{self.features.dim}."
                 )
+            related = self.constraints.relation_cell(self.features)
+            if related is not None:
+                region = region.intersect(related)
             return region, np.full(len(region), k)
+        outside = self._outside(k, margin)
+        if outside is not None:
+            return outside, np.full(len(outside), -1)
         whole, labels = Region((), self.features.dim), np.zeros(0, dtype=np.int64)
         for other in range(len(self.classes)):
             if other != k:
                 region, own = self.region("is", other, margin)
                 whole, labels = whole.union(region), np.concatenate([labels, own])
         return whole, labels
+
+    def _outside(self, k: int, margin: float) -> Region | None:
+        """Return where class k does not win, by ``margin``; None where the form is not known.
+
+        The points of all other classes are often easier to describe together than one by one:
+        under linear scores they are half-spaces. Which class wins there, ``predict`` tells.
+        """
+        region = self._region_of(self.model, self.classes.tolist()[k], -margin).complement()
+        related = self.constraints.relation_cell(self.features)
+        if region is None or related is None:
+            return region
+        return region.intersect(related)
 
     def nearest(
         self,
@@ -207,6 +239,8 @@ class Prepared:
         labels: IntArray,
         lower: FloatArray,
         upper: FloatArray,
+        *,
+        changes: bool = False,
     ) -> Answers:
         """Return the nearest points to the centers that are predicted as asked.
 
@@ -219,19 +253,39 @@ class Prepared:
             Whether the point must be predicted as the label, or as any other.
         labels : ndarray of int, shape (n,)
         lower, upper : ndarray broadcastable to (n, n_features)
+        changes : bool
+            Whether the rules about how many features change, and which together, apply.
         """
         low = np.broadcast_to(lower, centers.shape)
         high = np.broadcast_to(upper, centers.shape)
         asked = self.margin_for(table)
-        answers = self._attempt(table, centers, kind, labels, low, high, asked, asked)
+        truths = table.booleans
+        domain = self.constraints.domain(
+            self.features, table.values, self.weights, truths, changes
+        )
+        if len(truths):
+            low, high = low.copy(), high.copy()
+            low[:, truths] = np.maximum(low[:, truths], 0.0)
+            high[:, truths] = np.minimum(high[:, truths], 1.0)
+        rules = Asked(domain, changes)
+        answers = self._attempt(table, centers, kind, labels, low, high, asked, asked, rules)
         used = asked
         for _ in range(RETRIES):
             wrong = np.flatnonzero(answers.status == FAILED)
             if not len(wrong):
                 break
             used = max(used, 1e-9) * GROWTH
+            some = table.take(wrong) if len(table) == len(centers) else table
             again = self._attempt(
-                table, centers[wrong], kind, labels[wrong], low[wrong], high[wrong], asked, used
+                some,
+                centers[wrong],
+                kind,
+                labels[wrong],
+                low[wrong],
+                high[wrong],
+                asked,
+                used,
+                rules.take(wrong),
             )
             answers = _replaced(answers, wrong, again)
         return answers
@@ -246,6 +300,7 @@ class Prepared:
         high: FloatArray,
         asked: float,
         used: float,
+        rules: Asked,
     ) -> Answers:
         """Solve with the margin ``used``; bounds and status speak of the margin ``asked``."""
         n = len(centers)
@@ -261,21 +316,25 @@ class Prepared:
                 high if everyone else high[rows],
             )
             region, owner = self.region(kind, int(k), used)
-            found = project(args[0], region, self.weights, args[1], args[2], self.options)
+            domain = rules.take(rows).domain
+            found = project(
+                args[0], region, self.weights, args[1], args[2], self.options, domain=domain
+            )
             bound, status = found.bound, found.status
             if used != asked:
                 wide = self.region(kind, int(k), asked)[0]
                 bound = found.certificate.bounds(wide, args[0], self.weights, args[1], args[2])
                 # Nothing inside the tightened region does not mean nothing at all.
                 status = np.where((status == INFEASIBLE) & np.isfinite(bound), FAILED, status)
-            gap[rows] = GAP_CONVEX if region.is_convex else GAP_NONCONVEX
+            convex = region.is_convex and domain is None
+            gap[rows] = GAP_CONVEX if convex else GAP_NONCONVEX
             out.points[rows], out.bound[rows], out.status[rows] = found.points, bound, status
             out.unique[rows] = found.unique
             out.label[rows] = np.where(found.piece >= 0, np.append(owner, -1)[found.piece], -1)
             out.second.update({int(rows[i]): point for i, point in found.second.items()})
             certificates.append(Certified((kind, int(k)), rows, found.certificate))
             self._give_reasons(out, rows, found, region, (kind, int(k)), args)
-        self._verify(out, table, centers, kind, labels, low, high, gap, used)
+        self._verify(out, table, centers, kind, labels, low, high, gap, used, rules)
         return replace(out, certificates=tuple(certificates))
 
     def _verify(
@@ -289,6 +348,7 @@ class Prepared:
         high: FloatArray,
         gap: FloatArray,
         used: float,
+        rules: Asked,
     ) -> None:
         """Cast points to the form handed out, and let the model and the rules judge them."""
         rows = np.flatnonzero(out.found)
@@ -296,7 +356,9 @@ class Prepared:
         points = out.points if everyone else out.points[rows]
         lo, hi = (low, high) if everyone else (low[rows], high[rows])
         handed = into_bounds(table.as_handed_out(points), lo, hi, table.single_precision)
-        predicted = self.predict(table, handed)
+        aligned = len(table) == len(centers)
+        theirs = table if everyone or not aligned else table.take(rows)
+        predicted = self.predict(theirs, handed)
         wanted = out.label[rows]
         valid = (predicted == labels[rows]) if kind == "is" else (predicted != labels[rows])
         obeys = ((handed >= lo) & (handed <= hi)).all(axis=1)
@@ -316,6 +378,32 @@ class Prepared:
             out.reason[i] = (
                 f"the point found does not pass the model's predict, even with a margin of {used:g}"
             )
+        if self.constraints.speaks_of_values:
+            self._refuse_broken(out, theirs, handed, rows, rules.changes, aligned)
+
+    def _refuse_broken(
+        self,
+        out: Answers,
+        table: Table,
+        handed: FloatArray,
+        rows: IntArray,
+        changes: bool,
+        aligned: bool,
+    ) -> None:
+        """Let the rules judge the points value by value, in raw units."""
+        samples = table.raw(table.values) if aligned else None
+        for words, wrong in broken_rules(
+            self.constraints,
+            self.features,
+            table.raw(handed),
+            samples,
+            changes=changes,
+            single=table.single_precision,
+        ):
+            for i in rows[wrong]:
+                out.points[i], out.objective[i], out.status[i] = np.nan, np.nan, FAILED
+                out.unique[i], out.label[i] = -1, -1
+                out.reason[i] = f"the point found breaks a rule: {words}"
 
     def _give_reasons(
         self,

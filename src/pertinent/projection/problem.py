@@ -10,6 +10,7 @@ import numpy as np
 
 from pertinent._typing import CodeArray, FloatArray, IntArray
 from pertinent.certificate import Certificate, Proofs
+from pertinent.domains import Domain
 from pertinent.regions import Cell
 
 SOLVED = 0  #: a point, believed optimal; the certificate decides
@@ -58,6 +59,8 @@ class Task:
     cutoff : ndarray of shape (n,)
         Answers at least this costly are of no interest; ``inf`` where every answer is.
     options : Options
+    domain : Domain, optional
+        Whole numbers, categories and the like; None where any number will do.
     """
 
     cell: Cell
@@ -67,6 +70,7 @@ class Task:
     upper: FloatArray
     cutoff: FloatArray
     options: Options = field(default_factory=Options)
+    domain: Domain | None = None
 
     def __len__(self) -> int:
         return len(self.centers)
@@ -85,6 +89,7 @@ class Task:
             self.upper[rows],
             self.cutoff[rows],
             self.options,
+            None if self.domain is None else self.domain.take(rows),
         )
 
 

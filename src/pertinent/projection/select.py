@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pertinent.domains import Domain
+from pertinent.exceptions import UnsupportedModelError
 from pertinent.projection.convex import solve_convex
 from pertinent.projection.global_scip import exact_if_asked
 from pertinent.projection.halfspace import solve_bounds, solve_halfspace
+from pertinent.projection.mixed import solve_mixed
 from pertinent.projection.polyhedron import solve_polyhedron
 from pertinent.projection.problem import Method
 from pertinent.projection.quadratic import solve_quadratic
@@ -12,9 +15,11 @@ from pertinent.projection.separable import is_separable, solve_separable, solve_
 from pertinent.regions import Cell
 
 
-def choose_method(cell: Cell) -> Method:
+def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
     """Return the method for a cell, by its structure.
 
+    - whole numbers, categories, bins or rules of change: branch and bound over the dual simplex
+      (linear rows only);
     - no rows: clip into the bounds;
     - one linear row: fractional knapsack, closed form;
     - linear rows: bounded dual simplex over all centers at once;
@@ -31,6 +36,8 @@ def choose_method(cell: Cell) -> Method:
     >>> choose_method(Cell(np.ones((1, 3)), np.zeros(1)))
     Method(name='half-space', why='one linear row: fractional knapsack in closed form')
     """
+    if domain is not None:
+        return _mixed_method(cell)
     if cell.is_linear:
         if len(cell.G) == 0:
             return Method("bounds", "no rows: clip into the bounds", solve_bounds)
@@ -50,3 +57,13 @@ def choose_method(cell: Cell) -> Method:
         return Method("convex-concave, separable", why, exact_if_asked(solve_separable))
     why = "non-convex quadratic rows: convex-concave procedure and copositivity proofs"
     return Method("convex-concave", why, exact_if_asked(solve_quadratic))
+
+
+def _mixed_method(cell: Cell) -> Method:
+    if cell.is_linear:
+        why = "whole numbers, categories or rules of change: branch and bound, proved by its tree"
+        return Method("branch and bound", why, solve_mixed)
+    raise UnsupportedModelError(
+        "This model has curved regions, and whole numbers or categories are solved for linear "
+        "models only. Leave out these rules, or encode categories before the model."
+    )

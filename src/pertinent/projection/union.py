@@ -22,6 +22,8 @@ from pertinent.certificate import (
     Proofs,
 )
 from pertinent.certificate._check import GAP_CONVEX, GAP_NONCONVEX, is_closed
+from pertinent.certificate._proofs import WHOLE
+from pertinent.domains import Domain
 from pertinent.projection.cheap import cheap_bounds
 from pertinent.projection.problem import (
     CUT,
@@ -35,7 +37,9 @@ from pertinent.projection.problem import (
 )
 from pertinent.projection.select import choose_method
 from pertinent.projection.uniqueness import decide_unique
-from pertinent.regions import Cell, Region
+from pertinent.projection.winners import winner_bounds
+from pertinent.regions import Cell, LazyCells, Region
+from pertinent.winners import WinnerRegion
 
 #: Two objectives closer than this, relatively, are a tie.
 TIE = 1e-9
@@ -49,6 +53,7 @@ def project(
     upper: FloatArray | None = None,
     options: Options | None = None,
     skip: bool = True,
+    domain: Domain | None = None,
 ) -> Projections:
     """Return the points of a region nearest to the centers in weighted L1.
 
@@ -63,6 +68,8 @@ def project(
     options : Options, optional
     skip : bool
         Skip pieces whose lower bound already loses. The answer is the same without.
+    domain : Domain, optional
+        Whole numbers, categories and the like, beyond the region's inequalities.
 
     Examples
     --------
@@ -79,7 +86,7 @@ def project(
     weights = np.ones(whole.dim) if weights is None else np.asarray(weights, dtype=float)
     low = as_bounds(lower, centers.shape, -np.inf)
     high = as_bounds(upper, centers.shape, np.inf)
-    search = _Search.begin(whole, centers, weights, low, high, options or Options(), skip)
+    search = _Search.begin(whole, centers, weights, low, high, options or Options(), skip, domain)
     search.run()
     return search.finish()
 
@@ -103,6 +110,7 @@ class _Search:
     winners: list[tuple[int, IntArray, Task, Proofs]]
     rival: FloatArray
     tied: dict[int, FloatArray]
+    domain: Domain | None = None
     solved: int = 0
 
     @classmethod
@@ -115,15 +123,20 @@ class _Search:
         high: FloatArray,
         options: Options,
         skip: bool,
+        domain: Domain | None = None,
     ) -> _Search:
         n, pieces = len(centers), len(region)
         cheap = np.zeros((n, pieces))
         blocks: list[Block] = []
-        if skip and pieces > 1:
+        if skip and pieces > 1 and (weights > 0).all():
             everyone = np.arange(n)
-            for p, cell in enumerate(region.cells):
-                cheap[:, p], proofs = cheap_bounds(cell, centers, weights)
-                blocks.append(Block(p, everyone, proofs))
+            if isinstance(region, WinnerRegion):
+                cheap, rivals = winner_bounds(region, centers, weights)
+                blocks.append(Block(WHOLE, everyone, rivals))
+            else:
+                for p, cell in enumerate(region.cells):
+                    cheap[:, p], proofs = cheap_bounds(cell, centers, weights)
+                    blocks.append(Block(p, everyone, proofs))
         return cls(
             region=region,
             centers=centers,
@@ -131,7 +144,7 @@ class _Search:
             low=low,
             high=high,
             options=options,
-            methods=tuple(choose_method(cell) for cell in region.cells),
+            methods=_methods(region, domain),
             cheap=cheap,
             blocks=blocks,
             best=np.full(n, np.inf),
@@ -140,6 +153,7 @@ class _Search:
             winners=[],
             rival=np.full(n, np.inf),
             tied={},
+            domain=domain,
         )
 
     def run(self) -> None:
@@ -182,7 +196,10 @@ class _Search:
             low, high = np.maximum(low, cell.lower), np.minimum(high, cell.upper)
         # The cutoff lies a little above the best, so that ties are seen.
         cutoff = self.best[rows] * (1 + 2 * TIE)
-        return Task(cell, self.centers[some], self.weights, low, high, cutoff, self.options)
+        domain = None if self.domain is None else self.domain.take(rows)
+        return Task(
+            cell, self.centers[some], self.weights, low, high, cutoff, self.options, domain
+        )
 
     def _note_ties(self, rows: IntArray, value: FloatArray, points: FloatArray) -> None:
         """Remember a rival's point where it is as good as the best, forget it where it lost."""
@@ -224,7 +241,8 @@ class _Search:
         )
 
     def _status(self, found: BoolArray, bound: FloatArray) -> CodeArray:
-        gap = GAP_CONVEX if self.region.is_convex else GAP_NONCONVEX
+        convex = self.region.is_convex and self.domain is None
+        gap = GAP_CONVEX if convex else GAP_NONCONVEX
         status = np.where(np.isinf(bound), INFEASIBLE, FAILED).astype(np.int8)
         value, proved = np.where(found, self.best, 0.0), np.where(found, bound, 0.0)
         closed = is_closed(value, proved, self.points, self.centers, self.weights, gap)
@@ -252,6 +270,13 @@ class _Search:
         for i, point in self.tied.items():
             unique[i], second[i] = 0, point
         return unique, second
+
+
+def _methods(region: Region, domain: Domain | None) -> tuple[Method, ...]:
+    """Return the method of each cell; cells that are made on demand are of one form."""
+    if isinstance(region.cells, LazyCells) and len(region):
+        return (choose_method(region.cells[0], domain),) * len(region)
+    return tuple(choose_method(cell, domain) for cell in region.cells)
 
 
 def _groups(pieces: IntArray, chosen: BoolArray) -> Iterator[tuple[int, IntArray]]:

@@ -1,0 +1,416 @@
+"""Proofs for whole numbers, categories and bins: a tree of cases, each with its multipliers.
+
+A tree splits what is allowed (a `Domain` within bounds) into two cases again and again:
+
+    column <= low   or   column >= high      where no allowed value lies between low and high,
+    a feature keeps its own value   or   it changes.
+
+Either way nothing is lost, so the smallest bound over the leaves holds for the whole. The boxes of
+the leaves are not stored but derived again from the splits, and a split that loses a value proves
+nothing. A leaf is bounded by weak duality: for multipliers ``y >= 0`` of ``G x <= h``,
+
+    cost(x)  >=  min over the leaf's domain of  cost(x) + y'(G x - h),
+
+and the minimum splits into one small problem for each number, group of categories or bin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.certificate._linear import REACH
+from pertinent.certificate._proofs import Proofs
+from pertinent.domains import Bins, Domain, from_steps, to_steps
+from pertinent.regions import Cell, row_products
+
+LEAF, SPLIT, CHANGE = 0, 1, 2
+UNDECIDED, UNCHANGED, CHANGED = 0, 1, 2
+#: Numbers of the boxes that are replayed at once.
+_CHUNK = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """The cases of all rows as one list of nodes.
+
+    Parameters
+    ----------
+    kind : ndarray of int8
+        LEAF, SPLIT (of a column) or CHANGE (of a unit of features that change together).
+    place : ndarray of int
+        The column or the unit.
+    low, high : ndarray of float
+        Ends of the gap of a SPLIT.
+    left, right : ndarray of int
+        Children: below the gap or unchanged; above the gap or changed.
+    proof : ndarray of int
+        For leaves, the row of multipliers.
+    """
+
+    kind: CodeArray
+    place: IntArray
+    low: FloatArray
+    high: FloatArray
+    left: IntArray
+    right: IntArray
+    proof: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Cases as they are replayed: bounds of the columns and what is known of each unit."""
+
+    row: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    state: CodeArray
+
+    def take(self, rows: IntArray | BoolArray) -> Boxes:
+        """Return some of the cases."""
+        return Boxes(self.row[rows], self.lower[rows], self.upper[rows], self.state[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class BranchProofs(Proofs):
+    """Trees of cases, one for each row.
+
+    Parameters
+    ----------
+    domain : Domain
+    roots : ndarray of int, shape (n,)
+    tree : Tree
+    multipliers : ndarray of shape (n_proofs, n_rows)
+    ray : ndarray of bool, shape (n_proofs,)
+    """
+
+    domain: Domain
+    roots: IntArray
+    tree: Tree
+    multipliers: FloatArray
+    ray: BoolArray
+
+    def __len__(self) -> int:
+        return len(self.roots)
+
+    def take(self, rows: IntArray) -> BranchProofs:
+        """Return the proofs of the given rows."""
+        domain = self.domain.take(rows)
+        return BranchProofs(domain, self.roots[rows], self.tree, self.multipliers, self.ray)
+
+    def bounds(
+        self,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the smallest bound over the leaves of each row; ``inf`` where all are empty."""
+        out = np.empty(len(self))
+        size = max(1, _CHUNK // (64 * max(1, self.domain.dim)))
+        for first in range(0, len(self), size):
+            rows = np.arange(first, min(first + size, len(self)))
+            part = _Replay(self, cell, centers[rows], weights, self.domain.take(rows))
+            out[rows] = part.run(self.roots[rows], lower[rows], upper[rows])
+        return out
+
+    def leaves(self) -> IntArray:
+        """Return the rows of multipliers that the leaves of these trees use."""
+        nodes, found = self.roots, []
+        while len(nodes):
+            kind = self.tree.kind[nodes]
+            found.append(self.tree.proof[nodes[kind == LEAF]])
+            inner = nodes[kind != LEAF]
+            nodes = np.concatenate([self.tree.left[inner], self.tree.right[inner]])
+        used = np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
+        return np.asarray(used[used >= 0])
+
+
+@dataclass(eq=False)
+class _Replay:
+    """The cases of some rows, derived again level by level."""
+
+    proofs: BranchProofs
+    cell: Cell
+    centers: FloatArray
+    weights: FloatArray
+    domain: Domain
+
+    def run(self, roots: IntArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+        n = len(roots)
+        best = np.full(n, np.inf)
+        units = len(self.domain.units)
+        state = np.zeros((n, units if self.domain.counts_changes else 0), dtype=np.int8)
+        boxes, nodes = Boxes(np.arange(n), lower, upper, state), roots
+        while len(nodes):
+            boxes, empty = narrow(self.domain, boxes)
+            boxes, nodes = boxes.take(~empty), nodes[~empty]
+            kind = self.proofs.tree.kind[nodes]
+            leaf = kind == LEAF
+            self._note(best, boxes.take(leaf), nodes[leaf])
+            boxes, nodes = boxes.take(~leaf), nodes[~leaf]
+            lossless = self._is_lossless(boxes, nodes)
+            np.minimum.at(best, boxes.row[~lossless], 0.0)
+            boxes, nodes = boxes.take(lossless), nodes[lossless]
+            boxes, nodes = children(self.proofs.tree, boxes, nodes)
+        return best
+
+    def _note(self, best: FloatArray, boxes: Boxes, nodes: IntArray) -> None:
+        proof = self.proofs.tree.proof[nodes]
+        bound = np.zeros(len(nodes))
+        known = np.flatnonzero(proof >= 0)
+        if len(known):
+            used, where = proof[known], boxes.row[known]
+            bound[known] = leaf_bounds(
+                self.proofs.multipliers[used],
+                self.proofs.ray[used],
+                self.cell,
+                self.centers[where],
+                self.weights,
+                boxes.lower[known],
+                boxes.upper[known],
+                self.domain,
+            )
+        np.minimum.at(best, boxes.row, np.maximum(bound, 0.0))
+
+    def _is_lossless(self, boxes: Boxes, nodes: IntArray) -> BoolArray:
+        """Return whether no allowed value lies strictly between the two sides of each split."""
+        tree, domain = self.proofs.tree, self.domain
+        out = tree.kind[nodes] == CHANGE
+        for k in np.flatnonzero(tree.kind[nodes] == SPLIT):
+            j, low, high = int(tree.place[nodes[k]]), tree.low[nodes[k]], tree.high[nodes[k]]
+            own = None if domain.own is None else float(domain.own[boxes.row[k], j])
+            if domain.in_group[j]:
+                out[k] = low >= 0 and high <= 1
+            elif np.isfinite(domain.decimals[j]):
+                out[k] = high <= next_allowed(domain, j, float(low), own)
+            if not out[k] and own is not None and boxes.state.shape[1]:
+                must = _must_change(domain, boxes.state[k], j)
+                smallest = domain.smallest_change(j)
+                out[k] = must and low >= own - smallest and high <= own + smallest
+        return np.asarray(out)
+
+
+def next_allowed(domain: Domain, column: int, value: float, own: float | None) -> float:
+    """Return the smallest allowed value of a lattice column above a value."""
+    steps = float(to_steps(np.array(value), domain.decimals[column]))
+    above = np.floor(steps + 1e-9) + 1.0
+    lattice = float(from_steps(np.array(above), domain.decimals[column]))
+    return min(lattice, own) if own is not None and own > value else lattice
+
+
+def _must_change(domain: Domain, state: CodeArray, column: int) -> bool:
+    unit = domain.unit_of_column[column]
+    listed = any(domain.owner[column] in group for group in domain.together)
+    return bool(listed and state[unit] == CHANGED)
+
+
+def children(tree: Tree, boxes: Boxes, nodes: IntArray) -> tuple[Boxes, IntArray]:
+    """Return the two cases of each inner node."""
+    n = len(nodes)
+    row = np.concatenate([boxes.row, boxes.row])
+    lower, upper = np.vstack([boxes.lower] * 2), np.vstack([boxes.upper] * 2)
+    state = np.vstack([boxes.state] * 2)
+    split = np.flatnonzero(tree.kind[nodes] == SPLIT)
+    j = tree.place[nodes[split]]
+    upper[split, j] = np.minimum(upper[split, j], tree.low[nodes[split]])
+    lower[n + split, j] = np.maximum(lower[n + split, j], tree.high[nodes[split]])
+    change = np.flatnonzero(tree.kind[nodes] == CHANGE)
+    unit = tree.place[nodes[change]]
+    state[change, unit], state[n + change, unit] = UNCHANGED, CHANGED
+    both = np.concatenate([tree.left[nodes], tree.right[nodes]])
+    return Boxes(row, lower, upper, state), both
+
+
+def narrow(domain: Domain, boxes: Boxes) -> tuple[Boxes, BoolArray]:
+    """Return the cases with bounds as tight as the domain says at once, and which are empty."""
+    lower, upper, state = boxes.lower.copy(), boxes.upper.copy(), boxes.state.copy()
+    own = None if domain.own is None else domain.own[boxes.row]
+    empty = np.zeros(len(lower), dtype=bool)
+    if state.shape[1] and own is not None:
+        empty |= _apply_changes(domain, lower, upper, state, own)
+    for j in domain.lattice:
+        theirs = None if own is None else own[:, j]
+        lower[:, j] = domain.ceil(int(j), lower[:, j], theirs)
+        upper[:, j] = domain.floor(int(j), upper[:, j], theirs)
+    for _ in range(2 if domain.bins else 1):
+        for group in domain.groups:
+            empty |= _narrow_group(group, lower, upper)
+        for bins in domain.bins:
+            empty |= _narrow_bins(bins, lower, upper)
+    empty |= (lower > upper).any(axis=1)
+    return Boxes(boxes.row, lower, upper, state), empty
+
+
+def _apply_changes(
+    domain: Domain, lower: FloatArray, upper: FloatArray, state: CodeArray, own: FloatArray
+) -> BoolArray:
+    empty = np.zeros(len(lower), dtype=bool)
+    if domain.max_changes is not None:
+        count = (state == CHANGED).sum(axis=1)
+        empty |= count > domain.max_changes
+        full = count >= domain.max_changes
+        state[full[:, None] & (state == UNDECIDED)] = UNCHANGED
+    kept = (state == UNCHANGED)[:, domain.unit_of_column]
+    np.maximum(lower, np.where(kept, own, -np.inf), out=lower)
+    np.minimum(upper, np.where(kept, own, np.inf), out=upper)
+    hidden = np.zeros(domain.dim, dtype=bool)
+    for bins in domain.bins:
+        hidden[bins.columns] = True
+    for group in domain.together:
+        changed = state[:, domain.units[group[0]]] == CHANGED
+        for j in np.flatnonzero(np.isin(domain.owner, group) & ~hidden):
+            if domain.in_group[j]:
+                # The own category is given up: its column, the one that is 1, becomes 0.
+                upper[changed & (own[:, j] == 1), j] = 0.0
+                continue
+            step = domain.smallest_change(int(j))
+            rises = changed & (lower[:, j] > own[:, j] - step)
+            falls = changed & (upper[:, j] < own[:, j] + step)
+            lower[rises, j] = np.maximum(lower[rises, j], own[rises, j] + step)
+            upper[falls, j] = np.minimum(upper[falls, j], own[falls, j] - step)
+    return empty
+
+
+def _narrow_group(group: IntArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
+    """Exactly one is 1: a sure one excludes the others, and the last possible one is sure."""
+    can = upper[:, group] >= 1.0
+    sure = lower[:, group] > 0.0
+    can &= sure | ~sure.any(axis=1)[:, None]
+    count = can.sum(axis=1)
+    upper[:, group] = np.where(can, 1.0, 0.0)
+    lower[:, group] = np.where(can & (count == 1)[:, None], 1.0, 0.0)
+    return np.asarray((count == 0) | (sure.sum(axis=1) > 1))
+
+
+def _narrow_bins(bins: Bins, lower: FloatArray, upper: FloatArray) -> BoolArray:
+    """Bins out of reach are excluded, and the number lies in those that are left."""
+    j = bins.column
+    reach = (bins.low <= upper[:, [j]]) & (bins.high >= lower[:, [j]])
+    can = reach & (upper[:, bins.columns] >= 1.0)
+    upper[:, bins.columns] = np.where(can, 1.0, 0.0)
+    lower[:, j] = np.maximum(lower[:, j], np.where(can, bins.low, np.inf).min(axis=1))
+    upper[:, j] = np.minimum(upper[:, j], np.where(can, bins.high, -np.inf).max(axis=1))
+    return np.asarray(
+        ~can.any(axis=1) | (lower[:, bins.columns] > upper[:, bins.columns]).any(axis=1)
+    )
+
+
+def leaf_bounds(
+    y: FloatArray,
+    ray: BoolArray,
+    cell: Cell,
+    centers: FloatArray,
+    weights: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    domain: Domain,
+) -> FloatArray:
+    """Return what multipliers prove about narrowed boxes; ``inf`` for a ray that holds."""
+    y = np.maximum(y, 0.0)
+    start = domain_start(domain, centers, lower, upper)
+    slopes = row_products(y, np.ascontiguousarray(cell.G.T))
+    # A slope beyond the weight of an unbounded number: shrink all multipliers until it holds.
+    end = np.where(slopes > 0, lower, upper)
+    endless = (np.abs(slopes) > weights) & np.isinf(end) & (weights > 0)
+    if endless.any():
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(endless, np.abs(slopes) / weights, 1.0).max(axis=1)
+        shrink = np.where((ratio > 1.0) & ~ray, (1.0 - 4e-16) / ratio, 1.0)
+        y, slopes = y * shrink[:, None], slopes * shrink[:, None]
+    excess = (y * (row_products(start, cell.G) - cell.h)).sum(axis=1)
+    cost = (weights * np.abs(start - centers)).sum(axis=1)
+    proved = cost + excess + _least(domain, slopes, weights, centers, start, lower, upper)
+    if ray.any():
+        r = np.flatnonzero(ray)
+        reach = REACH * (1.0 + np.abs(start[r]))
+        low, high = np.maximum(lower[r], start[r] - reach), np.minimum(upper[r], start[r] + reach)
+        free = np.zeros_like(weights)
+        fall = _least(domain, slopes[r], free, centers[r], start[r], low, high)
+        size = np.abs(slopes[r]).sum(axis=1) + np.abs(excess[r])
+        proved[r] = np.where(excess[r] + fall > 1e-13 * size, np.inf, np.maximum(proved[r], 0.0))
+    return np.asarray(proved)
+
+
+def domain_start(
+    domain: Domain, centers: FloatArray, lower: FloatArray, upper: FloatArray
+) -> FloatArray:
+    """Return a point of each narrowed box: near the center, one of each group."""
+    start = np.clip(centers, lower, upper)
+    for group in domain.groups:
+        can = upper[:, group] >= 1.0
+        chosen = np.where(can, centers[:, group], -1.0).argmax(axis=1)
+        start[:, group] = 0.0
+        start[np.arange(len(start)), group[chosen]] = 1.0
+    return start
+
+
+def _least(
+    domain: Domain,
+    slopes: FloatArray,
+    weights: FloatArray,
+    centers: FloatArray,
+    start: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> FloatArray:
+    """Return ``min w|x - c| - w|start - c| + slopes'(x - start)`` over the boxes' domains."""
+    numeric = ~domain.in_group
+    joint = {bins.column: bins for bins in reversed(domain.bins)}
+    numeric[list(joint)] = False
+    end = np.where(slopes > 0, lower, upper)
+    steep = (np.abs(slopes) > weights) & numeric & np.isfinite(end)
+    at = np.where(steep, end, start)
+    moved = weights * (np.abs(at - centers) - np.abs(start - centers)) + slopes * (at - start)
+    total = np.where(steep, moved, 0.0).sum(axis=1)
+    shared = {id(b.columns) for b in joint.values()}
+    for group in domain.groups:
+        if id(group) not in shared:
+            total += _least_of_group(group, slopes, weights, centers, start, upper)
+    for bins in joint.values():
+        total += _least_of_bins(bins, slopes, weights, centers, start, lower, upper)
+    return np.asarray(total)
+
+
+def _least_of_group(
+    group: IntArray,
+    slopes: FloatArray,
+    weights: FloatArray,
+    centers: FloatArray,
+    start: FloatArray,
+    upper: FloatArray,
+) -> FloatArray:
+    c, w = centers[:, group], weights[group]
+    price = w * (np.abs(1.0 - c) - np.abs(c)) + slopes[:, group]
+    now = (price * start[:, group]).sum(axis=1)
+    return np.asarray(np.where(upper[:, group] >= 1.0, price, np.inf).min(axis=1) - now)
+
+
+def _least_of_bins(
+    bins: Bins,
+    slopes: FloatArray,
+    weights: FloatArray,
+    centers: FloatArray,
+    start: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> FloatArray:
+    """Return the least over all bins of the number's own part plus the bin's slope."""
+    j = bins.column
+    s, c, w = slopes[:, [j]], centers[:, [j]], weights[j]
+    low = np.maximum(lower[:, [j]], bins.low)
+    high = np.minimum(upper[:, [j]], bins.high)
+    near = np.clip(c, low, np.maximum(low, high))
+    end = np.where(s > 0, low, high)
+    at = np.where((np.abs(s) > w) & np.isfinite(end), end, near)
+    price = w * np.abs(at - c) + s * at + slopes[:, bins.columns]
+    can = (upper[:, bins.columns] >= 1.0) & (low <= high)
+    now = (
+        w * np.abs(start[:, [j]] - c)[:, 0]
+        + s[:, 0] * start[:, j]
+        + (slopes[:, bins.columns] * start[:, bins.columns]).sum(axis=1)
+    )
+    return np.asarray(np.where(can, price, np.inf).min(axis=1) - now)

@@ -1,0 +1,208 @@
+"""Whole numbers, categories and bins: branch and bound over the batched dual simplex.
+
+All rows advance together: each round takes every row's most promising cases, solves their linear
+relaxations in lock step, tries to round each solution to an allowed point, and splits what is
+left. Cases whose bound cannot beat the row's best point become leaves. The tree with the
+multipliers of its leaves is the certificate (`pertinent.certificate._branch`).
+
+A relaxation lets each category of a group take part of the 1, ``sum_k z_k = 1``, and a binned
+number lie between the mixed ends of its bins, ``sum_k low_k z_k <= x <= sum_k high_k z_k``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.certificate import LinearProofs
+from pertinent.certificate._branch import Boxes, BranchProofs, leaf_bounds, narrow
+from pertinent.domains import Domain
+from pertinent.projection._mixed_split import choose_splits, rounded_boxes
+from pertinent.projection._mixed_tree import Open, TreeBuilder
+from pertinent.projection.polyhedron import solve_polyhedron
+from pertinent.projection.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task, distance
+from pertinent.regions import Cell
+
+#: Cases of one row that are solved in one round.
+WIDTH = 4
+#: Until a row has this many cases its optimum is sought exactly; then within a gap.
+EXACT_NODES, EXACT, CLOSE = 300, 1e-9, 5e-5
+#: Rows that need more cases than this are handed out as they are, with the bound so far.
+MAX_NODES = 3000
+
+
+def solve_mixed(task: Task) -> Solved:
+    """Return the best allowed point of every row, with a tree of cases as proof."""
+    if task.domain is None:
+        raise ValueError("This task has no domain; its cell has methods of its own.")
+    return _Search(task, task.domain).run()
+
+
+def relaxed(cell: Cell, domain: Domain, centers: FloatArray) -> Cell:
+    """Return the cell with the rows that tie groups and bins together."""
+    rows, sides = [], []
+    for group in domain.groups:
+        one = np.zeros(domain.dim)
+        one[group] = 1.0
+        rows += [one, -one]  # sum_k z_k <= 1 and >= 1
+        sides += [1.0, -1.0]
+    for bins in domain.bins:
+        low, high = bins.low.copy(), bins.high.copy()
+        # The outer bins are endless; a power of two beyond all that is asked for is end enough.
+        far = 2.0 ** np.ceil(
+            np.log2(1.0 + max(np.abs(bins.edges).max(), np.abs(centers[:, bins.column]).max()))
+        )
+        low[0], high[-1] = -2.0 * far, 2.0 * far
+        row = np.zeros((2, domain.dim))
+        row[0, bins.columns], row[0, bins.column] = low, -1.0  # sum_k low_k z_k - x <= 0
+        row[1, bins.columns], row[1, bins.column] = -high, 1.0  # x - sum_k high_k z_k <= 0
+        rows += list(row)
+        sides += [0.0, 0.0]
+    G = np.vstack([cell.G, np.array(rows).reshape(len(rows), domain.dim)])
+    return Cell(G, np.concatenate([cell.h, sides]), (), cell.lower, cell.upper)
+
+
+@dataclass(eq=False)
+class _Search:
+    """The state of the search of all rows."""
+
+    task: Task
+    domain: Domain
+    best: FloatArray = field(init=False)
+    points: FloatArray = field(init=False)
+    tree: TreeBuilder = field(init=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.task)
+        self.best = np.full(n, np.inf)
+        self.points = np.full(self.task.centers.shape, np.nan)
+        self.tree = TreeBuilder(len(self.task.cell.G))
+        self.cell = relaxed(self.task.cell, self.domain, self.task.centers)
+        # Bins cost nothing, and the simplex needs costs: little, in units of a bin's width.
+        self.weights = self.task.weights.copy()
+        for bins in self.domain.bins:
+            width = float(np.ptp(bins.edges)) / len(bins.edges) or 1.0
+            self.weights[bins.columns] = 1e-3 * width * self.task.weights[bins.column]
+        self.nodes = np.zeros(n, dtype=np.int64)
+
+    def run(self) -> Solved:
+        """Return points, outcomes and proofs."""
+        n, units = len(self.task), len(self.domain.units)
+        state = np.zeros((n, units if self.domain.counts_changes else 0), dtype=np.int8)
+        boxes = Boxes(np.arange(n), self.task.lower, self.task.upper, state)
+        roots = self.tree.add(n)
+        waiting = self._enter(boxes, roots, np.zeros(n), np.full(n, -1))
+        while len(waiting):
+            waiting = self._pruned(waiting)
+            chosen, waiting = waiting.choose(WIDTH)
+            fresh = self._advance(chosen)
+            waiting = Open.joined(waiting, fresh)
+        proofs = BranchProofs(self.domain, roots, *self.tree.finish())
+        found = np.isfinite(self.best)
+        empty = np.zeros(n, dtype=bool)
+        lost = np.flatnonzero(~found)
+        if len(lost):
+            t = self.task
+            bound = proofs.take(lost).bounds(
+                t.cell, t.centers[lost], t.weights, t.lower[lost], t.upper[lost]
+            )
+            empty[lost] = np.isinf(bound)
+        lost_outcome = np.where(np.isfinite(self.task.cutoff), CUT, TROUBLE)
+        outcome = np.where(found, SOLVED, np.where(empty, EMPTY, lost_outcome)).astype(np.int8)
+        return Solved(self.points, outcome, proofs)
+
+    def _limit(self, rows: IntArray) -> FloatArray:
+        """Return the bound from which on a case of a row is of no interest."""
+        gap = np.where(self.nodes[rows] < EXACT_NODES, EXACT, CLOSE)
+        reach = np.minimum(self.best[rows], self.task.cutoff[rows])
+        limit = reach * (1.0 - gap)
+        return np.where(self.nodes[rows] > MAX_NODES, -np.inf, limit)
+
+    def _enter(self, boxes: Boxes, nodes: IntArray, bound: FloatArray, proof: IntArray) -> Open:
+        """Return narrowed cases as open ones; empty ones stay leaves that need no proof."""
+        tight, empty = narrow(self.domain, boxes)
+        self.tree.proof[nodes] = proof
+        keep = ~empty
+        return Open(tight.take(keep), nodes[keep], bound[keep], proof[keep])
+
+    def _pruned(self, waiting: Open) -> Open:
+        return waiting.take(waiting.bound < self._limit(waiting.boxes.row))
+
+    def _relax(self, boxes: Boxes) -> tuple[FloatArray, CodeArray, FloatArray, BoolArray]:
+        """Return the relaxations' points and outcomes, with multipliers of the cell's own rows."""
+        t = self.task
+        answer = solve_polyhedron(
+            Task(
+                self.cell,
+                t.centers[boxes.row],
+                self.weights,
+                boxes.lower,
+                boxes.upper,
+                np.full(len(boxes.row), np.inf),
+                t.options,
+            )
+        )
+        proofs = answer.proofs
+        assert isinstance(proofs, LinearProofs)
+        own = proofs.multipliers[:, : len(t.cell.G)]
+        return answer.points, answer.outcome, own, proofs.ray
+
+    def _advance(self, chosen: Open) -> Open:
+        """Solve some cases, and return the cases they are split into."""
+        boxes = chosen.boxes
+        np.add.at(self.nodes, boxes.row, 1)
+        points, outcome, y, ray = self._relax(boxes)
+        t = self.task
+        proved = leaf_bounds(
+            y, ray, t.cell, t.centers[boxes.row], t.weights, boxes.lower, boxes.upper, self.domain
+        )
+        # A child's own multipliers may prove less than its parent's, where a solver had trouble.
+        better = proved >= chosen.bound
+        index = self.tree.keep_proofs(y[better], ray[better])
+        proof = chosen.proof.copy()
+        proof[better] = index
+        bound = np.maximum(proved, chosen.bound)
+        self.tree.proof[chosen.nodes] = proof
+        solved = np.flatnonzero((outcome == SOLVED) & (bound < self._limit(boxes.row)))
+        self._try_rounding(boxes.take(solved), points[solved])
+        still = solved[bound[solved] < self._limit(boxes.row[solved])]
+        return self._split(chosen.take(still), points[still], bound[still], proof[still])
+
+    def _try_rounding(self, boxes: Boxes, points: FloatArray) -> None:
+        """Fix what must be discrete near the relaxed points, and solve for the rest."""
+        fixed = rounded_boxes(self.domain, boxes, points, self.task.centers[boxes.row], self.task)
+        tight, empty = narrow(self.domain, fixed)
+        tight = tight.take(~empty)
+        if not len(tight.row):
+            return
+        found, outcome, _, _ = self._relax(tight)
+        good = np.flatnonzero(outcome == SOLVED)
+        allowed = ~self.domain.take(tight.row[good]).violation(found[good])
+        inside = self.task.cell.violation(found[good]) <= self._slack(found[good])
+        good = good[allowed & inside]
+        rows = tight.row[good]
+        value = distance(found[good], self.task.centers[rows], self.task.weights)
+        for k in np.lexsort((np.arange(len(good)), value)):
+            if value[k] < self.best[rows[k]]:
+                self.best[rows[k]], self.points[rows[k]] = value[k], found[good[k]]
+
+    def _slack(self, points: FloatArray) -> FloatArray:
+        """Return the violation that rounding errors explain."""
+        G, h = self.task.cell.G, self.task.cell.h
+        size = (np.abs(points) @ np.abs(G).T).max(axis=1, initial=0.0) + np.abs(h).max(initial=0.0)
+        return np.asarray(1e-12 * (1.0 + size))
+
+    def _split(self, chosen: Open, points: FloatArray, bound: FloatArray, proof: IntArray) -> Open:
+        """Return the two cases of each of the chosen ones; one that cannot be split is a leaf."""
+        kind, place, low, high = choose_splits(
+            self.domain, chosen.boxes, points, self.task.centers[chosen.boxes.row], self.task
+        )
+        parts = np.flatnonzero(kind > 0)
+        boxes, nodes = self.tree.split(
+            chosen.boxes.take(parts), chosen.nodes[parts], kind[parts], place[parts],
+            low[parts], high[parts],
+        )  # fmt: skip
+        twice = np.concatenate([parts, parts])
+        return self._enter(boxes, nodes, bound[twice], proof[twice])
