@@ -49,7 +49,6 @@ class Bases:
     room: FloatArray  # (K, a) how far t_J may go, on its side
     inverse: FloatArray  # (K, K, a) of A_TJ: rows as J, columns as T
     slack: FloatArray  # (a, m + 1) A t - r
-    allowed: FloatArray  # (a, m + 1) negative slack that rounding may leave
     pull: FloatArray  # (a, d) z = y A
     high: FloatArray  # (a, d) the next breakpoint of z_i when it rises; inf: none
     low: FloatArray  # (a, d) the same when it falls
@@ -70,7 +69,7 @@ class Bases:
     def finished(self, keep: IntArray) -> Bases:
         """Return some of the bases, trimmed and without what only a further pivot would need."""
         none = self.slack[:, :0]
-        bare = replace(self, slack=none, allowed=none, pull=none, high=none, low=none).take(keep)
+        bare = replace(self, slack=none, pull=none, high=none, low=none).take(keep)
         width = int(bare.size.max(initial=1))
         for name in _POSITIONS:
             setattr(bare, name, getattr(bare, name)[:width])
@@ -92,7 +91,7 @@ class Bases:
             setattr(self, name, np.concatenate([array, pad]))
 
 
-_BATCH_FIRST = frozenset({"slack", "allowed", "pull", "high", "low", "rest"})
+_BATCH_FIRST = frozenset({"slack", "pull", "high", "low", "rest"})
 _POSITIONS = ("tight", "moving", "price", "side", "value", "room")
 
 

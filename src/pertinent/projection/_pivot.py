@@ -70,9 +70,9 @@ def choose_leaving(bases: Bases) -> Leaving:
     """
     everyone = np.arange(len(bases))
     tolerance = FEASIBILITY * bases.bound
-    row = (bases.slack + bases.allowed).argmin(axis=1)
+    row = bases.slack.argmin(axis=1)
     lacking = -bases.slack[everyone, row]
-    lacking[lacking <= np.maximum(bases.allowed[everyone, row], tolerance)] = 0.0
+    lacking[lacking <= tolerance] = 0.0
     position, outside = np.zeros(len(bases), dtype=np.int64), tolerance
     for p in range(len(bases.value)):
         inside = bases.value[p] * bases.side[p]

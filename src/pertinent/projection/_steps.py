@@ -20,7 +20,7 @@ from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
 #: Codes of `Steps.status`.
 OPTIMAL, INFEASIBLE, TROUBLE, CUT = 0, 1, 2, 3
 
-#: A row of ``A t >= r`` counts as violated beyond this many times ``max(|r|, objective)``.
+#: A row of ``A t >= r`` counts as violated beyond this many times the objective.
 FEASIBILITY = 1e-12
 #: Pivots smaller than this (times the largest entry of the direction) are never taken.
 PIVOT = 1e-9
@@ -30,6 +30,8 @@ GAP = 1e-13
 TIE = 1e-12
 #: An answer whose primal, dual or gap error is larger (scaled) is not handed out.
 ACCEPT = 1e-9
+#: Working memory, roughly: rows are worked on in chunks of this many bytes.
+CHUNK_BYTES = 8_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +68,11 @@ def empty_steps(n: int, m: int, d: int) -> Steps:
     return Steps(np.zeros((n, d)), np.zeros((n, m)), codes, counts)
 
 
+def chunk_rows(m: int, d: int) -> int:
+    """Return how many rows to work on at a time."""
+    return max(1, CHUNK_BYTES // (8 * (3 * m + 5 * d)))
+
+
 def default_limit(m: int, d: int) -> int:
     """Return the number of pivots after which a row is handed on."""
     return 100 + 10 * min(m, d)
@@ -83,8 +90,9 @@ class ScaledRows:
     sigma: FloatArray
     weights: FloatArray
     empty: BoolArray
-    order: IntArray  # features by falling |A_ji|, for each row
     bias: FloatArray  # just below 1, falling: breaks ties by feature order
+    order: IntArray  # features by falling |A_ji|, where `is_sorted`
+    is_sorted: BoolArray
 
     @property
     def n_rows(self) -> int:
@@ -97,6 +105,12 @@ class ScaledRows:
         np.divide(demand, self.sigma, out=scaled[:, :-1])
         return scaled
 
+    def sort(self, rows: IntArray) -> None:
+        """Fill in the order in which features meet their breakpoints as y_j leaves 0."""
+        new = np.unique(rows[~self.is_sorted[rows]])
+        keys = -np.abs(self.rows[new]) * self.bias
+        self.order[new], self.is_sorted[new] = np.argsort(keys, axis=1, kind="stable"), True
+
 
 def scale_rows(G: FloatArray, weights: FloatArray) -> ScaledRows:
     """Return the rows of ``-G s >= demand`` in units of cost, each with sup-norm 1."""
@@ -107,9 +121,31 @@ def scale_rows(G: FloatArray, weights: FloatArray) -> ScaledRows:
     rows = np.vstack([in_cost / sigma[:, None], np.zeros((1, in_cost.shape[1]))])
     d = rows.shape[1]
     bias = 1.0 - np.arange(d) * min(1e-14, 1e-11 / max(d, 1))
-    # From t = 0 the features meet their breakpoints in the order of |A_ji|, whatever r is.
-    order = np.argsort(-np.abs(rows) * bias, axis=1, kind="stable")
-    return ScaledRows(rows, np.ascontiguousarray(rows.T), sigma, weights, empty, order, bias)
+    return ScaledRows(
+        rows,
+        np.ascontiguousarray(rows.T),
+        sigma,
+        np.asarray(weights, dtype=np.float64),
+        empty,
+        bias,
+        np.zeros(rows.shape, dtype=np.int64),
+        np.zeros(len(rows), dtype=bool),
+    )
+
+
+def demanding_rows(scaled: ScaledRows, demand: FloatArray, steps: Steps) -> IntArray:
+    """Return the rows that demand something possible, and answer those that do not.
+
+    Where no row is violated, the step is 0; where ``0 <= h`` is violated, there is none.
+    """
+    violated = demand > 0.0
+    impossible = violated[:, scaled.empty]
+    hopeless = np.flatnonzero(impossible.any(axis=1))
+    steps.status[hopeless] = INFEASIBLE
+    if len(hopeless):
+        zero_row = np.flatnonzero(scaled.empty)[impossible[hopeless].argmax(axis=1)]
+        steps.multipliers[hopeless, zero_row] = 1.0
+    return np.flatnonzero(violated.any(axis=1) & (steps.status == OPTIMAL))
 
 
 def settle(
@@ -120,7 +156,30 @@ def settle(
     cutoff: FloatArray | None,
     steps: Steps,
 ) -> None:
-    """Demote answers that fail a fresh check, and bring multipliers back to the units of G.
+    """Demote answers that fail a fresh check, and bring multipliers back to the units of G."""
+    n, d = steps.step.shape
+    up, down = np.broadcast_to(room_up, (n, d)), np.broadcast_to(room_down, (n, d))
+    size = chunk_rows(scaled.n_rows, d)
+    for first in range(0, n, size):
+        part = slice(first, first + size)
+        here = steps[part]
+        stop = None if cutoff is None else cutoff[part]
+        good = _trustworthy(scaled, demand[part], up[part], down[part], stop, here)
+        here.status[~good] = TROUBLE
+        here.step[here.status != OPTIMAL] = np.nan
+        here.multipliers[here.status == TROUBLE] = 0.0
+        here.multipliers[:] /= scaled.sigma
+
+
+def _trustworthy(
+    scaled: ScaledRows,
+    demand: FloatArray,
+    room_up: FloatArray,
+    room_down: FloatArray,
+    cutoff: FloatArray | None,
+    steps: Steps,
+) -> BoolArray:
+    """Return which answers pass, computed from nothing but the scaled problem.
 
     Notes
     -----
@@ -135,20 +194,14 @@ def settle(
     bound = demanded.sum(axis=1) - paid
     magnitude = np.abs(demanded).sum(axis=1)
     value = np.abs(t).sum(axis=1)
-    lacking = r - t @ rows.T
-    slight = ACCEPT * np.maximum(np.abs(r), value[:, None])
-    proved = (value - bound <= ACCEPT * np.maximum(value, magnitude)) & ~(lacking > slight).any(
-        axis=1
-    )
-    good = np.where(ray, bound > FEASIBILITY * magnitude, proved)
+    # A violation v of row j makes the value too small by as much as y_j v.
+    feasible = ((1.0 + y) * (r - t @ rows.T) <= ACCEPT * value[:, None]).all(axis=1)
+    proved = value - bound <= ACCEPT * value
+    good: BoolArray = np.where(ray, bound > FEASIBILITY * magnitude, feasible & proved)
     if cutoff is not None:
-        reached = bound >= cutoff - ACCEPT * np.maximum(np.abs(cutoff), magnitude)
+        reached = bound >= cutoff - ACCEPT * np.abs(cutoff)
         good = np.where(steps.status == CUT, reached, good)
-    steps.status[~good] = TROUBLE
-    bad = np.flatnonzero(steps.status != OPTIMAL)
-    steps.step[bad] = np.nan
-    steps.multipliers[steps.status == TROUBLE] = 0.0
-    steps.multipliers[:] /= scaled.sigma
+    return good
 
 
 def _paid_at_bounds(
@@ -161,9 +214,11 @@ def _paid_at_bounds(
     """
     paid = np.zeros_like(z)
     covered = np.where(ray, 0.0, 1.0)
-    over = np.flatnonzero((np.abs(z).max(axis=1, initial=0.0) - covered) > 0.0)
+    size = np.abs(z)
+    largest = size[np.arange(len(z)), size.argmax(axis=1)]
+    over = np.flatnonzero(largest > covered + GAP)
     if len(over):
-        excess = np.maximum(np.abs(z[over]) - covered[over, None], 0.0)
+        excess = np.maximum(size[over] - covered[over, None], 0.0)
         room = np.where(z[over] > 0.0, room_up[over], room_down[over])
         excess[np.isinf(room) & (excess <= ACCEPT)] = 0.0
         paid[over] = excess * np.minimum(room, 1e300)

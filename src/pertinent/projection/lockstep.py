@@ -36,16 +36,15 @@ from pertinent.projection._steps import (
     PIVOT,
     TROUBLE,
     Steps,
+    chunk_rows,
     default_limit,
+    demanding_rows,
     empty_steps,
     scale_rows,
     settle,
 )
 
 __all__ = ["CUT", "INFEASIBLE", "OPTIMAL", "TROUBLE", "Steps", "solve_lockstep"]
-
-#: Working memory, roughly: rows enter the working set in chunks of this many bytes.
-_CHUNK_BYTES = 8_000_000
 
 
 def solve_lockstep(
@@ -99,34 +98,17 @@ def solve_lockstep(
         empty_steps(n, m, d),
     )
     limit = default_limit(m, d) if max_pivots is None else max_pivots
-    chunk = max(1, _CHUNK_BYTES // (8 * (3 * m + 5 * d)))
+    waiting = demanding_rows(batch.scaled, demand, batch.steps)
+    chunk = chunk_rows(m, d)
     pool: list[Bases] = []
-    for first in range(0, n, chunk):
-        rows = _demanding(batch, first, min(first + chunk, n))
-        pool.append(_open(batch, rows, limit))
+    while len(waiting):
+        pool.append(_open(batch, waiting[:chunk], limit))
+        waiting = waiting[chunk:]
         # Finished rows make room for new ones, so that NumPy always has enough to do.
-        waiting = 0 if first + chunk >= n else chunk // 2
-        while sum(map(len, pool)) > waiting:
+        while sum(map(len, pool)) > (chunk // 2 if len(waiting) else 0):
             pool = [_pivot(batch, join(pool), limit)]
-    for first in range(0, n, chunk):
-        part = slice(first, first + chunk)
-        stop = None if cutoff is None else cutoff[part]
-        up, down = batch.room_up[part], batch.room_down[part]
-        settle(batch.scaled, demand[part], up, down, stop, batch.steps[part])
+    settle(batch.scaled, demand, batch.room_up, batch.room_down, cutoff, batch.steps)
     return batch.steps
-
-
-def _demanding(batch: Batch, first: int, last: int) -> IntArray:
-    """Return the rows in a range that demand something possible; answer the impossible ones."""
-    violated = batch.demand[first:last] > 0.0
-    demanding: BoolArray = np.any(violated, axis=1)
-    if batch.scaled.empty.any():  # 0 >= r > 0
-        impossible = violated & batch.scaled.empty
-        hopeless = np.flatnonzero(impossible.any(axis=1))
-        batch.steps.status[first + hopeless] = INFEASIBLE
-        batch.steps.multipliers[first + hopeless, impossible[hopeless].argmax(axis=1)] = 1.0
-        demanding[hopeless] = False
-    return first + np.flatnonzero(demanding)
 
 
 def _open(batch: Batch, row: IntArray, limit: int) -> Bases:
@@ -139,6 +121,7 @@ def _open(batch: Batch, row: IntArray, limit: int) -> Bases:
     batch.steps.pivots[row] = 1
     r = scaled.demand(batch.demand[row])
     tight = r.argmax(axis=1)
+    scaled.sort(tight)
     rank = np.zeros(len(row), dtype=np.int64)
     if not batch.free:
         rank, found = _knapsack(batch, row, tight, r[np.arange(len(row)), tight])
@@ -169,14 +152,14 @@ def _open(batch: Batch, row: IntArray, limit: int) -> Bases:
         room=(batch.rooms(row, feature, side > 0.0) * scaled.weights[feature])[None],
         inverse=inverse[None, None],
         slack=slack,
-        allowed=FEASIBILITY * np.abs(r),
         pull=slack[:, :0],
         high=slack[:, :0],
         low=slack[:, :0],
         rest=rest,
     )
     bases = bases.take(_retire(batch, bases, choose_leaving(bases), limit))
-    _start_pulls(batch, bases)
+    if len(bases):
+        _start_pulls(batch, bases)
     return bases
 
 
@@ -267,22 +250,22 @@ def _pivot(batch: Batch, bases: Bases, limit: int) -> Bases:
 def _retire(batch: Batch, bases: Bases, leaving: Leaving, limit: int) -> IntArray:
     """Record the rows that are optimal, cut or out of pivots; return which go on."""
     optimal = leaving.amount == 0.0
-    _record_points(batch, bases.finished(np.flatnonzero(optimal)))
+    if optimal.any():
+        _record_points(batch, bases.finished(np.flatnonzero(optimal)))
     spent = ~optimal & (batch.steps.pivots[bases.row] >= limit)
     batch.steps.status[bases.row[spent]] = TROUBLE
     done = optimal | spent
     if batch.cutoff is not None:
         cut = ~done & (bases.bound >= batch.cutoff[bases.row])
         batch.steps.status[bases.row[cut]] = CUT
-        _record_prices(batch, bases.finished(np.flatnonzero(cut)), bases.side[:, cut])
+        if cut.any():
+            _record_prices(batch, bases.finished(np.flatnonzero(cut)), bases.side[:, cut])
         done |= cut
     return np.flatnonzero(~done)
 
 
 def _record_points(batch: Batch, bases: Bases) -> None:
     """Write down the points of ``A_TJ t_J = r_T - A_TN t_N``, solved afresh, with their prices."""
-    if not len(bases):
-        return
     scaled, step = batch.scaled, batch.steps.step
     right = scaled.demand(batch.demand[bases.row])[np.arange(len(bases)), bases.tight]
     if not batch.free:
@@ -315,14 +298,11 @@ def _record_rays(batch: Batch, bases: Bases, row: IntArray, wanted: FloatArray) 
 
 def _record_prices(batch: Batch, bases: Bases, wanted: FloatArray) -> None:
     """Write down y >= 0 with ``y A_TJ = wanted``, solved afresh."""
-    if not len(bases):
-        return
     basis = batch.scaled.rows[bases.tight[:, None], bases.moving[None]]
     wanted = wanted[: len(basis)]
     price = combine(wanted, bases.inverse)
     price += combine(wanted - combine(price, basis), bases.inverse)
     for s in range(len(price)):
         has = np.flatnonzero(bases.size > s)
-        batch.steps.multipliers[bases.row[has], bases.tight[s, has]] = np.maximum(
-            price[s, has], 0.0
-        )
+        paid = np.maximum(price[s, has], 0.0) + 0.0  # never -0
+        batch.steps.multipliers[bases.row[has], bases.tight[s, has]] = paid
