@@ -1,0 +1,260 @@
+r"""The GLVQ cost and its gradient, by matrix products.
+
+For a sample ``x`` let ``d+`` be the squared distance to the nearest prototype of its own class and
+``d-`` the one to the nearest prototype of any other class. The cost [1]_ is the mean over the
+samples of
+
+.. math::  \phi(\mu) = \frac{1}{1 + e^{-\beta \mu}}, \qquad
+           \mu = \frac{d^+ - d^-}{d^+ + d^- + \varepsilon}  \in (-1, 1),
+
+where mu is negative exactly if the sample is classified correctly. The steeper the sigmoid, the
+closer the cost is to the share of errors; for a small ``β`` it is an affine function of mu, i.e.
+the cost without squashing.
+
+The tiny ``ε`` (`DEGENERACY`; the data have total variance 1 during training) makes the cost
+differentiable where ``d+ = d- = 0``, i.e. where a sample coincides with a prototype of its own
+class and with one of another class: there ``mu = 0`` and its gradient is 0 (`relative_difference`).
+
+References
+----------
+.. [1] A. Sato and K. Yamada, "Generalized learning vector quantization", Advances in Neural
+   Information Processing Systems 8, 1995.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from pertinent._typing import BoolArray, FloatArray, IntArray
+
+# The ε of the cost, in units of the total variance of the training data.
+DEGENERACY = 1e-9
+
+# Working memory of the cost: the samples are visited in chunks of about this size. It has to hold
+# a few hundred samples for fast matrix products; beyond that, larger chunks are not faster.
+CHUNK_BYTES = 16 * 2**20
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which class each prototype belongs to, and which omega measures its distances."""
+
+    prototype_class: IntArray
+    prototype_omega: IntArray
+
+    @property
+    def n_omegas(self) -> int:
+        """Number of different metrics."""
+        return int(self.prototype_omega.max()) + 1
+
+    def groups(self) -> Iterator[tuple[int, IntArray]]:
+        """Yield each omega's index with the prototypes that it measures."""
+        for k in range(self.n_omegas):
+            yield k, np.flatnonzero(self.prototype_omega == k)
+
+
+class CostGradient(NamedTuple):
+    """The cost and its derivatives; ``omegas`` is None for the Euclidean metric."""
+
+    cost: float
+    prototypes: FloatArray
+    omegas: FloatArray | None
+
+
+@dataclass(frozen=True)
+class GLVQCost:
+    """The mean of phi(mu) over all samples, as a function of prototypes and omegas.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Samples, centred and with total variance 1.
+    y : ndarray of shape (n_samples,)
+        Class indices.
+    layout : Layout
+        Class and omega of each prototype.
+    steepness : float
+        The factor ``β`` of the sigmoid.
+    chunk_bytes : int, default=CHUNK_BYTES
+        Working memory.
+    """
+
+    X: FloatArray
+    y: IntArray
+    layout: Layout
+    steepness: float
+    chunk_bytes: int = CHUNK_BYTES
+
+    def __call__(self, prototypes: FloatArray, omegas: FloatArray | None = None) -> CostGradient:
+        """Return cost and gradient; ``omegas=None`` stands for the Euclidean metric."""
+        n_samples = len(self.X)
+        sums = _Sums.zeros(prototypes, omegas)
+        step = self._chunk_rows(prototypes, omegas)
+        for start in range(0, n_samples, step):
+            chunk = slice(start, start + step)
+            self._add(sums, self.X[chunk], self.y[chunk], prototypes, omegas)
+        sums.divide(n_samples)
+        return _gradient(sums, self.layout, prototypes, omegas)
+
+    def _chunk_rows(self, prototypes: FloatArray, omegas: FloatArray | None) -> int:
+        n_prototypes, n_features = prototypes.shape
+        projected = 0 if omegas is None else omegas.shape[0] * omegas.shape[1]
+        floats_per_row: int = projected + n_features + 6 * n_prototypes
+        return max(1, self.chunk_bytes // (8 * floats_per_row))
+
+    def _add(
+        self,
+        sums: _Sums,
+        X: FloatArray,
+        y: IntArray,
+        prototypes: FloatArray,
+        omegas: FloatArray | None,
+    ) -> None:
+        """Add the samples ``X`` of classes ``y`` to the sums."""
+        distances, projected = _project_and_measure(X, self.layout, prototypes, omegas)
+        own_class = y[:, None] == self.layout.prototype_class
+        cost, C = _cost_and_derivatives(distances, own_class, self.steepness)
+        sums.cost += float(cost.sum())
+        sums.weights += C.sum(axis=0)
+        sums.samples += C.T @ X
+        if sums.projections is not None:
+            for k, members in self.layout.groups():
+                sums.projections[k] += _weighted_product(C[:, members].sum(axis=1), projected[k], X)
+
+
+@dataclass
+class _Sums:
+    """Sums over the samples from which cost and gradient follow.
+
+    ``C[i, p]`` is the derivative of sample i's cost by its distance to prototype p (only two
+    entries of a row differ from 0) and ``c_k`` the sum of the columns that omega k measures.
+    """
+
+    cost: float  # sum of phi(mu)
+    weights: FloatArray  # (P,)       C' 1
+    samples: FloatArray  # (P, d)     C' X
+    projections: FloatArray | None  # (K, r, d)  (diag(c_k) X omega_k')' X
+
+    @classmethod
+    def zeros(cls, prototypes: FloatArray, omegas: FloatArray | None) -> _Sums:
+        return cls(
+            cost=0.0,
+            weights=np.zeros(len(prototypes)),
+            samples=np.zeros_like(prototypes),
+            projections=None if omegas is None else np.zeros_like(omegas),
+        )
+
+    def divide(self, n_samples: int) -> None:
+        self.cost /= n_samples
+        self.weights /= n_samples
+        self.samples /= n_samples
+        if self.projections is not None:
+            self.projections /= n_samples
+
+
+def _project_and_measure(
+    X: FloatArray, layout: Layout, prototypes: FloatArray, omegas: FloatArray | None
+) -> tuple[FloatArray, list[FloatArray]]:
+    """Return the squared distances (n, P) and, for each omega, the samples ``X omega'``."""
+    if omegas is None:
+        return squared_distances(X, prototypes), []
+    distances = np.empty((len(X), len(prototypes)))
+    n_omegas, rank, n_features = omegas.shape
+    stacked = X @ omegas.reshape(n_omegas * rank, n_features).T  # all projections in one product
+    projected = [stacked[:, k * rank : (k + 1) * rank] for k in range(n_omegas)]
+    for k, members in layout.groups():
+        distances[:, members] = squared_distances(projected[k], prototypes[members] @ omegas[k].T)
+    return distances, projected
+
+
+def _gradient(
+    sums: _Sums, layout: Layout, prototypes: FloatArray, omegas: FloatArray | None
+) -> CostGradient:
+    """Turn the sums into the gradient.
+
+    With m = C'1 and G = C'X of the prototypes w_p that omega measures, and Lambda = omega'omega:
+
+        d cost / d w_p   = -2 Lambda sum_i C_ip (x_i - w_p)  =  -2 Lambda (G_p - m_p w_p)
+        d cost / d omega =  2 omega sum_ip C_ip (x_i - w_p)(x_i - w_p)'
+                         =  2 [ sum_i c_i (omega x_i) x_i'
+                                - sum_p (omega G_p) w_p' + (omega w_p)(G_p - m_p w_p)' ]
+    """
+    attraction = sums.samples - sums.weights[:, None] * prototypes
+    if omegas is None or sums.projections is None:
+        return CostGradient(sums.cost, -2.0 * attraction, None)
+    by_prototypes = np.empty_like(prototypes)
+    by_omegas = np.empty_like(omegas)
+    for k, members in layout.groups():
+        omega, W = omegas[k], prototypes[members]
+        by_prototypes[members] = -2.0 * (attraction[members] @ omega.T) @ omega
+        by_omegas[k] = 2.0 * (
+            sums.projections[k]
+            - (sums.samples[members] @ omega.T).T @ W
+            - (W @ omega.T).T @ attraction[members]
+        )
+    return CostGradient(sums.cost, by_prototypes, by_omegas)
+
+
+def squared_distances(Z: FloatArray, V: FloatArray) -> FloatArray:
+    """Return the squared Euclidean distance of each row of Z to each row of V.
+
+    One matrix product: fast, and accurate enough for training on centred data.
+    """
+    # |z - v|^2 = |z|^2 - 2 z'v + |v|^2, where rounding may leave a tiny negative number
+    distances = Z @ V.T
+    distances *= -2.0
+    distances += np.einsum("ij,ij->i", Z, Z)[:, None]
+    distances += np.einsum("ij,ij->i", V, V)
+    return np.maximum(distances, 0.0, out=distances)
+
+
+def relative_difference(
+    plus: FloatArray, minus: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return mu and its derivatives with respect to ``d+`` and ``d-``.
+
+    Examples
+    --------
+    >>> mu, by_plus, by_minus = relative_difference(np.array([1.0, 0.0]), np.array([3.0, 0.0]))
+    >>> mu.round(6).tolist()
+    [-0.5, 0.0]
+    >>> by_plus[0].round(6).item(), by_minus[0].round(6).item()
+    (0.375, -0.125)
+    """
+    total = plus + minus + DEGENERACY
+    mu = (plus - minus) / total
+    # (1 - mu) / total and -(1 + mu) / total, written without cancellation
+    by_plus = (2.0 * minus + DEGENERACY) / total**2
+    by_minus = -(2.0 * plus + DEGENERACY) / total**2
+    return mu, by_plus, by_minus
+
+
+def _cost_and_derivatives(
+    distances: FloatArray, own_class: BoolArray, steepness: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return phi(mu) of each sample and its derivatives by all distances, C of shape (n, P)."""
+    rows = np.arange(len(distances))
+    nearest_own = np.where(own_class, distances, np.inf).argmin(axis=1)
+    nearest_other = np.where(own_class, np.inf, distances).argmin(axis=1)
+    mu, by_plus, by_minus = relative_difference(
+        distances[rows, nearest_own], distances[rows, nearest_other]
+    )
+    phi = expit(steepness * mu)
+    slope = steepness * phi * (1.0 - phi)  # phi'(mu)
+    C = np.zeros_like(distances)
+    C[rows, nearest_own] = slope * by_plus
+    C[rows, nearest_other] = slope * by_minus
+    return phi, C
+
+
+def _weighted_product(weights: FloatArray, Z: FloatArray, X: FloatArray) -> FloatArray:
+    """Return ``sum_i weights_i z_i x_i'``, visiting only rows whose weight is not 0."""
+    rows = np.flatnonzero(weights)
+    if len(rows) == len(weights):
+        return (Z * weights[:, None]).T @ X
+    return (Z[rows] * weights[rows, None]).T @ X[rows]
