@@ -3,27 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from threading import Lock
+from types import TracebackType
 from typing import TypeVar
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 from pertinent.features import Table
 
 P = TypeVar("P")
 
+#: Told how many rows are done, and out of how many, after each batch.
+Progress = Callable[[int, int], object]
+
 #: Numbers in one batch: half a megabyte an array, so that a batch stays in the processor's cache.
 BATCH_NUMBERS = 60_000
 
-_threads: ThreadpoolController | None = None
+
+class _OneThread:
+    """One thread for linear algebra, as long as any batch is being solved in this process.
+
+    The products here are small, and their rounding must not depend on the machine; and jobs side
+    by side must not start threads of their own. Batches that overlap share one limit: the last
+    one to end restores what was before the first.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._controller: ThreadpoolController | None = None
+        self._limit: object = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                if self._controller is None:
+                    self._controller = ThreadpoolController()
+                self._limit = self._controller.limit(limits=1)
+            self._inside += 1
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._limit.restore_original_limits()  # type: ignore[attr-defined]
 
 
-def one_thread() -> ThreadpoolController:
-    """Return the controller of the linear algebra threads, looked up once."""
-    global _threads
-    if _threads is None:
-        _threads = ThreadpoolController()
-    return _threads
+one_thread = _OneThread()
 
 
 def in_batches(
@@ -31,22 +63,30 @@ def in_batches(
     table: Table,
     n_jobs: int | None = None,
     batch_size: int | None = None,
-) -> list[P]:
-    """Return what ``solve`` gives for each batch of rows, in order.
+    progress: Progress | None = None,
+) -> Iterator[P]:
+    """Yield what ``solve`` gives for each batch of rows, in order, as it is done.
 
     Rows are independent of each other, and each is computed by operations that do not depend on
     its neighbours, so neither ``batch_size`` nor ``n_jobs`` changes a bit of the answer.
+    ``n_jobs`` and ``joblib.parallel_config`` mean what they mean to joblib.
     """
     pieces = list(_slices(len(table), batch_size or _default_size(table)))
-    if n_jobs in (None, 1) or len(pieces) == 1:
-        return [_limited(solve, table.take(rows), rows) for rows in pieces]
-    jobs = (delayed(_limited)(solve, table.take(rows), rows) for rows in pieces)
-    return list(Parallel(n_jobs=n_jobs)(jobs))
+    jobs = ((solve, table.take(rows), rows) for rows in pieces)
+    if len(pieces) == 1 or effective_n_jobs(n_jobs) == 1:
+        parts = (_limited(*job) for job in jobs)
+    else:
+        # Few batches wait at a time: the generator hands them out as others are done.
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+        parts = parallel(delayed(_limited)(*job) for job in jobs)
+    for rows, part in zip(pieces, parts, strict=True):
+        if progress is not None:
+            progress(rows.stop, len(table))
+        yield part
 
 
 def _limited(solve: Callable[[Table, slice], P], table: Table, rows: slice) -> P:
-    # One thread: the products here are small, and their rounding must not depend on the machine.
-    with one_thread().limit(limits=1):
+    with one_thread:
         return solve(table, rows)
 
 

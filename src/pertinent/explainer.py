@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,14 @@ import numpy as np
 from pertinent._typing import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.asked import Asked
 from pertinent.baselines import baseline_values, weight_values
-from pertinent.batches import in_batches
+from pertinent.batches import Progress, in_batches
 from pertinent.constraints import Constraints
 from pertinent.exact import Effort, ExactQuestion, checked_count, data_ranges
 from pertinent.exact import exact, strict, sufficient
 from pertinent.exceptions import InputError
-from pertinent.explanation import Explanations, Negatives, Positives, concatenate, overwritten
+from pertinent.explanation import Explanations, Negatives, Positives, overwritten
 from pertinent.features import Features, Table
+from pertinent.gathering import Gathering, gather
 from pertinent.models import region_function
 from pertinent.negative import NegativeQuestion, nearest_contrast, target_places
 from pertinent.positive import PositiveQuestion, two_phase
@@ -128,7 +130,7 @@ def pertinent_positives(
     def solve(batch: Table, rows: slice) -> Positives:
         return method_of(prepared, batch, prepared.predict(batch), question)
 
-    return concatenate(in_batches(solve, table, n_jobs, batch_size), table)
+    return gather(in_batches(solve, table, n_jobs, batch_size), table)
 
 
 def pertinent_negatives(
@@ -180,7 +182,7 @@ def pertinent_negatives(
         question = NegativeQuestion(None if places is None else places[rows])
         return nearest_contrast(prepared, batch, prepared.predict(batch), question)
 
-    return concatenate(in_batches(solve, table, n_jobs, batch_size), table)
+    return gather(in_batches(solve, table, n_jobs, batch_size), table)
 
 
 def _prepare(
@@ -290,6 +292,7 @@ class Explainer:
         target: Any = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
+        progress: Progress | None = None,
     ) -> Explanations:
         """Return positives and negatives of the samples.
 
@@ -299,21 +302,56 @@ class Explainer:
         target : label, sequence of labels, or None
             As in `pertinent_negatives`.
         n_jobs, batch_size : int, optional
+            Batches in parallel, through joblib, and the rows of each; neither changes a bit of
+            the answer.
+        progress : callable, optional
+            Called with the number of rows done and of all rows, after each batch.
         """
         table = self.prepared.features.read(X)
+        positives: Gathering[Positives] = Gathering(table)
+        negatives: Gathering[Negatives] = Gathering(table)
+        avoided: list[BoolArray] = []
+        for positive, negative, avoid in self._parts(table, target, n_jobs, batch_size, progress):
+            positives.add(positive)
+            negatives.add(negative)
+            avoided.append(avoid)
+        return Explanations(
+            positives.whole(), negatives.whole(), np.concatenate(avoided), self.asked
+        )
+
+    def explain_iter(
+        self,
+        X: Any,
+        target: Any = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: Progress | None = None,
+    ) -> Iterator[Explanations]:
+        """Yield the explanations batch by batch, in order; nothing else is held.
+
+        Parameters
+        ----------
+        X, target, n_jobs, batch_size, progress
+            As in `explain`.
+        """
+        table = self.prepared.features.read(X)
+        for part in self._parts(table, target, n_jobs, batch_size, progress):
+            yield Explanations(*part, self.asked)
+
+    def _parts(
+        self,
+        table: Table,
+        target: Any,
+        n_jobs: int | None,
+        batch_size: int | None,
+        progress: Progress | None,
+    ) -> Iterator[tuple[Positives, Negatives, BoolArray]]:
         places = target_places(self.prepared, target, len(table))
 
         def solve(batch: Table, rows: slice) -> tuple[Positives, Negatives, BoolArray]:
             return self._explain_batch(batch, None if places is None else places[rows])
 
-        parts = in_batches(solve, table, n_jobs, batch_size)
-        positives, negatives, avoided = zip(*parts, strict=True)
-        return Explanations(
-            concatenate(positives, table),
-            concatenate(negatives, table),
-            np.concatenate(avoided),
-            self.asked,
-        )
+        return in_batches(solve, table, n_jobs, batch_size, progress)
 
     def _explain_batch(
         self, table: Table, target: IntArray | None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,40 +191,6 @@ class Negatives(Results):
         some = self.changed[self.found].sum(axis=1)
         size = f", {some.mean():.3g} of {self.changed.shape[1]} features changed on average"
         return f"<Negatives: {self._counts()}{size if len(some) else ''}>"
-
-
-R = TypeVar("R", bound=Results)
-
-
-def concatenate(parts: Sequence[R], table: Table) -> R:
-    """Return the results of all batches as one, for the whole table."""
-    if len(parts) == 1:
-        return replace(parts[0], table=table)
-    starts = np.cumsum([0] + [len(p) for p in parts])
-    merged: dict[str, Any] = {}
-    for f in fields(parts[0]):
-        values = [getattr(p, f.name) for p in parts]
-        if f.name == "table":
-            merged[f.name] = table
-        elif f.name in ("classes", "baseline", "method", "norm"):
-            merged[f.name] = values[0]
-        elif f.name == "alternatives":
-            merged[f.name] = tuple(row for part in values for row in part)
-        elif f.name == "second":
-            merged[f.name] = {
-                i + int(s): point
-                for s, part in zip(starts, values, strict=False)
-                for i, point in part.items()
-            }
-        elif f.name.endswith("certificates"):
-            merged[f.name] = tuple(
-                replace(c, rows=c.rows + int(s))
-                for s, part in zip(starts, values, strict=False)
-                for c in part
-            )
-        else:
-            merged[f.name] = np.concatenate(values)
-    return type(parts[0])(**merged)
 
 
 def overwritten(negatives: Negatives, rows: IntArray, again: Negatives) -> Negatives:

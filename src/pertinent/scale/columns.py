@@ -1,0 +1,115 @@
+"""Explanations as an Arrow batch of a declared schema, column by column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent._typing import BoolArray, IntArray
+from pertinent.certificate import status_names
+from pertinent.scale.schema import arrow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from pertinent.explanation import Explanations, Results
+
+
+def to_batch(explanations: Explanations, schema: pa.Schema) -> pa.RecordBatch:
+    """Return one row for each sample, with the columns and types of the schema."""
+    pa = arrow()
+    columns = {name: values for name, values in _columns(explanations) if name in schema.names}
+    arrays = [columns[field.name].cast(field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def failed_batch(reasons: list[str], schema: pa.Schema) -> pa.RecordBatch:
+    """Return rows that could not be read: status "failed", the reason, and nulls."""
+    pa = arrow()
+    known = {
+        "positive_status": ["failed"] * len(reasons),
+        "negative_status": ["failed"] * len(reasons),
+        "positive_reason": reasons,
+        "negative_reason": reasons,
+        "kept": [""] * len(reasons),
+        "changed": [""] * len(reasons),
+    }
+    arrays = [
+        pa.array(known.get(field.name, [None] * len(reasons)), type=field.type) for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _columns(explanations: Explanations) -> Iterator[tuple[str, pa.Array]]:
+    pa = arrow()
+    positive, negative = explanations.positive, explanations.negative
+    yield "prediction", _labels(positive.classes, positive.label)
+    yield "target", _labels(negative.classes, negative.target_place)
+    yield "trivial", pa.array(positive.trivial)
+    yield "closeness", _numbers(positive.closeness, positive.found)
+    yield "overlap", pa.array(explanations.overlap)
+    names = explanations.table.features.names
+    for kind, results, mask, word in (
+        ("positive", positive, positive.kept, "kept"),
+        ("negative", negative, negative.changed, "changed"),
+    ):
+        yield f"{kind}_status", _chosen(status_names(np.arange(4)), results.status_code)
+        yield f"{kind}_size", _numbers(results.objective, results.found)
+        yield f"{kind}_bound", pa.array(results.bound)
+        yield f"{kind}_unique", pa.array(results.unique_code == 1, mask=results.unique_code < 0)
+        yield f"{kind}_reason", pa.array(results.reason, type=pa.string())
+        yield word, _listed(names, mask)
+        yield from _points(kind, results)
+
+
+def _labels(classes: NDArray[Any], places: IntArray) -> pa.Array:
+    """Return the labels at the given places, null at -1."""
+    pa = arrow()
+    known = classes.tolist()
+    if len({type(label) for label in known}) > 1:
+        known = [str(label) for label in known]
+    return pa.array(known).take(pa.array(places, mask=places < 0))
+
+
+def _chosen(words: Any, places: IntArray) -> pa.Array:
+    pa = arrow()
+    return pa.array([str(word) for word in words]).take(pa.array(places.astype(np.int64)))
+
+
+def _numbers(values: Any, found: BoolArray) -> pa.Array:
+    return arrow().array(np.ascontiguousarray(values), mask=~found)
+
+
+def _points(kind: str, results: Results) -> Iterator[tuple[str, pa.Array]]:
+    features, found = results.table.features, results.found
+    raw = None if features.is_plain else results.table.raw(results.values)
+    for j, name in enumerate(features.names):
+        if raw is not None and features.is_category(j):
+            column = arrow().array(_categories(raw[:, j], found))
+        else:
+            column = _numbers(results.values[:, features.first[j]], found)
+        yield f"{kind}.{name}", column
+
+
+def _categories(values: NDArray[np.object_], found: BoolArray) -> list[Any]:
+    """Return the category of each point, None where there is no point."""
+    known = [v.item() if isinstance(v, np.generic) else v for v in values]
+    if len({type(v) for v in known if v is not None}) > 1:
+        known = [v if v is None else str(v) for v in known]
+    return [v if ok else None for v, ok in zip(known, found, strict=True)]
+
+
+def _listed(names: tuple[str, ...], mask: BoolArray) -> pa.Array:
+    """Return the names that each row of the mask holds, joined; each set is joined once."""
+    pa = arrow()
+    packed = np.ascontiguousarray(np.packbits(mask, axis=1))
+    if not packed.size:
+        return pa.array([""] * len(mask), type=pa.string())
+    whole = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
+    sets = [", ".join(names[j] for j in np.flatnonzero(mask[i])) for i in first]
+    return pa.array(sets, type=pa.string()).take(pa.array(inverse.ravel()))

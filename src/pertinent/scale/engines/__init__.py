@@ -1,0 +1,1 @@
+"""Thin adapters: each hands `pertinent.scale.explain_batches` to one engine's own scheduler."""
