@@ -5,6 +5,7 @@ from pertinent.constraints import Constraints
 from pertinent.explainer import Explainer, pertinent_negatives, pertinent_positives
 from pertinent.explanation import Explanations, Negatives, Positives
 from pertinent.models import decision_region, register_model, supported_models
+from pertinent.models.transforms import register_transform
 from pertinent.projection import Options
 from pertinent.views.single import Explanation
 from pertinent.views.stored import json_schema
@@ -27,5 +28,6 @@ __all__ = [
     "pertinent_negatives",
     "pertinent_positives",
     "register_model",
+    "register_transform",
     "supported_models",
 ]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from pertinent._typing import FloatArray
 from pertinent.certificate import Certificate, LinearProofs
+from pertinent.certificate._branch import CHANGE, BranchProofs
+from pertinent.certificate._cuts import CutProofs, with_tangents
+from pertinent.certificate._proofs import Proofs
 from pertinent.constraints import Constraints
 from pertinent.features import Features
-from pertinent.regions import Region
+from pertinent.regions import Cell, Region
 
 
 def why_infeasible(
@@ -20,34 +25,110 @@ def why_infeasible(
     features: Features,
     constraints: Constraints,
 ) -> str:
-    """Return one sentence naming the limits that the proof of one row uses.
+    """Return one sentence naming the rules that the proof of one row uses.
 
     A Farkas ray adds up rows of the region with slopes ``a``; it proves emptiness with the lower
-    limit of the features with ``a_i > 0`` and the upper limit of those with ``a_i < 0``.
+    limit of the columns with ``a_i > 0`` and the upper limit of those with ``a_i < 0``, and with
+    the relations among its rows. A tree of cases uses what its leaves use.
     """
     if not len(region):
         return f"no point {asked}: the model never predicts it"
-    sides = _contradictory(lower, upper)
-    if not sides:
-        for block in certificate.blocks:
-            if isinstance(block.proofs, LinearProofs) and block.proofs.ray.any():
-                G = region.cells[block.piece].G
-                slopes = np.maximum(block.proofs.multipliers, 0.0) @ G
-                size = np.abs(slopes).max(initial=0.0)
-                for i in np.flatnonzero(np.abs(slopes[0]) > 1e-12 * size):
-                    sides.add((int(i), "low" if slopes[0][i] > 0 else "high"))
-    if not sides:
-        return f"no point {asked}: its conditions contradict each other for this model"
     known = constraints.named_limits(features)
-    words = {word for side in sides for word in known.get(side, [_plain(side, features)])}
+    limits = _Limits(features, known, lower, upper)
+    words = limits.contradictory()
+    if not words:
+        words = _of_proofs(certificate, region, constraints, limits)
+    if not words:
+        return f"no point {asked}: its conditions contradict each other for this model"
     return f"no point {asked} and obeys: {'; '.join(sorted(words))}"
 
 
-def _contradictory(lower: FloatArray, upper: FloatArray) -> set[tuple[int, str]]:
-    crossed = np.flatnonzero(lower > upper)
-    return {(int(i), side) for i in crossed for side in ("low", "high")}
+def _of_proofs(
+    certificate: Certificate, region: Region, constraints: Constraints, limits: _Limits
+) -> set[str]:
+    words: set[str] = set()
+    texts = constraints.relation_texts
+    for block in certificate.blocks:
+        if not isinstance(block.proofs, Proofs):
+            continue
+        for cell, y in _rays(block.proofs, region.cells[block.piece]):
+            words |= limits.behind(y @ cell.G)
+            # Relations are the last rows of a cell, tangents aside.
+            own = len(region.cells[block.piece].G)
+            words |= {
+                text for text, m in zip(texts, y[own - len(texts) : own], strict=True) if m > 0
+            }
+        words |= _rules_of_change(block.proofs, constraints)
+    return words
 
 
-def _plain(side: tuple[int, str], features: Features) -> str:
-    end = "lower" if side[1] == "low" else "upper"
-    return f"{end} limit of {features.names[side[0]]}"
+class _Limits:
+    """The limits of one row's columns, with the rules behind them."""
+
+    def __init__(
+        self,
+        features: Features,
+        known: dict[tuple[int, str], list[str]],
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> None:
+        self.features, self.known, self.lower, self.upper = features, known, lower, upper
+
+    def contradictory(self) -> set[str]:
+        """Return the rules behind a range, or a group of categories, without any value."""
+        words: set[str] = set()
+        for i in np.flatnonzero(self.lower > self.upper):
+            words |= self._words(int(i), "low") | self._words(int(i), "high")
+        for group in self.features.groups:
+            if (self.upper[group] < 1).all():
+                for i in group:
+                    words |= self._words(int(i), "high")
+        return words
+
+    def behind(self, slopes: FloatArray) -> set[str]:
+        """Return the rules behind the limits that a combination of rows runs into."""
+        size = np.abs(slopes).max(initial=0.0)
+        words: set[str] = set()
+        for i in np.flatnonzero(np.abs(slopes) > 1e-12 * size):
+            side = "low" if slopes[i] > 0 else "high"
+            if self.features.is_plain or np.isfinite((self.lower, self.upper)[side == "high"][i]):
+                words |= self._words(int(i), side)
+        return words
+
+    def _words(self, column: int, side: str) -> set[str]:
+        if (column, side) in self.known:
+            return set(self.known[column, side])
+        j = int(self.features.owner[column])
+        name = self.features.names[j]
+        if self.features.is_category(j):
+            return {f"categories of {name}"}
+        return {f"{'lower' if side == 'low' else 'upper'} limit of {name}"}
+
+
+def _rays(proofs: Proofs, cell: Cell) -> Iterator[tuple[Cell, FloatArray]]:
+    """Yield the Farkas rays of one row's proof, each with the cell it speaks of."""
+    if isinstance(proofs, LinearProofs):
+        if proofs.ray.any():
+            yield cell, np.maximum(proofs.multipliers[0], 0.0)
+    elif isinstance(proofs, BranchProofs):
+        for k in proofs.leaves():
+            if proofs.ray[k]:
+                yield cell, np.maximum(proofs.multipliers[k], 0.0)
+    elif isinstance(proofs, CutProofs):
+        yield from _rays(proofs.inner[0], with_tangents(cell, proofs.touched[0]))
+
+
+def _rules_of_change(proofs: Proofs, constraints: Constraints) -> set[str]:
+    """Return the rules about changes, where the tree has a case that decides on one."""
+    if not isinstance(proofs, BranchProofs) or not proofs.domain.counts_changes:
+        return set()
+    nodes = proofs.roots
+    while len(nodes):
+        if (proofs.tree.kind[nodes] == CHANGE).any():
+            words = {f"{' and '.join(map(str, g))} change together" for g in constraints.together}
+            if constraints.max_changes is not None:
+                words.add(f"at most {constraints.max_changes} changes")
+            return words
+        inner = nodes[proofs.tree.kind[nodes] > 0]
+        nodes = np.concatenate([proofs.tree.left[inner], proofs.tree.right[inner]])
+    return set()

@@ -45,8 +45,9 @@ class Bins:
 
     def of(self, values: FloatArray) -> IntArray:
         """Return the bin of each value."""
-        side = "right" if self.left_closed else "left"
-        return np.asarray(np.searchsorted(self.edges, values, side=side))
+        if self.left_closed:
+            return np.asarray(np.searchsorted(self.edges, values, side="right"))
+        return np.asarray(np.searchsorted(self.edges, values, side="left"))
 
     @cached_property
     def low(self) -> FloatArray:
@@ -87,7 +88,7 @@ class Domain:
 
     decimals: FloatArray
     groups: tuple[IntArray, ...] = ()
-    owner: IntArray = field(default=None)  # type: ignore[assignment]
+    owner: IntArray = field(default=None)  # type: ignore[arg-type]
     bins: tuple[Bins, ...] = ()
     max_changes: int | None = None
     together: tuple[IntArray, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,17 @@ from pertinent.asked import Asked
 from pertinent.baselines import baseline_values, weight_values
 from pertinent.batches import Progress, in_batches
 from pertinent.constraints import Constraints
-from pertinent.exact import Effort, ExactQuestion, checked_count, data_ranges
-from pertinent.exact import exact, strict, sufficient
+from pertinent.exact import (
+    Effort,
+    ExactQuestion,
+    FewChanges,
+    checked_count,
+    data_ranges,
+    exact,
+    few_changes,
+    strict,
+    sufficient,
+)
 from pertinent.exceptions import InputError
 from pertinent.explanation import Explanations, Negatives, Positives, overwritten
 from pertinent.features import Features, Table
@@ -52,6 +62,8 @@ def pertinent_positives(
     alternatives: int = 0,
     time_limit: float | None = None,
     gap: float = 1e-6,
+    min_proba: float | None = None,
+    missing: str = "error",
 ) -> Positives:
     """Return, for each sample, the fewest features that already give its prediction.
 
@@ -93,6 +105,11 @@ def pertinent_positives(
         then comes as "feasible" with its bound. By default the search is limited by its size.
     gap : float
         Relative gap at which the closeness of "exact" counts as optimal.
+    min_proba : float, optional
+        The probability that the model's ``predict_proba`` must give to the class of each point.
+    missing : {"error", "impute"}
+        Whether samples with missing values are refused, or read as the pipeline's own imputer
+        fills them.
 
     Returns
     -------
@@ -113,8 +130,12 @@ def pertinent_positives(
         raise InputError(f"method must be one of {sorted(_POSITIVE_METHODS)}. Got {method!r}.")
     if not off_tol >= 0:
         raise InputError(f"off_tol must be a number of at least 0. Got {off_tol!r} instead.")
-    prepared, train = _prepare(model, X, weights, constraints, margin, data, options)
-    values = baseline_values(baseline, prepared.features, train)
+    prepared, train = _prepare(
+        model, X, weights, constraints, margin, data, options, min_proba, missing
+    )
+    values = baseline_values(
+        baseline, prepared.features, train, prepared.constraints.lattice(prepared.features)
+    )
     question = ExactQuestion(
         values,
         between,
@@ -145,6 +166,13 @@ def pertinent_negatives(
     data: Any = None,
     batch_size: int | None = None,
     options: Options | None = None,
+    norm: str = "l1",
+    max_changes: int | None = None,
+    alternatives: int = 0,
+    time_limit: float | None = None,
+    gap: float = 1e-6,
+    min_proba: float | None = None,
+    missing: str = "error",
 ) -> Negatives:
     """Return, for each sample, the smallest change that gives another class.
 
@@ -155,6 +183,16 @@ def pertinent_negatives(
     target : label, sequence of n labels, or None
         The class to reach: one for all, one for each, or the nearest of all others.
     weights, constraints, margin, n_jobs, data, batch_size, options
+        As in `pertinent_positives`.
+    norm : {"l1", "l0"}
+        "l0": the fewest changed features, then the closest of all such changes.
+    max_changes : int, optional
+        How many features may change.
+    alternatives : int
+        How many further sets of changed features to list, each proved next best.
+    time_limit, gap
+        As in `pertinent_positives`, for "l0", ``max_changes`` and ``alternatives``.
+    min_proba, missing
         As in `pertinent_positives`.
 
     Returns
@@ -174,13 +212,18 @@ def pertinent_negatives(
     >>> bool((model.predict(pn.points) == 1).all())
     True
     """
-    prepared, _ = _prepare(model, X, weights, constraints, margin, data, options)
+    prepared, _ = _prepare(
+        model, X, weights, constraints, margin, data, options, min_proba, missing
+    )
     table = prepared.features.read(X)
     places = target_places(prepared, target, len(table))
+    count, effort = checked_count(alternatives), Effort(time_limit=time_limit, gap=gap)
+    asked = FewChanges(None, None, norm, max_changes, count, effort)
+    method = nearest_contrast if asked.is_plain else few_changes
 
     def solve(batch: Table, rows: slice) -> Negatives:
-        question = NegativeQuestion(None if places is None else places[rows])
-        return nearest_contrast(prepared, batch, prepared.predict(batch), question)
+        question = replace(asked, target=None if places is None else places[rows])
+        return method(prepared, batch, prepared.predict(batch), question)
 
     return gather(in_batches(solve, table, n_jobs, batch_size), table)
 
@@ -193,22 +236,25 @@ def _prepare(
     margin: float | None,
     data: Any,
     options: Options | None,
+    min_proba: float | None = None,
+    missing: str = "error",
 ) -> tuple[Prepared, FloatArray | None]:
     """Return the model made ready and the training data as an array."""
     region_function(model)  # an unsupported or unfitted model is named here, before any work
     if margin is not None and not (margin >= 0 and np.isfinite(margin)):
         raise InputError(f"margin must be a number of at least 0. Got {margin!r} instead.")
-    features = Features.of(model, X if data is None else data)
+    features = Features.of(model, X if data is None else data, missing)
     train = None if data is None else features.read(data).values
     rules = constraints or Constraints()
-    rules.named_limits(features)  # an unknown feature is named here, before any work
+    rules.validate(features)  # an unknown feature is named here, before any work
     prepared = Prepared(
         model,
         features,
-        weight_values(weights, features, train),
+        weight_values(weights, features, train, rules.costs),
         rules,
         margin,
         options or Options(),
+        min_proba,
     )
     return prepared, train
 
@@ -233,6 +279,8 @@ class Explainer:
         ``Explanations.avoided`` says where it was.
     wording : Wording, optional
         What texts, plots and reports call features, units and classes.
+    min_proba, missing
+        As in `pertinent_positives`.
 
     Examples
     --------
@@ -261,13 +309,22 @@ class Explainer:
         off_tol: float = 0.0,
         options: Options | None = None,
         wording: Wording | None = None,
+        min_proba: float | None = None,
+        missing: str = "error",
     ) -> None:
         if overlap not in ("allow", "avoid"):
             raise InputError(f"overlap must be 'allow' or 'avoid'. Got {overlap!r} instead.")
-        self.prepared, train = _prepare(model, data, weights, constraints, margin, data, options)
+        self.prepared, train = _prepare(
+            model, data, weights, constraints, margin, data, options, min_proba, missing
+        )
         if baseline is None:
             baseline = 0.0 if data is None else "median"
-        values = baseline_values(baseline, self.prepared.features, train)
+        values = baseline_values(
+            baseline,
+            self.prepared.features,
+            train,
+            self.prepared.constraints.lattice(self.prepared.features),
+        )
         self.question = PositiveQuestion(values, between, off_tol)
         self.overlap = overlap
         given = "given" if weights is not None else "units" if data is None else "spread"

@@ -29,6 +29,7 @@ from pertinent.domains import Domain
 from pertinent.exceptions import InputError, unknown_name
 from pertinent.features import Features, Table
 from pertinent.models import model_classes, region_function
+from pertinent.models.confidence import confident
 from pertinent.projection import Options, Projections, project
 from pertinent.projection.problem import distance
 from pertinent.regions import Region
@@ -115,13 +116,13 @@ class Certified:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class RowRules:
     """What is asked of the points of a batch beyond bounds."""
 
     domain: Domain | None = None
     changes: bool = False
 
-    def take(self, rows: IntArray) -> Asked:
+    def take(self, rows: IntArray) -> RowRules:
         """Return what is asked of some of the rows."""
         return self if self.domain is None else replace(self, domain=self.domain.take(rows))
 
@@ -139,6 +140,8 @@ class Prepared:
     margin : float or None
         None: what ``predict`` needs in the precision of the samples.
     options : Options
+    min_proba : float, optional
+        The probability that the model must give to the class of each point.
     """
 
     model: Foreign
@@ -147,10 +150,13 @@ class Prepared:
     constraints: Constraints = field(default_factory=Constraints)
     margin: float | None = None
     options: Options = field(default_factory=Options)
+    min_proba: float | None = None
 
     def __post_init__(self) -> None:
         # Kept, not looked up again: a process that solves a batch may not know the registration.
         self._region_of = region_function(self.model)
+        if self.min_proba is not None:
+            self._region_of = confident(self.min_proba)
         self.classes = model_classes(self.model)
         self._regions: dict[tuple[str, int, float], tuple[Region, IntArray]] = {}
         self.region("is", 0, 0.0)  # an unsupported model fails here, before any work
@@ -225,6 +231,8 @@ class Prepared:
         The points of all other classes are often easier to describe together than one by one:
         under linear scores they are half-spaces. Which class wins there, ``predict`` tells.
         """
+        if self.min_proba is not None:
+            return None  # where one class is not likely enough, no other need be
         region = self._region_of(self.model, self.classes.tolist()[k], -margin).complement()
         related = self.constraints.relation_cell(self.features)
         if region is None or related is None:
@@ -267,7 +275,7 @@ class Prepared:
             low, high = low.copy(), high.copy()
             low[:, truths] = np.maximum(low[:, truths], 0.0)
             high[:, truths] = np.minimum(high[:, truths], 1.0)
-        rules = Asked(domain, changes)
+        rules = RowRules(domain, changes)
         answers = self._attempt(table, centers, kind, labels, low, high, asked, asked, rules)
         used = asked
         for _ in range(RETRIES):
@@ -300,7 +308,7 @@ class Prepared:
         high: FloatArray,
         asked: float,
         used: float,
-        rules: Asked,
+        rules: RowRules,
     ) -> Answers:
         """Solve with the margin ``used``; bounds and status speak of the margin ``asked``."""
         n = len(centers)
@@ -348,7 +356,7 @@ class Prepared:
         high: FloatArray,
         gap: FloatArray,
         used: float,
-        rules: Asked,
+        rules: RowRules,
     ) -> None:
         """Cast points to the form handed out, and let the model and the rules judge them."""
         rows = np.flatnonzero(out.found)
@@ -361,6 +369,9 @@ class Prepared:
         predicted = self.predict(theirs, handed)
         wanted = out.label[rows]
         valid = (predicted == labels[rows]) if kind == "is" else (predicted != labels[rows])
+        if self.min_proba is not None and len(handed):
+            proba = np.asarray(self.model.predict_proba(theirs.for_model(handed)))
+            valid &= proba[np.arange(len(handed)), predicted] >= self.min_proba
         obeys = ((handed >= lo) & (handed <= hi)).all(axis=1)
         out.points[rows] = handed
         middle = centers if everyone else centers[rows]

@@ -7,16 +7,17 @@ This module knows neither classifiers nor solvers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray
 from pertinent.exceptions import InputError
 
-__all__ = ["AffineMap", "Cell", "Quadratic", "Region", "row_products"]
+__all__ = ["AffineMap", "Cell", "Exponential", "LazyCells", "Quadratic", "Region", "row_products"]
 
 
 def row_products(points: FloatArray, rows: FloatArray) -> FloatArray:
@@ -155,6 +156,10 @@ class Quadratic:
         """Return the size of the slope near the origin, the unit of a margin."""
         return float(np.abs(self.q).max(initial=0.0) + np.abs(self.A).max(initial=0.0))
 
+    def reversed(self) -> Quadratic:
+        """Return the inequality that holds where this one is violated (or tight)."""
+        return Quadratic(self.minus, self.plus, -self.q, -self.c)
+
     def pull_back(self, through: AffineMap) -> Quadratic:
         """Return the inequality on ``z`` that says the same of ``x = M z + t``."""
         up, down = self.plus @ through.shift, self.minus @ through.shift
@@ -167,6 +172,43 @@ class Quadratic:
             through.rows(slope[None])[0],
             float(constant),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Exponential:
+    """The convex inequality ``log sum_k exp(W_k x + b_k) <= 0``.
+
+    It says that a softmax gives a class at least some probability.
+
+    Parameters
+    ----------
+    W : ndarray of shape (n_terms, n_features)
+    b : ndarray of shape (n_terms,)
+    """
+
+    W: FloatArray
+    b: FloatArray
+
+    def value(self, points: FloatArray) -> FloatArray:
+        """Return the left-hand side at each point."""
+        terms = row_products(points, self.W) + self.b
+        top = terms.max(axis=1, keepdims=True)
+        return np.asarray(top[:, 0] + np.log(np.exp(terms - top).sum(axis=1)))
+
+    def tangents(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return ``G x <= h`` that every point of the set satisfies, tight at each point."""
+        terms = row_products(points, self.W) + self.b
+        share = np.exp(terms - terms.max(axis=1, keepdims=True))
+        G = row_products(share / share.sum(axis=1, keepdims=True), self.W.T)
+        return G, (G * points).sum(axis=1) - self.value(points)
+
+    def tighten(self, margin: float) -> Exponential:
+        """Return the inequality asked for strictly, by ``margin`` times its slope."""
+        return replace(self, b=self.b + margin * np.abs(self.W).max(initial=0.0))
+
+    def pull_back(self, through: AffineMap) -> Exponential:
+        """Return the inequality on ``z`` that says the same of ``x = M z + t``."""
+        return Exponential(through.rows(self.W), self.b + self.W @ through.shift)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +242,7 @@ class Cell:
     lower: FloatArray = field(default=None)  # type: ignore[assignment]
     upper: FloatArray = field(default=None)  # type: ignore[assignment]
     anchors: FloatArray = field(default=None, repr=False)  # type: ignore[assignment]
+    exponentials: tuple[Exponential, ...] = ()
 
     def __post_init__(self) -> None:
         G = np.atleast_2d(np.asarray(self.G, dtype=float))
@@ -231,7 +274,7 @@ class Cell:
     @property
     def is_linear(self) -> bool:
         """Whether there are no quadratic rows."""
-        return not self.quadratics
+        return not self.quadratics and not self.exponentials
 
     @property
     def is_convex(self) -> bool:
@@ -255,6 +298,8 @@ class Cell:
         yield row_products(points, self.G) - self.h
         for row in self.quadratics:
             yield row.value(points)[:, None]
+        for bend in self.exponentials:
+            yield bend.value(points)[:, None]
         if self.has_bounds:
             yield self.lower - points
             yield points - self.upper
@@ -273,7 +318,8 @@ class Cell:
             return self
         slope = np.abs(self.G).max(axis=1, initial=0.0)
         rows = tuple(replace(row, c=row.c + margin * row.scale()) for row in self.quadratics)
-        return replace(self, h=self.h - margin * slope, quadratics=rows)
+        bends = tuple(bend.tighten(margin) for bend in self.exponentials)
+        return replace(self, h=self.h - margin * slope, quadratics=rows, exponentials=bends)
 
     def intersect(self, other: Cell) -> Cell:
         """Return the cell of the points that lie in both."""
@@ -285,6 +331,7 @@ class Cell:
             np.maximum(self.lower, other.lower),
             np.minimum(self.upper, other.upper),
             np.vstack([self.anchors, other.anchors]),
+            self.exponentials + other.exponentials,
         )
 
     def pull_back(self, through: AffineMap) -> Cell:
@@ -292,7 +339,9 @@ class Cell:
         _same_dim(self.dim, through.dim_out)
         G, h = through.rows(self.G), self.h - self.G @ through.shift
         rows = tuple(row.pull_back(through) for row in self.quadratics)
-        cell = Cell(G, h, rows, anchors=_pull_back_anchors(self.anchors, through))
+        bends = tuple(bend.pull_back(through) for bend in self.exponentials)
+        anchors = _pull_back_anchors(self.anchors, through)
+        cell = Cell(G, h, rows, anchors=anchors, exponentials=bends)
         if not self.has_bounds:
             return cell
         return cell.intersect(_pull_back_bounds(self.lower, self.upper, through))
@@ -360,6 +409,43 @@ def _pull_back_bounds(lower: FloatArray, upper: FloatArray, through: AffineMap) 
     return Cell(G, np.array(sides), (), low, high)
 
 
+class LazyCells(Sequence[Cell]):
+    """Cells that are made when they are asked for: a union may have thousands of large ones."""
+
+    def __init__(self, count: int, make: Callable[[int], Cell]) -> None:
+        self._count = count
+        self._make = make
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> Cell: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Cell]: ...
+    def __getitem__(self, index: int | slice) -> Cell | Sequence[Cell]:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(self._count)))
+        if not -self._count <= index < self._count:
+            raise IndexError(index)
+        return self._make(index % self._count)
+
+
+def _each(cells: Sequence[Cell], change: Callable[[Cell], Cell]) -> Sequence[Cell]:
+    """Return the changed cells, lazily where the given ones are lazy."""
+    if isinstance(cells, LazyCells):
+        return LazyCells(len(cells), lambda i: change(cells[i]))
+    return tuple(change(cell) for cell in cells)
+
+
+def _chain(one: Sequence[Cell], two: Sequence[Cell]) -> Sequence[Cell]:
+    """Return both sequences one after the other, lazily where either is lazy."""
+    if isinstance(one, LazyCells) or isinstance(two, LazyCells):
+        first = len(one)
+        return LazyCells(first + len(two), lambda i: one[i] if i < first else two[i - first])
+    return (*one, *two)
+
+
 @dataclass(frozen=True, eq=False)
 class Region:
     """A union of cells; no cells at all is the empty set.
@@ -392,6 +478,8 @@ class Region:
     @cached_property
     def is_convex(self) -> bool:
         """Whether every cell is convex by its form (their union need not be)."""
+        if isinstance(self.cells, LazyCells):  # lazy cells are of one form
+            return not len(self) or self.cells[0].is_convex
         return all(cell.is_convex for cell in self.cells)
 
     def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
@@ -404,23 +492,38 @@ class Region:
 
     def tighten(self, margin: float) -> Region:
         """Return the union of the tightened cells."""
-        return Region(tuple(cell.tighten(margin) for cell in self.cells), self.dim)
+        return Region(_each(self.cells, lambda cell: cell.tighten(margin)), self.dim)
 
     def union(self, other: Region) -> Region:
         """Return the region of the points that lie in either."""
         _same_dim(self.dim, other.dim)
-        return Region(tuple(self.cells) + tuple(other.cells), self.dim)
+        return Region(_chain(self.cells, other.cells), self.dim)
 
     def intersect(self, other: Region | Cell) -> Region:
         """Return the region of the points that lie in both."""
-        others = (other,) if isinstance(other, Cell) else tuple(other.cells)
-        return Region(tuple(a.intersect(b) for a in self.cells for b in others), self.dim)
+        if isinstance(other, Cell):
+            return Region(_each(self.cells, lambda cell: cell.intersect(other)), self.dim)
+        return Region(tuple(a.intersect(b) for a in self.cells for b in other.cells), self.dim)
 
     def pull_back(self, through: AffineMap) -> Region:
         """Return the region of the points whose image lies in this one."""
-        return Region(tuple(cell.pull_back(through) for cell in self.cells), through.dim_in)
+        cells = _each(self.cells, lambda cell: cell.pull_back(through))
+        return Region(cells, through.dim_in)
 
     def restrict(self, fixed: BoolArray, values: FloatArray) -> Region:
         """Return the region of the other features when the ``fixed`` ones hold ``values``."""
-        cells = tuple(cell.restrict(fixed, values) for cell in self.cells)
+        cells = _each(self.cells, lambda cell: cell.restrict(fixed, values))
         return Region(cells, int((~fixed).sum()))
+
+    def complement(self) -> Region | None:
+        """Return the (closed) region of all other points, or None where its form is not known.
+
+        Outside a single cell without bounds at least one of its rows is reversed: a union of
+        cells with one row each, which are much easier to project on than the other classes.
+        """
+        if len(self) != 1 or self.cells[0].has_bounds:
+            return None
+        cell = self.cells[0]
+        linear = [Cell(-g[None], np.array([-h])) for g, h in zip(cell.G, cell.h, strict=True)]
+        curved = [Cell(np.zeros((0, self.dim)), np.zeros(0), (row.reversed(),)) for row in cell.quadratics]
+        return Region((*linear, *curved), self.dim)

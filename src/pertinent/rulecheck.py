@@ -162,7 +162,8 @@ class _Check:
             places = self.features.indices(group)
             units[places] = places.min()
             some, every = changed[:, places].any(axis=1), changed[:, places].all(axis=1)
-            found.append((f"{' and '.join(map(str, group))} change together", some & ~every))
+            words = f"{' and '.join(map(str, group))} change together"
+            found.append((words, np.asarray(some & ~every)))
         if self.rules.max_changes is not None:
             count = np.stack([changed[:, units == u].any(axis=1) for u in np.unique(units)], axis=1)
             most = self.rules.max_changes

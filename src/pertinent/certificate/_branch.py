@@ -277,9 +277,9 @@ def _apply_changes(
 
 def _narrow_group(group: IntArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
     """Exactly one is 1: a sure one excludes the others, and the last possible one is sure."""
-    can = upper[:, group] >= 1.0
-    sure = lower[:, group] > 0.0
-    can &= sure | ~sure.any(axis=1)[:, None]
+    can = np.asarray(upper[:, group] >= 1.0)
+    sure = np.asarray(lower[:, group] > 0.0)
+    can &= sure | ~sure.any(axis=1, keepdims=True)
     count = can.sum(axis=1)
     upper[:, group] = np.where(can, 1.0, 0.0)
     lower[:, group] = np.where(can & (count == 1)[:, None], 1.0, 0.0)

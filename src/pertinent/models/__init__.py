@@ -1,6 +1,6 @@
 """Fitted classifier -> region: one function for each family of models."""
 
-from pertinent.models import linear, pipeline, quadratic, svc
+from pertinent.models import calibrated, linear, pipeline, prototype, quadratic, svc
 from pertinent.models.registry import (
     decision_region,
     model_classes,
@@ -10,10 +10,12 @@ from pertinent.models.registry import (
 )
 
 __all__ = [
+    "calibrated",
     "decision_region",
     "linear",
     "model_classes",
     "pipeline",
+    "prototype",
     "quadratic",
     "region_function",
     "register_model",

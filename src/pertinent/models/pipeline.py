@@ -97,7 +97,7 @@ def structure_of(model: Foreign, names: tuple[str, ...]) -> Structure | None:
 
 
 def _is_in(value: Any, known: tuple[Any, ...]) -> bool:
-    return value in known or (is_missing([value])[0] and is_missing(known).any())
+    return value in known or bool(is_missing([value])[0] and is_missing(known).any())
 
 
 def _walk(pipeline: Foreign, walk: Walk) -> Columns:

@@ -86,7 +86,7 @@ class Columns:
         if features.is_plain:
             return cls(features, AffineMap.identity(len(features)), raw, features.names)
         matrix = np.zeros((len(features), features.dim))
-        for j in raw:
+        for j in range(len(features)):
             columns = features.columns_of(j)
             matrix[j, columns] = _numbers_of(features, j) if features.is_category(j) else 1.0
         return cls(features, AffineMap(matrix, np.zeros(len(features))), raw, features.names)

@@ -107,7 +107,7 @@ def discretizer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
 @register_symbolic("sklearn.preprocessing.Binarizer")
 def binarizer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """Return 1 above the threshold, else 0."""
-    edges = [(float(step.threshold),)] * len(columns)
+    edges: list[tuple[float, ...]] = [(float(step.threshold),)] * len(columns)
     codes = [np.array([[0.0], [1.0]])] * len(columns)
     return _by_bins(step, columns, walk, edges, codes, left_closed=False)
 

@@ -177,7 +177,7 @@ def _by_lattice(
     """Split the number farthest, in cost, from what is allowed."""
     if not len(domain.lattice):
         return
-    below, above = np.empty((len(points), len(domain.lattice))), np.empty(0)
+    below = np.empty((len(points), len(domain.lattice)))
     above = below.copy()
     for k, j in enumerate(domain.lattice):
         own = None if domain.own is None else domain.own[boxes.row, j]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pertinent.domains import Domain
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.projection.convex import solve_convex
+from pertinent.projection.exponential import solve_exponential
 from pertinent.projection.global_scip import exact_if_asked
 from pertinent.projection.halfspace import solve_bounds, solve_halfspace
 from pertinent.projection.mixed import solve_mixed
@@ -18,6 +19,7 @@ from pertinent.regions import Cell
 def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
     """Return the method for a cell, by its structure.
 
+    - a probability of a softmax: tangents, the first at the answer of a cone program;
     - whole numbers, categories, bins or rules of change: branch and bound over the dual simplex
       (linear rows only);
     - no rows: clip into the bounds;
@@ -36,6 +38,9 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
     >>> choose_method(Cell(np.ones((1, 3)), np.zeros(1)))
     Method(name='half-space', why='one linear row: fractional knapsack in closed form')
     """
+    if cell.exponentials:
+        why = "a softmax probability: exponential cones by Clarabel, made exact by tangents"
+        return Method("tangents", why, solve_exponential)
     if domain is not None:
         return _mixed_method(cell)
     if cell.is_linear:

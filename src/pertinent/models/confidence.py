@@ -1,0 +1,115 @@
+"""Regions in which a model is sure: the probability of a class is at least ``min_proba``.
+
+Where the probability of label t against k is ``1 / (1 + exp(s_k - s_t))``, asking for p moves the
+row ``s_k - s_t <= 0`` to ``s_k - s_t <= -log(p / (1 - p))``. For a softmax over more classes,
+``sum_k exp(s_k - s_t) <= (1 - p) / p``, a convex inequality if the scores are linear.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pertinent._typing import Foreign
+from pertinent.exceptions import InputError, UnsupportedModelError
+from pertinent.models.calibrated import log_odds_factor
+from pertinent.models.pipeline import columns_of, final_step, pull_back
+from pertinent.models.registry import RegionOf, _names, decision_region, model_classes
+from pertinent.regions import Cell, Exponential, Region
+
+#: Models whose rows ``score_k - score_t`` are exactly the logarithms of odds.
+SOFTMAX = (
+    "sklearn.linear_model.LogisticRegression",
+    "sklearn.linear_model.LogisticRegressionCV",
+    "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
+    "sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis",
+    "sklearn.naive_bayes.GaussianNB",
+)
+
+
+def confident(min_proba: float) -> RegionOf:
+    """Return the function that gives a model's regions of at least this probability."""
+    if not 0.0 < min_proba < 1.0:
+        raise InputError(f"min_proba must lie between 0 and 1. Got {min_proba!r} instead.")
+    return _Confident(float(min_proba))
+
+
+class _Confident:
+    """A region function that other processes can be given."""
+
+    def __init__(self, min_proba: float) -> None:
+        self.min_proba = min_proba
+
+    def __call__(self, model: Foreign, label: Any, margin: float) -> Region:
+        return confident_region(model, label, margin, self.min_proba)
+
+
+def confident_region(model: Foreign, label: Any, margin: float, min_proba: float) -> Region:
+    """Return where a model predicts a label with at least the given probability.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> sure = confident_region(model, 1, 0.0, 0.9)
+    >>> bool((sure.contains(X) == (model.predict_proba(X)[:, 1] >= 0.9)).all())
+    True
+    """
+    final, columns = final_step(model), columns_of(model)
+    factor, offset = log_odds_factor(model)
+    if factor is not None:
+        region = _recalibrated(final, label, factor, offset)
+    else:
+        _require_softmax(model, final)
+        region = decision_region(final, label, 0.0)
+    odds = float(np.log(min_proba) - np.log1p(-min_proba))
+    if len(model_classes(model)) == 2:
+        cells = tuple(_shifted(cell, max(odds, 0.0)) for cell in region.cells)
+    else:
+        cells = tuple(_softmax(cell, odds, final) for cell in region.cells)
+    return pull_back(Region(cells, region.dim).tighten(margin), columns)
+
+
+def _require_softmax(model: Foreign, final: Foreign) -> None:
+    if not hasattr(model, "predict_proba"):
+        raise UnsupportedModelError(f"{type(model).__name__} has no predict_proba for min_proba.")
+    known = {name for cls in type(final).__mro__ for name in _names(cls)}
+    n_classes = len(model_classes(model))
+    votes = getattr(final, "multi_class", None) == "ovr" or (
+        getattr(final, "solver", None) == "liblinear"
+    )
+    if not known & set(SOFTMAX) or (votes and n_classes > 2):
+        short = ", ".join(name.rsplit(".", 1)[-1] for name in SOFTMAX)
+        raise UnsupportedModelError(
+            f"The probabilities of {type(final).__name__} are no softmax of its scores. min_proba "
+            f"is supported for {short} (the last two with two classes), and for "
+            "CalibratedClassifierCV(method='sigmoid') over one binary linear model."
+        )
+
+
+def _recalibrated(final: Foreign, label: Any, factor: float, offset: float) -> Region:
+    """Return where a calibrated score is in favour of a label, in log odds."""
+    from pertinent.models.linear import coefficients, linear_region
+
+    W, b = coefficients(final)
+    return linear_region(factor * W, factor * b + offset, final, label, 0.0)
+
+
+def _shifted(cell: Cell, odds: float) -> Cell:
+    """Return the cell whose rows are asked for with the logarithm of the odds."""
+    rows = tuple(replace(row, c=row.c + odds) for row in cell.quadratics)
+    return replace(cell, h=cell.h - odds, quadratics=rows)
+
+
+def _softmax(cell: Cell, odds: float, final: Foreign) -> Cell:
+    if not cell.is_linear:
+        raise UnsupportedModelError(
+            f"min_proba for {type(final).__name__} is supported with two classes only: with more, "
+            "the region is not convex."
+        )
+    # sum_k exp(G_k x - h_k) <= exp(-odds)
+    return replace(cell, exponentials=(Exponential(cell.G, odds - cell.h),))
