@@ -11,6 +11,7 @@ from pertinent.certificate._copositive import CopositiveProofs, Simplices
 from pertinent.certificate._fewest import Argument, FewestProofs
 from pertinent.certificate._linear import LinearProofs, SingleRowProofs
 from pertinent.certificate._proofs import Block, Certificate, NoProofs, Proofs
+from pertinent.certificate._rivals import RivalProofs
 from pertinent.certificate._separable import SeparableProofs
 from pertinent.certificate._several import SeveralProofs, SolverBounds
 from pertinent.certificate._status import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, status_names
@@ -29,6 +30,7 @@ __all__ = [
     "LinearProofs",
     "NoProofs",
     "Proofs",
+    "RivalProofs",
     "SeparableProofs",
     "SeveralProofs",
     "Simplices",

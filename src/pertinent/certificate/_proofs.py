@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +43,32 @@ class Proofs(ABC):
         return np.ones(len(self), dtype=bool)
 
 
+class RegionProofs(ABC):
+    """Proofs about all pieces of a region at once; its block has the piece `WHOLE`."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def piece_bounds(
+        self,
+        region: Region,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return what is proved of each center and piece, shape (n, n_pieces)."""
+
+    @abstractmethod
+    def take(self, rows: IntArray) -> RegionProofs:
+        """Return the proofs of the given rows."""
+
+
+#: The piece of a block whose proofs speak of every piece.
+WHOLE = -1
+
+
 @dataclass(frozen=True, eq=False)
 class NoProofs(Proofs):
     """Nothing is known beyond that a distance is not negative."""
@@ -69,11 +96,11 @@ class NoProofs(Proofs):
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Proofs about one piece of a union, for some of the rows."""
+    """Proofs about one piece of a union (or about all: `WHOLE`), for some of the rows."""
 
     piece: int
     rows: IntArray
-    proofs: Proofs
+    proofs: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +130,14 @@ class Certificate:
         high = np.broadcast_to(upper, centers.shape)
         over_union = np.full(self.n, np.inf)
         by_piece = self._by_piece()
-        for piece, cell in enumerate(region.cells):
-            known = np.zeros(self.n)
-            for block in by_piece.get(piece, ()):
+        whole = self._whole(by_piece.get(WHOLE, ()), region, centers, weights, low, high)
+        for piece in range(len(region)):
+            known = np.zeros(self.n) if whole is None else whole[:, piece]
+            if piece not in by_piece:
+                np.minimum(over_union, known, out=over_union)
+                continue
+            cell = region.cells[piece]
+            for block in by_piece[piece]:
                 rows = block.rows
                 inside = slice(None) if _is_everything(rows, self.n) else rows
                 lo, hi = low[inside], high[inside]
@@ -122,6 +154,27 @@ class Certificate:
         for block in self.blocks:
             trusted[block.rows] &= block.proofs.trusted()
         return trusted
+
+    def _whole(
+        self,
+        blocks: Sequence[Block],
+        region: Region,
+        centers: FloatArray,
+        weights: FloatArray,
+        low: FloatArray,
+        high: FloatArray,
+    ) -> FloatArray | None:
+        """Return what proofs about the whole region show of each piece, None without any."""
+        if not blocks:
+            return None
+        known = np.zeros((self.n, len(region)))
+        for block in blocks:
+            rows = block.rows
+            proved = block.proofs.piece_bounds(
+                region, centers[rows], weights, low[rows], high[rows]
+            )
+            known[rows] = np.maximum(known[rows], proved)
+        return known
 
     def _by_piece(self) -> dict[int, list[Block]]:
         grouped: dict[int, list[Block]] = {}

@@ -131,7 +131,7 @@ class _Search:
         if skip and pieces > 1 and (weights > 0).all():
             everyone = np.arange(n)
             if isinstance(region, WinnerRegion):
-                cheap, rivals = winner_bounds(region, centers, weights)
+                cheap, rivals = winner_bounds(region, centers, weights, low, high)
                 blocks.append(Block(WHOLE, everyone, rivals))
             else:
                 for p, cell in enumerate(region.cells):

@@ -1,0 +1,58 @@
+"""The proof behind pieces of a winner-takes-all region that were skipped.
+
+Piece p asks for ``(W_j - W_p) x <= b_p - b_j - slack`` for every rival j. One rival alone already
+proves a bound by weak duality, with the multiplier ``1 / max_i(|g_i| / w_i)`` on ``g = W_j - W_p``,
+i over the features that can move; if none can, the row alone may prove the piece empty. So the
+proof names one rival for each center and piece.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent._typing import FloatArray, IntArray
+from pertinent.certificate._linear import dual_values, is_empty
+from pertinent.certificate._proofs import RegionProofs
+from pertinent.regions import Region
+
+
+@dataclass(frozen=True, eq=False)
+class RivalProofs(RegionProofs):
+    """One rival for each center and piece, shape (n, n_pieces)."""
+
+    rival: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.rival)
+
+    def take(self, rows: IntArray) -> RivalProofs:
+        """Return the proofs of the given rows."""
+        return RivalProofs(self.rival[rows])
+
+    def piece_bounds(
+        self,
+        region: Region,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the bound of each center and piece, recomputed from the region's rows."""
+        bounds = np.zeros(self.rival.shape)
+        start = np.clip(centers, lower, upper)
+        movable = upper > lower
+        for p in range(bounds.shape[1]):
+            g, h = region.row(p, self.rival[:, p])  # type: ignore[attr-defined]
+            steep = np.where(movable, np.abs(g) / weights, 0.0).max(axis=1)
+            excess = np.einsum("nd,nd->n", g, start) - h
+            y = np.where(excess > 0, 1.0 / np.where(steep > 0, steep, 1.0), 0.0)
+            slopes, pull = y[:, None] * g, y * excess
+            bounds[:, p] = dual_values(slopes, pull, start, centers, weights, lower, upper)
+            stuck = np.flatnonzero((steep == 0) & (excess > 0))
+            if len(stuck):
+                empty = is_empty(g[stuck], excess[stuck], start[stuck], lower[stuck], upper[stuck])
+                bounds[stuck[empty], p] = np.inf
+        return bounds

@@ -1,0 +1,181 @@
+"""Geometry of winner-takes-all: the item with the largest linear score decides.
+
+Nearest prototypes are of this kind: ``|x - p|^2 = |x|^2 - (2 p'x - p'p)``, so the nearest one has
+the largest score ``2 p'x - p'p``. The region of a class is a union over its items p:
+
+    (W_j - W_p) x <= b_p - b_j - slack    for every item j of the other classes.
+
+All right-hand sides follow from as many scores as there are items, not from their pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.regions import AffineMap, Cell, LazyCells, Quadratic, Region, row_products
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Linear scores ``W x + b``, one for each item."""
+
+    W: FloatArray
+    b: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.b)
+
+    def __call__(self, points: FloatArray) -> FloatArray:
+        """Return the scores of each point, shape (n, n_items)."""
+        return row_products(points, self.W) + self.b
+
+    def pull_back(self, through: AffineMap) -> Scores:
+        """Return the scores as a function of ``z``, for ``x = M z + t``."""
+        return Scores(through.rows(self.W), self.b + self.W @ through.shift)
+
+
+@dataclass(frozen=True, eq=False)
+class WinnerRegion(Region):
+    """Where one of the ``own`` items has a larger score than every rival, by ``slack``.
+
+    Build it with `WinnerRegion.of`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.winners import Scores, WinnerRegion
+    >>> one = Scores(np.array([[1.0]]), np.array([0.0]))
+    >>> zero = Scores(np.array([[0.0]]), np.array([2.0]))
+    >>> WinnerRegion.of(one, zero).contains(np.array([[1.0], [3.0]]))
+    array([False,  True])
+    """
+
+    own: Scores = None  # type: ignore[assignment]
+    rivals: Scores = None  # type: ignore[assignment]
+    slack: float = 0.0
+
+    @classmethod
+    def of(cls, own: Scores, rivals: Scores, slack: float = 0.0) -> WinnerRegion:
+        """Return the region where an own item wins."""
+
+        def cell(p: int) -> Cell:
+            return Cell(rivals.W - own.W[p], own.b[p] - rivals.b - slack)
+
+        return cls(LazyCells(len(own), cell), own.W.shape[1], own, rivals, slack)
+
+    @cached_property
+    def slope(self) -> float:
+        """The largest coefficient of any row, the unit of a margin."""
+        if not len(self.own) or not len(self.rivals):
+            return 0.0
+        up = self.rivals.W.max(axis=0) - self.own.W.min(axis=0)
+        down = self.own.W.max(axis=0) - self.rivals.W.min(axis=0)
+        return float(np.maximum(up, down).max(initial=0.0))
+
+    def tighten(self, margin: float) -> WinnerRegion:
+        """Return the region with every row asked for by ``margin`` times the largest slope."""
+        return WinnerRegion.of(self.own, self.rivals, self.slack + margin * self.slope)
+
+    def pull_back(self, through: AffineMap) -> WinnerRegion:
+        """Return the region of the points whose image lies in this one."""
+        return WinnerRegion.of(
+            self.own.pull_back(through), self.rivals.pull_back(through), self.slack
+        )
+
+    def complement(self) -> WinnerRegion:
+        """Return where a rival wins against every own item."""
+        return WinnerRegion.of(self.rivals, self.own, -self.slack)
+
+    def row(self, piece: int, rivals: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the rows (coefficients, right-hand sides) of one piece against some rivals."""
+        g = self.rivals.W[rivals] - self.own.W[piece]
+        return g, self.own.b[piece] - self.rivals.b[rivals] - self.slack
+
+    def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
+        """Return whether the best own item beats the best rival by the slack."""
+        points = np.atleast_2d(np.asarray(points, dtype=float))
+        if not len(self.own):
+            return np.zeros(len(points), dtype=bool)
+        best = self.own(points).max(axis=1)
+        rival = self.rivals(points).max(axis=1, initial=-np.inf)
+        return np.asarray(rival - best + self.slack <= tol)
+
+
+#: An item with a metric of its own: its squared distance is ``|F x - s|^2``.
+Item = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class MetricRegion(Region):
+    """Where an own item is nearer than every rival, each in its own metric.
+
+    Build it with `MetricRegion.of`.
+    """
+
+    own: tuple[Item, ...] = ()
+    rivals: tuple[Item, ...] = ()
+    places: tuple[FloatArray, FloatArray] = None  # type: ignore[assignment]
+    slack: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        own: tuple[Item, ...],
+        rivals: tuple[Item, ...],
+        places: tuple[FloatArray, FloatArray],
+        slack: float = 0.0,
+    ) -> MetricRegion:
+        """Return the region; ``places`` are where own items and rivals themselves lie."""
+        cells = tuple(
+            _duels(item, rivals, place, slack) for item, place in zip(own, places[0], strict=True)
+        )
+        return cls(cells, places[0].shape[1], own, rivals, places, slack)
+
+    def tighten(self, margin: float) -> MetricRegion:
+        """Return the region with every row asked for by ``margin`` times the largest slope."""
+        slope = max(
+            (
+                max([*np.abs(cell.G).max(axis=1, initial=0.0), *(r.scale() for r in cell.quadratics)])
+                for cell in self.cells
+                if len(self.rivals)
+            ),
+            default=0.0,
+        )
+        return MetricRegion.of(self.own, self.rivals, self.places, self.slack + margin * slope)
+
+    def complement(self) -> MetricRegion:
+        """Return where a rival is nearer than every own item."""
+        return MetricRegion.of(self.rivals, self.own, self.places[::-1], -self.slack)
+
+    def pull_back(self, through: AffineMap) -> Region:
+        """Return the region of the points whose image lies in this one."""
+        if not through.is_diagonal or (through.matrix == 0).any():
+            return super().pull_back(through)
+        own, rivals = (
+            tuple((through.rows(F), s - F @ through.shift) for F, s in items)
+            for items in (self.own, self.rivals)
+        )
+        there, here = ((p - through.shift) / through.matrix for p in self.places)
+        return MetricRegion.of(own, rivals, (there, here), self.slack)
+
+
+def _duels(item: Item, rivals: tuple[Item, ...], place: FloatArray, slack: float) -> Cell:
+    """Return the cell where one item is nearer than every rival.
+
+    ``|F x - s|^2 - |F_j x - s_j|^2 + slack <= 0`` has the slope ``2 (F_j's_j - F's)`` at 0.
+    """
+    F, s = item
+    G, h, rows = [], [], []
+    for F_j, s_j in rivals:
+        q, c = 2 * (s_j @ F_j - s @ F), float(s @ s - s_j @ s_j) + slack
+        if F_j.shape == F.shape and (F_j == F).all():
+            G.append(q)
+            h.append(-c)
+        else:
+            rows.append(Quadratic(F, F_j, q, c))
+    dim = F.shape[1]
+    return Cell(np.array(G).reshape(-1, dim), np.array(h), tuple(rows), anchors=place[None])
