@@ -13,16 +13,18 @@ from pertinent._typing import FloatArray, Foreign
 from pertinent.asked import Asked
 from pertinent.certificate import INFEASIBLE, OPTIMAL
 from pertinent.certificate._check import GAP_CONVEX, GAP_NONCONVEX, is_closed
-from pertinent.certificate._records import decode, unknown_kinds
+from pertinent.certificate._records import decode, unknown_kinds, with_domain
 from pertinent.constraints import Constraints
+from pertinent.domains import Domain
 from pertinent.exceptions import InputError
 from pertinent.explanation import Explanations, Negatives, Positives, Results
 from pertinent.features import Features, Table
 from pertinent.negative import negative_limits
-from pertinent.positive import PositiveQuestion, positive_limits
+from pertinent.positive import PositiveQuestion, positive_limits, turned_off
 from pertinent.prepared import Certified, Prepared
 from pertinent.projection.problem import distance
 from pertinent.recheck import recheck_negatives, recheck_positives
+from pertinent.views.rounding import rules_broken
 from pertinent.views.single import Explanation
 from pertinent.views.stored import CERTIFICATES, ELSEWHERE, read_document, require_document
 from pertinent.views.summary import summarize
@@ -123,11 +125,11 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Explanations:
     prepared = Prepared(
         model,
         features,
-        _per_feature(decode(question["weights"]), features, "weights"),
+        _per_column(decode(question["weights"]), table, "weights"),
         _constraints(question),
         float(question["margin"]),
     )
-    baseline = _per_feature(decode(question["baseline"]), features, "baseline")
+    baseline = _per_column(decode(question["baseline"]), table, "baseline")
     asked = Asked(
         prepared,
         PositiveQuestion(baseline, bool(question["between"]), float(question["off_tol"])),
@@ -135,8 +137,8 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Explanations:
     )
     shared = {"table": table, "classes": prepared.classes, "baseline": baseline}
     return Explanations(
-        _results(Positives, proof["positive"], shared),
-        _results(Negatives, proof["negative"], shared),
+        _results(Positives, proof["positive"], shared, _domain(prepared, table, changes=False)),
+        _results(Negatives, proof["negative"], shared, _domain(prepared, table, changes=True)),
         np.array([bool(question["avoided"])]),
         asked,
     )
@@ -184,20 +186,30 @@ def _constraints(question: dict[str, Any]) -> Constraints:
     return constraints
 
 
-def _per_feature(values: Any, features: Features, name: str) -> FloatArray:
+def _per_column(values: Any, table: Table, name: str) -> FloatArray:
     array = np.asarray(values, dtype=float)
-    if array.shape != (len(features),) or not np.isfinite(array).all():
-        raise InputError(f"The stored {name} are not one number for each feature.")
+    columns = table.values.shape[1]
+    if array.shape != (columns,) or not np.isfinite(array).all():
+        raise InputError(f"The stored {name} are not one number for each of {columns} columns.")
     return array
 
 
-def _results(kind: type[R], record: dict[str, Any], shared: dict[str, Any]) -> R:
+def _domain(prepared: Prepared, table: Table, *, changes: bool) -> Domain | None:
+    """Return what values the rules allow, from the question and not from the proof."""
+    return prepared.constraints.domain(
+        prepared.features, table.values, prepared.weights, table.booleans, changes
+    )
+
+
+def _results(
+    kind: type[R], record: dict[str, Any], shared: dict[str, Any], domain: Domain | None
+) -> R:
     values: dict[str, Any] = {}
     for f in fields(kind):
         if f.name in ELSEWHERE:
             values[f.name] = shared[f.name]
         elif f.name.endswith(CERTIFICATES):
-            values[f.name] = tuple(_certified(part) for part in record[f.name])
+            values[f.name] = tuple(_certified(part, domain) for part in record[f.name])
         elif f.name == "second":
             second = decode(record[f.name])
             values[f.name] = {} if second is None else {0: second}
@@ -208,9 +220,10 @@ def _results(kind: type[R], record: dict[str, Any], shared: dict[str, Any]) -> R
     return kind(**values)
 
 
-def _certified(part: dict[str, Any]) -> Certified:
+def _certified(part: dict[str, Any], domain: Domain | None) -> Certified:
     kind, place = part["region"]
-    return Certified((str(kind), int(place)), np.array([0]), decode(part["certificate"]))
+    certificate = with_domain(decode(part["certificate"]), domain)
+    return Certified((str(kind), int(place)), np.array([0]), certificate)
 
 
 # -- The claims ------------------------------------------------------------------------------
@@ -253,10 +266,14 @@ def _valid(
     points = table.as_handed_out(results.values)
     predicted = int(prepared.predict(table, points)[0])
     inside = ((points >= limits[0]) & (points <= limits[1])).all()
+    broken = rules_broken(prepared, table, points, changes=isinstance(results, Negatives))
     says = f"predict says {prepared.classes.tolist()[predicted]!r}"
     return [
         _judged(f"{name} is predicted as said", predicted == label, says),
-        _judged(f"{name} obeys the rules", inside and (points == results.values).all()),
+        _judged(
+            f"{name} obeys the rules",
+            inside and (points == results.values).all() and not broken.any(),
+        ),
     ]
 
 
@@ -272,7 +289,7 @@ def _positive_proofs(asked: Asked, positive: Positives) -> list[Finding]:
     ]  # fmt: skip
     if not positive.found[0]:
         return out
-    off = np.abs(positive.sparse_values - baseline) <= asked.question.off_tol
+    off = turned_off(asked.prepared, positive.sparse_values, asked.question)
     on = np.where(off, 0.0, asked.prepared.weights)[0]
     samples = positive.table.values
     claimed = positive.closeness[0]
@@ -281,7 +298,7 @@ def _positive_proofs(asked: Asked, positive: Positives) -> list[Finding]:
     out.append(_judged("its distance to the sample is as said", right, f"{real:.6g}"))
     if positive.status_code[0] == OPTIMAL:
         total = distance(positive.values, samples, asked.prepared.weights)
-        gap = _gap(asked.prepared, positive.closeness_certificates)
+        gap = _gap(asked.prepared, positive, positive.closeness_certificates)
         # The bound is on the part of the distance that is not held fixed.
         proved = second + (total - real)
         closed = is_closed(total, proved, positive.values, samples, asked.prepared.weights, gap)[0]
@@ -311,7 +328,7 @@ def _proved(
     if not np.isclose(real[0], results.objective[0], rtol=1e-9, atol=1e-12):
         return Finding(f"{name} has the size that is said", REFUTED, f"it is {real[0]:.6g}")
     if status == OPTIMAL:
-        gap = _gap(prepared, certificates)
+        gap = _gap(prepared, results, certificates)
         closed = is_closed(real, bound, at, centers, prepared.weights, gap)[0]
         return _bounded(f"{name} is proved smallest", closed, certificates, bound[0])
     claimed = results.bound[0]
@@ -319,9 +336,10 @@ def _proved(
     return _bounded(f"{name}: none is smaller than {claimed:.4g}", reached, certificates, bound[0])
 
 
-def _gap(prepared: Prepared, certificates: tuple[Certified, ...]) -> float:
+def _gap(prepared: Prepared, results: Results, certificates: tuple[Certified, ...]) -> float:
+    domain = _domain(prepared, results.table, changes=isinstance(results, Negatives))
     convex = all(prepared.region(*part.key, 0.0)[0].is_convex for part in certificates)
-    return GAP_CONVEX if convex else GAP_NONCONVEX
+    return GAP_CONVEX if convex and domain is None else GAP_NONCONVEX
 
 
 def _bounded(claim: str, holds: Any, certificates: tuple[Certified, ...], bound: float) -> Finding:

@@ -7,17 +7,14 @@ nothing else is needed, and nothing but the kinds named here is ever built from 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
+from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
-from pertinent.certificate._copositive import CopositiveProofs, Simplices
-from pertinent.certificate._linear import LinearProofs, SingleRowProofs
-from pertinent.certificate._proofs import Block, Certificate, NoProofs, Proofs
-from pertinent.certificate._several import SeveralProofs, SolverBounds
-from pertinent.certificate._tangent import TangentProofs
+from pertinent.certificate._proofs import Proofs
 from pertinent.exceptions import InputError
 from pertinent.regions import Cell
 
@@ -59,19 +56,40 @@ def record_as(name: str) -> Callable[[C], C]:
     return add
 
 
-for _name, _cls in {
-    "certificate": Certificate,
-    "block": Block,
-    "nothing": NoProofs,
-    "linear": LinearProofs,
-    "single-row": SingleRowProofs,
-    "several": SeveralProofs,
-    "solver-bounds": SolverBounds,
-    "tangent": TangentProofs,
-    "copositive": CopositiveProofs,
-    "simplices": Simplices,
-}.items():
-    record_as(_name)(_cls)
+#: The kinds of this package, imported when one is met.
+_OWN = {
+    "certificate": "_proofs.Certificate",
+    "block": "_proofs.Block",
+    "nothing": "_proofs.NoProofs",
+    "linear": "_linear.LinearProofs",
+    "single-row": "_linear.SingleRowProofs",
+    "several": "_several.SeveralProofs",
+    "solver-bounds": "_several.SolverBounds",
+    "tangent": "_tangent.TangentProofs",
+    "copositive": "_copositive.CopositiveProofs",
+    "simplices": "_copositive.Simplices",
+    "separable": "_separable.SeparableProofs",
+    "branch": "_branch.BranchProofs",
+    "branch-tree": "_branch.Tree",
+    "strict": "_cardinality.StrictProofs",
+    "fewest": "_fewest.FewestProofs",
+    "argument": "_fewest.Argument",
+    "sufficient": "_sufficient.SufficientProofs",
+    "rivals": "_rivals.RivalProofs",
+}
+_OWN_NAMES = {f"{__package__}.{path}": name for name, path in _OWN.items()}
+
+
+def _name_of(cls: type) -> str | None:
+    return _NAMES.get(cls) or _OWN_NAMES.get(f"{cls.__module__}.{cls.__qualname__}")
+
+
+def _kind_of(name: str) -> type | None:
+    if name in _OWN:
+        module, cls = _OWN[name].split(".")
+        found: type = getattr(import_module(f"{__package__}.{module}"), cls)
+        return found
+    return _KINDS.get(name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +162,10 @@ def decode(record: Any) -> Any:
         return {decode(key): decode(value) for key, value in record["pairs"]}
     if not isinstance(kind, str):
         raise InputError(f"A stored value lacks its type: {str(record)[:80]}.")
-    if kind not in _KINDS:
+    cls = _kind_of(kind)
+    if cls is None:
         return UnknownProofs(kind)
-    return _decode_dataclass(_KINDS[kind], record)
+    return _decode_dataclass(cls, record)
 
 
 def unknown_kinds(value: Any) -> set[str]:
@@ -161,7 +180,9 @@ def unknown_kinds(value: Any) -> set[str]:
 
 
 def _encode_dataclass(value: Any) -> dict[str, Any]:
-    name = _NAMES.get(type(value))
+    name = _name_of(type(value))
+    if name == "branch":
+        value = _own_branches(value)
     if name is None:
         return {"type": f"{type(value).__module__}.{type(value).__qualname__}"}
     return {"type": name} | {f.name: encode(getattr(value, f.name)) for f in fields(value)}
@@ -173,9 +194,65 @@ def _decode_dataclass(cls: type, record: dict[str, Any]) -> Any:
     if not set(given) <= names:
         raise InputError(f"A stored {record['type']!r} has unknown parts {set(given) - names}.")
     try:
-        return cls(**given)
+        made = cls(**given)
     except TypeError as error:
         raise InputError(f"A stored {record['type']!r} is incomplete: {error}.") from error
+    if record["type"] == "branch-tree":
+        _require_downward(made)
+    return made
+
+
+def _own_branches(proofs: Any) -> Any:
+    """Return the proofs with the cases of their own rows only, numbered from the roots down.
+
+    The domain is left out: a checker takes it from the question, not from the proof.
+    """
+    tree, order = proofs.tree, list(dict.fromkeys(proofs.roots.tolist()))
+    for node in order:  # grows while it is read
+        if tree.kind[node] != 0:
+            order += [int(tree.left[node]), int(tree.right[node])]
+    nodes = np.array(order, dtype=np.int64)
+    place = np.full(len(tree.kind), -1)
+    place[nodes] = np.arange(len(nodes))
+    leaf = tree.kind[nodes] == 0
+    used, proof = np.unique(tree.proof[nodes], return_inverse=True)
+    first = int(used[0] < 0)  # -1 where there is no row of multipliers
+    own = replace(
+        tree,
+        kind=tree.kind[nodes],
+        place=tree.place[nodes],
+        low=tree.low[nodes],
+        high=tree.high[nodes],
+        left=np.where(leaf, -1, place[tree.left[nodes]]),
+        right=np.where(leaf, -1, place[tree.right[nodes]]),
+        proof=proof.reshape(-1) - first,
+    )
+    return replace(
+        proofs, domain=None, roots=place[proofs.roots], tree=own,
+        multipliers=proofs.multipliers[used[first:]], ray=proofs.ray[used[first:]],
+    )  # fmt: skip
+
+
+def _require_downward(tree: Any) -> None:
+    """Refuse a tree that does not end: children must come after their parents."""
+    here = np.arange(len(tree.kind))
+    inner = tree.kind != 0
+    for child in (tree.left, tree.right):
+        if not ((child[inner] > here[inner]) & (child[inner] < len(here))).all():
+            raise InputError("A stored tree of cases is not a tree.")
+
+
+def with_domain(value: Any, domain: Any) -> Any:
+    """Return decoded proofs that speak of the given domain."""
+    if isinstance(value, tuple):
+        return tuple(with_domain(item, domain) for item in value)
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    names = {f.name for f in fields(value)}
+    new = {n: with_domain(getattr(value, n), domain) for n in names & {"blocks", "proofs", "parts"}}
+    if "domain" in names:
+        new["domain"] = domain
+    return replace(value, **new) if new else value
 
 
 def _encode_array(array: np.ndarray[Any, Any]) -> dict[str, Any]:

@@ -7,44 +7,27 @@ from typing import Any
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray
-from pertinent.features import Features, Table, as_frame
+from pertinent.features import Features, Table
 
 #: A feature's value as its owner knows it; None where there is no point.
 Raw = float | int | bool | str | None
 
 
-def _has_groups(features: Features) -> bool:
-    """Whether some features have several columns inside: the categories of one feature."""
-    return not getattr(features, "is_plain", True)
-
-
 def is_number(features: Features, j: int) -> bool:
     """Return whether a feature holds numbers, not categories."""
-    return not (_has_groups(features) and features.is_category(j))
+    return not features.is_category(j)
 
 
 def first_column(features: Features, j: int) -> int:
     """Return the first column of a feature inside."""
-    return int(features.first[j]) if _has_groups(features) else j
+    return int(features.first[j])
 
 
 def number_columns(features: Features) -> BoolArray:
     """Return which columns inside hold numbers that a reader sees."""
-    if not _has_groups(features):
-        return np.ones(len(features), dtype=bool)
     mask = np.zeros(features.dim, dtype=bool)
     mask[[first_column(features, j) for j in range(len(features)) if is_number(features, j)]] = True
     return mask
-
-
-def by_column(features: Features, mask: BoolArray) -> BoolArray:
-    """Return a mask of features as one of their columns."""
-    return features.by_column(mask) if _has_groups(features) else mask
-
-
-def by_feature(features: Features, mask: BoolArray) -> BoolArray:
-    """Return, from a mask of columns, whether any column of each feature is set."""
-    return features.by_feature(mask) if _has_groups(features) else mask
 
 
 def raw_columns(table: Table, values: FloatArray) -> dict[str, list[Raw]]:
@@ -59,20 +42,19 @@ def raw_columns(table: Table, values: FloatArray) -> dict[str, list[Raw]]:
     >>> raw_columns(table, table.values + 1)
     {'age': [31.0], 'income': [1201.0]}
     """
-    names = table.features.names
+    features = table.features
     missing = np.asarray(np.isnan(values).all(axis=1))
     # A category has no code for "no point": such rows are decoded from the samples and blanked.
-    written = table.write(np.where(missing[:, None], table.values, values))
-    frame = as_frame(written)
-    if frame is None:
-        columns = [written[:, j].tolist() for j in range(len(names))]
-    else:
-        known = names if set(names) == set(frame.columns) else frame.columns
-        columns = [frame[name].to_list() for name in known]
-    return {
-        name: [None if gone else _plain(v) for v, gone in zip(column, missing, strict=True)]
-        for name, column in zip(names, columns, strict=True)
-    }
+    filled = np.where(missing[:, None], table.values, values)
+    raw = table.raw(table.as_handed_out(filled))
+    truths = set(table.booleans.tolist())
+    out: dict[str, list[Raw]] = {}
+    for j, name in enumerate(features.names):
+        column = [_plain(value) for value in raw[:, j].tolist()]
+        if is_number(features, j) and first_column(features, j) in truths:
+            column = [bool(value) for value in column]
+        out[name] = [None if gone else v for v, gone in zip(column, missing, strict=True)]
+    return out
 
 
 def raw_rows(table: Table, values: FloatArray) -> list[list[Raw]]:

@@ -14,6 +14,7 @@ import numpy as np
 from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.features import Table
 from pertinent.prepared import Prepared
+from pertinent.rulecheck import broken_rules
 
 #: Steps of a tenth each, before the exact number is shown.
 REFINEMENTS = 6
@@ -52,6 +53,8 @@ def round_valid(
     labels: IntArray,
     limits: tuple[FloatArray, FloatArray],
     steps: FloatArray,
+    *,
+    changes: bool = False,
 ) -> FloatArray:
     """Return the points rounded as coarsely as the model's ``predict`` and the rules allow.
 
@@ -71,6 +74,8 @@ def round_valid(
     limits : tuple of ndarray
         Lowest and highest allowed values, broadcastable to the points.
     steps : ndarray of shape (n_features,)
+    changes : bool
+        Whether the rules about how many features change apply.
     """
     shown = points.copy()
     waiting = np.flatnonzero(~np.isnan(points).any(axis=1) & moved.any(axis=1))
@@ -81,11 +86,29 @@ def round_valid(
             break
         tried = np.where(moved[waiting], candidate[waiting], points[waiting])
         inside = ((tried >= low[waiting]) & (tried <= high[waiting])).all(axis=1)
-        right = prepared.predict(table.take(waiting), tried) == labels[waiting]
-        good = inside & right
+        some = table.take(waiting)
+        right = prepared.predict(some, tried) == labels[waiting]
+        good = inside & right & ~rules_broken(prepared, some, tried, changes=changes)
         shown[waiting[good]] = tried[good]
         waiting = waiting[~good]
     return shown
+
+
+def rules_broken(
+    prepared: Prepared, table: Table, points: FloatArray, *, changes: bool
+) -> BoolArray:
+    """Return which points break a rule, value by value in raw units."""
+    wrong = np.zeros(len(points), dtype=bool)
+    for _, rows in broken_rules(
+        prepared.constraints,
+        prepared.features,
+        table.raw(points),
+        table.raw(table.values),
+        changes=changes,
+        single=table.single_precision,
+    ):
+        wrong |= rows
+    return wrong
 
 
 def _candidates(points: FloatArray, origin: FloatArray, steps: FloatArray) -> Iterator[FloatArray]:

@@ -13,8 +13,6 @@ from pertinent.negative import negative_limits
 from pertinent.positive import positive_limits
 from pertinent.views.raw import (
     Raw,
-    by_column,
-    by_feature,
     first_column,
     is_number,
     number_columns,
@@ -92,15 +90,15 @@ def _decoded(
     kept_limits = positive_limits(asked.prepared, table.values, asked.question)
     kept = round_valid(
         asked.prepared, table, positive.values[rows],
-        new & by_column(features, positive.kept[rows]), baseline,
+        new & features.by_column(positive.kept[rows]), baseline,
         positive.label[rows], kept_limits, steps,
     )  # fmt: skip
     untouched = (positive.kept & explanations.avoided[:, None])[rows]
     limits = negative_limits(asked.prepared, table.values, untouched)
     changed = round_valid(
         asked.prepared, table, negative.values[rows],
-        number_columns(features) & by_column(features, negative.changed[rows]), table.values,
-        negative.target_place[rows], limits, steps,
+        number_columns(features) & features.by_column(negative.changed[rows]), table.values,
+        negative.target_place[rows], limits, steps, changes=True,
     )  # fmt: skip
     points = {
         "sample": table.values,
@@ -113,7 +111,7 @@ def _decoded(
     }
     out: dict[str, list[list[Any]]] = {n: raw_rows(table, v) for n, v in points.items()}
     low, high = (np.broadcast_to(side, table.values.shape) for side in kept_limits)
-    out["fixed"] = (~by_feature(features, low != high)).tolist()
+    out["fixed"] = (~features.by_feature(low != high)).tolist()
     return out
 
 

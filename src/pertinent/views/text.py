@@ -261,9 +261,11 @@ def _caution(summary: Summary) -> str:
 
 
 def with_unit(feature: Summary, value: Any, *, exact: bool = False) -> str:
-    """Return a value of a feature with its unit."""
-    words = plain(value, exact=exact)
-    return f"{words} {feature['unit']}" if feature["unit"] else words
+    """Return a value of a feature with its unit: "2 years", "1 year"."""
+    words, unit = plain(value, exact=exact), feature["unit"]
+    if not unit:
+        return words
+    return f"{words} {unit[:-1] if words == '1' and unit.isalpha() else unit}"
 
 
 def _size(value: float | None) -> str:
