@@ -6,6 +6,7 @@ from pertinent.explainer import Explainer, pertinent_negatives, pertinent_positi
 from pertinent.explanation import Explanations, Negatives, Positives
 from pertinent.models import decision_region, register_model, supported_models
 from pertinent.models.transforms import register_transform
+from pertinent.plausibility import Blend, Plausibility, PlausibilityWarning
 from pertinent.projection import Options
 from pertinent.views.single import Explanation
 from pertinent.views.stored import json_schema
@@ -14,12 +15,15 @@ from pertinent.views.words import Wording
 __version__ = "0.1.0"
 
 __all__ = [
+    "Blend",
     "Constraints",
     "Explainer",
     "Explanation",
     "Explanations",
     "Negatives",
     "Options",
+    "Plausibility",
+    "PlausibilityWarning",
     "Positives",
     "Wording",
     "check",

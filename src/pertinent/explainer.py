@@ -30,6 +30,7 @@ from pertinent.features import Features, Table
 from pertinent.gathering import Gathering, gather
 from pertinent.models import region_function
 from pertinent.negative import NegativeQuestion, nearest_contrast, target_places
+from pertinent.plausibility import Plausibility
 from pertinent.positive import PositiveQuestion, two_phase
 from pertinent.prepared import Prepared
 from pertinent.projection import Options
@@ -50,6 +51,7 @@ def pertinent_positives(
     baseline: Any = 0.0,
     weights: Any = None,
     constraints: Constraints | None = None,
+    plausibility: Plausibility | None = None,
     margin: float | None = None,
     n_jobs: int | None = None,
     *,
@@ -82,6 +84,9 @@ def pertinent_positives(
     weights : array or mapping, optional
         Cost of one unit of each feature. Default 1; with ``data``, 1 / standard deviation.
     constraints : Constraints, optional
+    plausibility : Plausibility, optional
+        Keep points where data of their class lie. The positive then keeps many features: it is
+        the closest plausible point that phase 1 allows, rarely a sparse one. "two-phase" only.
     margin : float, optional
         How far inside its class a point must lie (see `Cell.tighten`). Default: what the
         model's ``predict`` needs in the precision of ``X``.
@@ -128,10 +133,15 @@ def pertinent_positives(
     """
     if method not in _POSITIVE_METHODS:
         raise InputError(f"method must be one of {sorted(_POSITIVE_METHODS)}. Got {method!r}.")
+    if plausibility is not None and method != "two-phase":
+        raise InputError(
+            f"plausibility works with method='two-phase' only. Got {method!r}: an exact set of "
+            "features and a density cannot be asked for together."
+        )
     if not off_tol >= 0:
         raise InputError(f"off_tol must be a number of at least 0. Got {off_tol!r} instead.")
     prepared, train = _prepare(
-        model, X, weights, constraints, margin, data, options, min_proba, missing
+        model, X, weights, constraints, plausibility, margin, data, options, min_proba, missing
     )
     values = baseline_values(
         baseline, prepared.features, train, prepared.constraints.lattice(prepared.features)
@@ -160,6 +170,7 @@ def pertinent_negatives(
     target: Any = None,
     weights: Any = None,
     constraints: Constraints | None = None,
+    plausibility: Plausibility | None = None,
     margin: float | None = None,
     n_jobs: int | None = None,
     *,
@@ -182,7 +193,7 @@ def pertinent_negatives(
     X : array or DataFrame of shape (n, n_features)
     target : label, sequence of n labels, or None
         The class to reach: one for all, one for each, or the nearest of all others.
-    weights, constraints, margin, n_jobs, data, batch_size, options
+    weights, constraints, plausibility, margin, n_jobs, data, batch_size, options
         As in `pertinent_positives`.
     norm : {"l1", "l0"}
         "l0": the fewest changed features, then the closest of all such changes.
@@ -213,7 +224,7 @@ def pertinent_negatives(
     True
     """
     prepared, _ = _prepare(
-        model, X, weights, constraints, margin, data, options, min_proba, missing
+        model, X, weights, constraints, plausibility, margin, data, options, min_proba, missing
     )
     table = prepared.features.read(X)
     places = target_places(prepared, target, len(table))
@@ -233,6 +244,7 @@ def _prepare(
     X: Any,
     weights: Any,
     constraints: Constraints | None,
+    plausibility: Plausibility | None,
     margin: float | None,
     data: Any,
     options: Options | None,
@@ -256,6 +268,8 @@ def _prepare(
         options or Options(),
         min_proba,
     )
+    if plausibility is not None:
+        prepared = replace(prepared, within=plausibility.bind(features, prepared.classes))
     return prepared, train
 
 
@@ -269,7 +283,7 @@ class Explainer:
         Training data: gives names, base values and the scale of each feature.
     baseline : float, array, mapping, "mean" or "median", optional
         Default "median" with data, else 0.
-    weights, constraints, margin, options
+    weights, constraints, plausibility, margin, options
         As in `pertinent_positives`.
     between : bool
         Keep every value of a positive between the baseline and the sample's own value. Without
@@ -302,6 +316,7 @@ class Explainer:
         baseline: Any = None,
         weights: Any = None,
         constraints: Constraints | None = None,
+        plausibility: Plausibility | None = None,
         margin: float | None = None,
         *,
         between: bool = True,
@@ -314,9 +329,8 @@ class Explainer:
     ) -> None:
         if overlap not in ("allow", "avoid"):
             raise InputError(f"overlap must be 'allow' or 'avoid'. Got {overlap!r} instead.")
-        self.prepared, train = _prepare(
-            model, data, weights, constraints, margin, data, options, min_proba, missing
-        )
+        shared = (weights, constraints, plausibility, margin, data, options, min_proba, missing)
+        self.prepared, train = _prepare(model, data, *shared)
         if baseline is None:
             baseline = 0.0 if data is None else "median"
         values = baseline_values(

@@ -118,6 +118,13 @@ class Positives(Results):
         No strict positive exists, and this is the two-phase one instead.
     alternatives : tuple of tuples of Alternative
         Further sets of features for each sample, in order; empty unless asked for.
+    log_density, density_threshold : ndarray of shape (n,) or None
+        With `Plausibility`: log-density of each point under the mixture of its class, and what
+        was asked for. None without a mixture.
+    density_percentile : ndarray of shape (n,) or None
+        How many percent of the class's training points have a lower density than the point.
+    blend : ndarray of object, shape (n,) or None
+        With ``Plausibility(method="hull")``: the `Blend` that each point is.
     """
 
     sparse_values: FloatArray
@@ -130,6 +137,10 @@ class Positives(Results):
     method: str = "two-phase"
     fallback: BoolArray = field(default=None)  # type: ignore[assignment]
     alternatives: tuple[tuple[Alternative, ...], ...] = ()
+    log_density: FloatArray | None = None
+    density_threshold: FloatArray | None = None
+    density_percentile: FloatArray | None = None
+    blend: NDArray[np.object_] | None = None
 
     def __post_init__(self) -> None:
         if self.fallback is None:
@@ -164,6 +175,13 @@ class Negatives(Results):
         features).
     alternatives : tuple of tuples of Alternative
         Further sets of features for each sample, in order; empty unless asked for.
+    log_density, density_threshold : ndarray of shape (n,) or None
+        With `Plausibility`: log-density of each point under the mixture of its class, and what
+        was asked for. None without a mixture.
+    density_percentile : ndarray of shape (n,) or None
+        How many percent of the class's training points have a lower density than the point.
+    blend : ndarray of object, shape (n,) or None
+        With ``Plausibility(method="hull")``: the `Blend` that each point is.
     """
 
     changed: BoolArray
@@ -172,6 +190,10 @@ class Negatives(Results):
     closeness: FloatArray = field(default=None)  # type: ignore[assignment]
     closeness_bound: FloatArray = field(default=None)  # type: ignore[assignment]
     alternatives: tuple[tuple[Alternative, ...], ...] = ()
+    log_density: FloatArray | None = None
+    density_threshold: FloatArray | None = None
+    density_percentile: FloatArray | None = None
+    blend: NDArray[np.object_] | None = None
 
     def __post_init__(self) -> None:
         if self.closeness is None:

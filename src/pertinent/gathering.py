@@ -47,7 +47,7 @@ class Gathering(Generic[R]):
         self._done += len(part)
 
     def _take(self, name: str, value: Any, rows: int) -> None:
-        if name == "table" or name in _SHARED:
+        if name == "table" or name in _SHARED or value is None:
             return
         start = self._done
         if name == "second":

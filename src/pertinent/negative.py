@@ -11,6 +11,7 @@ from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.exceptions import InputError
 from pertinent.explanation import Negatives
 from pertinent.features import Table
+from pertinent.plausibility.judge import by_sample, measure
 from pertinent.prepared import Answers, Prepared
 
 
@@ -86,6 +87,7 @@ def _result(
 ) -> Negatives:
     different = prepared.features.by_feature(found.points != table.values)
     changed = found.found[:, None] & different
+    log_density, threshold, percentile = measure(prepared.within, wanted, found.points)
     return Negatives(
         table=table,
         classes=prepared.classes,
@@ -100,4 +102,8 @@ def _result(
         changed=changed,
         target_place=wanted,
         certificates=found.certificates,
+        log_density=log_density,
+        density_threshold=threshold,
+        density_percentile=percentile,
+        blend=found.blend if by_sample(prepared.within) else None,
     )

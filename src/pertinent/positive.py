@@ -10,6 +10,7 @@ from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.certificate import FEASIBLE, OPTIMAL
 from pertinent.explanation import Positives
 from pertinent.features import Table
+from pertinent.plausibility.judge import by_sample, measure
 from pertinent.prepared import Answers, Prepared
 from pertinent.projection.problem import distance
 
@@ -85,7 +86,7 @@ def _phase_one(
     upper: FloatArray,
     question: PositiveQuestion,
 ) -> Answers:
-    if len(lower) > 1 or len(labels) <= 1:
+    if len(lower) > 1 or len(labels) <= 1 or by_sample(prepared.within):
         centers = np.broadcast_to(question.baseline, table.values.shape)
         return prepared.nearest(table, centers, "is", labels, lower, upper)
     # The same range for everyone: the answer depends on the class alone.
@@ -142,6 +143,7 @@ def _joined(
     second.update({i: p for i, p in sparse.second.items() if sparse.unique[i] == 0})
     on = np.abs(points - question.baseline) > question.off_tol
     kept = sparse.found[:, None] & prepared.features.by_feature(on)
+    log_density, threshold, percentile = measure(prepared.within, labels, points)
     return Positives(
         table=table,
         classes=prepared.classes,
@@ -161,4 +163,8 @@ def _joined(
         baseline=question.baseline,
         certificates=sparse.certificates,
         closeness_certificates=close.certificates,
+        log_density=log_density,
+        density_threshold=threshold,
+        density_percentile=percentile,
+        blend=np.where(use, close.blend, sparse.blend) if by_sample(prepared.within) else None,
     )

@@ -30,6 +30,9 @@ from pertinent.exceptions import InputError, unknown_name
 from pertinent.features import Features, Table
 from pertinent.models import model_classes, region_function
 from pertinent.models.confidence import confident
+from pertinent.plausibility import Densities, Hulls
+from pertinent.plausibility.conflict import why_implausible
+from pertinent.plausibility.judge import is_dense, nearest_blends
 from pertinent.projection import Options, Projections, project
 from pertinent.projection.problem import distance
 from pertinent.regions import Region
@@ -59,6 +62,7 @@ class Answers:
     reason: NDArray[np.object_]
     second: dict[int, FloatArray]
     certificates: tuple[Certified, ...]
+    blend: NDArray[np.object_]
 
     def __len__(self) -> int:
         return len(self.points)
@@ -85,6 +89,7 @@ class Answers:
             self.reason[rows],
             second,
             tuple(c.expand(rows) for c in self.certificates),
+            self.blend[rows],
         )
 
 
@@ -142,6 +147,8 @@ class Prepared:
     options : Options
     min_proba : float, optional
         The probability that the model must give to the class of each point.
+    within : Densities, Hulls or None
+        Where points are plausible.
     """
 
     model: Foreign
@@ -151,6 +158,7 @@ class Prepared:
     margin: float | None = None
     options: Options = field(default_factory=Options)
     min_proba: float | None = None
+    within: Densities | Hulls | None = None
 
     def __post_init__(self) -> None:
         # Kept, not looked up again: a process that solves a batch may not know the registration.
@@ -159,7 +167,16 @@ class Prepared:
             self._region_of = confident(self.min_proba)
         self.classes = model_classes(self.model)
         self._regions: dict[tuple[str, int, float], tuple[Region, IntArray]] = {}
+        self._plain: Prepared | None = None
         self.region("is", 0, 0.0)  # an unsupported model fails here, before any work
+
+    def without_plausibility(self) -> Prepared:
+        """Return the same without plausibility; made once."""
+        if self.within is None:
+            return self
+        if self._plain is None:
+            self._plain = replace(self, within=None)
+        return self._plain
 
     def margin_for(self, table: Table) -> float:
         """Return the margin asked for, in the precision of the samples."""
@@ -214,10 +231,16 @@ class Prepared:
             related = self.constraints.relation_cell(self.features)
             if related is not None:
                 region = region.intersect(related)
+            if isinstance(self.within, Densities):
+                region = region.intersect(self.within.region(k, margin))
             return region, np.full(len(region), k)
         outside = self._outside(k, margin)
         if outside is not None:
             return outside, np.full(len(outside), -1)
+        return self.others(k, margin)
+
+    def others(self, k: int, margin: float) -> tuple[Region, IntArray]:
+        """Return the regions of all classes but one, and the class of each cell."""
         whole, labels = Region((), self.features.dim), np.zeros(0, dtype=np.int64)
         for other in range(len(self.classes)):
             if other != k:
@@ -230,9 +253,12 @@ class Prepared:
 
         The points of all other classes are often easier to describe together than one by one:
         under linear scores they are half-spaces. Which class wins there, ``predict`` tells.
+        What is plausible depends on the class, so they are then taken one by one.
         """
         if self.min_proba is not None:
             return None  # where one class is not likely enough, no other need be
+        if self.within is not None:
+            return None
         region = self._region_of(self.model, self.classes.tolist()[k], -margin).complement()
         related = self.constraints.relation_cell(self.features)
         if region is None or related is None:
@@ -325,9 +351,15 @@ class Prepared:
             )
             region, owner = self.region(kind, int(k), used)
             domain = rules.take(rows).domain
-            found = project(
-                args[0], region, self.weights, args[1], args[2], self.options, domain=domain
-            )
+            if isinstance(self.within, Hulls):
+                found, blends = nearest_blends(
+                    self.within, table.values[rows], region, owner, self.weights, args
+                )
+                out.blend[rows[list(blends)]] = list(blends.values())
+            else:
+                found = project(
+                    args[0], region, self.weights, args[1], args[2], self.options, domain=domain
+                )
             bound, status = found.bound, found.status
             if used != asked:
                 wide = self.region(kind, int(k), asked)[0]
@@ -341,7 +373,8 @@ class Prepared:
             out.label[rows] = np.where(found.piece >= 0, np.append(owner, -1)[found.piece], -1)
             out.second.update({int(rows[i]): point for i, point in found.second.items()})
             certificates.append(Certified((kind, int(k)), rows, found.certificate))
-            self._give_reasons(out, rows, found, region, (kind, int(k)), args)
+            near = table.values if isinstance(self.within, Hulls) else centers
+            self._give_reasons(out, rows, found, region, (kind, int(k)), args, near, used)
         self._verify(out, table, centers, kind, labels, low, high, gap, used, rules)
         return replace(out, certificates=tuple(certificates))
 
@@ -372,7 +405,8 @@ class Prepared:
         if self.min_proba is not None and len(handed):
             proba = np.asarray(self.model.predict_proba(theirs.for_model(handed)))
             valid &= proba[np.arange(len(handed)), predicted] >= self.min_proba
-        obeys = ((handed >= lo) & (handed <= hi)).all(axis=1)
+        obeys = np.asarray(((handed >= lo) & (handed <= hi)).all(axis=1))
+        dense = is_dense(self.within, predicted, handed)
         out.points[rows] = handed
         middle = centers if everyone else centers[rows]
         cost = distance(handed, middle, self.weights)
@@ -383,11 +417,13 @@ class Prepared:
         closed = is_closed(cost, out.bound[rows], handed, middle, self.weights, gap[rows], unit)
         out.status[rows] = np.where(closed, OPTIMAL, FEASIBLE)
         out.bound[rows] = np.minimum(out.bound[rows], cost)
-        for i in rows[~(valid & obeys)]:
+        for j in np.flatnonzero(~(valid & obeys & dense)):
+            i = rows[j]
             out.points[i], out.objective[i], out.status[i] = np.nan, np.nan, FAILED
-            out.unique[i], out.label[i] = -1, -1
+            out.unique[i], out.label[i], out.blend[i] = -1, -1, None
+            judge = "the density asked for" if valid[j] and obeys[j] else "the model's predict"
             out.reason[i] = (
-                f"the point found does not pass the model's predict, even with a margin of {used:g}"
+                f"the point found does not pass {judge}, even with a margin of {used:g}"
             )
         if self.constraints.speaks_of_values:
             self._refuse_broken(out, theirs, handed, rows, rules.changes, aligned)
@@ -424,21 +460,29 @@ class Prepared:
         region: Region,
         key: tuple[str, int],
         args: tuple[FloatArray, FloatArray, FloatArray],
+        near: FloatArray,
+        margin: float,
     ) -> None:
         for i in np.flatnonzero(found.status == INFEASIBLE):
+            if self.within is not None:
+                proof = found.certificate.take(np.array([i]))
+                sample, limits = near[rows[i]], (args[1][i], args[2][i])
+                out.reason[rows[i]] = why_implausible(self, key, proof, sample, *limits, margin)
+                continue
             out.reason[rows[i]] = why_infeasible(
                 found.certificate.take(np.array([i])),
                 region,
                 args[1][i],
                 args[2][i],
-                self._asked(key),
+                self.asked(key),
                 self.features,
                 self.constraints,
             )
         for i in np.flatnonzero(found.status == FAILED):
             out.reason[rows[i]] = "the solvers gave neither a point nor a proof that none exists"
 
-    def _asked(self, key: tuple[str, int]) -> str:
+    def asked(self, key: tuple[str, int]) -> str:
+        """Return what a region means, in words."""
         label = self.classes.tolist()[key[1]]
         if key[0] == "is":
             return f"is predicted as {label!r}"
@@ -473,12 +517,13 @@ def _blank(centers: FloatArray) -> Answers:
         reason=np.full(n, None, dtype=object),
         second={},
         certificates=(),
+        blend=np.full(n, None, dtype=object),
     )
 
 
 def _replaced(answers: Answers, rows: IntArray, again: Answers) -> Answers:
     """Return the answers with some rows solved anew."""
-    for name in ("points", "objective", "bound", "status", "unique", "label", "reason"):
+    for name in ("points", "objective", "bound", "status", "unique", "label", "reason", "blend"):
         getattr(answers, name)[rows] = getattr(again, name)
     second = {i: p for i, p in answers.second.items() if i not in set(rows.tolist())}
     second.update({int(rows[i]): p for i, p in again.second.items()})

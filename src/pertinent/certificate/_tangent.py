@@ -56,7 +56,7 @@ class TangentProofs(Proofs):
     ) -> FloatArray:
         """Return the dual values; ``inf`` where the ray proves the cell empty."""
         start = np.clip(centers, lower, upper)
-        slopes, excess = self._combined(cell, start)
+        slopes, excess = self.combined(cell, start)
         proved = dual_values(slopes, excess, start, centers, weights, lower, upper)
         where = np.flatnonzero(self.ray)
         empty = is_empty(slopes[where], excess[where], start[where], lower[where], upper[where])
@@ -64,7 +64,7 @@ class TangentProofs(Proofs):
         proved[(lower > upper).any(axis=1)] = np.inf
         return proved
 
-    def _combined(self, cell: Cell, start: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def combined(self, cell: Cell, start: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return slope and value at the start of the combination of all rows."""
         y = np.maximum(self.multipliers, 0.0)
         straight = y[:, len(cell.quadratics) :]

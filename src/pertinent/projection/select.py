@@ -5,6 +5,7 @@ from __future__ import annotations
 from pertinent.domains import Domain
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.projection.convex import solve_convex
+from pertinent.projection.ellipsoid import ball_of, solve_ellipsoid
 from pertinent.projection.exponential import solve_exponential
 from pertinent.projection.global_scip import exact_if_asked
 from pertinent.projection.halfspace import solve_bounds, solve_halfspace
@@ -26,7 +27,8 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
     - one linear row: fractional knapsack, closed form;
     - linear rows: bounded dual simplex over all centers at once;
     - one quadratic row that is a sum over features: branch and bound over boxes, proved;
-    - convex quadratic rows: a cone program for each center;
+    - linear rows and one ellipsoid: an interior-point method over all centers at once;
+    - other convex quadratic rows: a cone program for each center;
     - other quadratic rows: the convex-concave procedure from several starts, with copositivity
       proofs (and boxes, where all rows are sums over features).
 
@@ -54,6 +56,9 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
     if is_separable(cell) and len(cell.quadratics) == 1 and not len(cell.G):
         why = "one separable quadratic row: branch and bound over boxes, all centers at once"
         return Method("separable", why, exact_if_asked(solve_separable_row))
+    if ball_of(cell) is not None:
+        why = "linear rows and one ellipsoid: interior points, all centers at once"
+        return Method("ellipsoid", why, solve_ellipsoid)
     if cell.is_convex:
         why = "convex quadratic rows: a cone program each, by Clarabel"
         return Method("cone program", why, solve_convex)

@@ -49,7 +49,7 @@ def multipliers_at(local: Local, s: FloatArray, tight: float = 1e-5) -> FloatArr
 
 
 def refine(
-    local: Local, s: FloatArray, dust: float = 1e-6, inside: float = 0.0
+    local: Local, s: FloatArray, dust: float = 1e-6, inside: float = 0.0, steps: int = STEPS
 ) -> Stationary | None:
     """Return the stationary point next to ``s``, or None if Newton's method finds none.
 
@@ -59,6 +59,8 @@ def refine(
         Features that moved less than this share of the largest move count as not moved.
     inside : float
         Tight rows are solved for ``-inside`` of their terms instead of 0.
+    steps : int
+        Newton steps at most.
     """
     moving = _moving(local, s, dust)
     s = _snapped(local, s, moving, dust)
@@ -68,7 +70,7 @@ def refine(
         return None
     signs = np.sign(s[moving])
     free = np.flatnonzero(moving)
-    for _ in range(STEPS):
+    for _ in range(steps):
         change = _newton(local, s, y, free, tight, signs, inside)
         if change is None:
             return None

@@ -25,6 +25,7 @@ from pertinent.certificate._check import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.certificate._proofs import WHOLE
 from pertinent.domains import Domain
 from pertinent.projection.cheap import cheap_bounds
+from pertinent.projection.ellipsoid import ball_bounds
 from pertinent.projection.problem import (
     CUT,
     SOLVED,
@@ -137,6 +138,10 @@ class _Search:
                 for p, cell in enumerate(region.cells):
                     cheap[:, p], proofs = cheap_bounds(cell, centers, weights)
                     blocks.append(Block(p, everyone, proofs))
+                    tangent = ball_bounds(cell, centers, weights, *_within(cell, low, high))
+                    if tangent is not None:
+                        np.maximum(cheap[:, p], tangent[0], out=cheap[:, p])
+                        blocks.append(Block(p, everyone, tangent[1]))
         return cls(
             region=region,
             centers=centers,
@@ -192,8 +197,7 @@ class _Search:
         cell = self.region.cells[p]
         some = slice(None) if len(rows) == len(self.centers) else rows
         low, high = self.low[some], self.high[some]
-        if cell.has_bounds:
-            low, high = np.maximum(low, cell.lower), np.minimum(high, cell.upper)
+        low, high = _within(cell, low, high)
         # The cutoff lies a little above the best, so that ties are seen.
         cutoff = self.best[rows] * (1 + 2 * TIE)
         domain = None if self.domain is None else self.domain.take(rows)
@@ -277,6 +281,13 @@ def _methods(region: Region, domain: Domain | None) -> tuple[Method, ...]:
     if isinstance(region.cells, LazyCells) and len(region):
         return (choose_method(region.cells[0], domain),) * len(region)
     return tuple(choose_method(cell, domain) for cell in region.cells)
+
+
+def _within(cell: Cell, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return bounds with those of a cell included."""
+    if not cell.has_bounds:
+        return low, high
+    return np.maximum(low, cell.lower), np.minimum(high, cell.upper)
 
 
 def _groups(pieces: IntArray, chosen: BoolArray) -> Iterator[tuple[int, IntArray]]:

@@ -1,0 +1,145 @@
+"""Why no plausible point exists: which of density, class and rules cannot be had together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pertinent._typing import FloatArray, IntArray
+from pertinent.certificate import INFEASIBLE, Certificate
+from pertinent.certificate._hull import HullProofs
+from pertinent.conflicts import why_infeasible
+from pertinent.plausibility.hull import Hulls
+from pertinent.plausibility.judge import nearest_blends
+from pertinent.plausibility.mixture import Densities
+from pertinent.projection import project
+from pertinent.regions import Cell, Region
+
+if TYPE_CHECKING:
+    from pertinent.prepared import Prepared
+
+#: Limits of features: (feature, "low" or "high").
+Sides = set[tuple[int, str]]
+
+#: Slopes of a proof below this share of the largest are rounding.
+FLAT = 1e-7
+
+
+def why_implausible(
+    prepared: Prepared,
+    key: tuple[str, int],
+    certificate: Certificate,
+    sample: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    margin: float,
+) -> str:
+    """Return one sentence naming what conflicts, each part left out proved to be innocent.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        With plausibility.
+    key : (str, int)
+        The region that was asked for.
+    certificate : Certificate
+        The proof of this one row.
+    sample, lower, upper : ndarray of shape (n_features,)
+    """
+    within = prepared.within
+    assert within is not None
+    plain = prepared.without_plausibility()
+    asked = prepared.asked(key)
+    by_class = plain.region("is", key[1], margin), plain.others(key[1], margin)
+    region, owner = by_class[key[0] == "not"]
+    model_only = project(sample[None], region, prepared.weights, lower[None], upper[None])
+    if model_only.status[0] == INFEASIBLE:
+        return why_infeasible(
+            model_only.certificate, region, lower, upper, asked, prepared.features,
+            prepared.constraints,
+        )  # fmt: skip
+    everywhere = Region(tuple(Cell.whole_space(region.dim) for _ in np.unique(owner)), region.dim)
+    impossible = _tester(prepared, sample, margin)
+    used = _limits_used(certificate, prepared.region(*key, margin)[0], sample, lower, upper)
+    rules = _words(prepared, used)
+    free = np.full(region.dim, np.inf)
+    if impossible(region, owner, -free, free):
+        return f"density and class conflict: no point that {asked} is {within.words()}"
+    bounded = f" obeys: {rules}" if rules else " obeys the rules"
+    if impossible(everywhere, np.unique(owner), lower, upper):
+        return f"density and constraints conflict: no point that is {within.words()}{bounded}"
+    return (
+        f"density, class and constraints conflict: no point {asked}, is {within.words()} "
+        f"and{bounded}"
+    )
+
+
+Tester = Callable[[Region, IntArray, FloatArray, FloatArray], bool]
+
+
+def _tester(prepared: Prepared, sample: FloatArray, margin: float) -> Tester:
+    """Return a function that says whether no plausible point lies in a region, with a proof."""
+    within = prepared.within
+
+    def impossible(region: Region, owner: IntArray, lower: FloatArray, upper: FloatArray) -> bool:
+        one, limits = sample[None], (lower[None], upper[None])
+        if isinstance(within, Hulls):
+            args = (one, *limits)
+            found, _ = nearest_blends(within, one, region, owner, prepared.weights, args)
+        else:
+            assert isinstance(within, Densities)
+            cells = [
+                cell.intersect(ball)
+                for cell, k in zip(region, owner, strict=True)
+                for ball in within.region(int(k), margin)
+            ]
+            found = project(one, Region(tuple(cells), region.dim), prepared.weights, *limits)
+        return bool(found.status[0] == INFEASIBLE)
+
+    return impossible
+
+
+def _limits_used(
+    certificate: Certificate,
+    region: Region,
+    sample: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> Sides:
+    """Return the limits that the proofs of emptiness of all pieces rest on."""
+    sides: Sides = set()
+    for block in certificate.blocks:
+        slopes = _slopes(block.proofs, region.cells[block.piece], np.clip(sample, lower, upper))
+        if slopes is None:
+            continue
+        steep = np.abs(slopes) > FLAT * np.abs(slopes).max(initial=0.0)
+        for i in np.flatnonzero(steep):
+            if np.isfinite(lower[i] if slopes[i] > 0 else upper[i]):
+                sides.add((int(i), "low" if slopes[i] > 0 else "high"))
+    return sides
+
+
+def _words(prepared: Prepared, sides: Sides) -> str:
+    """Return the rules behind some limits, in words."""
+    known = prepared.constraints.named_limits(prepared.features)
+    words: set[str] = set()
+    for column, side in sides:
+        own = f"{'lower' if side == 'low' else 'upper'} limit of {_name(prepared, column)}"
+        words.update(known.get((column, side), [own]))
+    return "; ".join(sorted(words))
+
+
+def _name(prepared: Prepared, column: int) -> str:
+    return prepared.features.names[int(prepared.features.owner[column])]
+
+
+def _slopes(proofs: object, cell: Cell, start: FloatArray) -> FloatArray | None:
+    """Return the slope of the combination of rows that a ray adds up; None without a ray."""
+    if not getattr(proofs, "ray", np.zeros(1)).any():
+        return None
+    if isinstance(proofs, HullProofs):
+        return np.asarray((np.maximum(proofs.multipliers, 0.0) @ cell.G + proofs.pull)[0])
+    combined = getattr(proofs, "combined", None)
+    return None if combined is None else np.asarray(combined(cell, start[None])[0][0])

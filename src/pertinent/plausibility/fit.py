@@ -1,0 +1,200 @@
+"""Fitting: from training points to one mixture for each class."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
+from sklearn.model_selection import cross_val_score
+
+from pertinent._typing import FloatArray, IntArray
+from pertinent.exceptions import InputError
+from pertinent.plausibility.mixture import ClassMixture, PlausibilityWarning
+from pertinent.regions import AffineMap
+
+#: A component is degenerate if a direction has less than this share of the class's variance ...
+SINGULAR = 1e-5
+#: ... and every covariance then gets this share of it added to its diagonal.
+ADDED = 1e-2
+#: Scikit-learn's own default, for components that need no help.
+REG_COVAR = 1e-6
+COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
+FOLDS = 3
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the mixtures are fitted; see `pertinent.Plausibility`."""
+
+    n_components: int | str
+    covariance_type: str
+    quantile: float
+    projection: int | str | None
+    random_state: int | None
+    standardize: bool
+    max_components: int
+    reg_covar: float | None
+
+    def check(self) -> None:
+        """Refuse what cannot be meant."""
+        n = self.n_components
+        if not (n in ("bic", "cv") or (isinstance(n, int | np.integer) and n >= 1)):
+            raise InputError(
+                f"n_components must be 'bic', 'cv' or an integer of at least 1. Got {n!r}."
+            )
+        if self.covariance_type not in COVARIANCE_TYPES:
+            raise InputError(
+                f"covariance_type must be one of {COVARIANCE_TYPES}. Got {self.covariance_type!r}."
+            )
+        if not 0 <= self.quantile <= 1:
+            raise InputError(f"quantile must be a number in [0, 1]. Got {self.quantile!r}.")
+        p = self.projection
+        if not (p in (None, "pca") or (isinstance(p, int | np.integer) and p >= 1)):
+            raise InputError(
+                f"projection must be None, 'pca' or an integer of at least 1. Got {p!r}."
+            )
+        if not self.max_components >= 1:
+            raise InputError(f"max_components must be at least 1. Got {self.max_components!r}.")
+        if self.reg_covar is not None and not self.reg_covar >= 0:
+            raise InputError(f"reg_covar must be at least 0. Got {self.reg_covar!r}.")
+
+
+def fit_map(data: FloatArray, columns: IntArray, dim: int, recipe: Recipe) -> AffineMap:
+    """Return the affine map from samples to the space in which mixtures are fitted.
+
+    Parameters
+    ----------
+    data : ndarray of shape (n, dim)
+    columns : ndarray of int
+        The columns that hold numbers; the others are ignored.
+    """
+    numbers = data[:, columns]
+    mean, scale = np.zeros(len(columns)), np.ones(len(columns))
+    if recipe.standardize:
+        spread = numbers.std(axis=0)
+        mean, scale = numbers.mean(axis=0), np.where(spread > 0, spread, 1.0)
+    matrix, shift = np.diag(1.0 / scale), -mean / scale
+    if recipe.projection is not None:
+        # "pca": as many directions as hold 95% of the variance.
+        wanted = 0.95 if recipe.projection == "pca" else int(recipe.projection)
+        most = min(numbers.shape)
+        if wanted > most:
+            raise InputError(
+                f"projection={wanted} asks for more directions than the data has ({most})."
+            )
+        pca = PCA(wanted, svd_solver="full").fit((numbers - mean) / scale)
+        matrix = pca.components_ @ matrix
+        shift = pca.components_ @ (shift - pca.mean_)
+    whole = np.zeros((len(matrix), dim))
+    whole[:, columns] = matrix
+    return AffineMap(whole, shift)
+
+
+def fit_class(z: FloatArray, label: Any, recipe: Recipe) -> ClassMixture:
+    """Return the mixture of one class from its points in the space of the mixture."""
+    if len(z) < 2:
+        raise InputError(
+            f"Class {label!r} has {len(z)} training points, and a mixture needs at least 2. "
+            "Give more data to Plausibility, or explain without it."
+        )
+    fitted = _regularised(z, label, _count(z, label, recipe), recipe)
+    mixture = ClassMixture(
+        fitted.weights_, fitted.means_, _roots(fitted, z.shape[1]), 0.0, np.zeros(0)
+    )
+    # The best component's part is what an ellipsoid can promise, so it sets the threshold.
+    best = mixture.parts(z).max(axis=1)
+    return ClassMixture(
+        mixture.weights,
+        mixture.means,
+        mixture.roots,
+        float(np.quantile(best, recipe.quantile)),
+        np.sort(fitted.score_samples(z)),
+    )
+
+
+def _mixture(count: int, reg_covar: float, recipe: Recipe) -> GaussianMixture:
+    return GaussianMixture(
+        count,
+        covariance_type=recipe.covariance_type,
+        reg_covar=reg_covar,
+        random_state=recipe.random_state,
+    )
+
+
+def _fit(z: FloatArray, count: int, reg_covar: float, recipe: Recipe) -> GaussianMixture:
+    with warnings.catch_warnings():
+        # Expectation-maximisation that stops early still gives a density.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return _mixture(count, reg_covar, recipe).fit(z)
+
+
+def _variance(z: FloatArray) -> float:
+    """Return the class's variance in an average direction; 1 if it has none."""
+    return float(z.var(axis=0).mean()) or 1.0
+
+
+def _count(z: FloatArray, label: Any, recipe: Recipe) -> int:
+    """Return the number of components: as asked, or the best by BIC or cross-validation."""
+    asked = recipe.n_components
+    if not isinstance(asked, str):
+        if asked > len(z):
+            warnings.warn(
+                f"Class {label!r} has {len(z)} training points: {len(z)} components are fitted "
+                f"instead of {asked}.",
+                PlausibilityWarning,
+                stacklevel=2,
+            )
+        return min(int(asked), len(z))
+    reg = recipe.reg_covar if recipe.reg_covar is not None else ADDED * _variance(z)
+    counts = range(1, min(recipe.max_components, len(z) // 2) + 1)
+    if asked == "bic":
+        scores = [-_fit(z, count, reg, recipe).bic(z) for count in counts]
+    elif len(z) < 2 * FOLDS:
+        return 1
+    else:
+        counts = range(1, min(recipe.max_components, len(z) // FOLDS) + 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            scores = [
+                float(cross_val_score(_mixture(count, reg, recipe), z, cv=FOLDS).mean())
+                for count in counts
+            ]
+    return 1 + int(np.argmax(scores))
+
+
+def _regularised(z: FloatArray, label: Any, count: int, recipe: Recipe) -> GaussianMixture:
+    """Return the fitted mixture, with degenerate components made round enough to use."""
+    if recipe.reg_covar is not None:
+        return _fit(z, count, recipe.reg_covar, recipe)
+    variance = _variance(z)
+    fitted = _fit(z, count, REG_COVAR * variance, recipe)
+    smallest = 1.0 / np.linalg.norm(_roots(fitted, z.shape[1]), 2, axis=(1, 2)) ** 2
+    flat = int((smallest < SINGULAR * variance).sum())
+    if not flat:
+        return fitted
+    warnings.warn(
+        f"Class {label!r}: {flat} of {count} mixture components have a (nearly) singular "
+        f"covariance ({len(z)} points in {z.shape[1]} dimensions), so {ADDED:.0%} of the class's "
+        "average variance was added to the diagonal of every covariance. Fewer components, "
+        "a projection to fewer dimensions or covariance_type='diag' avoid this; "
+        "reg_covar sets the amount.",
+        PlausibilityWarning,
+        stacklevel=2,
+    )
+    return _fit(z, count, ADDED * variance, recipe)
+
+
+def _roots(fitted: GaussianMixture, dim: int) -> FloatArray:
+    """Return L_j with L_j'L_j the inverse covariance, whatever the covariance type."""
+    upper, count = fitted.precisions_cholesky_, len(fitted.weights_)
+    if fitted.covariance_type == "full":
+        return np.ascontiguousarray(np.swapaxes(upper, 1, 2))
+    if fitted.covariance_type == "tied":
+        return np.repeat(np.ascontiguousarray(upper.T)[None], count, axis=0)
+    values = np.reshape(upper, (count, -1)) * np.ones(dim)
+    return np.stack([np.diag(row) for row in values])
