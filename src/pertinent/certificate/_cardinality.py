@@ -12,7 +12,7 @@ do not add up to its need closes a branch; otherwise each feature in turn is tak
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from pertinent.regions import Cell, Quadratic
 
 #: Rounding of sums: needs closer than this to what is reachable prove nothing.
 ROUNDING = 1e-13
+#: Branches looked at together.
+AT_ONCE = 128
+#: Branches after which finer bounds are worth their making.
+FEW = 500
 
 
 def refutes(
@@ -29,7 +33,7 @@ def refutes(
     need: FloatArray,
     size: int,
     meets: Callable[[list[int]], bool] | None = None,
-    nodes: int = 1_000_000,
+    nodes: int = 200_000,
 ) -> bool:
     """Return whether no support of at most ``size`` features meets every row.
 
@@ -51,30 +55,77 @@ def refutes(
     >>> refutes(gain, need, 1), refutes(gain, need, 2)
     (True, False)
     """
-    most = np.zeros((len(gain), size + 1))  # most[j, q]: the q largest gains of row j, added up
-    largest = -np.sort(-np.maximum(gain, 0.0), axis=1)[:, :size]
-    np.cumsum(largest, axis=1, out=most[:, 1 : 1 + largest.shape[1]])
-    most[:, 1 + largest.shape[1] :] = most[:, largest.shape[1], None]
     slack = ROUNDING * (np.abs(need) + np.abs(gain).sum(axis=1))
     useful = (gain / np.where(need > 0, need, np.inf)[:, None]).sum(axis=0)
     order = np.argsort(-useful, kind="stable")
     gain = gain[:, order]
-    stack: list[tuple[FloatArray, list[int]]] = [(need - slack, [])]
+    judge = None if meets is None else lambda places: meets(order[places].tolist())
+    # Bounds over all features are made in no time and mostly enough; else over those to come.
+    coarse = np.broadcast_to(_most(gain, size, 1), (gain.shape[1] + 1, len(gain), size + 1))
+    verdict = _walk(gain, need - slack, size, coarse, judge, min(nodes, FEW))
+    if verdict is None:
+        verdict = _walk(gain, need - slack, size, _most(gain, size), judge, nodes)
+    return bool(verdict)
+
+
+def _walk(
+    gain: FloatArray,
+    need: FloatArray,
+    size: int,
+    most: FloatArray,
+    meets: Callable[[IntArray], bool] | None,
+    nodes: int,
+) -> bool | None:
+    """Return whether every support is ruled out, None if the nodes did not suffice to tell."""
+    stack = [(need[None], np.zeros((1, 0), dtype=np.int64))]
     while stack:
         unmet, chosen = stack.pop()
-        nodes -= 1
+        if len(unmet) > AT_ONCE:
+            stack.append((unmet[AT_ONCE:], chosen[AT_ONCE:]))
+            unmet, chosen = unmet[:AT_ONCE], chosen[:AT_ONCE]
+        nodes -= len(unmet)
         if nodes < 0:
-            return False
-        if (unmet <= 0).all() and (meets is None or meets([int(order[c]) for c in chosen])):
-            return False
-        left, start = size - len(chosen), chosen[-1] + 1 if chosen else 0
-        if left == 0 or (most[:, left] < unmet).any():
+            return None
+        for k in np.flatnonzero((unmet <= 0).all(axis=1)):
+            if meets is None or meets(chosen[k]):
+                return False
+        left = size - chosen.shape[1]
+        if left == 0:
             continue
-        rest = unmet[:, None] - gain[:, start:]
-        # With feature i taken in, the left - 1 largest gains must be able to meet the rest.
-        open_ = np.flatnonzero((rest <= most[:, left - 1, None]).all(axis=0))
-        stack.extend((rest[:, i], [*chosen, start + int(i)]) for i in open_[::-1])
+        rest = unmet[:, :, None] - gain
+        # With feature i taken in, left - 1 of those after it must be able to meet the rest.
+        open_ = (rest <= most[1:, :, left - 1].T).all(axis=1)
+        if chosen.shape[1]:
+            open_ &= np.arange(gain.shape[1]) > chosen[:, -1:]
+        parent, place = np.nonzero(open_)
+        if len(parent):
+            stack.append((rest[parent, :, place], np.column_stack([chosen[parent], place])))
     return True
+
+
+def _most(gain: FloatArray, size: int, places: int | None = None) -> FloatArray:
+    """Return ``most[i, j, q]``: the q largest gains of row j from place i on, added up."""
+    rows, d = gain.shape
+    if places == 1:
+        largest = -np.sort(-np.maximum(gain, 0.0), axis=1)[:, :size]
+        largest = np.pad(largest, ((0, 0), (1, size - largest.shape[1])))
+        return np.asarray(np.cumsum(largest, axis=1))
+    most, top = np.zeros((d + 1, rows, size + 1)), np.zeros((rows, size + 1))
+    for i in range(d - 1, -1, -1):
+        top[:, size] = np.maximum(gain[:, i], 0.0)
+        top = -np.sort(-top, axis=1)
+        np.cumsum(top[:, :size], axis=1, out=most[i, :, 1:])
+    return most
+
+
+def weighted(
+    gain: FloatArray, need: FloatArray, multipliers: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the rows, and sums of them with weights >= 0, which every support meets as well."""
+    if multipliers is None or not len(multipliers):
+        return gain, need
+    y = np.maximum(multipliers, 0.0)
+    return np.concatenate([gain, y @ gain]), np.concatenate([need, y @ need])
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,18 +138,22 @@ class StrictProofs(Proofs):
     size : ndarray of shape (n,)
         What is claimed of each sample: no support with fewer features; ``inf``: none at all.
     off_tol : float
+    extra : dict of int to ndarray of shape (p, n_rows)
+        Multipliers >= 0 of weighted sums of rows, for the samples that need them.
     """
 
     baseline: FloatArray
     size: FloatArray
     off_tol: float = 0.0
+    extra: dict[int, FloatArray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.size)
 
     def take(self, rows: IntArray) -> StrictProofs:
         """Return the proofs of the given rows."""
-        return replace(self, size=self.size[rows])
+        extra = {new: self.extra[int(i)] for new, i in enumerate(rows) if int(i) in self.extra}
+        return replace(self, size=self.size[rows], extra=extra)
 
     def bounds(
         self,
@@ -124,6 +179,7 @@ class StrictProofs(Proofs):
         for i in np.flatnonzero(~closed):
             gain, need = switch_gains(cell, start[i], centers[i], free[i], int(fewer[i]))
             meets = None if plain else _Meets(cell, start[i], centers[i])
+            gain, need = weighted(gain, need, self.extra.get(int(i)))
             closed[i] = refutes(gain, need, int(fewer[i]), meets)
         proved = np.where(closed, np.maximum(self.size, granted), granted)
         proved[(forced & barred).any(axis=1)] = np.inf

@@ -1,9 +1,21 @@
 """Exact answers: strict positives, fewest features, several contrasts, sufficient reasons."""
 
 from pertinent.exact.alternative import Alternative
+from pertinent.exact.negatives import FewChanges, few_changes
+from pertinent.exact.positives import exact
 from pertinent.exact.question import Effort, ExactQuestion, checked_count, data_ranges
 from pertinent.exact.strict import strict
+from pertinent.exact.sufficient import sufficient
 
-__all__ = ["Alternative", "Effort", "ExactQuestion", "checked_count", "data_ranges", "strict"]
-
-exact = sufficient = strict
+__all__ = [
+    "Alternative",
+    "Effort",
+    "ExactQuestion",
+    "FewChanges",
+    "checked_count",
+    "data_ranges",
+    "exact",
+    "few_changes",
+    "strict",
+    "sufficient",
+]

@@ -162,7 +162,8 @@ class Pool:
             if self._excludes(-1, mask, best):
                 return
             del self.multipliers[-1], self.ray[-1]
-        if none or bound >= best * (1 - CLOSED):
+        rounding = 1e-12 * float((self.weights * (np.abs(self.center) + np.abs(self.rest))).sum())
+        if none or bound >= best * (1 - CLOSED) - rounding:
             self.excluded.append((mask, found.certificate.take(np.array([k])), bound))
         else:
             self.doubtful.append(mask)

@@ -27,7 +27,7 @@ class Effort:
         Relative gap of the second objective at which it counts as optimal.
     """
 
-    nodes: int = 200_000
+    nodes: int = 50_000
     time_limit: float | None = None
     gap: float = 1e-6
 

@@ -1,0 +1,431 @@
+"""Fewest features, then the closest values: eq. 3 itself, and negatives with few changes.
+
+Positives rest at the baseline and negatives at the sample; both pay for the distance of what is
+on to the sample. Samples for which one feature suffices are answered by a closed form, positives
+whose exact values already need no more than the bound by sorting or search, the rest by
+`pertinent.exact.engine`. The point itself comes from `Prepared.nearest` with the other features
+held, so it has passed the model's predict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.certificate import (
+    FAILED,
+    FEASIBLE,
+    INFEASIBLE,
+    OPTIMAL,
+    Argument,
+    Block,
+    Certificate,
+    FewestProofs,
+)
+from pertinent.exact.alternative import Alternative
+from pertinent.exact.choices import Choices, ranged_choices, strict_choices
+from pertinent.exact.engine import CLOSED, Best, Search, pools_of
+from pertinent.exact.question import Effort
+from pertinent.exact.singles import single_supports
+from pertinent.exact.smallest import CellSearch, Smallest, smallest_supports
+from pertinent.exact.verify import grown
+from pertinent.features import Table
+from pertinent.prepared import Answers, Certified, Prepared
+from pertinent.regions import Region
+
+#: Margins tried when predict refuses a point of the margin asked for.
+RETRIES = 2
+STOPPED = "the search reached its limit before it found a set of features that will do"
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """What is asked for a batch.
+
+    Parameters
+    ----------
+    kind : {"is", "not"}
+    labels : ndarray of int, shape (n,)
+        As in `Prepared.nearest`.
+    rest : ndarray of shape (n, n_features)
+        Value of a feature that is off.
+    lower, upper : ndarray of shape (n, n_features)
+    effort : Effort
+    alternatives : int
+    off_tol : float
+    at_most : int, optional
+        Allow this many features and minimise the cost alone.
+    own_values : bool
+        Features may stand at the sample's own value, at no cost (positives).
+    """
+
+    kind: str
+    labels: IntArray
+    rest: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    effort: Effort = field(default_factory=Effort)
+    alternatives: int = 0
+    off_tol: float = 0.0
+    at_most: int | None = None
+    own_values: bool = False
+
+
+@dataclass(eq=False)
+class Fewest:
+    """Answers for a batch: points that passed predict, and what is proved about them."""
+
+    points: FloatArray
+    cost: FloatArray
+    size_bound: FloatArray
+    cost_bound: FloatArray
+    status: IntArray
+    label: IntArray
+    reason: NDArray[np.object_]
+    alternatives: tuple[tuple[Alternative, ...], ...]
+    certificates: tuple[Certified, ...]
+    cost_certificates: tuple[Certified, ...]
+
+    @property
+    def found(self) -> BoolArray:
+        """Whether there is a point."""
+        return np.asarray(self.status <= FEASIBLE)
+
+
+def fewest_features(prepared: Prepared, table: Table, ask: Ask) -> Fewest:
+    """Return, for each sample, the smallest support and the closest point it holds."""
+    return _Batch(prepared, table, ask).run()
+
+
+class _Batch:
+    """One batch on its way from supports to checked answers."""
+
+    def __init__(self, prepared: Prepared, table: Table, ask: Ask) -> None:
+        self.prepared, self.table, self.ask = prepared, table, ask
+        self.samples = table.values
+        n, d = self.samples.shape
+        self.margin = prepared.margin_for(table)
+        self.mask = np.zeros((n, d), dtype=bool)
+        self.have = np.zeros(n, dtype=bool)
+        self.claim = np.zeros(n)
+        self.value = np.zeros(n)
+        self.searches: dict[int, Search] = {}
+        self.out = Fewest(
+            points=np.full((n, d), np.nan),
+            cost=np.full(n, np.nan),
+            size_bound=np.zeros(n),
+            cost_bound=np.zeros(n),
+            status=np.full(n, FAILED),
+            label=np.full(n, -1),
+            reason=np.full(n, None, dtype=object),
+            alternatives=(),
+            certificates=(),
+            cost_certificates=(),
+        )
+
+    def run(self) -> Fewest:
+        everyone = np.arange(len(self.samples))
+        for k, rows in self._by_label(everyone):
+            self._supports(rows, self.region(k))
+        self._fill(np.flatnonzero(self.have), first=True)
+        self._again()
+        self._without_support(np.flatnonzero(~self.have))
+        self._prove()
+        if self.ask.alternatives:
+            self.out.alternatives = tuple(self._others(i) for i in range(len(self.samples)))
+        return self.out
+
+    def region(self, k: int, margin: float | None = None) -> Region:
+        return self.prepared.region(self.ask.kind, k, self.margin if margin is None else margin)[0]
+
+    def _by_label(self, rows: IntArray) -> list[tuple[int, IntArray]]:
+        labels = self.ask.labels[rows]
+        return [(int(k), rows[labels == k]) for k in np.unique(labels)]
+
+    def choices(self, rows: IntArray) -> Choices:
+        ask = self.ask
+        return ranged_choices(ask.rest[rows], ask.lower[rows], ask.upper[rows], ask.off_tol)
+
+    # Supports ---------------------------------------------------------------------------------
+
+    def _supports(self, rows: IntArray, region: Region) -> None:
+        """Find supports at the margin asked for: the cheap ways first."""
+        choices = self.choices(rows)
+        left = np.ones(len(rows), dtype=bool)
+        if self.ask.at_most is None:
+            left = self._cheap(rows, region, choices)
+        for j in np.flatnonzero(left):
+            self._search(int(rows[j]), region, self.margin)
+
+    def _cheap(self, rows: IntArray, region: Region, choices: Choices) -> BoolArray:
+        """Answer by closed forms where they apply; return which samples are left."""
+        linear = all(cell.is_linear for cell in region.cells)
+        left = np.ones(len(rows), dtype=bool)
+        if linear:
+            single = single_supports(region, choices, self.samples[rows], self.prepared.weights)
+            self._take(rows, single.found, single.mask)
+            left &= ~single.found
+        if self.ask.own_values and left.any():
+            least = np.full(len(rows), np.inf)
+            for cell in region.cells:
+                np.minimum(least, CellSearch(cell, choices).least, out=least)
+            own = self._strict(rows, region)
+            # As few as the bound, at the sample's own values: nothing is smaller or closer.
+            size = own.mask.sum(axis=1)
+            done = left & own.found & (size <= least)
+            self._take(rows, done, own.mask)
+            left &= ~done
+        return left
+
+    def _strict(self, rows: IntArray, region: Region) -> Smallest:
+        ask = self.ask
+        choices = strict_choices(
+            self.samples[rows], ask.rest[rows], ask.lower[rows], ask.upper[rows], ask.off_tol
+        )
+        return smallest_supports(region, choices, ask.effort.limits(len(rows)))
+
+    def _take(self, rows: IntArray, found: BoolArray, mask: BoolArray) -> None:
+        mine = rows[found]
+        self.mask[mine], self.have[mine] = mask[found], True
+        self.claim[mine] = mask[found].sum(axis=1)
+
+    def _search(self, row: int, region: Region, margin: float) -> None:
+        search = self._begin(row, region, [])
+        size = self.ask.at_most
+        best = self._best(search, 0)
+        if margin == self.margin:
+            self.searches[row] = search
+            self.claim[row] = search.proved_size if size is None else 0.0
+            if best is None and size is not None and not search.stopped:
+                self.claim[row] = size + 1.0
+            if best is not None and not search.stopped:
+                self.value[row] = best.cost * (1 - 2 * CLOSED)
+        if best is not None:
+            self.mask[row], self.have[row] = best.mask, True
+
+    def _begin(self, row: int, region: Region, listed: list[BoolArray]) -> Search:
+        options = replace(self.prepared.options, unique=False)
+        pools = pools_of(
+            region,
+            self.choices(np.array([row])),
+            self.samples[row],
+            self.prepared.weights,
+            options,
+        )
+        return Search(pools, self.ask.effort.limits(), listed)
+
+    def _best(self, search: Search, start: int) -> Best | None:
+        most = self.ask.at_most
+        if most is None:
+            return search.fewest(start)
+        if not search.listed:
+            # Whatever fewer features can do, more can: look at the largest size only.
+            largest = max((pool.most for pool in search.pools), default=0)
+            return search.closest(min(most, largest))
+        best = None
+        for size in range(most + 1):
+            best = search.closest(size, best)
+        return best
+
+    # Points -----------------------------------------------------------------------------------
+
+    def _held(self, rows: IntArray, mask: BoolArray) -> tuple[FloatArray, FloatArray]:
+        ask = self.ask
+        rest = np.clip(ask.rest[rows], ask.lower[rows], ask.upper[rows])
+        return np.where(mask, ask.lower[rows], rest), np.where(mask, ask.upper[rows], rest)
+
+    def _nearest(self, rows: IntArray, mask: BoolArray) -> Answers:
+        low, high = self._held(rows, mask)
+        return self.prepared.nearest(
+            self.table.take(rows), self.samples[rows], self.ask.kind, self.ask.labels[rows], low, high
+        )
+
+    def _fill(self, rows: IntArray, first: bool = False) -> None:
+        """Take the closest point of each support, as the model accepts it."""
+        if not len(rows):
+            return
+        answers, out = self._nearest(rows, self.mask[rows]), self.out
+        on = np.where(self.mask[rows], self.prepared.weights, 0.0)
+        out.points[rows], out.label[rows] = answers.points, answers.label
+        out.cost[rows] = (on * np.abs(answers.points - self.samples[rows])).sum(axis=1)
+        out.status[rows] = np.where(answers.found, FEASIBLE, FAILED)
+        out.reason[rows] = answers.reason
+        if first:
+            # What the closed forms claim; the check decides.
+            easy = np.array([int(i) not in self.searches for i in rows], dtype=bool)
+            self.value[rows[easy]] = np.nan_to_num(out.cost[rows[easy]] * (1 - 2 * CLOSED))
+
+    def _again(self) -> None:
+        """Where predict refuses the point, look for a support with a larger margin."""
+        used = self.margin
+        for _ in range(RETRIES):
+            wrong = np.flatnonzero(self.have & (self.out.status == FAILED))
+            if not len(wrong):
+                return
+            used = grown(used)
+            for k, rows in self._by_label(wrong):
+                for row in rows:
+                    self._search(int(row), self.region(k, used), used)
+            self._fill(wrong)
+
+    def _without_support(self, rows: IntArray) -> None:
+        """Nothing found: proved so, or the nearest point of all as a fallback for the search."""
+        if not len(rows):
+            return
+        answers = self._nearest(rows, np.ones((len(rows), self.samples.shape[1]), dtype=bool))
+        for j, row in enumerate(rows):
+            if answers.status[j] == INFEASIBLE or not answers.found[j]:
+                self.out.status[row], self.out.reason[row] = answers.status[j], answers.reason[j]
+                if answers.status[j] == INFEASIBLE:
+                    self.claim[row] = np.inf
+                continue
+            changed = answers.points[j] != self.ask.rest[row]
+            if self.ask.at_most is not None and changed.sum() > self.ask.at_most:
+                self.out.reason[row] = STOPPED
+                continue
+            self.mask[row] = changed
+            self.out.points[row], self.out.label[row] = answers.points[j], answers.label[j]
+            on = np.where(changed, self.prepared.weights, 0.0)
+            self.out.cost[row] = (on * np.abs(answers.points[j] - self.samples[row])).sum()
+            self.out.status[row] = FEASIBLE
+
+    # Proofs -----------------------------------------------------------------------------------
+
+    def _prove(self) -> None:
+        """Re-check every claim from the regions, and let that decide the status."""
+        sizes, costs = [], []
+        for k, rows in self._by_label(np.arange(len(self.samples))):
+            region = self.region(k)
+            for goal, parts, bound in (
+                ("size", sizes, self.out.size_bound),
+                ("cost", costs, self.out.cost_bound),
+            ):
+                certificate = self._certificate(rows, region, goal)
+                parts.append(Certified((self.ask.kind, k), rows, certificate))
+                bound[rows] = certificate.bounds(
+                    region,
+                    self.samples[rows],
+                    self.prepared.weights,
+                    self.ask.lower[rows],
+                    self.ask.upper[rows],
+                )
+        self.out.certificates, self.out.cost_certificates = tuple(sizes), tuple(costs)
+        self._decide()
+
+    def _certificate(self, rows: IntArray, region: Region, goal: str) -> Certificate:
+        at_most = self.ask.at_most
+        claim = self.claim[rows] if at_most is None else np.maximum(self.claim[rows], at_most)
+        if goal == "size" and at_most is not None:
+            claim = self.claim[rows]
+        everyone = np.arange(len(rows))
+        blocks = []
+        for piece, cell in enumerate(region.cells):
+            arguments = tuple(self._argument(int(i), piece, len(cell.G)) for i in rows)
+            proofs = FewestProofs(
+                self.ask.rest[rows], claim, self.value[rows], arguments, goal, self.ask.off_tol
+            )
+            blocks.append(Block(piece, everyone, proofs))
+        return Certificate(len(rows), tuple(blocks))
+
+    def _argument(self, row: int, piece: int, n_rows: int) -> Argument:
+        search = self.searches.get(row)
+        return Argument.empty(n_rows) if search is None else search.pools[piece].argument()
+
+    def _decide(self) -> None:
+        out, ask = self.out, self.ask
+        found = out.status == FEASIBLE
+        size = self.mask.sum(axis=1)
+        tight = out.cost_bound >= out.cost * (1 - max(ask.effort.gap, 4 * CLOSED)) - 1e-12
+        if ask.at_most is None:
+            tight &= out.size_bound >= size
+            none = np.isinf(out.size_bound)
+        else:
+            none = out.size_bound > ask.at_most
+        out.status[found & tight] = OPTIMAL
+        for row in np.flatnonzero(none & ~found):
+            out.status[row] = INFEASIBLE
+            out.reason[row] = out.reason[row] or self._why(int(row))
+        out.cost_bound = np.where(found, np.fmin(out.cost_bound, out.cost), out.cost_bound)
+
+    def _why(self, row: int) -> str:
+        label = self.prepared.classes.tolist()[self.ask.labels[row]]
+        other = "" if self.ask.kind == "is" else "any class other than "
+        return f"no point with at most {self.ask.at_most} changes is predicted as {other}{label!r}"
+
+    # Alternatives -----------------------------------------------------------------------------
+
+    def _others(self, row: int) -> tuple[Alternative, ...]:
+        """Return the next-best supports, each listed after its proof was re-checked."""
+        if not self.out.found[row]:
+            return ()
+        region = self.region(int(self.ask.labels[row]))
+        search = self.searches.get(row) or self._begin(row, region, [])
+        search.limits, search.spent = self.ask.effort.limits(), 0
+        search.listed = [self.mask[row]]
+        first = self.out.status[row] == OPTIMAL
+        masks, proved, size = [], [], int(self.mask[row].sum())
+        for _ in range(self.ask.alternatives):
+            for pool in search.pools:
+                pool.doubtful.clear()  # not better than the best, but perhaps next
+            best = self._best(search, size)
+            if best is None:
+                break
+            size = int(best.mask.sum()) if self.ask.at_most is None else size
+            sure = bool(first) and not search.stopped and self._holds(search, row, region, best)
+            masks.append(best.mask)
+            proved.append(sure)
+            search.listed = [*search.listed, best.mask]
+        return self._listed(row, masks, proved)
+
+    def _holds(self, search: Search, row: int, region: Region, best: Best) -> bool:
+        """Re-check that no support not listed is smaller, or as small and closer."""
+        at_most = self.ask.at_most
+        size = float(best.mask.sum() if at_most is None else at_most)
+        wanted = {"size": size, "cost": best.cost * (1 - 2 * CLOSED)}
+        goals = ["cost"] if at_most is not None else ["size", "cost"]
+        for goal in goals:
+            for pool in search.pools:
+                proofs = FewestProofs(
+                    self.ask.rest[[row]],
+                    np.array([size]),
+                    np.array([wanted["cost"]]),
+                    (pool.argument(search.listed),),
+                    goal,
+                    self.ask.off_tol,
+                )
+                proved = proofs.bounds(
+                    pool.cell,
+                    self.samples[[row]],
+                    self.prepared.weights,
+                    np.maximum(self.ask.lower[[row]], pool.cell.lower),
+                    np.minimum(self.ask.upper[[row]], pool.cell.upper),
+                )[0]
+                if proved < wanted[goal]:
+                    return False
+        return True
+
+    def _listed(
+        self, row: int, masks: list[BoolArray], proved: list[bool]
+    ) -> tuple[Alternative, ...]:
+        if not masks:
+            return ()
+        rows = np.full(len(masks), row)
+        supports = np.array(masks)
+        answers = self._nearest(rows, supports)
+        on = np.where(supports, self.prepared.weights, 0.0)
+        cost = (on * np.abs(answers.points - self.samples[rows])).sum(axis=1)
+        count = self.ask.at_most is None
+        return tuple(
+            Alternative(
+                supports[j],
+                answers.points[j],
+                float(supports[j].sum()) if count else float(cost[j]),
+                float(cost[j]),
+                proved[j],
+                int(answers.label[j]),
+            )
+            for j in np.flatnonzero(answers.found)
+        )

@@ -1,0 +1,197 @@
+"""Negatives with few changes, and several of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from pertinent._typing import IntArray
+from pertinent.certificate import FEASIBLE
+from pertinent.exact.contrasts import further_contrasts
+from pertinent.exact.fewest import Ask, Fewest, fewest_features
+from pertinent.exact.question import Effort
+from pertinent.exceptions import InputError
+from pertinent.explanation import Negatives, overwritten
+from pertinent.features import Table
+from pertinent.negative import (
+    NegativeQuestion,
+    _refuse_own_class,
+    nearest_contrast,
+    negative_limits,
+)
+from pertinent.prepared import Prepared
+
+
+@dataclass(frozen=True, eq=False)
+class FewChanges(NegativeQuestion):
+    """How negatives with few changes are asked for.
+
+    Parameters
+    ----------
+    norm : {"l1", "l0"}
+        "l0": the fewest changed features, then the closest.
+    max_changes : int, optional
+        How many features may change.
+    alternatives : int
+        How many further sets of changed features to list.
+    effort : Effort
+    """
+
+    norm: str = "l1"
+    max_changes: int | None = None
+    alternatives: int = 0
+    effort: Effort = field(default_factory=Effort)
+
+    def __post_init__(self) -> None:
+        if self.norm not in ("l1", "l0"):
+            raise InputError(f"norm must be 'l1' or 'l0'. Got {self.norm!r} instead.")
+        most = self.max_changes
+        if most is not None and (isinstance(most, bool) or int(most) != most or most < 1):
+            raise InputError(f"max_changes must be a whole number of at least 1. Got {most!r}.")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the nearest point is all that is asked for."""
+        return self.norm == "l1" and self.max_changes is None and not self.alternatives
+
+
+def few_changes(
+    prepared: Prepared, table: Table, labels: IntArray, question: FewChanges
+) -> Negatives:
+    """Return negatives by the number of their changes, and as many alternatives as asked for."""
+    if question.norm == "l0":
+        return _fewest(prepared, table, labels, question)
+    negatives = nearest_contrast(prepared, table, labels, question)
+    if question.max_changes is not None:
+        return _limited(prepared, table, labels, question, negatives)
+    if question.alternatives:
+        ask = _ask(prepared, table, labels, question)
+        others = further_contrasts(
+            prepared,
+            table,
+            negatives,
+            ask.kind,
+            ask.labels,
+            ask.lower,
+            ask.upper,
+            question.alternatives,
+        )
+        negatives = replace(negatives, alternatives=others)
+    return negatives
+
+
+def _ask(prepared: Prepared, table: Table, labels: IntArray, question: FewChanges) -> Ask:
+    samples = table.values
+    limits = negative_limits(prepared, samples, question.untouched)
+    lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)
+    if question.target is not None:
+        _refuse_own_class(prepared, labels, question.target)
+    kind, wanted = ("not", labels) if question.target is None else ("is", question.target)
+    return Ask(
+        kind, wanted, samples, lower, upper, question.effort, question.alternatives
+    )
+
+
+def _fewest(
+    prepared: Prepared, table: Table, labels: IntArray, question: FewChanges
+) -> Negatives:
+    found = fewest_features(prepared, table, _ask(prepared, table, labels, question))
+    negatives = _negatives(prepared, table, labels, question, found)
+    size = np.where(found.found, negatives.changed.sum(axis=1).astype(float), np.nan)
+    bound = np.where(found.found, np.fmin(found.size_bound, size), found.size_bound)
+    negatives = replace(
+        negatives, objective=size, bound=bound, norm="l0", certificates=found.certificates
+    )
+    if question.max_changes is None:
+        return negatives
+    return _within(negatives, question.max_changes, prepared)
+
+
+def _within(negatives: Negatives, most: int, prepared: Prepared) -> Negatives:
+    """Return the negatives without those that change more; the fewest prove there is none."""
+    status, reason = negatives.status_code.copy(), negatives.reason.copy()
+    values, objective = negatives.values.copy(), negatives.objective.copy()
+    changed, closeness = negatives.changed.copy(), negatives.closeness.copy()
+    from pertinent.certificate import FAILED, INFEASIBLE
+
+    for i in np.flatnonzero(negatives.found & (negatives.objective > most)):
+        proved = negatives.bound[i] > most
+        status[i] = INFEASIBLE if proved else FAILED
+        reason[i] = (
+            f"at least {negatives.bound[i]:g} features must change, and max_changes is {most}"
+        )
+        values[i], objective[i], closeness[i], changed[i] = np.nan, np.nan, np.nan, False
+    return replace(
+        negatives,
+        status_code=status,
+        reason=reason,
+        values=values,
+        objective=objective,
+        changed=changed,
+        closeness=closeness,
+    )
+
+
+def _limited(
+    prepared: Prepared,
+    table: Table,
+    labels: IntArray,
+    question: FewChanges,
+    negatives: Negatives,
+) -> Negatives:
+    """Solve again where the nearest point changes too much; others are optimal as they are."""
+    most = int(question.max_changes or 0)
+    rows = np.flatnonzero(negatives.found & (negatives.changed.sum(axis=1) > most))
+    if question.alternatives:
+        rows = np.flatnonzero(negatives.found)
+    if not len(rows):
+        return negatives
+    part = replace(
+        question,
+        target=None if question.target is None else question.target[rows],
+        untouched=None if question.untouched is None else question.untouched[rows],
+    )
+    some = table.take(rows)
+    ask = replace(
+        _ask(prepared, some, labels[rows], part),
+        at_most=min(most, table.values.shape[1]),
+        alternatives=question.alternatives,
+    )
+    found = fewest_features(prepared, some, ask)
+    again = replace(
+        _negatives(prepared, some, labels[rows], part, found),
+        objective=found.cost,
+        bound=found.cost_bound,
+        certificates=found.cost_certificates,
+    )
+    merged = overwritten(negatives, rows, again)
+    others: list[Any] = [()] * len(table)
+    for j, i in enumerate(rows):
+        others[int(i)] = again.alternatives[j]
+    return replace(merged, alternatives=tuple(others))
+
+
+def _negatives(
+    prepared: Prepared, table: Table, labels: IntArray, question: FewChanges, found: Fewest
+) -> Negatives:
+    reached = found.label if question.target is None else question.target
+    return Negatives(
+        table=table,
+        classes=prepared.classes,
+        values=found.points,
+        status_code=found.status.astype(np.int8),
+        reason=found.reason,
+        unique_code=np.full(len(table), -1, dtype=np.int8),
+        label=labels,
+        objective=found.cost,
+        bound=found.cost_bound,
+        second={},
+        changed=(found.status <= FEASIBLE)[:, None] & (found.points != table.values),
+        target_place=reached,
+        certificates=found.cost_certificates,
+        closeness=found.cost,
+        closeness_bound=found.cost_bound,
+        alternatives=found.alternatives,
+    )

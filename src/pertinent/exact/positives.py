@@ -1,0 +1,64 @@
+"""Exact positives (eq. 3): the fewest kept features, then the closest values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pertinent._typing import IntArray
+from pertinent.exact.fewest import Ask, fewest_features
+from pertinent.exact.question import ExactQuestion
+from pertinent.explanation import Positives
+from pertinent.features import Table
+from pertinent.positive import positive_limits
+from pertinent.prepared import Prepared
+
+
+def exact(
+    prepared: Prepared, table: Table, labels: IntArray, question: ExactQuestion
+) -> Positives:
+    """Return the fewest features that keep the class, with the closest values of all such sets.
+
+    Notes
+    -----
+    Eq. 3 of the paper, which its two-phase algorithm relaxes, in lexicographic order: first the
+    number of features away from the baseline, then their weighted distance to the sample.
+    """
+    samples = table.values
+    limits = positive_limits(prepared, samples, question)
+    lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)
+    ask = Ask(
+        "is",
+        labels,
+        np.broadcast_to(question.baseline, samples.shape),
+        lower,
+        upper,
+        question.effort,
+        question.alternatives,
+        question.off_tol,
+        own_values=True,
+    )
+    found = fewest_features(prepared, table, ask)
+    kept = found.found[:, None] & (np.abs(found.points - question.baseline) > question.off_tol)
+    size = np.where(found.found, kept.sum(axis=1).astype(float), np.nan)
+    return Positives(
+        table=table,
+        classes=prepared.classes,
+        values=found.points,
+        status_code=found.status.astype(np.int8),
+        reason=found.reason,
+        unique_code=np.full(len(table), -1, dtype=np.int8),
+        label=labels,
+        objective=size,
+        bound=np.where(found.found, np.fmin(found.size_bound, size), found.size_bound),
+        second={},
+        sparse_values=found.points,
+        closeness=found.cost,
+        closeness_bound=found.cost_bound,
+        kept=kept,
+        trivial=found.found & (size == 0),
+        baseline=question.baseline,
+        certificates=found.certificates,
+        closeness_certificates=found.cost_certificates,
+        method="exact",
+        alternatives=found.alternatives,
+    )

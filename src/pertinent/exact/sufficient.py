@@ -1,0 +1,146 @@
+"""Sufficient positives: the fewest features that give the prediction whatever the others do.
+
+A set S of features, kept at the sample's values, is sufficient if every point that agrees with
+the sample on S, and lies within the bounds, is predicted as the sample is. For one cell with
+separable rows ``f_j(x) <= 0`` the worst case splits over the features: fixing feature i takes
+
+    gain[j, i] = max_v f_ji(v) - f_ji(x_i)
+
+off row j, and S suffices iff the gains of S reach ``f_j(x) + sum_i gain[j, i]`` in every row.
+Elsewhere S must hit every *rival*: a point of another class, within the bounds, differs from the
+sample in some feature of S. Rivals are found by projection, as long as there are any.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
+from pertinent.certificate._sufficient import SufficientProofs
+from pertinent.exact.choices import is_separable
+from pertinent.exact.question import ExactQuestion
+from pertinent.exact.rivals import hit_rivals
+from pertinent.exact.worst import keep_worst_case
+from pertinent.exceptions import InputError, UnsupportedModelError
+from pertinent.explanation import Positives
+from pertinent.features import Table
+from pertinent.prepared import Certified, Prepared
+from pertinent.regions import Region
+
+
+def sufficient(
+    prepared: Prepared, table: Table, labels: IntArray, question: ExactQuestion
+) -> Positives:
+    """Return the fewest features whose values suffice for the prediction.
+
+    The point handed out keeps them and has the others at the baseline, as far as the bounds
+    allow: it is one of the points that are all predicted alike.
+    """
+    lower, upper = sufficient_limits(prepared, table.values, question)
+    n, d = table.values.shape
+    mask, found = np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
+    proved = np.zeros(n)
+    reason: NDArray[np.object_] = np.full(n, None, dtype=object)
+    certificates = []
+    margin = prepared.margin_for(table)
+    for k in np.unique(labels):
+        rows = np.flatnonzero(labels == k)
+        region, _ = prepared.region("is", int(k), margin)
+        solve = keep_worst_case if _splits(region) else hit_rivals
+        _refuse(prepared, region, solve is hit_rivals)
+        part = table.take(rows)
+        answer = solve(prepared, part, int(k), lower[rows], upper[rows], question.effort)
+        mask[rows], found[rows], reason[rows] = answer.mask, answer.found, answer.reason
+        proofs = SufficientProofs(answer.size, answer.rivals, answer.extra)
+        certificate = Certificate(len(rows), (Block(0, np.arange(len(rows)), proofs),))
+        proved[rows] = proofs.bounds(
+            region.cells[0], part.values, prepared.weights, lower[rows], upper[rows]
+        )
+        certificates.append(Certified(("is", int(k)), rows, certificate))
+    points = np.where(mask, table.values, np.clip(question.baseline, lower, upper))
+    return _result(
+        prepared, table, labels, question, points, mask, found, proved, reason, tuple(certificates)
+    )
+
+
+def sufficient_limits(
+    prepared: Prepared, samples: FloatArray, question: ExactQuestion
+) -> tuple[FloatArray, FloatArray]:
+    """Return the range in which features may vary: the rules', and else that of the data."""
+    limits = prepared.constraints.limits(prepared.features, samples)
+    lower, upper = (np.array(np.broadcast_to(limit, samples.shape)) for limit in limits)
+    if question.ranges is not None:
+        lower = np.where(np.isinf(lower), question.ranges[0], lower)
+        upper = np.where(np.isinf(upper), question.ranges[1], upper)
+    open_ = np.flatnonzero((np.isinf(lower) | np.isinf(upper)).any(axis=0))
+    if len(open_):
+        names = [prepared.features.names[j] for j in open_[:10]]
+        raise InputError(
+            'method="sufficient" asks what the other features can do within their bounds, and '
+            f"these have none: {names}. Pass data=X_train to take their range from the data, or "
+            "Constraints(bounds={...})."
+        )
+    # The sample itself is always among what may be.
+    return np.minimum(lower, samples), np.maximum(upper, samples)
+
+
+def _splits(region: Region) -> bool:
+    return len(region) == 1 and is_separable(region.cells[0])
+
+
+def _refuse(prepared: Prepared, region: Region, by_rivals: bool) -> None:
+    if by_rivals and not all(cell.is_linear for cell in region.cells):
+        raise UnsupportedModelError(
+            f'method="sufficient" cannot be proved for {type(prepared.model).__name__}: its '
+            "regions have quadratic rows that mix features. It is exact for linear models, "
+            "Gaussian naive Bayes, and models with polyhedral or box-shaped cells. "
+            'Use method="exact" or "strict" instead.'
+        )
+
+
+def _result(
+    prepared: Prepared,
+    table: Table,
+    labels: IntArray,
+    question: ExactQuestion,
+    points: FloatArray,
+    mask: BoolArray,
+    found: BoolArray,
+    proved: FloatArray,
+    reason: NDArray[np.object_],
+    certificates: tuple[Certified, ...],
+) -> Positives:
+    handed = table.as_handed_out(points)
+    right = np.zeros(len(table), dtype=bool)
+    rows = np.flatnonzero(found)
+    if len(rows):
+        right[rows] = prepared.predict(table.take(rows), handed[rows]) == labels[rows]
+    reason[found & ~right] = "the model's predict disagrees with its own region at this point"
+    found = found & right
+    size = np.where(found, mask.sum(axis=1).astype(float), np.nan)
+    status = np.where(found, np.where(proved >= size, OPTIMAL, FEASIBLE), FAILED)
+    status[~found & np.isinf(proved)] = INFEASIBLE
+    values = np.where(found[:, None], handed, np.nan)
+    return Positives(
+        table=table,
+        classes=prepared.classes,
+        values=values,
+        status_code=status.astype(np.int8),
+        reason=reason,
+        unique_code=np.full(len(table), -1, dtype=np.int8),
+        label=labels,
+        objective=size,
+        bound=np.where(found, np.fmin(proved, size), proved),
+        second={},
+        sparse_values=values,
+        closeness=np.where(found, 0.0, np.nan),
+        closeness_bound=np.zeros(len(table)),
+        kept=mask & found[:, None],
+        trivial=found & (size == 0),
+        baseline=question.baseline,
+        certificates=certificates,
+        closeness_certificates=(),
+        method="sufficient",
+    )

@@ -1,0 +1,133 @@
+"""Sufficient sets for one cell with separable rows: a search against the worst case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent._typing import BoolArray, FloatArray
+from pertinent.exact.choices import _best_alone
+from pertinent.exact.cover import EASY, hard_cover
+from pertinent.exact.question import Effort
+from pertinent.exact.subsets import STOPPED, Gains, Limits, find_supports, smallest_size
+from pertinent.exact.verify import grown
+from pertinent.features import Table
+from pertinent.prepared import RETRIES, Prepared
+from pertinent.regions import Cell, row_products
+
+
+@dataclass(eq=False)
+class Suffices:
+    """Sufficient sets for some samples of one class.
+
+    Attributes
+    ----------
+    mask : ndarray of bool, shape (n, n_features)
+    found : ndarray of bool, shape (n,)
+    size : ndarray of shape (n,)
+        Claimed: no smaller set suffices; ``inf``: not even all features do.
+    reason : ndarray of object, shape (n,)
+    rivals : tuple of ndarray, or None
+        Points of other classes that every sufficient set must rule out.
+    extra : dict of int to ndarray
+        Multipliers of further rows that the proof needs.
+    """
+
+    mask: BoolArray
+    found: BoolArray
+    size: FloatArray
+    reason: NDArray[np.object_]
+    rivals: tuple[FloatArray, ...] | None = None
+    extra: dict[int, FloatArray] = field(default_factory=dict)
+
+
+def keep_worst_case(
+    prepared: Prepared,
+    table: Table,
+    k: int,
+    lower: FloatArray,
+    upper: FloatArray,
+    effort: Effort,
+) -> Suffices:
+    """Return the fewest features that hold every row in its worst case."""
+    margin = prepared.margin_for(table)
+    cell = prepared.region("is", k, margin)[0].cells[0]
+    answer = fewest_for(cell, table.values, lower, upper, effort.limits(len(table)))
+    wrong = _refused(prepared, table, k, cell, answer, lower, upper)
+    for _ in range(RETRIES):
+        if not len(wrong):
+            return answer
+        margin = grown(margin)
+        tight = prepared.region("is", k, margin)[0].cells[0]
+        part = table.take(wrong)
+        again = fewest_for(tight, part.values, lower[wrong], upper[wrong], effort.limits(len(part)))
+        answer.mask[wrong], answer.found[wrong] = again.mask, again.found
+        still = _refused(prepared, part, k, tight, again, lower[wrong], upper[wrong])
+        wrong = wrong[still]
+    answer.found[wrong] = False
+    answer.reason[wrong] = "the model's predict disagrees at a worst case of the others"
+    return answer
+
+
+def worst_gains(cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray) -> Gains:
+    """Return what fixing each feature takes off each row's worst case."""
+    low, high = lower - x, upper - x
+    gain = np.maximum(-cell.G[None] * -low[:, None, :], cell.G[None] * high[:, None, :])
+    over = row_products(x, cell.G) - cell.h
+    parts, overs = [gain], [over]
+    for row in cell.quadratics:
+        a = np.diag(row.A)
+        slope = row.q + 2 * a * x
+        parts.append(_best_alone(-a, -slope, low, high)[:, None, :])
+        overs.append(row.value(x)[:, None])
+    gain, over = np.concatenate(parts, axis=1), np.concatenate(overs, axis=1)
+    return Gains(np.maximum(gain, 0.0), over + np.maximum(gain, 0.0).sum(axis=2), upper > lower)
+
+
+def fewest_for(
+    cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray, limits: Limits
+) -> Suffices:
+    """Return the smallest sets for one cell, size by size."""
+    gains = worst_gains(cell, x, lower, upper)
+    n, d = x.shape
+    least, _ = smallest_size(gains)
+    mask, found = np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
+    size = np.where(least > gains.usable.sum(axis=1), np.inf, least.astype(float))
+    easy = Limits(min(EASY, limits.nodes), limits.deadline)
+    hard = np.zeros(n, dtype=bool)
+    extra: dict[int, FloatArray] = {}
+    for count in range(d + 1):
+        rows = np.flatnonzero(~found & ~hard & np.isfinite(size) & (least <= count))
+        if not len(rows):
+            continue
+        result = find_supports(gains.take(rows), count, easy)
+        has, chosen = result.first(d)
+        mask[rows[has]], found[rows[has]], size[rows] = chosen[has], True, count
+        hard[rows[result.outcome == STOPPED]] = True
+    for i in np.flatnonzero(hard):
+        cover = hard_cover(gains.take(np.array([i])), limits)
+        found[i], size[i], extra[int(i)] = cover.mask is not None, cover.bound, cover.multipliers
+        mask[i] = False if cover.mask is None else cover.mask
+    reason: NDArray[np.object_] = np.full(n, None, dtype=object)
+    reason[~found] = "the sample lies closer to another class than the margin"
+    return Suffices(mask, found, size, reason, None, extra)
+
+
+def _refused(
+    prepared: Prepared,
+    table: Table,
+    k: int,
+    cell: Cell,
+    answer: Suffices,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> NDArray[np.int64]:
+    """Return the samples for which predict disagrees at the worst case of some linear row."""
+    bad = np.zeros(len(table), dtype=bool)
+    for g in cell.G:
+        corner = np.where(g > 0, upper, np.where(g < 0, lower, table.values))
+        points = table.as_handed_out(np.where(answer.mask, table.values, corner))
+        bad |= prepared.predict(table, points) != k
+    return np.flatnonzero(bad & answer.found)
