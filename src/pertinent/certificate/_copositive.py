@@ -210,6 +210,9 @@ class _Replay:
         M = c + t * (g[:, None] + g) / 2 + t * t * Q
         error = c_size + t * (g_size[:, None] + g_size) / 2 + t * t * Q_size
         lowered = M - ENTRY_ERROR * len(g) * error
+        if not c_size > 0:
+            # Lowered by something positive, "not negative" means positive; otherwise not.
+            return np.full_like(M, -1.0)
         d = len(self.room) // 2
         # y_i y_{d+i} = 0: what stands there does not matter.
         pair = np.arange(d)
@@ -222,7 +225,7 @@ def _is_copositive(M: FloatArray, alive: BoolArray) -> bool:
     if not np.isfinite(M).all():
         return False
     while alive.any():
-        part = M[np.ix_(alive, alive)]
+        part = M[alive][:, alive]
         negative = (part < 0).any(axis=1)
         if negative.all():
             break
@@ -230,7 +233,7 @@ def _is_copositive(M: FloatArray, alive: BoolArray) -> bool:
         alive[np.flatnonzero(alive)[~negative]] = False
     if not alive.any():
         return True
-    part = M[np.ix_(alive, alive)]
+    part = M[alive][:, alive]
     diagonal = np.diagonal(part)
     if (diagonal <= 0).any():
         return False

@@ -17,8 +17,9 @@ from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.certificate import SeparableProofs
 from pertinent.projection.shifted import Shifted
 
-#: The radius to prove, relative to the best cost.
-RADIUS = 1 - 5e-5
+#: The radius to prove, relative to the best cost: within the gap of non-convex cells (1e-4) and
+#: of convex ones (1e-6).
+RADIUS, CONVEX_RADIUS = 1 - 5e-5, 1 - 2e-7
 LEVELS = 60
 #: Boxes that one center may have open at the same time.
 OPEN = 300
@@ -54,6 +55,8 @@ class BoxSearch:
         Whether there is only one row, so that its points are points of the cell.
     limit : int
         Boxes that one center may have open at the same time.
+    share : float
+        The radius to prove, relative to the best cost.
     """
 
     rows: list[Aggregate]
@@ -62,6 +65,7 @@ class BoxSearch:
     steps: FloatArray
     single: bool
     limit: int = OPEN
+    share: float = RADIUS
     feature: list[IntArray] = field(default_factory=list)
     threshold: list[FloatArray] = field(default_factory=list)
     multipliers: list[FloatArray] = field(default_factory=list)
@@ -77,6 +81,8 @@ class BoxSearch:
         """Split boxes until every one is closed, or too many are open."""
         owner = np.arange(len(self.best))
         low, high = self._root()
+        endless = ~(np.isfinite(low) & np.isfinite(high)).all(axis=1)
+        low[endless], high[endless], self.proved[endless] = 0.0, 0.0, 0.0
         guess = np.full(len(owner), -1.0)
         for level in range(LEVELS):
             if not len(owner):
@@ -132,7 +138,7 @@ class BoxSearch:
 
     def proofs(self) -> SeparableProofs:
         """Return the trees in the checker's form; unfinished ones with the radius they prove."""
-        radius = np.minimum(self.best * RADIUS, self.proved * (1 - 1e-11))
+        radius = np.minimum(self.best * self.share, self.proved * (1 - 1e-11))
         # Nothing in all of the box: say so.
         radius = np.where(np.isinf(self.best), np.minimum(radius, self.whole), radius)
         return SeparableProofs(
@@ -148,6 +154,8 @@ class BoxSearch:
         Without a best step, a feature with concave gain is of no use beyond its vertex, one
         with convex gain has a bound (or else it alone would do), and one without gain stays.
         """
+        if not self.single:
+            return np.broadcast_to(self.best[:, None], self.steps.shape)
         a, g = self.rows[0].a, self.rows[0].g
         vertex = np.where(a > 0, np.abs(g) / np.where(a > 0, 2 * a, 1.0), np.inf)
         useless = (a == 0) & (g == 0)
@@ -157,7 +165,7 @@ class BoxSearch:
     def _target(self, owner: IntArray) -> FloatArray:
         """Return what to prove: just below the best cost, or all of the box without one."""
         best = self.best[owner]
-        return np.where(np.isinf(best), self.whole[owner], best * RADIUS)
+        return np.where(np.isinf(best), self.whole[owner], best * self.share)
 
     def _crowded(self, owner: IntArray, last: bool) -> BoolArray:
         counts = np.bincount(owner, minlength=len(self.best))
@@ -188,13 +196,13 @@ def _meet(small: _Side, large: _Side, k: IntArray) -> tuple[FloatArray, FloatArr
     a, b = small.y[k], large.y[k]
     slope_a, slope_b = small.slope[k], large.slope[k]
     known = np.isfinite(b) & (a > 0) & (slope_a > slope_b)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         y = (large.bound[k] - small.bound[k] + slope_a * a - slope_b * b) / (slope_a - slope_b)
         top = small.bound[k] + slope_a * (y - a)
     # Keep off the ends, so that both sides close in.
     width = np.where(known, b - a, 0.0)
     y = np.clip(y, a + 0.02 * width, b - 0.02 * width)
-    y = np.where(known, y, np.where(np.isinf(b), 4 * a, b / 4))
+    y = np.where(known, y, np.where(np.isinf(b), 4 * np.minimum(a, 1e300), b / 4))
     return y, np.where(known, top, np.inf)
 
 

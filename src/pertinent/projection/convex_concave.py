@@ -19,6 +19,8 @@ ROUNDS = 40
 #: Relative change of the cost at which the procedure has converged.
 CONVERGED = 1e-6
 PENALTY, PENALTY_GROWTH, PENALTY_LIMIT = 10.0, 5.0, 1e7
+#: Which moves count as dust, relative to the largest: tried one after the other.
+FINE, COARSE = (1e-5,), (1e-6, 1e-4, 1e-3)
 #: Slow progress this far above the best cost known is not worth going on.
 HOPELESS = 1.05
 #: Rows count as satisfied up to this share of their terms before the final repair.
@@ -61,15 +63,15 @@ def convex_concave(
             return None  # slowly on the way to something worse than what is known
         # Once the same features move twice in a row, Newton's method goes the rest of the way.
         if last is not None and np.array_equal(last, support):
-            exact = polish(local, step)
+            exact = polish(local, step, FINE)
             if exact is not None and exact.cost <= cost * (1 + CONVERGED):
                 return exact
     return polish(local, step)
 
 
-def polish(local: Local, step: FloatArray) -> Stationary | None:
-    """Return the exact stationary point next to ``step``, just inside every row."""
-    for dust in (1e-6, 1e-4, 1e-3):
+def polish(local: Local, step: FloatArray, dusts: tuple[float, ...] = COARSE) -> Stationary | None:
+    """Return the exact stationary point next to ``step``, on the border of its tight rows."""
+    for dust in dusts:
         exact = refine(local, step, dust)
         if exact is not None and local.within(exact.step, 1e-9):
             return exact

@@ -154,7 +154,7 @@ class Search:
         left = np.zeros(0, dtype=np.int64)
         for k, M in enumerate(part.matrices):
             remaining = _remaining(M)
-            if not len(remaining) or _definite(M[np.ix_(remaining, remaining)]):
+            if not len(remaining) or _definite(M[remaining[:, None], remaining]):
                 return k, remaining
             if k == 0:
                 left = remaining
@@ -163,7 +163,7 @@ class Search:
     def _split(self, part: Part, remaining: IntArray) -> tuple[int, int, float] | None:
         """Return the edge to split; None if a better point was met or nothing can be split."""
         M = part.matrices[0]
-        inner = M[np.ix_(remaining, remaining)]
+        inner = M[remaining[:, None], remaining]
         worst = int(remaining[np.diagonal(inner).argmin()])
         if M[worst, worst] <= 0 and not self._explain(part, part.corners[:, worst]):
             return None
@@ -231,7 +231,7 @@ def _remaining(M: FloatArray) -> IntArray:
     """Return the rows left after deleting, again and again, those without a negative entry."""
     remaining = np.flatnonzero((M < 0).any(axis=1))
     while len(remaining):
-        kept = (M[np.ix_(remaining, remaining)] < 0).any(axis=1)
+        kept = (M[remaining[:, None], remaining] < 0).any(axis=1)
         if kept.all():
             break
         remaining = remaining[kept]

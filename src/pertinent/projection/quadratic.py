@@ -22,13 +22,13 @@ from pertinent.projection.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Ta
 from pertinent.projection.settle import settle
 from pertinent.projection.shifted import Local, Shifted, shift
 from pertinent.projection.single import single_changes
-from pertinent.projection.stationary import Stationary, multipliers_at
+from pertinent.projection.stationary import Stationary, is_stationary, multipliers_at
 from pertinent.regions import Quadratic
 
 #: The radius to prove, relative to the best cost: within the gap of non-convex cells (1e-4).
 RADIUS = 1 - 4e-5
 #: Parts of the simplex a proof may look at: first try, last try, each step of the bisection.
-FIRST, LAST, BISECTION = 60, 250, 30
+FIRST, LAST, BISECTION = 60, 160, 30
 BISECTION_STEPS = 7
 IMPROVEMENTS = 50
 
@@ -70,6 +70,14 @@ def prove_row(shifted: Shifted, i: int, step: FloatArray) -> CopositiveProofs:
     search = _RowSearch(shifted, i)
     search.offer(step)
     search.prove(4 * LAST)
+    return CopositiveProofs((search.proof,))
+
+
+def bound_row(shifted: Shifted, i: int, step: FloatArray) -> CopositiveProofs:
+    """Return a proof of the largest radius around one center that takes little effort."""
+    search = _RowSearch(shifted, i)
+    search.offer(step)
+    search.bisect()
     return CopositiveProofs((search.proof,))
 
 
@@ -123,6 +131,20 @@ class _RowSearch:
 
     def run(self) -> None:
         """Alternate between better steps and proofs until a proof closes, or starts run out."""
+        self._search()
+        if self.best is not None and self.proof is not None:
+            self._finish()
+
+    def _finish(self) -> None:
+        """Go the last steps: a proof leaves room for something better by its gap."""
+        assert self.best is not None
+        if not is_stationary(self.local, self.best):
+            program = ConeProgram(_spectral(self.local))
+            found = convex_concave(program, self.best.step)
+            if found is not None and found.cost < self.best.cost:
+                self.best = found
+
+    def _search(self) -> None:
         single = None if self.best is None else self.best.step
         if self.best is None:
             for anchor in self.anchors:
@@ -145,7 +167,7 @@ class _RowSearch:
         if self.best is None:
             self._prove_empty()
         elif not self.prove(LAST):
-            self._bisect()
+            self.bisect()
 
     def prove(self, budget: int) -> bool:
         """Return whether nothing better exists, improving the best on the way."""
@@ -198,7 +220,7 @@ class _RowSearch:
             self.best = exact
         return self.best.cost < before * (1 - 1e-12)
 
-    def _bisect(self) -> None:
+    def bisect(self) -> None:
         """Keep the largest radius that can be proved with little effort."""
         assert self.best is not None
         low, high = 0.0, self.best.cost

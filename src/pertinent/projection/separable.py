@@ -12,9 +12,9 @@ import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.certificate import Proofs, SeveralProofs
-from pertinent.projection.boxes import BoxSearch, aggregate
+from pertinent.projection.boxes import CONVEX_RADIUS, RADIUS, BoxSearch, aggregate
 from pertinent.projection.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
-from pertinent.projection.quadratic import local_row
+from pertinent.projection.quadratic import bound_row, local_row
 from pertinent.projection.settle import settle
 from pertinent.projection.shifted import Shifted, shift
 from pertinent.projection.single import single_changes
@@ -23,6 +23,8 @@ from pertinent.regions import Cell
 
 #: Boxes that one center may have open at the same time, in the first and in the last try.
 FIRST_OPEN, LAST_OPEN = 40, 300
+#: Where boxes prove less than this share of the best cost, copositivity may prove more.
+POOR = 0.9
 
 
 def is_separable(cell: Cell) -> bool:
@@ -47,7 +49,8 @@ def solve_separable_row(task: Task) -> Solved:
     inside = shifted.values[:, 0] <= 0
     steps[inside], best[inside] = 0.0, 0.0
     mix = np.ones((len(task), 1))
-    search = BoxSearch([aggregate(shifted, mix)], [mix], best, steps, single=True)
+    share = CONVEX_RADIUS if task.cell.is_convex else RADIUS
+    search = BoxSearch([aggregate(shifted, mix)], [mix], best, steps, single=True, share=share)
     search.run()
     proofs = search.proofs()
     found = np.isfinite(search.best) & ~shifted.contradictory
@@ -76,7 +79,10 @@ def solve_separable(task: Task) -> Solved:
             steps[i], best[i] = better, np.abs(better).sum()
     if len(rows):
         again = _prove(shift(task.take(rows)), steps[rows], best[rows], LAST_OPEN)
-        parts.append((rows, again.proofs()))
+        proofs = again.proofs()
+        parts.append((rows, proofs))
+        for i in rows[np.isfinite(best[rows]) & (proofs.radius < POOR * best[rows])]:
+            parts.append((np.array([i]), bound_row(shifted, int(i), steps[i])))
     found = np.isfinite(best) & ~shifted.contradictory
     points = _settled(shifted, steps, found)
     outcome = np.where(found & ~np.isnan(points).any(axis=1), SOLVED, TROUBLE).astype(np.int8)
@@ -95,7 +101,9 @@ def _prove(shifted: Shifted, steps: FloatArray, best: FloatArray, open_: int) ->
     mix[bare] = 1.0 / np.maximum(np.abs(shifted.values[bare]), 1e-300)
     mixes = [mix, *units]
     rows = [aggregate(shifted, combination) for combination in mixes]
-    search = BoxSearch(rows, mixes, best, steps, single=False, limit=open_)
+    # Each box costs m passes over d features: allow fewer where that is much.
+    limit = max(8, int(open_ * min(1.0, 150 / (m * shifted.start.shape[1]))))
+    search = BoxSearch(rows, mixes, best, steps, single=False, limit=limit)
     search.run()
     return search
 

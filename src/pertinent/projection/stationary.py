@@ -40,12 +40,23 @@ def multipliers_at(local: Local, s: FloatArray, tight: float = 1e-5) -> FloatArr
     active = np.flatnonzero(local.excess(s) >= -tight * local.scales(s))
     y = np.zeros(local.n_rows)
     if len(active) and moving.any():
-        J = local.gradients(s)[np.ix_(active, np.flatnonzero(moving))]
+        J = local.gradients(s)[active[:, None], np.flatnonzero(moving)]
         size = np.abs(J).max(axis=1)
         size[size == 0] = 1.0
         scaled, _ = nnls((J / size[:, None]).T, -np.sign(s[moving]))
         y[active] = scaled / size
     return y
+
+
+def is_stationary(local: Local, found: Stationary, rtol: float = 1e-7) -> bool:
+    """Return whether no feature would like to move, by the multipliers of the rows."""
+    s, pull = found.step, found.multipliers @ local.gradients(found.step)
+    # Moving up costs 1 (or gives back 1, below 0) and changes the rows by `pull`; down likewise.
+    rise = np.where(s >= 0, 1.0, -1.0) + pull
+    fall = np.where(s <= 0, 1.0, -1.0) - pull
+    return bool(
+        ((rise >= -rtol) | (s >= local.up)).all() and ((fall >= -rtol) | (s <= -local.down)).all()
+    )
 
 
 def refine(
@@ -70,14 +81,18 @@ def refine(
         return None
     signs = np.sign(s[moving])
     free = np.flatnonzero(moving)
+    largest = np.inf
     for _ in range(steps):
         change = _newton(local, s, y, free, tight, signs, inside)
         if change is None:
             return None
         s[free] += change[: len(free)]
         y[tight] += change[len(free) :]
-        if np.abs(change[: len(free)]).max() <= 1e-15 * np.abs(s).max():
+        before, largest = largest, float(np.abs(change[: len(free)]).max())
+        if largest <= 1e-15 * np.abs(s).max():
             break
+        if largest > 1e-9 * np.abs(s).max() and largest > 2 * before:
+            return None  # on its way to nowhere
     if (np.sign(s[moving]) != signs).any() or (y < 0).any() or not np.isfinite(s).all():
         return None
     if (s > local.up).any() or (s < -local.down).any():
@@ -112,11 +127,12 @@ def _newton(
 ) -> FloatArray | None:
     """Return one Newton step for (s_free, y_tight)."""
     nq, f, m = len(local.forms), len(free), len(tight)
-    J = local.gradients(s)[np.ix_(tight, free)]
+    J = local.gradients(s)[tight[:, None], free]
     H = np.zeros((f, f))
     for k in tight[tight < nq]:
-        H += 2 * y[k] * local.forms[k][np.ix_(free, free)]
-    matrix = np.block([[H, J.T], [J, np.zeros((m, m))]])
+        H += 2 * y[k] * local.forms[k][free[:, None], free]
+    matrix = np.zeros((f + m, f + m))
+    matrix[:f, :f], matrix[:f, f:], matrix[f:, :f] = H, J.T, J
     excess = local.excess(s)[tight]
     if inside:
         excess = excess + inside * local.scales(s)[tight]

@@ -1,0 +1,129 @@
+"""Proofs about quadratic cells: replayed as they are, refused when tampered with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from quadratic_models import fitted, some
+
+from pertinent.certificate import (
+    CopositiveProofs,
+    SeparableProofs,
+    SeveralProofs,
+    Simplices,
+    SolverBounds,
+    TangentProofs,
+)
+from pertinent.models import decision_region
+from pertinent.projection import project
+from pertinent.regions import Cell, Quadratic
+
+
+def bounds(proofs, cell, centers):
+    free = np.full(centers.shape, np.inf)
+    return proofs.bounds(cell, centers, np.ones(cell.dim), -free, free)
+
+
+@pytest.fixture(scope="module")
+def copositive():
+    model, X = fitted("qda 0.1", "iris")
+    cell = decision_region(model, 1).cells[0]
+    centers = some(X[model.predict(X) != 1], 8)
+    found = project(centers, cell)
+    proofs = found.certificate.blocks[0].proofs
+    assert isinstance(proofs, CopositiveProofs)
+    return cell, centers, found, proofs
+
+
+@pytest.fixture(scope="module")
+def boxes():
+    model, X = fitted("bayes", "breast_cancer")
+    cell = decision_region(model, 1).cells[0]
+    centers = X[model.predict(X) != 1][:30]
+    found = project(centers, cell)
+    return cell, centers, found, found.certificate.blocks[0].proofs
+
+
+def test_replay_gives_the_bound(copositive):
+    cell, centers, found, proofs = copositive
+    np.testing.assert_array_equal(bounds(proofs, cell, centers), found.bound)
+    rows = np.array([5, 2])
+    np.testing.assert_array_equal(
+        bounds(proofs.take(rows), cell, centers[rows]), found.bound[rows]
+    )
+
+
+def tampered(proof: Simplices, how: str) -> Simplices:
+    if how == "radius":
+        return replace(proof, radius=proof.radius * 1.01)
+    if how == "negative multiplier":
+        return replace(proof, rows=-proof.rows)
+    if how == "no rows":
+        return replace(proof, rows=0 * proof.rows)
+    if how == "part left out":
+        return replace(
+            proof,
+            option=np.array([-1, 0]),
+            first=np.array([0, 0]),
+            second=np.array([1, 0]),
+            share=np.array([0.5, 0.0]),
+        )
+    return replace(proof, radius=np.nan)
+
+
+@pytest.mark.parametrize(
+    "how", ["radius", "negative multiplier", "no rows", "part left out", "not a number"]
+)
+def test_tampered_simplices_prove_nothing(copositive, how):
+    cell, centers, _, proofs = copositive
+    for i, proof in enumerate(proofs.proofs):
+        broken = CopositiveProofs((tampered(proof, how),))
+        assert bounds(broken, cell, centers[i : i + 1])[0] == 0
+
+
+def test_a_proof_does_not_hold_for_another_center(copositive):
+    """The numbers belong to a center: at one closer to the cell they must fail."""
+    cell, centers, found, proofs = copositive
+    nearer = centers + 0.5 * (found.points - centers)
+    proved = bounds(proofs, cell, nearer)
+    assert (proved <= np.abs(found.points - nearer).sum(axis=1) * (1 + 1e-9)).all()
+
+
+def test_tampered_boxes_prove_nothing(boxes):
+    cell, centers, found, proofs = boxes
+    assert isinstance(proofs, SeparableProofs)
+    np.testing.assert_array_equal(bounds(proofs, cell, centers), found.bound)
+    wide = replace(proofs, radius=proofs.radius * 1.01)
+    assert (bounds(wide, cell, centers) == 0).all()
+    empty = replace(proofs, multipliers=0 * proofs.multipliers)
+    assert (bounds(empty, cell, centers) == 0).all()
+
+
+def test_boxes_refuse_a_cell_that_is_not_separable(boxes):
+    cell, centers, _, proofs = boxes
+    turned = np.linalg.qr(np.random.default_rng(0).normal(size=(cell.dim, cell.dim)))[0]
+    row = cell.quadratics[0]
+    mixed = Quadratic(row.plus @ turned, row.minus @ turned, row.q, row.c)
+    other = Cell(cell.G, cell.h, (mixed,))
+    assert (bounds(proofs, other, centers) == 0).all()
+
+
+def test_tangents_ignore_rows_that_are_not_convex():
+    row = Quadratic(np.eye(2), np.array([[1.0, 1.0]]), np.zeros(2), 1.0)
+    proof = TangentProofs((np.zeros((1, 2)),), np.array([[5.0]]), np.array([True]))
+    assert bounds(proof, Cell(np.zeros((0, 2)), np.zeros(0), (row,)), np.zeros((1, 2)))[0] == 0
+
+
+def test_several_proofs_take_the_stronger():
+    cell = Cell(np.zeros((0, 1)), np.zeros(0))
+    parts = (
+        (np.array([0, 1]), SolverBounds(np.array([1.0, 2.0]), "SCIP")),
+        (np.array([1, 2]), SolverBounds(np.array([3.0, 0.0]), "SCIP")),
+    )
+    proofs = SeveralProofs(3, parts)
+    np.testing.assert_array_equal(bounds(proofs, cell, np.zeros((3, 1))), [1.0, 3.0, 0.0])
+    np.testing.assert_array_equal(proofs.trusted(), [False, False, True])
+    again = proofs.take(np.array([2, 1]))
+    np.testing.assert_array_equal(bounds(again, cell, np.zeros((2, 1))), [0.0, 3.0])

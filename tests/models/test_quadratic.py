@@ -1,0 +1,144 @@
+"""The regions of quadratic models say what predict says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sklearn
+from quadratic_models import KINDS, LOADERS, data, fitted, some
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
+
+from pertinent.exceptions import InputError, UnsupportedModelError
+from pertinent.models import decision_region
+
+VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+
+
+@pytest.mark.parametrize("name", LOADERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_region_agrees_with_predict(kind, name):
+    model, X = fitted(kind, name)
+    rng = np.random.default_rng(0)
+    points = np.vstack([X, X + rng.normal(size=X.shape) * X.std(axis=0)])
+    predicted = model.predict(points)
+    for label in model.classes_:
+        own = predicted == label
+        assert decision_region(model, label, margin=-1e-9).contains(points[own]).all()
+        assert not decision_region(model, label, margin=1e-9).contains(points[~own]).any()
+
+
+@pytest.mark.parametrize("kind", ["qda 0", "qda 0.1", "bayes"])
+@pytest.mark.parametrize("priors", [None, (0.8, 0.15, 0.05)])
+def test_row_is_the_difference_of_the_log_posteriors(kind, priors):
+    """The factor 1/2, the log-determinant and the prior are all there."""
+    X, y = data("wine")
+    if kind == "bayes":
+        model = GaussianNB(priors=priors, var_smoothing=1e-3).fit(X, y)
+    else:
+        reg = float(kind.split()[1])
+        model = QuadraticDiscriminantAnalysis(reg_param=reg, priors=priors).fit(X, y)
+    log_proba = model.predict_joint_log_proba(X) if kind == "bayes" else model.decision_function(X)
+    for t in range(3):
+        rows = decision_region(model, t).cells[0].quadratics
+        for row, k in zip(rows, [k for k in range(3) if k != t], strict=True):
+            np.testing.assert_allclose(
+                row.value(X), log_proba[:, k] - log_proba[:, t], rtol=1e-9, atol=1e-9
+            )
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_equal_covariances_are_linear(name):
+    """reg_param=1.0, the paper's own setting, makes every covariance the identity."""
+    model, X = fitted("qda 1", name)
+    for label in model.classes_:
+        cell = decision_region(model, label).cells[0]
+        assert cell.is_linear
+        assert len(cell.G) == len(model.classes_) - 1
+
+
+def test_linear_discriminant_analysis_stays_linear():
+    X, y = data("wine")
+    assert decision_region(LinearDiscriminantAnalysis().fit(X, y), 0).cells[0].is_linear
+
+
+def test_a_class_narrower_in_every_direction_is_convex():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(200, 3)), 5 * rng.normal(size=(200, 3))])
+    y = np.repeat(["narrow", "wide"], 200)
+    for model in (QuadraticDiscriminantAnalysis().fit(X, y), GaussianNB().fit(X, y)):
+        assert decision_region(model, "narrow").cells[0].is_convex
+        wide = decision_region(model, "wide").cells[0]
+        assert not wide.is_convex
+        assert not len(wide.quadratics[0].plus)
+
+
+@pytest.mark.skipif(VERSION < (1, 8), reason="this scikit-learn has one solver only")
+@pytest.mark.parametrize("options", [{"shrinkage": "auto"}, {"shrinkage": 0.3}, {}])
+def test_every_solver_of_qda(options):
+    X, y = data("wine")
+    model = QuadraticDiscriminantAnalysis(solver="eigen", **options).fit(X, y)
+    for label in model.classes_:
+        inside = decision_region(model, label).contains(X)
+        np.testing.assert_array_equal(inside, model.predict(X) == label)
+
+
+def test_singular_looking_covariances():
+    """Nearly dependent features: factors of size 1e4, and still what predict says."""
+    X, y = data("iris")
+    rng = np.random.default_rng(0)
+    X = np.c_[X, X[:, 0] + 1e-4 * rng.normal(size=len(X))]
+    model = QuadraticDiscriminantAnalysis(tol=1e-12).fit(X, y)
+    for label in model.classes_:
+        inside = decision_region(model, label).contains(X)
+        np.testing.assert_array_equal(inside, model.predict(X) == label)
+
+
+def test_singular_covariance_says_what_to_do():
+    model, _ = fitted("qda 0.1", "iris")
+    broken = QuadraticDiscriminantAnalysis(reg_param=0.1).fit(*data("iris"))
+    broken.scalings_ = [np.zeros_like(s) for s in model.scalings_]
+    with pytest.raises(InputError, match="reg_param above 0"):
+        decision_region(broken, 0)
+
+
+@pytest.mark.parametrize("coef0", [0.0, 1.0])
+@pytest.mark.parametrize("gamma", ["scale", 0.05])
+def test_polynomial_svc(coef0, gamma):
+    X, y = data("breast_cancer")
+    labels = np.where(y == 1, "benign", "malignant")
+    model = SVC(kernel="poly", degree=2, coef0=coef0, gamma=gamma).fit(X, labels)
+    points = np.vstack([X, some(X, 100) * 2])
+    for label in model.classes_:
+        inside = decision_region(model, label).contains(points)
+        np.testing.assert_array_equal(inside, model.predict(points) == label)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kernel": "rbf"}, "neither linear nor quadratic"),
+        ({"kernel": "poly", "degree": 3}, "degree=3"),
+    ],
+)
+def test_other_kernels_are_refused(options, message):
+    X, y = data("breast_cancer")
+    with pytest.raises(UnsupportedModelError, match=message):
+        decision_region(SVC(**options).fit(X, y), 0)
+
+
+def test_polynomial_svc_with_three_classes_is_refused():
+    with pytest.raises(UnsupportedModelError, match="more than two classes"):
+        decision_region(SVC(kernel="poly", degree=2).fit(*data("iris")), 0)
+
+
+def test_anchors_follow_the_region():
+    """The class mean is a start for the search, also in the units before a scaler."""
+    model, X = fitted("qda 0.1", "wine")
+    cell = decision_region(model, 1).cells[0]
+    np.testing.assert_array_equal(cell.anchors[0], model.means_[1])
+    assert cell.contains(cell.anchors[:1]).all()
