@@ -55,6 +55,9 @@ class Features:
     fills : mapping of int to value, optional
         What the model's own imputer puts in place of a missing value; None: missing values are
         refused.
+    unused : frozenset of int
+        Features that the model does not look at: they may hold anything, and what is no number
+        is carried along as it is.
     """
 
     names: tuple[str, ...]
@@ -63,22 +66,23 @@ class Features:
     others: frozenset[int] = frozenset()
     binned: tuple[Binned, ...] = ()
     fills: Mapping[int, Any] | None = field(default=None, hash=False)
+    unused: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, model: Foreign, example: Any = None, missing: str = "error") -> Features:
         """Return the features of a model, named by the model or else by a table."""
-        from pertinent.models.pipeline import structure_of
+        from pertinent.models.pipeline import first_step, structure_of
 
         if missing not in ("error", "impute"):
             raise InputError(f"missing must be 'error' or 'impute'. Got {missing!r} instead.")
-        names, named = cls._names_of(model, example)
+        names, named = cls._names_of(first_step(model), example)
         found = structure_of(model, names)
         fills = None
         if missing == "impute":
             fills = {} if found is None else found.fills
         if found is None:
             return cls(names, named, fills=fills)
-        return cls(names, named, found.levels, found.others, found.binned, fills)
+        return cls(names, named, found.levels, found.others, found.binned, fills, found.unused)
 
     @classmethod
     def _names_of(cls, model: Foreign, example: Any) -> tuple[tuple[str, ...], bool]:
@@ -236,7 +240,8 @@ class Features:
         if frame is None:
             array = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
             self._check_shape(array)
-            values = self._numbers(array) if self.is_plain else self._mixed(array.T)
+            by_column = not self.is_plain or (array.dtype == object and bool(self.unused))
+            values = self._mixed(array.T) if by_column else self._numbers(array)
         else:
             columns = [frame[name] for name in self._frame_names(frame)]
             values = self._columns(columns) if self.is_plain else self._mixed(columns)
@@ -283,6 +288,8 @@ class Features:
 
     def _number_column(self, j: int, column: Any) -> FloatArray:
         """Return one column as numbers, missing ones filled where that was asked for."""
+        if j in self.unused and not self.reads_as_numbers(column):
+            return np.zeros(len(column))
         if isinstance(column, nw.Series):
             if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
                 raise InputError(
@@ -300,6 +307,19 @@ class Features:
                     f"Feature {self.names[j]!r} must hold numbers: {error}."
                 ) from error
         return values if self.fills is None else self._fill_one(j, values)
+
+    @staticmethod
+    def reads_as_numbers(column: Any) -> bool:
+        """Return whether a column holds numbers only, none of them missing."""
+        if isinstance(column, nw.Series):
+            numeric = column.dtype.is_numeric() or column.dtype == nw.Boolean
+            return bool(
+                numeric and not column.null_count() and np.isfinite(column.to_numpy()).all()
+            )
+        try:
+            return bool(np.isfinite(np.asarray(column, dtype=float)).all())
+        except (TypeError, ValueError):
+            return False
 
     def _fill_one(self, j: int, values: FloatArray) -> FloatArray:
         gone = np.isnan(values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -70,17 +71,26 @@ class Table:
 
         An array of shape (n, n_features): the points themselves if every feature is a number.
         """
-        if self.features.is_plain:
+        if self.features.is_plain and self._all_numbers:
             return points
         out = np.empty((len(points), len(self.features)), dtype=object)
         for j in range(len(self.features)):
             out[:, j] = self._raw_column(j, points)
         return out
 
+    @cached_property
+    def _all_numbers(self) -> bool:
+        """Return whether every feature that the model does not look at is a number as well."""
+        kind = getattr(getattr(self.source, "dtype", None), "kind", "O")
+        if self.source is None or kind in "fiub":
+            return True
+        unused = self.features.unused
+        return all(self.features.reads_as_numbers(self._source_column(j)) for j in unused)
+
     def _raw_column(self, j: int, points: FloatArray) -> Any:
         features = self.features
         if not features.is_category(j):
-            return points[:, features.first[j]]
+            return self._number_column(j, points)
         columns = features.columns_of(j)
         block = points[:, columns]
         place = np.argmax(block, axis=1) if len(columns) else np.zeros(len(points), dtype=int)
@@ -94,6 +104,21 @@ class Table:
                 chosen[theirs] = np.asarray(self._source_column(j), dtype=object)[theirs]
         chosen[np.isnan(block).any(axis=1)] = None
         return chosen
+
+    def _number_column(self, j: int, points: FloatArray) -> Any:
+        """Return a column of numbers; what the model does not look at stays what it is."""
+        values = points[:, self.features.first[j]]
+        if j not in self.features.unused or self.source is None:
+            return values
+        own = self._source_column(j)
+        if self.features.reads_as_numbers(own):
+            return values
+        carried = np.asarray(own, dtype=object)
+        if len(carried) != len(points):  # points of whole classes belong to no sample
+            carried = np.repeat(carried[:1], len(points))
+        carried = carried.copy()
+        carried[np.isnan(values)] = None
+        return carried
 
     def for_model(self, points: FloatArray) -> Any:
         """Return points as the model's ``predict`` takes them."""
@@ -116,9 +141,9 @@ class Table:
         return frame.to_native()
 
     def _array(self, points: FloatArray) -> Any:
-        if not self.features.is_plain:
-            return self.raw(points)
-        return points.astype(np.float32) if self.single_precision else points
+        values = self.raw(points)
+        single = self.single_precision and values.dtype != object
+        return values.astype(np.float32) if single else values
 
     def _source_names(self) -> Sequence[str]:
         """Return the source's names of the features, in the features' order."""
@@ -128,12 +153,17 @@ class Table:
 
     def _source_column(self, j: int) -> Any:
         if isinstance(self.source, nw.DataFrame):
-            return self.source[self._source_names()[j]].to_numpy()
-        return np.asarray(self.source, dtype=object)[:, j]
+            series = self.source[self._source_names()[j]]
+            return (
+                series.to_numpy()
+                if series.dtype.is_numeric()
+                else np.array(series.to_list(), dtype=object)
+            )
+        return np.asarray(self.source)[:, j]
 
     def _frame(self, points: FloatArray, columns: Sequence[str]) -> nw.DataFrame[Any]:
         order = {name: j for j, name in enumerate(self._source_names())}
-        if self.features.is_plain and not self._has_other_dtypes():
+        if self.features.is_plain and not self._has_other_dtypes() and self._all_numbers:
             values = self._array(points)
             data = {name: values[:, order[name]] for name in columns}
             return nw.from_dict(data, backend=self.source.implementation)
@@ -148,7 +178,7 @@ class Table:
         """Return one column in the type of its source, where its values allow that."""
         dtype = self.source.schema[name]
         values = self._raw_column(j, points)
-        if self.features.is_category(j):
+        if self.features.is_category(j) or values.dtype == object:
             return self._like_source(name, list(values), missing=any(v is None for v in values))
         gone = np.isnan(values)
         if dtype == nw.Boolean:

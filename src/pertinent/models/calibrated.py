@@ -11,7 +11,7 @@ from typing import Any
 from pertinent._typing import Foreign
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.models.linear import coefficients, linear_region
-from pertinent.models.pipeline import columns_of, final_step, pull_back
+from pertinent.models.pipeline import columns_of, final_step, inside, pull_back
 from pertinent.models.registry import model_classes, register_model
 from pertinent.regions import Region
 
@@ -52,7 +52,7 @@ def log_odds_factor(model: Foreign) -> tuple[float | None, float]:
 def calibrated_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of a sigmoid over one binary linear model."""
     factor, offset = log_odds_factor(model)
-    final = final_step(model)
+    final = final_step(inside(model))
     W, b = coefficients(final)
     scale = 0.0 if factor is None else factor
     region = linear_region(scale * W, scale * b + offset, model, label, margin)

@@ -15,7 +15,14 @@ import numpy as np
 from pertinent._typing import Foreign
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.models.calibrated import log_odds_factor
-from pertinent.models.pipeline import columns_of, final_step, pull_back
+from pertinent.models.pipeline import (
+    columns_of,
+    final_step,
+    inside,
+    is_pipeline,
+    pull_back,
+    unwrap,
+)
 from pertinent.models.registry import RegionOf, _names, decision_region, model_classes
 from pertinent.regions import Cell, Exponential, Region
 
@@ -59,8 +66,12 @@ def confident_region(model: Foreign, label: Any, margin: float, min_proba: float
     >>> bool((sure.contains(X) == (model.predict_proba(X)[:, 1] >= 0.9)).all())
     True
     """
-    final, columns = final_step(model), columns_of(model)
-    factor, offset = log_odds_factor(model)
+    last = unwrap(model)
+    if is_pipeline(last):
+        inner = confident_region(final_step(last), label, margin, min_proba)
+        return pull_back(inner, columns_of(last))
+    final, columns = final_step(inside(last)), columns_of(last)
+    factor, offset = log_odds_factor(last)
     if factor is not None:
         region = _recalibrated(final, label, factor, offset)
     else:

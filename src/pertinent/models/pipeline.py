@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from pertinent._typing import Foreign
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.features import Binned, Features
@@ -40,6 +42,7 @@ class Structure:
     others: frozenset[int]
     binned: tuple[Binned, ...]
     fills: dict[int, Any]
+    unused: frozenset[int]
 
 
 def unwrap(model: Foreign) -> Foreign:
@@ -54,10 +57,16 @@ def _wrapped(model: Foreign) -> Foreign | None:
             place = WRAPPERS.get(name)
             if place:
                 return getattr(model, place)
-    calibrated = getattr(model, "calibrated_classifiers_", None)
-    if calibrated is not None and len(calibrated) == 1:
-        return calibrated[0].estimator
     return None
+
+
+def inside(model: Foreign) -> Foreign:
+    """Return the model inside wrappers, those that move its threshold included."""
+    inner = unwrap(model)
+    calibrated = getattr(inner, "calibrated_classifiers_", None)
+    if calibrated is not None and len(calibrated) == 1:
+        return inside(calibrated[0].estimator)
+    return inner
 
 
 def is_pipeline(model: Foreign) -> bool:
@@ -71,9 +80,20 @@ def final_step(model: Foreign) -> Foreign:
     return final_step(inner.steps[-1][1]) if is_pipeline(inner) else inner
 
 
+def first_step(model: Foreign) -> Foreign:
+    """Return the step that saw the raw features in training, where the model does not say."""
+    inner = inside(model)
+    if hasattr(model, "n_features_in_") or not is_pipeline(inner):
+        return model
+    for _, step in inner.steps:
+        if hasattr(step, "n_features_in_"):
+            return step
+    return model
+
+
 def structure_of(model: Foreign, names: tuple[str, ...]) -> Structure | None:
     """Return what the steps make of the raw features; None for a model without steps."""
-    pipeline = unwrap(model)
+    pipeline = inside(model)
     if not is_pipeline(pipeline):
         return None
     walk = Walk(Features(names), recording=True)
@@ -93,7 +113,18 @@ def structure_of(model: Foreign, names: tuple[str, ...]) -> Structure | None:
         if j not in walk.ambiguous and all(v == values[0] for v in values)
     }
     plain = all(found is None for found in levels)
-    return Structure(() if plain else tuple(levels), frozenset(others), tuple(walk.binned), fills)
+    known = () if plain else tuple(levels)
+    features = Features(names, False, known, frozenset(others), tuple(walk.binned))
+    return Structure(known, features.others, features.binned, fills, _unused(pipeline, features))
+
+
+def _unused(pipeline: Foreign, features: Features) -> frozenset[int]:
+    """Return the features that do not reach the last step, whatever they hold."""
+    columns = _walk(pipeline, Walk(features, recording=False))
+    used = np.zeros(features.dim, dtype=bool)
+    for affine in (columns.map, *([columns.products.base] if columns.products else [])):
+        used |= affine.matrix != 0 if affine.is_diagonal else (affine.matrix != 0).any(axis=0)
+    return frozenset(range(len(features))) - {int(j) for j in features.owner[used]}
 
 
 def _is_in(value: Any, known: tuple[Any, ...]) -> bool:
@@ -112,7 +143,7 @@ def _walk(pipeline: Foreign, walk: Walk) -> Columns:
 
 def columns_of(model: Foreign) -> Columns | None:
     """Return the columns that reach the last step; None for a model without steps."""
-    pipeline = unwrap(model)
+    pipeline = inside(model)
     if not is_pipeline(pipeline):
         return None
     features = Features.of(pipeline)
