@@ -1,0 +1,279 @@
+"""The commands."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+
+from pertinent import cli
+from pertinent._typing import Foreign
+from pertinent.certificate import FAILED
+from pertinent.checking import HOLDS, REFUTED, UNKNOWN, check
+from pertinent.cli.files import (
+    constraints_of,
+    model_columns,
+    parse_label,
+    parse_rows,
+    read_table,
+)
+from pertinent.exceptions import InputError, PertinentError
+from pertinent.explainer import Explainer
+from pertinent.explanation import Explanations
+from pertinent.model_files import load_model
+from pertinent.models import supported_models
+from pertinent.views.stored import require_document, to_json
+
+app = typer.Typer(
+    name="pertinent",
+    help="What was enough for a model's decision, and what would have changed it.",
+    epilog="Exit codes: 0 done, 2 misused, 3 input refused, 4 rows without an answer, "
+    "5 check refuted, 6 check incomplete.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+)
+out, err = Console(), Console(stderr=True)
+
+ModelFile = Annotated[Path, typer.Argument(help="The model: a skops file.")]
+DataFile = Annotated[Path, typer.Argument(help="The rows: CSV, Parquet or Arrow.")]
+Pickle = Annotated[
+    bool, typer.Option("--allow-pickle", help="Read pickles too: they run whatever they hold.")
+]
+Train = Annotated[
+    Path | None, typer.Option(help="Training data: typical values and spreads come from it.")
+]
+Target = Annotated[str | None, typer.Option(help="The class to reach; by default the nearest.")]
+Rows = Annotated[str | None, typer.Option(help='Only these rows, e.g. "0,4,10-20".')]
+Ignore = Annotated[list[str] | None, typer.Option(help="Columns that are not features.")]
+Freeze = Annotated[list[str] | None, typer.Option(help="Features that stay as they are.")]
+Bound = Annotated[list[str] | None, typer.Option(help='Bounds, e.g. "income=0:" or "time=6:72".')]
+Increase = Annotated[list[str] | None, typer.Option(help="Features that may only increase.")]
+Decrease = Annotated[list[str] | None, typer.Option(help="Features that may only decrease.")]
+Integer = Annotated[list[str] | None, typer.Option(help="Features that take whole numbers.")]
+Relation = Annotated[list[str] | None, typer.Option(help='e.g. "debt <= 0.4 * income".')]
+MaxChanges = Annotated[int | None, typer.Option(min=1, help="How many features may change.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """Turn errors that are the input's fault into a message and an exit code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: err.print(
+            f"[yellow]Warning:[/] {escape(str(message))}"
+        )
+        try:
+            yield
+        except PertinentError as error:
+            err.print(f"[red]Error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+            raise typer.Exit(cli.REFUSED) from error
+
+
+def _explained(
+    model_file: Path, data_file: Path, options: dict[str, Any]
+) -> tuple[Foreign, Explanations]:
+    model = load_model(model_file, allow_pickle=options["allow_pickle"])
+    frame, extra = model_columns(read_table(data_file), model, options["ignore"] or [])
+    if extra:
+        err.print(f"Ignored columns that the model does not know: {escape(', '.join(extra))}.")
+    train = frame
+    if options["train"] is not None:
+        train, _ = model_columns(read_table(options["train"]), model, options["ignore"] or [])
+    rules = constraints_of(
+        options["freeze"] or [], options["bound"] or [], options["increase"] or [],
+        options["decrease"] or [], options["integer"] or [], options["relation"] or [],
+        options["max_changes"],
+    )  # fmt: skip
+    rows = parse_rows(options["rows"], len(frame))
+    chosen = frame if rows is None else frame.iloc[rows]
+    explainer = Explainer(model, data=train, constraints=rules)
+    with Progress(TextColumn("Explaining"), BarColumn(), MofNCompleteColumn(), console=err,
+                  transient=True, disable=not err.is_terminal) as bar:  # fmt: skip
+        task = bar.add_task("", total=len(chosen))
+        result = explainer.explain(
+            chosen,
+            parse_label(options["target"], model),
+            batch_size=256,
+            progress=lambda done, _: bar.update(task, completed=done),
+        )
+    return model, result
+
+
+def _finish(result: Explanations) -> None:
+    """Leave with the code for rows that got no answer, if there are any."""
+    failed = (result.positive.status_code == FAILED) | (result.negative.status_code == FAILED)
+    if failed.any():
+        err.print(f"[yellow]{int(failed.sum())} rows got no answer; see their reasons.[/]")
+        raise typer.Exit(cli.UNANSWERED)
+
+
+@app.command(
+    epilog="Example: [bold]pertinent explain model.skops rows.csv --rows 0-4 --freeze age[/]"
+)
+def explain(
+    model: ModelFile,
+    data: DataFile,
+    train: Train = None,
+    target: Target = None,
+    rows: Rows = None,
+    ignore: Ignore = None,
+    freeze: Freeze = None,
+    bound: Bound = None,
+    increase: Increase = None,
+    decrease: Decrease = None,
+    integer: Integer = None,
+    relation: Relation = None,
+    max_changes: MaxChanges = None,
+    length: Annotated[str, typer.Option(help="short, medium or long.")] = "medium",
+    json_: AsJson = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to a file instead.")
+    ] = None,
+    allow_pickle: Pickle = False,
+) -> None:
+    """Explain rows of a table in words, or as JSON lines that `check` verifies."""
+    options = dict(locals())
+    with _said():
+        _, result = _explained(model, data, options)
+        if json_:
+            text = "\n".join(explanation.json() for explanation in result)
+        else:
+            parts = [f"Row {e.summary()['id']}\n\n{e.text(length)}" for e in result]
+            text = "\n\n".join(parts)
+        if output is None:
+            sys.stdout.write(text + "\n")
+        else:
+            output.write_text(text + "\n", encoding="utf-8")
+            err.print(f"Written: {output}", soft_wrap=True)
+        _finish(result)
+
+
+@app.command(epilog="Example: [bold]pertinent report model.skops rows.parquet -o report.html[/]")
+def report(
+    model: ModelFile,
+    data: DataFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file.")] = Path(
+        "report.html"
+    ),
+    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    max_rows: Annotated[int, typer.Option(min=0, help="Rows listed one by one.")] = 1000,
+    train: Train = None,
+    target: Target = None,
+    rows: Rows = None,
+    ignore: Ignore = None,
+    freeze: Freeze = None,
+    bound: Bound = None,
+    increase: Increase = None,
+    decrease: Decrease = None,
+    integer: Integer = None,
+    relation: Relation = None,
+    max_changes: MaxChanges = None,
+    json_: AsJson = False,
+    allow_pickle: Pickle = False,
+) -> None:
+    """Write one self-contained HTML page about all rows of a table."""
+    options = dict(locals())
+    with _said():
+        _, result = _explained(model, data, options)
+        path = result.report(output, title, max_rows)
+        if json_:
+            sys.stdout.write(json.dumps(result.summary(), ensure_ascii=False) + "\n")
+        else:
+            out.print(escape(result.text()), highlight=False, soft_wrap=True)
+        err.print(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB)", soft_wrap=True)
+        _finish(result)
+
+
+@app.command("check", epilog="Example: [bold]pertinent check explanation.json model.skops[/]")
+def check_(
+    explanation: Annotated[Path, typer.Argument(help="JSON of `explain --json`, one or more.")],
+    model: ModelFile,
+    json_: AsJson = False,
+    allow_pickle: Pickle = False,
+) -> None:
+    """Verify stored explanations again: with the model, without a solver."""
+    with _said():
+        loaded = load_model(model, allow_pickle=allow_pickle)
+        checked = [(d["summary"]["id"], check(d, loaded)) for d in _documents(explanation)]
+    if json_:
+        found = [
+            {"id": name, "verdict": c.verdict, "findings": [vars(f) for f in c.findings]}
+            for name, c in checked
+        ]
+        sys.stdout.write(to_json({"explanations": found}) + "\n")
+    else:
+        for name, one in checked:
+            out.print(_check_table(name, one))
+    verdicts = {one.verdict for _, one in checked}
+    if REFUTED in verdicts:
+        raise typer.Exit(cli.REFUTED)
+    if UNKNOWN in verdicts:
+        raise typer.Exit(cli.UNCHECKED)
+
+
+def _check_table(name: Any, checked: Any) -> Table:
+    colours = {HOLDS: "green", REFUTED: "red", UNKNOWN: "yellow"}
+    table = Table("", "claim", "", title=f"Row {escape(str(name))}: {checked.verdict}", title_justify="left",
+                  show_header=False, box=None)  # fmt: skip
+    for finding in checked.findings:
+        colour = colours[finding.verdict]
+        table.add_row(f"[{colour}]{finding.verdict}[/]", finding.claim, escape(finding.detail))
+    return table
+
+
+def _documents(path: Path) -> list[dict[str, Any]]:
+    """Return the explanations in a file: one, a list, or one on each line."""
+    if not path.is_file():
+        raise InputError(f"There is no file {path}.")
+    text = path.read_text(encoding="utf-8")
+    try:
+        found = json.loads(text)
+    except ValueError:
+        try:
+            found = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except ValueError as error:
+            raise InputError(f"{path.name} holds no JSON: {error}.") from error
+    return [require_document(one) for one in (found if isinstance(found, list) else [found])]
+
+
+@app.command(epilog="Example: [bold]pertinent models --json[/]")
+def models(json_: AsJson = False) -> None:
+    """List the classifiers that can be explained."""
+    names = supported_models()
+    if json_:
+        sys.stdout.write(json.dumps(names) + "\n")
+        return
+    table = Table("package", "classifier")
+    for name in names:
+        package, _, rest = name.partition(".")
+        table.add_row(package, rest)
+    out.print(table)
+
+
+@app.command(epilog="Example: [bold]pertinent demo --output tour[/]")
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")] = Path(
+        "pertinent-demo"
+    ),
+    json_: AsJson = False,
+) -> None:
+    """Explain decisions of a credit model on embedded data, in under a minute."""
+    from pertinent.demo import main as run
+
+    with _said():
+        if json_:
+            paths = run(output, say=lambda text: None)
+            sys.stdout.write(json.dumps({"written": [str(path) for path in paths]}) + "\n")
+        else:
+            run(output, say=lambda text: out.print(escape(text), highlight=False, soft_wrap=True))

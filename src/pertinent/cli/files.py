@@ -1,0 +1,141 @@
+"""Tables from files, and rules from options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pertinent._typing import Foreign
+from pertinent.constraints import Constraints
+from pertinent.exceptions import InputError, MissingExtraError
+
+READERS = {".csv": "csv", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
+
+
+def read_table(path: Path) -> Any:
+    """Return a CSV, Parquet or Arrow file as a pandas DataFrame."""
+    kind = READERS.get(path.suffix.lower())
+    if kind is None:
+        raise InputError(f"Expected a file that ends in {', '.join(READERS)}; got {path.name}.")
+    if not path.is_file():
+        raise InputError(f"There is no file {path}.")
+    try:
+        import pandas as pd
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingExtraError("pandas", "cli", "Reading tables") from error
+    try:
+        if kind == "csv":
+            return pd.read_csv(path)
+        if kind == "parquet":
+            return pd.read_parquet(path)
+        return _read_arrow(path)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise InputError(f"Cannot read {path.name}: {error}.") from error
+
+
+def _read_arrow(path: Path) -> Any:
+    """Return an Arrow file, in the file or the stream format."""
+    import pyarrow as pa
+
+    with pa.memory_map(str(path)) as source:
+        try:
+            table = pa.ipc.open_file(source).read_all()
+        except pa.ArrowInvalid:
+            source.seek(0)
+            table = pa.ipc.open_stream(source).read_all()
+    return table.to_pandas()
+
+
+def model_columns(frame: Any, model: Foreign, ignore: Sequence[str]) -> tuple[Any, list[str]]:
+    """Return the columns that the model knows, and the names of the others.
+
+    A model that was fitted without names gets all columns but those to be ignored.
+    """
+    unknown = [name for name in ignore if name not in frame.columns]
+    if unknown:
+        raise InputError(f"There is no column {unknown[0]!r} to ignore.")
+    frame = frame.drop(columns=list(ignore))
+    known = getattr(model, "feature_names_in_", None)
+    if known is None:
+        return frame, []
+    extra = [name for name in frame.columns if name not in set(known)]
+    return frame.drop(columns=extra), extra
+
+
+def parse_rows(text: str | None, count: int) -> list[int] | None:
+    """Return row numbers from "3", "0,4" or "10-20".
+
+    Examples
+    --------
+    >>> from pertinent.cli.files import parse_rows
+    >>> parse_rows("0,4-6", 10)
+    [0, 4, 5, 6]
+    """
+    if text is None:
+        return None
+    rows: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        try:
+            rows += range(int(first), int(last or first) + 1)
+        except ValueError as error:
+            raise InputError(f'Expected rows like "0,4,10-20", got {text!r}.') from error
+    wrong = [row for row in rows if not 0 <= row < count]
+    if wrong:
+        raise InputError(f"There is no row {wrong[0]}: the table has {count} rows.")
+    return rows
+
+
+def parse_bounds(texts: Sequence[str]) -> dict[str | int, tuple[float | None, float | None]]:
+    """Return bounds from "income=0:" (at least 0), "time=6:72" or "debt=:100".
+
+    Examples
+    --------
+    >>> from pertinent.cli.files import parse_bounds
+    >>> parse_bounds(["income=0:", "time=6:72"])
+    {'income': (0.0, None), 'time': (6.0, 72.0)}
+    """
+    bounds: dict[str | int, tuple[float | None, float | None]] = {}
+    for text in texts:
+        name, equals, ends = text.rpartition("=")
+        low, colon, high = ends.partition(":")
+        try:
+            if not (name and equals and colon):
+                raise ValueError(text)
+            bounds[name] = (float(low) if low else None, float(high) if high else None)
+        except ValueError as error:
+            raise InputError(f'Expected bounds like "income=0:1000", got {text!r}.') from error
+    return bounds
+
+
+def constraints_of(
+    freeze: Sequence[str],
+    bound: Sequence[str],
+    increase: Sequence[str],
+    decrease: Sequence[str],
+    integer: Sequence[str],
+    relation: Sequence[str],
+    max_changes: int | None,
+) -> Constraints:
+    """Return the rules that the options spell out."""
+    return Constraints(
+        frozen=list(freeze),
+        bounds=parse_bounds(bound),
+        increase_only=list(increase),
+        decrease_only=list(decrease),
+        integer=list(integer),
+        relations=list(relation),
+        max_changes=max_changes,
+    )
+
+
+def parse_label(text: str | None, model: Foreign) -> Any:
+    """Return the class of the model that is written like this."""
+    if text is None:
+        return None
+    labels = {str(label): label for label in model.classes_.tolist()}
+    if text not in labels:
+        raise InputError(f"There is no class {text!r}; the model knows {', '.join(labels)}.")
+    return labels[text]
