@@ -243,9 +243,7 @@ def switch_gains(
     return np.concatenate(gain), np.concatenate(need)
 
 
-def _switched(
-    row: Quadratic, start: FloatArray, step: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _switched(row: Quadratic, start: FloatArray, step: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return ``-(slope_i t_i + A_ii t_i^2)`` and ``-2 A_ij t_i t_j`` (0 on the diagonal)."""
     A = row.A
     alone = -(row.q + 2 * A @ start) * step - np.diag(A) * step * step

@@ -97,7 +97,9 @@ class FewestProofs(Proofs):
         """Return the number of features, or the cost, proved necessary in this cell."""
         proved = np.zeros(len(centers))
         for i in range(len(centers)):
-            one = _Sample.of(cell, self.rest[i], centers[i], weights, lower[i], upper[i], self.off_tol)
+            one = _Sample.of(
+                cell, self.rest[i], centers[i], weights, lower[i], upper[i], self.off_tol
+            )
             proved[i] = np.inf if one.stuck else self._one(one, i)
         return proved
 
@@ -208,7 +210,9 @@ class _Sample:
             pairs = [-2 * A * s[:, None] * t for s in (down, up) for t in (down, up)]
         gain = np.max(ends, axis=0)
         if not _is_diagonal(row):
-            pair = np.nan_to_num(np.max(np.nan_to_num(pairs, nan=0.0, posinf=np.inf), axis=0), posinf=np.inf)
+            pair = np.nan_to_num(
+                np.max(np.nan_to_num(pairs, nan=0.0, posinf=np.inf), axis=0), posinf=np.inf
+            )
             np.fill_diagonal(pair, 0.0)
             best = -np.sort(-np.maximum(pair, 0.0), axis=1)[:, : max(size - 1, 0)]
             gain = gain + best.sum(axis=1) / 2
@@ -217,7 +221,7 @@ class _Sample:
     def _exclusion(
         self, support: BoolArray, certificate: Certificate, value: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Some feature outside must be on, where the support's own certificate holds."""
+        """Demand a feature outside the support, where the support's own certificate holds."""
         low, high = np.where(support, self.low, self.rest), np.where(support, self.high, self.rest)
         proved = certificate.bounds(
             Region((self.cell,)), self.center[None], self.weights, low[None], high[None]

@@ -160,9 +160,7 @@ def _times(rows: FloatArray, steps: FloatArray) -> FloatArray:
         return np.where(rows[None] == 0, 0.0, rows[None] * steps[:, None, :])
 
 
-def _quadratic(
-    row: Quadratic, choices: Choices, size: int
-) -> tuple[FloatArray, FloatArray]:
+def _quadratic(row: Quadratic, choices: Choices, size: int) -> tuple[FloatArray, FloatArray]:
     """With t = v - rest the row changes by ``slope't + t'At``."""
     A, rest = row.A, choices.rest
     slope = row.q + 2 * row_products(rest, A)
@@ -173,9 +171,7 @@ def _quadratic(
     return gain[:, None, :], row.value(rest)[:, None]
 
 
-def _best_alone(
-    a: FloatArray, slope: FloatArray, low: FloatArray, high: FloatArray
-) -> FloatArray:
+def _best_alone(a: FloatArray, slope: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return the largest ``-(slope t + a t^2)`` for t within its range."""
     with np.errstate(invalid="ignore", divide="ignore"):
         inner = np.where(a > 0, np.clip(-slope / (2 * a), low, high), low)

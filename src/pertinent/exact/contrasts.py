@@ -117,8 +117,9 @@ def further_contrasts(
         owner = np.array([i for i, frozen in waiting.items() for _ in frozen])
         frozen = np.array([mask for masks in waiting.values() for mask in masks])
         answers = _solve(prepared, table, kind, labels, lower, upper, owner, frozen)
+        different = prepared.features.by_feature(answers.points != table.values[owner])
         for k, i in enumerate(owner):
-            branch = _branch(answers, k, frozen[k], table.values[i])
+            branch = _branch(answers, k, frozen[k], different[k])
             rows[i].add(branch, answers.status[k] == INFEASIBLE)
         waiting = {int(i): rows[i].advance(count) for i in np.unique(owner)}
     return tuple(tuple(row.found[:count]) for row in rows)
@@ -151,18 +152,20 @@ def _solve(
     frozen: BoolArray,
 ) -> Answers:
     samples = table.values[owner]
-    low = np.where(frozen, np.maximum(lower[owner], samples), lower[owner])
-    high = np.where(frozen, np.minimum(upper[owner], samples), upper[owner])
-    return prepared.nearest(table.take(owner), samples, kind, labels[owner], low, high)
+    held = prepared.features.by_column(frozen)
+    low = np.where(held, np.maximum(lower[owner], samples), lower[owner])
+    high = np.where(held, np.minimum(upper[owner], samples), upper[owner])
+    some = table.take(owner)
+    return prepared.nearest(some, samples, kind, labels[owner], low, high, changes=True)
 
 
-def _branch(answers: Answers, k: int, frozen: BoolArray, sample: FloatArray) -> _Branch | None:
+def _branch(answers: Answers, k: int, frozen: BoolArray, changed: BoolArray) -> _Branch | None:
     if not answers.found[k]:
         return None
     return _Branch(
         frozen,
         answers.points[k],
-        answers.points[k] != sample,
+        changed,
         float(answers.objective[k]),
         float(answers.bound[k]),
         bool(answers.status[k] == OPTIMAL),

@@ -126,7 +126,7 @@ def _relaxation(gains: Gains) -> Foreign:
     lp.a_matrix_.start_ = np.arange(0, m * d + 1, d, dtype=np.int32)
     lp.a_matrix_.index_ = np.tile(np.arange(d, dtype=np.int32), m)
     lp.a_matrix_.value_ = gain.ravel()
-    model = highspy.Highs()
+    model: Foreign = highspy.Highs()  # type: ignore[no-untyped-call]
     model.setOptionValue("output_flag", False)
     model.setOptionValue("threads", 1)
     model.passModel(lp)

@@ -103,7 +103,9 @@ class Pool:
             np.concatenate([gains.need, more.need], axis=1),
             gains.usable,
         )
-        return exclude(gains, self.choices, [*listed, *(m for m in self.doubtful if m.sum() == size)])
+        return exclude(
+            gains, self.choices, [*listed, *(m for m in self.doubtful if m.sum() == size)]
+        )
 
     def _rows(self, best: float) -> tuple[FloatArray, FloatArray]:
         argument = self.argument()
@@ -124,7 +126,7 @@ class Pool:
         reach = REACH * (1.0 + np.abs(self.rest))
         down = np.maximum(self.low - self.rest, -reach)
         up = np.minimum(self.high - self.rest, reach)
-        return np.maximum(-slopes * down, -slopes * up)
+        return np.asarray(np.maximum(-slopes * down, -slopes * up))
 
     def _cheap(self, slopes: FloatArray) -> FloatArray:
         best = np.full(slopes.shape, -np.inf)
@@ -139,7 +141,10 @@ class Pool:
 
     def judge(self, supports: BoolArray, best: float) -> tuple[FloatArray, FloatArray]:
         """Project onto each support; return points and costs, and learn from the multipliers."""
-        low, high = np.where(supports, self.low, self.rest), np.where(supports, self.high, self.rest)
+        low, high = (
+            np.where(supports, self.low, self.rest),
+            np.where(supports, self.high, self.rest),
+        )
         centers = np.broadcast_to(self.center, low.shape)
         found = project(centers, Region((self.cell,)), self.weights, low, high, self.options)
         cost = np.where(supports, self.weights * np.abs(found.points - self.center), 0.0).sum(1)

@@ -240,7 +240,12 @@ class _Batch:
     def _nearest(self, rows: IntArray, mask: BoolArray) -> Answers:
         low, high = self._held(rows, mask)
         return self.prepared.nearest(
-            self.table.take(rows), self.samples[rows], self.ask.kind, self.ask.labels[rows], low, high
+            self.table.take(rows),
+            self.samples[rows],
+            self.ask.kind,
+            self.ask.labels[rows],
+            low,
+            high,
         )
 
     def _fill(self, rows: IntArray, first: bool = False) -> None:
@@ -296,7 +301,8 @@ class _Batch:
 
     def _prove(self) -> None:
         """Re-check every claim from the regions, and let that decide the status."""
-        sizes, costs = [], []
+        sizes: list[Certified] = []
+        costs: list[Certified] = []
         for k, rows in self._by_label(np.arange(len(self.samples))):
             region = self.region(k)
             for goal, parts, bound in (

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from pertinent._typing import IntArray
-from pertinent.certificate import FEASIBLE
+from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE
 from pertinent.exact.contrasts import further_contrasts
 from pertinent.exact.fewest import Ask, Fewest, fewest_features
 from pertinent.exact.question import Effort
+from pertinent.exact.verify import refuse_lattices
 from pertinent.exceptions import InputError
 from pertinent.explanation import Negatives, overwritten
 from pertinent.features import Table
@@ -62,7 +63,13 @@ def few_changes(
 ) -> Negatives:
     """Return negatives by the number of their changes, and as many alternatives as asked for."""
     if question.norm == "l0":
+        refuse_lattices(prepared, table, 'norm="l0"')
         return _fewest(prepared, table, labels, question)
+    if question.max_changes is not None and _by_rules(prepared, table):
+        # Categories, whole numbers and features that change together: the rules count them.
+        rules = replace(prepared.constraints, max_changes=question.max_changes)
+        prepared = replace(prepared, constraints=rules)
+        question = replace(question, max_changes=None)
     negatives = nearest_contrast(prepared, table, labels, question)
     if question.max_changes is not None:
         return _limited(prepared, table, labels, question, negatives)
@@ -82,6 +89,18 @@ def few_changes(
     return negatives
 
 
+def _by_rules(prepared: Prepared, table: Table) -> bool:
+    rules = prepared.constraints
+    return bool(
+        not prepared.features.is_plain
+        or rules.lattice(prepared.features)
+        or rules.together
+        or rules.max_changes is not None
+        or len(table.booleans)
+        or prepared.within is not None
+    )
+
+
 def _ask(prepared: Prepared, table: Table, labels: IntArray, question: FewChanges) -> Ask:
     samples = table.values
     limits = negative_limits(prepared, samples, question.untouched)
@@ -89,14 +108,10 @@ def _ask(prepared: Prepared, table: Table, labels: IntArray, question: FewChange
     if question.target is not None:
         _refuse_own_class(prepared, labels, question.target)
     kind, wanted = ("not", labels) if question.target is None else ("is", question.target)
-    return Ask(
-        kind, wanted, samples, lower, upper, question.effort, question.alternatives
-    )
+    return Ask(kind, wanted, samples, lower, upper, question.effort, question.alternatives)
 
 
-def _fewest(
-    prepared: Prepared, table: Table, labels: IntArray, question: FewChanges
-) -> Negatives:
+def _fewest(prepared: Prepared, table: Table, labels: IntArray, question: FewChanges) -> Negatives:
     found = fewest_features(prepared, table, _ask(prepared, table, labels, question))
     negatives = _negatives(prepared, table, labels, question, found)
     size = np.where(found.found, negatives.changed.sum(axis=1).astype(float), np.nan)
@@ -114,8 +129,6 @@ def _within(negatives: Negatives, most: int, prepared: Prepared) -> Negatives:
     status, reason = negatives.status_code.copy(), negatives.reason.copy()
     values, objective = negatives.values.copy(), negatives.objective.copy()
     changed, closeness = negatives.changed.copy(), negatives.closeness.copy()
-    from pertinent.certificate import FAILED, INFEASIBLE
-
     for i in np.flatnonzero(negatives.found & (negatives.objective > most)):
         proved = negatives.bound[i] > most
         status[i] = INFEASIBLE if proved else FAILED

@@ -7,15 +7,14 @@ import numpy as np
 from pertinent._typing import IntArray
 from pertinent.exact.fewest import Ask, fewest_features
 from pertinent.exact.question import ExactQuestion
+from pertinent.exact.verify import refuse_lattices
 from pertinent.explanation import Positives
 from pertinent.features import Table
 from pertinent.positive import positive_limits
 from pertinent.prepared import Prepared
 
 
-def exact(
-    prepared: Prepared, table: Table, labels: IntArray, question: ExactQuestion
-) -> Positives:
+def exact(prepared: Prepared, table: Table, labels: IntArray, question: ExactQuestion) -> Positives:
     """Return the fewest features that keep the class, with the closest values of all such sets.
 
     Notes
@@ -23,6 +22,7 @@ def exact(
     Eq. 3 of the paper, which its two-phase algorithm relaxes, in lexicographic order: first the
     number of features away from the baseline, then their weighted distance to the sample.
     """
+    refuse_lattices(prepared, table, 'method="exact"')
     samples = table.values
     limits = positive_limits(prepared, samples, question)
     lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)

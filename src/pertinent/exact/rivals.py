@@ -34,7 +34,7 @@ class _Row:
     limits: Limits
     rivals: list[FloatArray] = field(default_factory=list)
     size: int = 0
-    mask: BoolArray = field(default=None)  # type: ignore[assignment]
+    mask: BoolArray = field(default=None)  # type: ignore[arg-type]
     state: str = "open"
 
     def __post_init__(self) -> None:

@@ -7,12 +7,13 @@ it is proved by the sizes below it having been searched in vain.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.exact.choices import Choices, cell_gains, is_separable
+from pertinent.exact.cover import EASY, hard_cover
 from pertinent.exact.subsets import (
     STOPPED,
     Accept,
@@ -38,11 +39,14 @@ class Smallest:
     found : ndarray of bool, shape (n,)
     bound : ndarray of shape (n,)
         No support has fewer features; ``inf`` where there is none at all.
+    extra : dict of (int, int) to ndarray
+        For samples and cells that needed them: multipliers of further rows of the proof.
     """
 
     mask: BoolArray
     found: BoolArray
     bound: FloatArray
+    extra: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
 
 
 class CellSearch:
@@ -67,6 +71,11 @@ class CellSearch:
         smallest, self.row = smallest_size(gains)
         none = (smallest > gains.usable.sum(axis=1)) | self.choices.impossible
         self.least = np.where(none, np.inf, self.granted + smallest)
+
+    @property
+    def is_one_row(self) -> bool:
+        """Whether a single separable row decides, so that sorting does."""
+        return self.separable and len(self.cell.G) + len(self.cell.quadratics) == 1
 
     def gains(self, size: int) -> Gains:
         """Return the gains for supports of a size."""
@@ -99,20 +108,29 @@ def smallest_supports(region: Region, choices: Choices, limits: Limits) -> Small
     """Return the smallest supports of all samples, batch by batch."""
     rows = sum(len(cell.G) + len(cell.quadratics) for cell in region.cells)
     count = max(1, BATCH_NUMBERS // max(1, rows * region.dim))
+    starts = range(0, len(choices), count)
     parts = [
         _smallest(region, choices.take(np.arange(s, min(s + count, len(choices)))), limits)
-        for s in range(0, len(choices), count)
+        for s in starts
     ]
-    if not parts:
-        return Smallest(np.zeros((0, region.dim), bool), np.zeros(0, bool), np.zeros(0))
-    return Smallest(*(np.concatenate([getattr(p, f) for p in parts]) for f in Smallest.__annotations__))
+    if len(parts) == 1:
+        return parts[0]
+    extra = {
+        (row + start, piece): y
+        for start, part in zip(starts, parts, strict=True)
+        for (row, piece), y in part.extra.items()
+    }
+    return Smallest(
+        np.concatenate([np.zeros((0, region.dim), dtype=bool)] + [p.mask for p in parts]),
+        np.concatenate([np.zeros(0, dtype=bool)] + [p.found for p in parts]),
+        np.concatenate([np.zeros(0)] + [p.bound for p in parts]),
+        extra,
+    )
 
 
 def _smallest(region: Region, choices: Choices, limits: Limits) -> Smallest:
     searches = [CellSearch(cell, choices) for cell in region.cells]
-    if len(searches) == 1 and searches[0].separable and len(region.cells[0].G) + len(
-        region.cells[0].quadratics
-    ) == 1:
+    if len(searches) == 1 and searches[0].is_one_row:
         return _by_sorting(searches[0])
     return _Levels(searches, len(choices), region.dim, limits).run()
 
@@ -132,7 +150,7 @@ def _by_sorting(search: CellSearch) -> Smallest:
 
 @dataclass(eq=False)
 class _Levels:
-    """Iterative deepening over all samples and cells at once."""
+    """Iterative deepening over all samples and cells at once; what is hard, one by one."""
 
     searches: list[CellSearch]
     n: int
@@ -140,55 +158,90 @@ class _Levels:
     limits: Limits
 
     def run(self) -> Smallest:
-        mask = np.zeros((self.n, self.dim), dtype=bool)
-        found = np.zeros(self.n, dtype=bool)
+        out = Smallest(
+            np.zeros((self.n, self.dim), dtype=bool),
+            np.zeros(self.n, dtype=bool),
+            np.full(self.n, np.inf),
+        )
         stopped = np.full(self.n, np.inf)
-        spent = np.zeros(self.n, dtype=np.int64)
-        least = np.array([s.least for s in self.searches]).reshape(len(self.searches), self.n)
-        most = np.array([s.most for s in self.searches]).reshape(len(self.searches), self.n)
-        size = np.full(self.n, np.inf)
         for k in range(self.dim + 1):
-            open_ = ~found & (spent <= self.limits.nodes) & (most >= k) & np.isfinite(least)
-            if not open_.any():
+            if not self._level(k, out, stopped):
                 break
-            for c, search in enumerate(self.searches):
-                active = np.flatnonzero(open_[c] & ~found & (least[c] <= k))
-                for samples, count in search.groups(active, k):
-                    result = find_supports(
-                        search.gains(k).take(samples), count, self.limits, search.accept(samples)
-                    )
-                    has, chosen = result.first(self.dim)
-                    spent[samples] += np.where(has, 0, result.nodes)
-                    over = samples[result.outcome == STOPPED]
-                    stopped[over] = np.minimum(stopped[over], k)
-                    won = samples[has]
-                    mask[won] = chosen[has] | search.choices.forced[won]
-                    found[won], size[won] = True, k
-            # Whoever ran out of nodes was searched in vain up to this size.
-            beyond = ~found & (spent > self.limits.nodes)
-            stopped[beyond] = np.minimum(stopped[beyond], k + 1)
-        bound = np.where(found, np.minimum(size, stopped), stopped)
-        rows = np.flatnonzero(~found & np.isfinite(stopped))
-        self._turn_off(rows, mask, found)
-        return Smallest(mask, found, bound)
+        for i in np.flatnonzero(~out.found & np.isfinite(stopped)):
+            self._hard(int(i), int(stopped[i]), out)
+        return out
 
-    def _turn_off(self, rows: IntArray, mask: BoolArray, found: BoolArray) -> None:
-        """Where the search gave up: start from everything on, and turn off what is not needed."""
-        for i in rows:
-            for search in self.searches:
-                here = search.choices.take(np.array([i]))
-                usable = ~here.barred[0]
-                point = np.where(usable, here.low[0], here.rest[0])
-                if not search.cell.contains(point[None])[0]:
-                    continue
-                on = usable.copy()
-                for j in _least_useful(search.gains(self.dim).take(np.array([i]))):
-                    trial = point.copy()
-                    trial[j] = here.rest[0, j]
-                    if on[j] and not here.forced[0, j] and search.cell.contains(trial[None])[0]:
-                        on[j], point = False, trial
-                if not found[i] or on.sum() < mask[i].sum():
-                    mask[i], found[i] = on, True
+    def _level(self, size: int, out: Smallest, stopped: FloatArray) -> bool:
+        """Search supports of one size; return whether larger ones may be needed."""
+        going = False
+        easy = Limits(min(EASY, self.limits.nodes), self.limits.deadline)
+        for search in self.searches:
+            open_ = ~out.found & np.isinf(stopped) & np.isfinite(search.least)
+            going |= bool((open_ & (search.most >= size)).any())
+            active = np.flatnonzero(open_ & (search.least <= size) & (search.most >= size))
+            for samples, count in search.groups(active, size):
+                accept = search.accept(samples)
+                result = find_supports(search.gains(size).take(samples), count, easy, accept)
+                has, chosen = result.first(self.dim)
+                stopped[samples[result.outcome == STOPPED]] = size
+                won = samples[has]
+                out.mask[won] = chosen[has] | search.choices.forced[won]
+                out.found[won], out.bound[won] = True, np.minimum(size, stopped[won])
+        return going
+
+    def _hard(self, row: int, start: int, out: Smallest) -> None:
+        """Search one sample with all means; sizes below ``start`` are known to be in vain."""
+        bound = np.inf
+        for piece, search in enumerate(self.searches):
+            if not np.isfinite(search.least[row]):
+                continue
+            one = np.array([row])
+            granted = int(search.granted[row])
+            if search.separable:
+                cover = hard_cover(search.gains(0).take(one), self.limits)
+                out.extra[row, piece] = cover.multipliers
+                mask, least = cover.mask, granted + cover.bound
+            else:
+                mask, least = self._deepen(search, one, start)
+            bound = min(bound, max(least, float(start)))
+            if mask is None:
+                mask = _turned_off(search, row, self.dim)
+            if mask is None:
+                continue
+            mask = mask | search.choices.forced[row]
+            if not out.found[row] or mask.sum() < out.mask[row].sum():
+                out.mask[row], out.found[row] = mask, True
+        out.bound[row] = bound
+
+    def _deepen(
+        self, search: CellSearch, one: IntArray, start: int
+    ) -> tuple[BoolArray | None, float]:
+        """Go on size by size with all nodes; return a support and the size not ruled out."""
+        for size in range(start, self.dim + 1):
+            for _, count in search.groups(one, size):
+                gains = search.gains(size).take(one)
+                result = find_supports(gains, count, self.limits, search.accept(one))
+                has, chosen = result.first(self.dim)
+                if has[0]:
+                    return chosen[0], float(size)
+                if result.outcome[0] == STOPPED:
+                    return None, float(size)
+        return None, np.inf
+
+
+def _turned_off(search: CellSearch, row: int, dim: int) -> BoolArray | None:
+    """Return what is left when everything is on and what is not needed is turned off."""
+    here = search.choices.take(np.array([row]))
+    on: BoolArray = ~here.barred[0]
+    point = np.where(on, here.low[0], here.rest[0])
+    if not search.cell.contains(point[None])[0]:
+        return None
+    for j in _least_useful(search.gains(dim).take(np.array([row]))):
+        trial = point.copy()
+        trial[j] = here.rest[0, j]
+        if on[j] and not here.forced[0, j] and search.cell.contains(trial[None])[0]:
+            on[j], point = False, trial
+    return on
 
 
 def _least_useful(gains: Gains) -> IntArray:
@@ -240,4 +293,3 @@ def exclude(gains: Gains, choices: Choices, supports: list[BoolArray]) -> Gains:
     gain = np.concatenate([gains.gain, -masks[None].astype(float)], axis=1)
     need = np.concatenate([gains.need, 1.0 - masks.sum(axis=1)[None]], axis=1)
     return Gains(gain, need, gains.usable)
-

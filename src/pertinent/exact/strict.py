@@ -17,11 +17,11 @@ from pertinent.certificate import (
     Certificate,
     StrictProofs,
 )
+from pertinent.exact.alternative import Alternative
 from pertinent.exact.choices import Choices, strict_choices
 from pertinent.exact.question import ExactQuestion
 from pertinent.exact.smallest import further_supports, smallest_supports
-from pertinent.exact.verify import REFUSED, grown, judge
-from pertinent.exact.alternative import Alternative
+from pertinent.exact.verify import REFUSED, grown, judge, refuse_categories
 from pertinent.explanation import Positives
 from pertinent.features import Table
 from pertinent.positive import PositiveQuestion, two_phase
@@ -41,6 +41,7 @@ def strict(
     sorted by what they add (eqs. 10 and 13 of the paper); 0 features are allowed. Several rows,
     unions and general quadratic rows are searched, see `pertinent.exact.subsets`.
     """
+    refuse_categories(prepared, 'method="strict"')
     samples = table.values
     lower, upper = prepared.constraints.limits(prepared.features, samples)
     choices = strict_choices(samples, question.baseline, lower, upper, question.off_tol)
@@ -73,6 +74,7 @@ class _Attempts:
         self.asked = prepared.margin_for(table)
         self.points = np.full(table.values.shape, np.nan)
         self.claim = np.zeros(n)
+        self.extra: dict[tuple[int, int], FloatArray] = {}
         self.valid = np.zeros(n, dtype=bool)
         self.reason: NDArray[np.object_] = np.full(n, None, dtype=object)
         self.limits = question.effort.limits(n)
@@ -95,8 +97,11 @@ class _Attempts:
             found = smallest_supports(region, here, self.limits)
             if first:
                 self.claim[mine] = found.bound
+                self.extra.update({(int(mine[i]), c): y for (i, c), y in found.extra.items()})
             have = mine[found.found]
-            self.points[have] = np.where(found.mask, self.table.values[mine], here.rest)[found.found]
+            self.points[have] = np.where(found.mask, self.table.values[mine], here.rest)[
+                found.found
+            ]
             self.reason[mine[~found.found]] = _STOPPED
         have = rows[np.isfinite(self.points[rows, 0])]
         verdict = judge(
@@ -110,11 +115,14 @@ class _Attempts:
         )
         self.points[have] = np.where(verdict.valid[:, None], verdict.points, np.nan)
         self.valid[have] = verdict.valid
-        self.reason[have] = np.where(verdict.valid, None, REFUSED.format(used))
+        self.reason[have] = None
+        self.reason[have[~verdict.valid]] = REFUSED.format(used)
 
     def result(self) -> Positives:
         certificates = self._certificates()
-        proved = _proved(self.prepared, certificates, self.table, self.asked, self.lower, self.upper)
+        proved = _proved(
+            self.prepared, certificates, self.table, self.asked, self.lower, self.upper
+        )
         kept = self.valid[:, None] & (
             np.abs(self.points - self.question.baseline) > self.question.off_tol
         )
@@ -123,7 +131,7 @@ class _Attempts:
         status = np.where(self.valid, np.where(proved >= objective, OPTIMAL, FEASIBLE), FAILED)
         status[none] = INFEASIBLE
         for i in np.flatnonzero(none):
-            self.reason[i] = self._why_none(i)
+            self.reason[i] = self._why_none(int(i))
         return Positives(
             table=self.table,
             classes=self.prepared.classes,
@@ -152,11 +160,16 @@ class _Attempts:
         for k in np.unique(self.labels):
             rows = np.flatnonzero(self.labels == k)
             region, _ = self.prepared.region("is", int(k), self.asked)
-            proofs = StrictProofs(self.question.baseline, self.claim[rows], self.question.off_tol)
             everyone = np.arange(len(rows))
-            blocks = tuple(Block(p, everyone, proofs) for p in range(len(region)))
+            blocks = tuple(Block(p, everyone, self._proofs(rows, p)) for p in range(len(region)))
             out.append(Certified(("is", int(k)), rows, Certificate(len(rows), blocks)))
         return tuple(out)
+
+    def _proofs(self, rows: IntArray, piece: int) -> StrictProofs:
+        place = {int(row): i for i, row in enumerate(rows)} if self.extra else {}
+        extra = {place[i]: y for (i, c), y in self.extra.items() if c == piece and i in place}
+        question = self.question
+        return StrictProofs(question.baseline, self.claim[rows], question.off_tol, extra)
 
     def _why_none(self, row: int) -> str:
         label = self.prepared.classes.tolist()[self.labels[row]]

@@ -68,7 +68,7 @@ class Gains:
 
     gain: FloatArray
     need: FloatArray
-    usable: BoolArray = field(default=None)  # type: ignore[assignment]
+    usable: BoolArray = field(default=None)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
         if self.usable is None:
@@ -99,7 +99,7 @@ def smallest_size(gains: Gains) -> tuple[IntArray, IntArray]:
     Row j needs at least as many features as its largest gains need to reach ``need[j]``; where
     all its gains together do not, the size returned is n_features + 1.
     """
-    n, rows, d = gains.gain.shape
+    n, rows, _ = gains.gain.shape
     if rows == 0:
         return np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     positive = np.where(gains.usable[:, None, :], np.maximum(gains.gain, 0.0), 0.0)
@@ -214,7 +214,7 @@ class _Nodes:
     def __len__(self) -> int:
         return len(self.problem)
 
-    def take(self, rows: IntArray | slice | BoolArray) -> _Nodes:
+    def take(self, rows: IntArray | slice) -> _Nodes:
         return _Nodes(self.problem[rows], self.start[rows], self.need[rows], self.chosen[rows])
 
 
@@ -241,7 +241,7 @@ class _Walk:
     def begin(
         cls, gains: Gains, size: int, limits: Limits, accept: Accept | None, most: int
     ) -> _Walk:
-        n, _, d = gains.gain.shape
+        n = len(gains)
         order = walking_order(gains)
         gain = np.take_along_axis(gains.gain, order[:, None, :], axis=2)
         everyone = np.arange(n)
@@ -257,7 +257,7 @@ class _Walk:
             limits=limits,
             accept=accept,
             most=most,
-            stack=[root.take(room >= size)],
+            stack=[root.take(np.flatnonzero(room >= size))],
             outcome=np.full(n, EXHAUSTED),
             nodes=zeros.copy(),
             count=zeros.copy(),
@@ -268,12 +268,12 @@ class _Walk:
     def run(self) -> None:
         if self.size == 0:
             everyone = self.stack.pop()
-            self._judge(everyone.take((everyone.need <= 0).all(axis=1)))
+            self._judge(everyone.take(np.flatnonzero((everyone.need <= 0).all(axis=1))))
         rows, d = self.gain.shape[1:]
         chunk = max(1, STEP_NUMBERS // max(1, rows * d))
         while self.stack:
             nodes = self.stack.pop()
-            nodes = nodes.take(self.outcome[nodes.problem] == EXHAUSTED)
+            nodes = nodes.take(np.flatnonzero(self.outcome[nodes.problem] == EXHAUSTED))
             if len(nodes) > chunk:
                 self.stack.append(nodes.take(slice(chunk, None)))
                 nodes = nodes.take(slice(chunk))

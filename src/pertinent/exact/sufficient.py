@@ -22,6 +22,7 @@ from pertinent.certificate._sufficient import SufficientProofs
 from pertinent.exact.choices import is_separable
 from pertinent.exact.question import ExactQuestion
 from pertinent.exact.rivals import hit_rivals
+from pertinent.exact.verify import refuse_lattices
 from pertinent.exact.worst import keep_worst_case
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.explanation import Positives
@@ -38,6 +39,8 @@ def sufficient(
     The point handed out keeps them and has the others at the baseline, as far as the bounds
     allow: it is one of the points that are all predicted alike.
     """
+    refuse_lattices(prepared, table, 'method="sufficient"')
+    _refuse_rules(prepared)
     lower, upper = sufficient_limits(prepared, table.values, question)
     n, d = table.values.shape
     mask, found = np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
@@ -84,6 +87,14 @@ def sufficient_limits(
         )
     # The sample itself is always among what may be.
     return np.minimum(lower, samples), np.maximum(upper, samples)
+
+
+def _refuse_rules(prepared: Prepared) -> None:
+    if prepared.constraints.relations or prepared.within is not None:
+        raise InputError(
+            'method="sufficient" lets the other features vary within bounds; relations between '
+            "them and plausibility cannot be taken into account. Leave them out."
+        )
 
 
 def _splits(region: Region) -> bool:

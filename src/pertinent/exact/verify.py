@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.exceptions import InputError
 from pertinent.features import Table
+from pertinent.plausibility.judge import by_sample
 from pertinent.prepared import GROWTH, Prepared, into_bounds
 
 REFUSED = "the point found does not pass the model's predict, even with a margin of {:g}"
@@ -50,6 +52,30 @@ def judge(
     right = (predicted == labels) if kind == "is" else (predicted != labels)
     obeys = ((handed >= low) & (handed <= high)).all(axis=1)
     return Judged(handed, predicted, right & obeys)
+
+
+def refuse_categories(prepared: Prepared, asked: str) -> None:
+    """Say that columns of one feature cannot be chosen one by one."""
+    if not prepared.features.is_plain:
+        raise InputError(
+            f"{asked} chooses among features that are numbers, and this model also takes "
+            'categories or bins. Use method="two-phase", or negatives with '
+            "Constraints(max_changes=...), which know them."
+        )
+
+
+def refuse_lattices(prepared: Prepared, table: Table, asked: str) -> None:
+    """Say that values which may move must be able to take any number."""
+    refuse_categories(prepared, asked)
+    whole = sorted({*prepared.constraints.lattice(prepared.features), *table.booleans.tolist()})
+    if whole:
+        names = [prepared.features.names[j] for j in whole[:10]]
+        raise InputError(
+            f"{asked} moves values freely, and these are confined to whole numbers or decimals: "
+            f'{names}. Use method="strict", or negatives with Constraints(max_changes=...).'
+        )
+    if by_sample(prepared.within):
+        raise InputError(f"{asked} does not know this kind of plausibility. Leave it out.")
 
 
 def grown(margin: float) -> float:
