@@ -82,7 +82,6 @@ class Work(NamedTuple):
     rates: FloatArray
 
 
-@compiled
 def make_work(m: int, d: int) -> Work:
     """Return room for one basis, which never has more than min(m, d) pairs."""
     width = min(m, d) + 1
@@ -116,6 +115,7 @@ def make_work(m: int, d: int) -> Work:
 @entry
 def solve_rows(
     problem: Rows,
+    work: Work,
     which: IntArray,
     demand: FloatArray,
     room_up: FloatArray,
@@ -128,13 +128,12 @@ def solve_rows(
     pivots: IntArray,
 ) -> None:
     """Write the answers of the given rows; rooms and cutoff may have one row for all."""
-    m, d = len(problem.sigma), len(problem.weights)
-    work = make_work(m, d)
     for i in which:
-        work.up[:] = room_up[min(i, len(room_up) - 1)]
-        work.down[:] = room_down[min(i, len(room_down) - 1)]
-        stop = cutoff[min(i, len(cutoff) - 1)]
-        for j in range(m):
+        stop = cutoff[i if len(cutoff) > 1 else 0]
+        up, down = (i if len(room_up) > 1 else 0), (i if len(room_down) > 1 else 0)
+        for j in range(len(problem.weights)):
+            work.up[j], work.down[j] = room_up[up, j], room_down[down, j]
+        for j in range(len(problem.sigma)):
             work.r[j] = demand[i, j] / problem.sigma[j]
         status[i], pivots[i] = solve_row(problem, work, stop, limit, step[i], multipliers[i])
 
@@ -144,7 +143,7 @@ def solve_row(
     problem: Rows, work: Work, stop: float, limit: int, step: FloatArray, multipliers: FloatArray
 ) -> tuple[int, int]:
     """Return status and pivots of one row."""
-    tight = int(np.argmax(work.r))
+    tight = first_largest(work.r)
     rank = knapsack(problem, work, tight)
     if rank < 0:
         multipliers[tight] = 1.0
@@ -178,6 +177,16 @@ def solve_row(
 
 
 @compiled
+def first_largest(values: FloatArray) -> int:
+    """Return the position of the largest value, the first of equals."""
+    best = 0
+    for i in range(1, len(values)):
+        if values[i] > values[best]:
+            best = i
+    return best
+
+
+@compiled
 def knapsack(problem: Rows, work: Work, tight: int) -> int:
     """Return how many features the worst row fills before one satisfies it; -1: none does."""
     need, reach = work.r[tight], 0.0
@@ -206,7 +215,8 @@ def open_basis(problem: Rows, work: Work, tight: int, rank: int) -> tuple[float,
     """Fill the first features and let the next one in; return resting cost and bound."""
     for j in range(len(work.r)):
         work.slack[j] = -work.r[j]
-    work.rest[:] = 0.0
+    for i in range(len(work.rest)):
+        work.rest[i] = 0.0
     resting = 0.0
     for place in range(rank):
         feature = problem.order[tight, place]
@@ -251,7 +261,10 @@ def start_pulls(problem: Rows, work: Work) -> None:
 def choose_leaving(work: Work, size: int, bound: float) -> tuple[int, int, float]:
     """Return the leaving row (or m), the leaving position (or -1), and the infeasibility."""
     tolerance = FEASIBILITY * bound
-    row = int(np.argmin(work.slack))
+    row = 0
+    for j in range(len(work.slack)):
+        if work.slack[j] < work.slack[row]:
+            row = j
     lacking = -work.slack[row]
     if lacking <= tolerance:
         lacking = 0.0
@@ -278,7 +291,8 @@ def follow_ray(problem: Rows, work: Work, size: int, row: int, position: int) ->
         work.wanted[position] = side if above else -side
     multiply_left(work.wanted, work, size, work.change)
     along = work.along
-    along[:] = problem.rows[row]
+    for i in range(len(along)):
+        along[i] = problem.rows[row, i]
     for s in range(size):
         factor, tight = work.change[s], problem.rows[work.tight[s]]
         for i in range(len(along)):
@@ -334,7 +348,7 @@ def choose_entering(
     slope = amount
     tolerance = FEASIBILITY * max(bound, amount)
     while True:
-        feature = int(np.argmax(work.rates))
+        feature = first_largest(work.rates)
         rate = max(work.rates[feature], 0.0)
         if slack_rate >= rate * (1.0 - TIE):
             return -1, (place if slack_rate > 0.0 else -1), resting
@@ -405,7 +419,8 @@ def exchange(
         edge = work.high[feature] if pivot > 0.0 else work.low[feature]
         left = abs(edge - work.pull[feature])
     else:
-        column[:size] = 0.0
+        for s in range(size):
+            column[s] = 0.0
         column[place] = 1.0
         pivot = change[place]
         left = max(work.price[place], 0.0)
@@ -496,8 +511,10 @@ def tree_sum(terms: FloatArray) -> float:
 def record_point(problem: Rows, work: Work, size: int, step: FloatArray) -> None:
     """Write down the point of ``A_TJ t_J = r_T - A_TN t_N``, solved afresh."""
     right, value, terms = work.change, work.u, work.rates
-    step[:] = work.rest
-    some_rest = work.rest.any()
+    some_rest = False
+    for i in range(len(step)):
+        step[i] = work.rest[i]
+        some_rest |= step[i] != 0.0
     for s in range(size):
         right[s] = work.r[work.tight[s]]
         if some_rest:

@@ -114,7 +114,8 @@ class ScaledRows:
 
 def scale_rows(G: FloatArray, weights: FloatArray) -> ScaledRows:
     """Return the rows of ``-G s >= demand`` in units of cost, each with sup-norm 1."""
-    in_cost = -np.asarray(G, dtype=np.float64) / weights
+    weights = np.array(weights, dtype=np.float64)
+    in_cost = np.ascontiguousarray(-np.asarray(G, dtype=np.float64) / weights)
     largest = np.abs(in_cost).max(axis=1, initial=0.0)
     empty = largest == 0.0
     sigma = np.where(empty, 1.0, largest)
@@ -125,7 +126,7 @@ def scale_rows(G: FloatArray, weights: FloatArray) -> ScaledRows:
         rows,
         np.ascontiguousarray(rows.T),
         sigma,
-        np.asarray(weights, dtype=np.float64),
+        weights,
         empty,
         bias,
         np.zeros(rows.shape, dtype=np.int64),
@@ -199,7 +200,7 @@ def _trustworthy(
     proved = value - bound <= ACCEPT * value
     good: BoolArray = np.where(ray, bound > FEASIBILITY * magnitude, feasible & proved)
     if cutoff is not None:
-        reached = bound >= cutoff - ACCEPT * np.abs(cutoff)
+        reached = bound >= cutoff * (1.0 - ACCEPT)
         good = np.where(steps.status == CUT, reached, good)
     return good
 

@@ -59,6 +59,7 @@ def solve_compiled(
         kernel.Rows(
             scaled.rows, scaled.columns, scaled.sigma, scaled.weights, scaled.order, scaled.bias
         ),
+        kernel.make_work(m, d),
         waiting,
         demand,
         up,

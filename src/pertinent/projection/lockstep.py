@@ -102,8 +102,8 @@ def solve_lockstep(
     chunk = chunk_rows(m, d)
     pool: list[Bases] = []
     while len(waiting):
-        pool.append(_open(batch, waiting[:chunk], limit))
-        waiting = waiting[chunk:]
+        opened, waiting = _open(batch, waiting[:chunk], limit), waiting[chunk:]
+        pool = [bases for bases in (*pool, opened) if len(bases)]
         # Finished rows make room for new ones, so that NumPy always has enough to do.
         while sum(map(len, pool)) > (chunk // 2 if len(waiting) else 0):
             pool = [_pivot(batch, join(pool), limit)]
