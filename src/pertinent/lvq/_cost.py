@@ -181,8 +181,8 @@ def _gradient(
 
         d cost / d w_p   = -2 Lambda sum_i C_ip (x_i - w_p)  =  -2 Lambda (G_p - m_p w_p)
         d cost / d omega =  2 omega sum_ip C_ip (x_i - w_p)(x_i - w_p)'
-                         =  2 [ sum_i c_i (omega x_i) x_i'
-                                - sum_p (omega G_p) w_p' + (omega w_p)(G_p - m_p w_p)' ]
+                         =  2 { sum_i c_i (omega x_i) x_i'
+                                - sum_p [ (omega G_p) w_p' + (omega w_p)(G_p - m_p w_p)' ] }
     """
     attraction = sums.samples - sums.weights[:, None] * prototypes
     if omegas is None or sums.projections is None:
