@@ -87,12 +87,17 @@ class _Limits:
 
     def behind(self, slopes: FloatArray) -> set[str]:
         """Return the rules behind the limits that a combination of rows runs into."""
-        size = np.abs(slopes).max(initial=0.0)
+        size = 1e-12 * np.abs(slopes).max(initial=0.0)
         words: set[str] = set()
-        for i in np.flatnonzero(np.abs(slopes) > 1e-12 * size):
-            side = "low" if slopes[i] > 0 else "high"
-            if self.features.is_plain or np.isfinite((self.lower, self.upper)[side == "high"][i]):
-                words |= self._words(int(i), side)
+        grouped = np.zeros(len(slopes), dtype=bool)
+        for group in self.features.groups:
+            grouped[group] = True
+            # A category that would help more than every allowed one is missed.
+            allowed = slopes[group][self.upper[group] >= 1].min(initial=np.inf)
+            for i in group[slopes[group] < allowed - size]:
+                words |= self._words(int(i), "high")
+        for i in np.flatnonzero((np.abs(slopes) > size) & ~grouped):
+            words |= self._words(int(i), "low" if slopes[i] > 0 else "high")
         return words
 
     def _words(self, column: int, side: str) -> set[str]:

@@ -86,7 +86,8 @@ class _Check:
         j = self.features.index(name)
         point, sample = self.points[:, j], self.samples[:, j]
         both_missing = is_missing(point) & is_missing(sample)
-        return np.asarray([a == b for a, b in zip(point, sample, strict=True)]) | both_missing
+        same = np.array([a == b for a, b in zip(point, sample, strict=True)], dtype=bool)
+        return np.asarray(same | both_missing)
 
     def numbers(self) -> list[tuple[str, BoolArray]]:
         """Return bounds and decimals."""

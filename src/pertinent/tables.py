@@ -168,6 +168,12 @@ class Table:
             data = {name: values[:, order[name]] for name in columns}
             return nw.from_dict(data, backend=self.source.implementation)
         series = {name: self._series(name, order[name], points) for name in columns}
+        kind = type(self.source.to_native())
+        native = {name: column.to_native() for name, column in series.items()}
+        if self.source.implementation.is_pandas():
+            return nw.from_native(kind(native, columns=list(columns)), eager_only=True)
+        if self.source.implementation.is_pyarrow():
+            return nw.from_native(kind.from_pydict(native), eager_only=True)
         return nw.from_dict(series, backend=self.source.implementation)
 
     def _has_other_dtypes(self) -> bool:
@@ -194,7 +200,11 @@ class Table:
         column = self.source[name]
         if not self.source.implementation.is_pandas():
             kind = None if column.dtype == nw.Object else column.dtype
-            return nw.new_series(name, values, kind, backend=self.source.implementation)
+            made = nw.new_series(name, values, kind, backend=self.source.implementation)
+            if not self.source.implementation.is_pyarrow():
+                return made
+            exact = made.to_native().cast(column.to_native().type)  # string or large_string
+            return nw.from_native(exact, series_only=True).alias(name)
         native = column.to_native()
         dtype: Any = native.dtype
         if missing and str(dtype) == "bool":
