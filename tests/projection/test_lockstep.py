@@ -302,10 +302,10 @@ def wine_negatives():
 def mixed_problem():
     """Free rows, boxed rows and frozen features in one batch."""
     rng = np.random.default_rng(0)
-    demand = rng.normal(size=(300, 30)) - 0.5
-    up, down = rng.choice([0.0, 0.5, 2.0, INF], size=(2, 300, 40))
-    up[:100], down[:100] = INF, INF
-    return rng.normal(size=(30, 40)), demand, up, down
+    demand = rng.normal(size=(120, 16)) - 0.5
+    up, down = rng.choice([0.0, 0.5, 2.0, INF], size=(2, 120, 24))
+    up[:40], down[:40] = INF, INF
+    return rng.normal(size=(16, 24)), demand, up, down
 
 
 def boxed_digits():

@@ -96,9 +96,9 @@ def solve_highs(
             moved = np.where(moved == upper, rooms, moved * size / unit)
             steps.step[i] = np.clip(moved[:d] - moved[d:], -down[i], up[i])
             steps.multipliers[i] = np.maximum(solution.row_dual, 0.0)
-        elif status == INFEASIBLE:
-            ray = _ray(highs, columns, r[i] / size, upper)
-            steps.multipliers[i] = np.maximum(ray, 0.0)
+        else:  # also where HiGHS does not know: without a proof, the check makes it TROUBLE
+            steps.status[i] = INFEASIBLE
+            steps.multipliers[i] = np.maximum(_ray(highs, columns, r[i] / size, upper), 0.0)
     settle(scaled, demand, up, down, None, steps)
     return steps
 
@@ -145,12 +145,11 @@ def _ray(highs: Foreign, columns: FloatArray, r: FloatArray, upper: FloatArray) 
     """
     _, exists, ray = highs.getDualRay()
     if exists:
-        return np.asarray(ray) if np.dot(ray, r) >= 0.0 else -np.asarray(ray)
+        ray = np.asarray(ray)
+        return ray if ray @ r >= 0.0 else -ray
     m, n_columns = columns.shape
     elastic = _model(
         np.concatenate([columns, np.eye(m)], axis=1), np.repeat([0.0, 1.0], [n_columns, m])
     )
     _load(elastic, r, np.concatenate([upper, np.full(m, np.inf)]))
-    if _run(elastic) != OPTIMAL:
-        return np.zeros(m)  # proves nothing, and the check turns the row into TROUBLE
-    return np.asarray(elastic.getSolution().row_dual)
+    return np.asarray(elastic.getSolution().row_dual) if _run(elastic) == OPTIMAL else np.zeros(m)
