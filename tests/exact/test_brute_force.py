@@ -163,7 +163,7 @@ def test_at_most_two_changes(linear_case):
 
 @pytest.mark.parametrize("norm", ["l1", "l0"])
 def test_alternatives_come_in_order_and_none_is_missed(linear_case, norm):
-    model, X, samples = linear_case
+    model, _, samples = linear_case
     samples = samples[:4]
     found = pertinent.pertinent_negatives(model, samples, norm=norm, alternatives=3)
     for i, x in enumerate(samples):

@@ -112,7 +112,7 @@ class FewestProofs(Proofs):
             fewer = int(min(claim - 1, granted + one.free.sum()))
             return float(claim) if one.refuted(argument, fewer, np.inf) else float(granted)
         most = int(min(claim, granted + one.free.sum()))
-        if most == 1 and granted == 0 and not one.cell.quadratics and not argument.listed:
+        if most == 1 and granted == 0 and not argument.listed:
             return one.closest_single()
         # Whatever costs less than the claim, by more than rounding, must be refuted.
         value = self.value[i]
@@ -232,6 +232,9 @@ class _Sample:
 
     def closest_single(self) -> float:
         """Return the least cost of moving a single feature, where none is forced."""
+        if self.cell.quadratics:
+            costs = [self._nearest_root(int(i)) for i in np.flatnonzero(self.free)]
+            return min(costs, default=np.inf)
         G, over = self.cell.G, self.cell.G @ self.rest - self.cell.h
         with np.errstate(divide="ignore", invalid="ignore"):
             edge = self.rest - over[:, None] / G
@@ -243,3 +246,29 @@ class _Sample:
         slack = 1e-12 * (np.abs(low) + np.abs(high))
         empty = blocked | ~self.free | (low > high + np.where(np.isfinite(slack), slack, 0.0))
         return float(np.where(empty, np.inf, cost).min(initial=np.inf))
+
+    def _nearest_root(self, i: int) -> float:
+        """Return how far feature i alone is from where every row holds.
+
+        The nearest such value is the center's own, an end of the range, or a root of some row
+        ``a t^2 + s t + c``, with t the step from the rest value.
+        """
+        cell, rest = self.cell, self.rest
+        a = np.array([0.0] * len(cell.G) + [row.A[i, i] for row in cell.quadratics])
+        s = np.array([*cell.G[:, i], *(row.q[i] + 2 * row.A[i] @ rest for row in cell.quadratics)])
+        values = [float(row.value(rest[None])[0]) for row in cell.quadratics]
+        c = np.array([*(cell.G @ rest - cell.h), *values])
+        roots = [np.roots(row) for row in zip(a, s, c, strict=True) if row[0] or row[1]]
+        ends = np.array(
+            [self.low[i], self.high[i], np.clip(self.center[i], self.low[i], self.high[i])]
+        )
+        real = [np.real(r[np.abs(np.imag(r)) <= 1e-9 * (1 + np.abs(r))]) for r in roots]
+        t = np.concatenate([*real, ends[np.isfinite(ends)] - rest[i]])
+        parts = np.stack(
+            [a[:, None] * t * t, s[:, None] * t, np.repeat(c[:, None], len(t), axis=1)]
+        )
+        holds = (parts.sum(axis=0) <= 1e-9 * np.abs(parts).sum(axis=0)).all(axis=0)
+        slack = 1e-9 * (1 + np.abs(t))
+        holds &= (t + rest[i] >= self.low[i] - slack) & (t + rest[i] <= self.high[i] + slack)
+        cost = self.weights[i] * np.abs(t + rest[i] - self.center[i])
+        return float(np.where(holds, cost, np.inf).min(initial=np.inf))

@@ -31,8 +31,9 @@ from pertinent.regions import Cell, Region
 AT_ONCE = 64
 #: A support must be better by this share to replace the best one: below it is a tie.
 TIE = 1e-9
-#: A row counts as excluding a support whose cost it puts above this share of the best.
-CLOSED = 1e-7
+#: A row counts as excluding a support whose cost it puts this close to the best; for quadratic
+#: rows the projection itself is proved to a coarser gap.
+CLOSED, CLOSED_QUADRATIC = 1e-7, 1.5e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,11 @@ class Pool:
         self.least: float = np.inf if none else float(self.granted + size[0])
 
     @property
+    def gap(self) -> float:
+        """How close to the best a cost counts as no better."""
+        return CLOSED if self.cell.is_linear else CLOSED_QUADRATIC
+
+    @property
     def most(self) -> int:
         """Size of the largest support."""
         return self.granted + int(self.usable.sum())
@@ -114,7 +120,7 @@ class Pool:
         gain = np.where(ray[:, None], self._feasible(slopes), self._cheap(slopes))
         need = y @ self.over - np.where(ray, 0.0, best)
         # Some feature outside an excluded support must be on.
-        masks = [mask for mask, _, value in self.excluded if value >= best]
+        masks = [mask for mask, _, value in self.excluded if value >= best * (1 - self.gap)]
         outside = (~np.array(masks, dtype=bool).reshape(len(masks), self.cell.dim)).astype(float)
         keep = np.isfinite(need)
         return (
@@ -168,8 +174,9 @@ class Pool:
                 return
             del self.multipliers[-1], self.ray[-1]
         rounding = 1e-12 * float((self.weights * (np.abs(self.center) + np.abs(self.rest))).sum())
-        if none or bound >= best * (1 - CLOSED) - rounding:
-            self.excluded.append((mask, found.certificate.take(np.array([k])), bound))
+        if none or bound >= best * (1 - self.gap) - rounding:
+            proof = found.certificate.take(np.array([k]))
+            self.excluded.append((mask, proof, np.inf if none else bound + rounding))
         else:
             self.doubtful.append(mask)
 
@@ -209,6 +216,11 @@ class Search:
     #: No support, listed ones aside, has fewer features.
     proved_size: float = 0.0
     stopped: bool = False
+
+    @property
+    def gap(self) -> float:
+        """How close to the best cost the proof comes."""
+        return max((pool.gap for pool in self.pools), default=CLOSED)
 
     def fewest(self, start: int = 0, most: int | None = None) -> Best | None:
         """Return the closest of the smallest supports, from a size on."""

@@ -27,7 +27,7 @@ from pertinent.certificate import (
 )
 from pertinent.exact.alternative import Alternative
 from pertinent.exact.choices import Choices, ranged_choices, strict_choices
-from pertinent.exact.engine import CLOSED, Best, Search, pools_of
+from pertinent.exact.engine import CLOSED, CLOSED_QUADRATIC, Best, Search, pools_of
 from pertinent.exact.question import Effort
 from pertinent.exact.singles import single_supports
 from pertinent.exact.smallest import CellSearch, Smallest, smallest_supports
@@ -100,6 +100,11 @@ def fewest_features(prepared: Prepared, table: Table, ask: Ask) -> Fewest:
     return _Batch(prepared, table, ask).run()
 
 
+def search_gap(region: Region) -> float:
+    """Return how close to the best cost a proof about the region comes."""
+    return CLOSED if all(cell.is_linear for cell in region.cells) else CLOSED_QUADRATIC
+
+
 class _Batch:
     """One batch on its way from supports to checked answers."""
 
@@ -162,12 +167,9 @@ class _Batch:
 
     def _cheap(self, rows: IntArray, region: Region, choices: Choices) -> BoolArray:
         """Answer by closed forms where they apply; return which samples are left."""
-        linear = all(cell.is_linear for cell in region.cells)
-        left = np.ones(len(rows), dtype=bool)
-        if linear:
-            single = single_supports(region, choices, self.samples[rows], self.prepared.weights)
-            self._take(rows, single.found, single.mask)
-            left &= ~single.found
+        single = single_supports(region, choices, self.samples[rows], self.prepared.weights)
+        self._take(rows, single.found, single.mask)
+        left = ~single.found
         if self.ask.own_values and left.any():
             least = np.full(len(rows), np.inf)
             for cell in region.cells:
@@ -202,7 +204,7 @@ class _Batch:
             if best is None and size is not None and not search.stopped:
                 self.claim[row] = size + 1.0
             if best is not None and not search.stopped:
-                self.value[row] = best.cost * (1 - 2 * CLOSED)
+                self.value[row] = best.cost * (1 - 2 * search.gap)
         if best is not None:
             self.mask[row], self.have[row] = best.mask, True
 
@@ -344,7 +346,8 @@ class _Batch:
         out, ask = self.out, self.ask
         found = out.status == FEASIBLE
         size = self.mask.sum(axis=1)
-        tight = out.cost_bound >= out.cost * (1 - max(ask.effort.gap, 4 * CLOSED)) - 1e-12
+        gap = np.array([search_gap(self.region(int(k))) for k in ask.labels])
+        tight = out.cost_bound >= out.cost * (1 - np.maximum(ask.effort.gap, 4 * gap)) - 1e-12
         if ask.at_most is None:
             tight &= out.size_bound >= size
             none = np.isinf(out.size_bound)
@@ -390,7 +393,7 @@ class _Batch:
         """Re-check that no support not listed is smaller, or as small and closer."""
         at_most = self.ask.at_most
         size = float(best.mask.sum() if at_most is None else at_most)
-        wanted = {"size": size, "cost": best.cost * (1 - 2 * CLOSED)}
+        wanted = {"size": size, "cost": best.cost * (1 - 2 * search.gap)}
         goals = ["cost"] if at_most is not None else ["size", "cost"]
         for goal in goals:
             for pool in search.pools:

@@ -6,7 +6,7 @@ import numpy as np
 
 from pertinent._typing import IntArray
 from pertinent.exact.fewest import Ask, fewest_features
-from pertinent.exact.question import ExactQuestion
+from pertinent.exact.question import ExactQuestion, in_precision_of
 from pertinent.exact.verify import refuse_lattices
 from pertinent.explanation import Positives
 from pertinent.features import Table
@@ -23,6 +23,7 @@ def exact(prepared: Prepared, table: Table, labels: IntArray, question: ExactQue
     number of features away from the baseline, then their weighted distance to the sample.
     """
     refuse_lattices(prepared, table, 'method="exact"')
+    question = in_precision_of(table, question)
     samples = table.values
     limits = positive_limits(prepared, samples, question)
     lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from pertinent._typing import FloatArray
 from pertinent.exact.subsets import Limits
 from pertinent.exceptions import InputError
+from pertinent.features import Table
 from pertinent.positive import PositiveQuestion
 
 
@@ -79,3 +80,8 @@ def data_ranges(train: FloatArray | None) -> tuple[FloatArray, FloatArray] | Non
     if train is None or not len(train):
         return None
     return np.asarray(train.min(axis=0)), np.asarray(train.max(axis=0))
+
+
+def in_precision_of(table: Table, question: ExactQuestion) -> ExactQuestion:
+    """Return the question with a baseline that points can be handed out with."""
+    return replace(question, baseline=table.as_handed_out(question.baseline[None])[0])

@@ -1,7 +1,8 @@
-"""One feature at most: the closed form for linear cells, all samples at once.
+"""One feature at most: the closed form, all samples at once.
 
 With all others at rest, feature i satisfies ``G x <= h`` on an interval, whose ends follow from
-one division a row. So supports of size 0 and 1 need no search.
+one division a row; with quadratic rows on a union of intervals, whose ends are roots. So supports
+of size 0 and 1 need no search.
 """
 
 from __future__ import annotations
@@ -42,9 +43,8 @@ def single_supports(
     n, d = choices.rest.shape
     best, feature = np.full(n, np.inf), np.full(n, -1)
     for cell in region.cells:
-        if cell.quadratics:
-            continue
-        step = max(1, BATCH_NUMBERS // max(1, len(cell.G) * d))
+        rows = len(cell.G) + 2 * len(cell.quadratics) * (len(cell.G) + len(cell.quadratics) + 2)
+        step = max(1, BATCH_NUMBERS // max(1, rows * d))
         for start in range(0, n, step):
             part = np.arange(start, min(start + step, n))
             cost = single_costs(cell, choices.take(part), centers[part], weights)
@@ -66,6 +66,8 @@ def single_costs(
     ``inf`` where it cannot. Moving none, where it suffices, costs -1 and so comes first.
     """
     own = choices.within(cell)
+    if cell.quadratics:
+        return _root_costs(cell, own, centers, weights)
     over = row_products(own.rest, cell.G) - cell.h
     low, high = own.low, own.high
     blocked = own.barred.copy()
@@ -78,7 +80,41 @@ def single_costs(
         blocked |= (g == 0) & (need > 0)[:, None]
     cost = weights * np.maximum(np.maximum(low - centers, centers - high), 0.0)
     cost = np.where(blocked | (low > high), np.inf, cost)
-    none = np.where((over <= 0).all(axis=1), -1.0, np.inf)
-    cost = np.column_stack([cost, none])
+    return _with_none(cost, np.asarray((over <= 0).all(axis=1)), own)
+
+
+def _with_none(cost: FloatArray, inside: BoolArray, own: Choices) -> FloatArray:
+    cost = np.column_stack([cost, np.where(inside, -1.0, np.inf)])
     cost[own.forced.any(axis=1)] = np.inf
     return cost
+
+
+def _root_costs(cell: Cell, own: Choices, centers: FloatArray, weights: FloatArray) -> FloatArray:
+    """Try the sample's value, the ends of the range and every root: the nearest is one of them.
+
+    Along feature i, with t = x_i - rest_i, row r reads ``a t^2 + s t + c <= 0``.
+    """
+    forms = [np.zeros_like(cell.G)] + [np.diag(row.A)[None] for row in cell.quadratics]
+    a = np.concatenate(forms)
+    linear = np.broadcast_to(cell.G, (len(own), *cell.G.shape))
+    slopes = [row.q + 2 * row_products(own.rest, row.A) for row in cell.quadratics]
+    s = np.concatenate([linear, *(slope[:, None, :] for slope in slopes)], axis=1)
+    values = [row.value(own.rest)[:, None] for row in cell.quadratics]
+    c = np.concatenate([row_products(own.rest, cell.G) - cell.h, *values], axis=1)[:, :, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # The root farther from 0 by the formula without cancellation, the other from the product.
+        far = -(s + np.where(s >= 0, 1.0, -1.0) * np.sqrt(s * s - 4 * a * c)) / 2
+        roots = np.concatenate([far / a, c / far], axis=1)
+    ends = np.stack([own.low, own.high, np.clip(centers, own.low, own.high)], axis=1)
+    t = np.concatenate([roots, ends - own.rest[:, None, :]], axis=1)
+    t = np.where(np.isfinite(t), t, 0.0)
+    good = np.ones(t.shape, dtype=bool)
+    for r in range(len(a)):
+        square, slope, rest = a[r] * t * t, s[:, None, r] * t, c[:, None, r]
+        size = np.abs(square) + np.abs(slope) + np.abs(rest)
+        good &= square + slope + rest <= 1e-13 * size
+    x = t + own.rest[:, None, :]
+    x = np.where(np.abs(x - own.low[:, None]) <= 1e-15 * np.abs(x), own.low[:, None], x)
+    good &= (x >= own.low[:, None]) & (x <= own.high[:, None]) & (t != 0) & ~own.barred[:, None]
+    cost = np.where(good, weights * np.abs(x - centers[:, None]), np.inf).min(axis=1)
+    return _with_none(cost, np.asarray((c[:, :, 0] <= 0).all(axis=1)), own)

@@ -19,7 +19,7 @@ from pertinent.certificate import (
 )
 from pertinent.exact.alternative import Alternative
 from pertinent.exact.choices import Choices, strict_choices
-from pertinent.exact.question import ExactQuestion
+from pertinent.exact.question import ExactQuestion, in_precision_of
 from pertinent.exact.smallest import further_supports, smallest_supports
 from pertinent.exact.verify import REFUSED, grown, judge, refuse_categories
 from pertinent.explanation import Positives
@@ -42,6 +42,7 @@ def strict(
     unions and general quadratic rows are searched, see `pertinent.exact.subsets`.
     """
     refuse_categories(prepared, 'method="strict"')
+    question = in_precision_of(table, question)
     samples = table.values
     lower, upper = prepared.constraints.limits(prepared.features, samples)
     choices = strict_choices(samples, question.baseline, lower, upper, question.off_tol)

@@ -20,7 +20,7 @@ from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
 from pertinent.certificate._sufficient import SufficientProofs
 from pertinent.exact.choices import is_separable
-from pertinent.exact.question import ExactQuestion
+from pertinent.exact.question import ExactQuestion, in_precision_of
 from pertinent.exact.rivals import hit_rivals
 from pertinent.exact.verify import refuse_lattices
 from pertinent.exact.worst import keep_worst_case
@@ -41,6 +41,7 @@ def sufficient(
     """
     refuse_lattices(prepared, table, 'method="sufficient"')
     _refuse_rules(prepared)
+    question = in_precision_of(table, question)
     lower, upper = sufficient_limits(prepared, table.values, question)
     n, d = table.values.shape
     mask, found = np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
