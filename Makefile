@@ -17,7 +17,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_N
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench-linear clean distclean
+.PHONY: help demo test test-browser docs lint format bench-linear bench-quadratic clean distclean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +27,12 @@ demo: $(VENV)/.stamp-demo ## Explain decisions of a model on embedded data
 
 test: lint ## Run every check: ruff, mypy, tests and doctests
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
+test-browser: $(VENV)/.stamp-browser ## Test the report in a browser; needs an installed Chromium
+	$(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/browser
+
+docs: $(VENV)/.stamp-docs ## Build the documentation, offline and without warnings
+	$(ONE_THREAD) $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 lint: $(VENV)/.stamp-test ## Check style and types without running the tests
 	$(BIN)/ruff check .
@@ -40,8 +46,11 @@ format: $(VENV)/.stamp-test ## Rewrite the sources in the project's style
 bench-linear: $(VENV)/.stamp-test ## Time linear models against CVXPY and SciPy
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.linear
 
+bench-quadratic: $(VENV)/.stamp-test ## Time QDA and naive Bayes against CVXPY; compare with SCIP
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.quadratic
+
 clean: ## Remove caches and build products
-	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist docs/_build docs/auto_examples docs/generated pertinent-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks experiments -name __pycache__ -type d -prune \
 		-exec rm -rf {} + 2>/dev/null || true
 
@@ -66,4 +75,12 @@ $(VENV)/.stamp-demo: $(VENV)/.stamp-venv pyproject.toml
 
 $(VENV)/.stamp-test: $(VENV)/.stamp-venv pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	@touch $@
+
+$(VENV)/.stamp-browser: $(VENV)/.stamp-test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[browser]"
+	@touch $@
+
+$(VENV)/.stamp-docs: $(VENV)/.stamp-venv pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	@touch $@

@@ -12,7 +12,13 @@ import numpy as np
 from pertinent._typing import FloatArray, Foreign
 from pertinent.asked import Asked
 from pertinent.certificate import INFEASIBLE, OPTIMAL
-from pertinent.certificate._check import GAP_CONVEX, GAP_NONCONVEX, is_closed
+from pertinent.certificate._check import (
+    GAP_CONVEX,
+    GAP_NONCONVEX,
+    ROUNDING,
+    ROUNDING_SINGLE,
+    is_closed,
+)
 from pertinent.certificate._records import decode, unknown_kinds, with_domain
 from pertinent.constraints import Constraints
 from pertinent.domains import Domain
@@ -132,7 +138,9 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Explanations:
     baseline = _per_column(decode(question["baseline"]), table, "baseline")
     asked = Asked(
         prepared,
-        PositiveQuestion(baseline, bool(question["between"]), float(question["off_tol"])),
+        PositiveQuestion(
+            baseline, bool(question["between"]), float(question["off_tol"])
+        ).in_precision_of(table),
         str(question["overlap"]),
     )
     shared = {"table": table, "classes": prepared.classes, "baseline": baseline}
@@ -301,7 +309,7 @@ def _positive_proofs(asked: Asked, positive: Positives) -> list[Finding]:
         gap = _gap(asked.prepared, positive, positive.closeness_certificates)
         # The bound is on the part of the distance that is not held fixed.
         proved = second + (total - real)
-        closed = is_closed(total, proved, positive.values, samples, asked.prepared.weights, gap)[0]
+        closed = _closed(positive, total, proved, positive.values, samples, asked.prepared, gap)
         claim = "no valid answer with these features is closer to the sample"
         out.append(_bounded(claim, closed, positive.closeness_certificates, second[0]))
     return out
@@ -329,11 +337,25 @@ def _proved(
         return Finding(f"{name} has the size that is said", REFUTED, f"it is {real[0]:.6g}")
     if status == OPTIMAL:
         gap = _gap(prepared, results, certificates)
-        closed = is_closed(real, bound, at, centers, prepared.weights, gap)[0]
+        closed = _closed(results, real, bound, at, centers, prepared, gap)
         return _bounded(f"{name} is proved smallest", closed, certificates, bound[0])
     claimed = results.bound[0]
     reached = bound[0] >= claimed - 1e-9 * max(1.0, abs(claimed))
     return _bounded(f"{name}: none is smaller than {claimed:.4g}", reached, certificates, bound[0])
+
+
+def _closed(
+    results: Results,
+    size: FloatArray,
+    bound: FloatArray,
+    points: FloatArray,
+    centers: FloatArray,
+    prepared: Prepared,
+    gap: float,
+) -> bool:
+    """Return whether the bound meets the size, in the precision of the samples."""
+    unit = ROUNDING_SINGLE if results.table.single_precision else ROUNDING
+    return bool(is_closed(size, bound, points, centers, prepared.weights, gap, unit)[0])
 
 
 def _gap(prepared: Prepared, results: Results, certificates: tuple[Certified, ...]) -> float:

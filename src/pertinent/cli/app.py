@@ -224,8 +224,8 @@ def check_(
 
 def _check_table(name: Any, checked: Any) -> Table:
     colours = {HOLDS: "green", REFUTED: "red", UNKNOWN: "yellow"}
-    table = Table("", "claim", "", title=f"Row {escape(str(name))}: {checked.verdict}", title_justify="left",
-                  show_header=False, box=None)  # fmt: skip
+    title = f"Row {escape(str(name))}: {checked.verdict}"
+    table = Table(title=title, title_justify="left", show_header=False, box=None)
     for finding in checked.findings:
         colour = colours[finding.verdict]
         table.add_row(f"[{colour}]{finding.verdict}[/]", finding.claim, escape(finding.detail))

@@ -35,10 +35,9 @@ def to_frame(explanations: Explanations, backend: str | None = None) -> Any:
         backend = source.implementation.value if framed else installed_backend()
     chosen: Any = backend
     _require(chosen)
-    data = columns(explanations)
-    for name, dtype in _NULLABLE.items():  # a column of nothing but None has no type of its own
-        data[name] = nw.new_series(name, data[name], dtype, backend=chosen)
-    frame = nw.from_dict(data, backend=chosen)
+    frame = nw.from_dict(columns(explanations), backend=chosen)
+    # A column of nothing but None has no type of its own.
+    frame = frame.with_columns(nw.col(name).cast(dtype) for name, dtype in _NULLABLE.items())
     if framed and chosen == "pandas" and len(frame) == len(source):
         index: Any = [nw.maybe_get_index(source)]
         frame = nw.maybe_set_index(frame, index=index)

@@ -1,0 +1,109 @@
+"""The report in a real browser: run by `make test-browser`, which needs an installed Chromium."""
+
+import os
+import shutil
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+from pertinent.demo import explain_applicants, train_credit_model
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    result = explain_applicants(train_credit_model())
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    return result.report(path)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    program = (
+        os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    )
+    if program is None:
+        pytest.fail("No Chromium found. Install it (apt install chromium) or set CHROMIUM.")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+def opened(browser, report, scheme="light", width=1200):
+    """Return the page, opened from its file; any request elsewhere is an error."""
+    page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+    foreign = []
+    page.on("request", lambda r: foreign.append(r.url) if r.url.startswith("http") else None)
+    page.on("pageerror", lambda error: pytest.fail(str(error)))
+    page.goto(report.as_uri())
+    assert not foreign
+    return page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1200, 360])
+def test_axe_finds_nothing_serious(browser, report, scheme, width):
+    page = opened(browser, report, scheme, width)
+    page.locator(".rows details summary").first.click()
+    found = Axe().run(page).response["violations"]
+    serious = [v for v in found if v["impact"] in ("serious", "critical")]
+    assert not serious, [(v["id"], v["nodes"][0]["html"]) for v in serious]
+
+
+def test_search_and_filters(browser, report):
+    page = opened(browser, report)
+    count = page.locator(".rows details").count()
+    assert count == 1000
+    page.fill("#p-find", "part-time")
+    fewer = page.locator(".rows details:not(.none)").count()
+    assert 0 < fewer < count
+    assert f"{fewer} of 1,000 shown" in page.inner_text("#p-shown")
+    page.fill("#p-find", "")
+    page.select_option("#p-class", label="“refused”")
+    assert 0 < page.locator(".rows details:not(.none)").count() < count
+
+
+def test_a_row_draws_its_picture_when_opened(browser, report):
+    page = opened(browser, report)
+    row = page.locator(".rows details").first
+    assert row.locator(".p-strips").count() == 0
+    row.locator("summary").click()
+    assert row.locator(".p-strips li").count() > 0
+    assert "Certificate of what was enough" in row.inner_text()
+
+
+def test_a_phone_need_not_scroll_sideways(browser, report):
+    page = opened(browser, report, width=360)
+    page.locator(".rows details summary").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_print(browser, report, tmp_path):
+    page = opened(browser, report)
+    page.fill("#p-find", "3005")
+    pdf = page.pdf()
+    assert pdf.startswith(b"%PDF")
+    assert len(pdf) > 10_000
+
+
+def test_without_javascript_everything_can_be_read(browser, report):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(report.as_uri())
+    assert page.locator(".find").is_hidden()
+    page.locator(".rows details summary").first.click()
+    assert "What was enough" in page.locator(".rows details").first.inner_text()

@@ -1,0 +1,133 @@
+import json
+import pickle
+
+import pytest
+import skops.io
+from typer.testing import CliRunner
+
+from pertinent import cli
+from pertinent.cli.app import app
+from pertinent.demo import train_credit_model
+from pertinent.models import supported_models
+
+run = CliRunner().invoke
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    credit = train_credit_model()
+    rows = credit.applicants.head(12).reset_index(drop=True)
+    skops.io.dump(credit.model, folder / "model.skops")
+    (folder / "model.pkl").write_bytes(pickle.dumps(credit.model))
+    rows.assign(extra=1).to_csv(folder / "rows.csv", index=False)
+    rows.to_parquet(folder / "rows.parquet")
+    rows.to_feather(folder / "rows.arrow")
+    credit.train.head(500).to_csv(folder / "train.csv", index=False)
+    return folder
+
+
+def test_every_command_has_help_with_an_example():
+    assert run(app, ["--help"]).exit_code == 0
+    for command in ("demo", "explain", "report", "check", "models"):
+        result = run(app, [command, "--help"])
+        assert result.exit_code == 0
+        assert "Example" in result.output
+
+
+def test_explain_in_words(files):
+    rules = ["--freeze", "age", "--integer", "amount", "--bound", "income=0:"]
+    result = run(app, ["explain", str(files / "model.skops"), str(files / "rows.csv"),
+                       "--train", str(files / "train.csv"), "--rows", "0,2-3", *rules])  # fmt: skip
+    assert result.exit_code == cli.DONE, result.output
+    assert result.output.count("The model predicts") == 3
+    assert "Ignored columns that the model does not know: extra" in result.output
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet", "rows.arrow"])
+def test_every_kind_of_table_gives_the_same(files, name):
+    arguments = ["explain", str(files / "model.skops"), str(files / name), "--rows", "0"]
+    result = run(app, [*arguments, "--length", "short"])
+    first = run(app, ["explain", str(files / "model.skops"), str(files / "rows.csv"),
+                      "--rows", "0", "--length", "short"])  # fmt: skip
+    assert result.stdout == first.stdout
+
+
+def test_explain_then_check(files, tmp_path):
+    stored = tmp_path / "explanations.json"
+    result = run(app, ["explain", str(files / "model.skops"), str(files / "rows.csv"),
+                       "--rows", "0-1", "--json", "-o", str(stored)])  # fmt: skip
+    assert result.exit_code == cli.DONE, result.output
+    result = run(app, ["check", str(stored), str(files / "model.skops")])
+    assert result.exit_code == cli.DONE, result.output
+    assert "is proved smallest" in result.output
+    result = run(app, ["check", str(stored), str(files / "model.skops"), "--json"])
+    found = json.loads(result.stdout)["explanations"]
+    assert [one["verdict"] for one in found] == ["holds", "holds"]
+
+
+def test_check_refutes_and_says_so_by_its_exit_code(files, tmp_path):
+    stored = tmp_path / "explanations.json"
+    run(app, ["explain", str(files / "model.skops"), str(files / "rows.csv"), "--rows", "0",
+              "--json", "-o", str(stored)])  # fmt: skip
+    document = json.loads(stored.read_text(encoding="utf-8"))
+    document["summary"]["negative"]["values"][0]["value"] = 1
+    stored.write_text(json.dumps([document]), encoding="utf-8")
+    assert run(app, ["check", str(stored), str(files / "model.skops")]).exit_code == cli.REFUTED
+    for part in document["proof"]["positive"]["certificates"]:
+        part["certificate"]["blocks"][0]["proofs"] = {"type": "unheard-of"}
+    document["summary"]["negative"]["values"][0]["value"] = document["summary"]["negative"][
+        "values"
+    ][0]["exact"]
+    stored.write_text(json.dumps(document), encoding="utf-8")
+    result = run(app, ["check", str(stored), str(files / "model.skops")])
+    assert result.exit_code in (cli.UNCHECKED, cli.REFUTED)
+
+
+def test_report(files, tmp_path):
+    page = tmp_path / "report.html"
+    result = run(app, ["report", str(files / "model.skops"), str(files / "rows.parquet"),
+                       "-o", str(page), "--title", "All of them", "--json"])  # fmt: skip
+    assert result.exit_code == cli.DONE, result.output
+    assert "All of them" in page.read_text(encoding="utf-8")
+    assert json.loads(result.stdout.splitlines()[0])["n"] == 12
+
+
+def test_models():
+    assert json.loads(run(app, ["models", "--json"]).stdout) == supported_models()
+    assert "LogisticRegression" in run(app, ["models"]).output
+
+
+def test_a_pickle_is_refused_unless_spelled_out(files):
+    arguments = ["explain", str(files / "model.pkl"), str(files / "rows.csv"), "--rows", "0"]
+    result = run(app, arguments)
+    assert result.exit_code == cli.REFUSED
+    assert "--allow-pickle" in result.output
+    result = run(app, [*arguments, "--allow-pickle"])
+    assert result.exit_code == cli.DONE
+    assert "runs whatever code it holds" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--freeze", "agee"], "Did you mean 'age'?"),
+        (["--bound", "income"], 'Expected bounds like "income=0:1000"'),
+        (["--rows", "100"], "There is no row 100"),
+        (["--rows", "a"], "Expected rows like"),
+        (["--target", "perhaps"], "There is no class 'perhaps'"),
+        (["--ignore", "nothing"], "There is no column 'nothing'"),
+        (["--train", "no.csv"], "There is no file no.csv"),
+        (["--train", "no.xlsx"], "Expected a file that ends in .csv"),
+    ],
+)
+def test_what_cannot_be_used_is_named(files, arguments, words):
+    start = ["explain", str(files / "model.skops"), str(files / "rows.csv")]
+    result = run(app, [*start, *arguments])
+    assert result.exit_code == cli.REFUSED
+    assert words in " ".join(result.output.split())
+
+
+def test_misuse():
+    assert run(app, ["explain"]).exit_code == cli.MISUSED
+    assert run(app, ["fly"]).exit_code == cli.MISUSED

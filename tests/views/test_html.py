@@ -1,0 +1,125 @@
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import pertinent
+
+VOID = {"meta", "input", "br", "hr", "img", "link"}
+
+
+class Dom(HTMLParser):
+    """Counts elements, collects ids and text, and insists that tags nest."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.tags, self.ids, self.attributes, self.text = [], [], [], [], ""
+        self.feed(page)
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def require_no_network(page):
+    """Nothing is loaded: no addresses but anchors within the page."""
+    for tag, name, value in Dom(page).attributes:
+        if name in ("src", "href"):
+            assert value.startswith("#"), (tag, value)
+    assert not re.search(r"@import|url\(|https?://", page)
+
+
+def test_html_is_self_contained(applicants):
+    page = applicants[4].html()
+    dom = Dom(page)
+    require_no_network(page)
+    assert dom.tags.count("style") == 1
+    assert "prefers-color-scheme: dark" in page
+    assert applicants[4].text().split("\n")[0] in dom.text
+    assert applicants[4]._repr_html_() == page
+    assert "applicants explained" in Dom(applicants._repr_html_()).text
+
+
+def test_html_has_a_strip_for_each_feature_that_matters(applicants):
+    summary = applicants[4].summary()
+    used = {v["feature"] for part in ("positive", "negative") for v in summary[part]["values"]}
+    assert Dom(applicants[4].html()).tags.count("li") == len(used)
+
+
+@pytest.mark.parametrize(
+    "attack", ["<script>alert(1)</script>", "</style><b>", "{{ 7*7 }}", "&amp;"]
+)
+def test_names_cannot_become_markup(attack, tmp_path):
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=[attack, "other"])
+    model = LogisticRegression().fit(X, np.where(X[attack] > 0, attack, "no"))
+    result = pertinent.Explainer(model, data=X).explain(X.head(3))
+    page = result[0].html()
+    assert attack in Dom(page).text
+    assert "alert(1)</script>" not in page
+    report = result.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    dom = Dom(report)
+    assert dom.tags.count("script") == 2  # our data and our code
+    assert dom.tags.count("b") == 0
+    assert attack in dom.text
+
+
+def test_report_dom(applicants, tmp_path):
+    page = applicants.report(tmp_path / "r.html", title="A title").read_text(encoding="utf-8")
+    require_no_network(page)
+    dom = Dom(page)
+    assert dom.tags.count("details") == len(applicants)
+    assert dom.tags.count("h1") == 1
+    assert len(dom.ids) == len(set(dom.ids))
+    assert {"model", "rules", "summary", "rows", "words", "p-find", "p-class"} <= set(dom.ids)
+    labelled = {v for t, n, v in dom.attributes if t == "label" and n == "for"}
+    assert {"p-find", "p-class", "p-status"} == labelled
+    assert ("html", "lang", "en") in dom.attributes
+    assert any(name == "content" and "width=device-width" in value
+               for tag, name, value in dom.attributes if tag == "meta")  # fmt: skip
+    for words in ("A title", "LogisticRegression", "age frozen", "Certificate of what was enough"):
+        assert words in dom.text
+    assert "@media print" in page
+
+
+def test_report_is_deterministic(applicants, tmp_path):
+    one = applicants.report(tmp_path / "1.html").read_bytes()
+    assert one == applicants.report(tmp_path / "2.html").read_bytes()
+
+
+def test_report_lists_only_so_many_rows(applicants, tmp_path):
+    page = applicants.report(tmp_path / "r.html", max_rows=5).read_text(encoding="utf-8")
+    assert Dom(page).tags.count("details") == 5
+    assert "The first 5 of 40 are listed" in page
+
+
+def test_report_of_impossible_rows(impossible, tmp_path):
+    page = impossible.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Why there is none" in Dom(page).text
+
+
+@pytest.mark.parametrize("features", [9, 30, 100])
+def test_report_of_a_thousand_rows_is_small(features, tmp_path):
+    rng = np.random.default_rng(features)
+    X = rng.normal(size=(1000, features)) * 1000
+    names = [f"a_rather_long_feature_name_{j}" for j in range(features)]
+    frame = pd.DataFrame(X, columns=names)
+    model = LogisticRegression(max_iter=300).fit(frame / 1000, X @ rng.normal(size=features) > 0)
+    model.coef_ = model.coef_ / 1000
+    # Bounds inside the data make every row change many features: long texts.
+    rules = pertinent.Constraints(bounds={name: (-500, 500) for name in names})
+    result = pertinent.Explainer(model, data=frame, constraints=rules).explain(frame)
+    size = result.report(tmp_path / "r.html").stat().st_size
+    assert size < 2_000_000

@@ -1,0 +1,73 @@
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+from pertinent.views.layout import CHANGE, ENOUGH
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+def test_counts_are_those_of_the_answers(applicants):
+    population = applicants.summary()
+    assert population["n"] == len(applicants)
+    assert sum(c["count"] for c in population["classes"]) == len(applicants)
+    changed = np.sum(population["changed"], axis=0)
+    assert changed.tolist() == applicants.negative.changed.sum(axis=0).tolist()
+    assert np.sum(population["contrast"]) == applicants.negative.found.sum()
+    assert population["overlap"] == np.bincount(applicants.overlap).tolist()
+    assert sum(population["distance"]["counts"]) == applicants.negative.found.sum()
+
+
+def test_infeasible_share_and_why(impossible):
+    population = impossible.summary()
+    assert population["negative"]["status"]["infeasible"] == 4
+    assert "frozen" in population["negative"]["reasons"][0]["reason"]
+    assert "For 100% it is proved that nothing would change it" in impossible.text()
+
+
+def test_text_names_features_and_classes(applicants):
+    words = applicants.text()
+    assert words.startswith("40 applicants explained")
+    assert "“refused”" in words
+    assert words == applicants.text()
+
+
+def test_plot_summary_axes(applicants, digits, impossible):
+    for result in (applicants, digits, impossible):
+        figure = result.plot_summary()
+        figure.canvas.draw()
+        titles = [ax.get_title() for ax in figure.axes]
+        assert {"Outcome", "From class to contrast class", "How many features"} <= set(titles)
+
+
+def test_plot_has_a_strip_for_each_feature_that_matters(applicants):
+    explanation = applicants[4]
+    ax = explanation.plot()
+    ax.figure.canvas.draw()
+    summary = explanation.summary()
+    used = {v["feature"] for part in ("positive", "negative") for v in summary[part]["values"]}
+    assert len(ax.get_yticklabels()) == len(used)
+    assert ENOUGH in {line.get_color() for line in ax.lines}
+    assert CHANGE in {t.get_color() for t in ax.texts}
+    assert "refused" in ax.get_title(loc="left")
+
+
+def test_plot_on_given_axes(applicants, impossible):
+    _, ax = plt.subplots()
+    assert applicants[0].plot(ax) is ax
+    impossible[0].plot().figure.canvas.draw()
+
+
+def test_plot_image(digits):
+    axes = digits[0].plot(image_shape=(8, 8))
+    axes[0].figure.canvas.draw()
+    assert [len(ax.images) for ax in axes] == [1, 1, 1]
+    with pytest.raises(ValueError, match="has 49 values, and there are 64 features"):
+        digits[0].plot(image_shape=(7, 7))

@@ -1,0 +1,87 @@
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import pertinent
+from pertinent.exceptions import InputError
+from pertinent.views.text import LENGTHS, text
+
+
+def test_lengths_grow_and_are_deterministic(applicants):
+    texts = [applicants[4].text(length) for length in LENGTHS]
+    assert [len(t) for t in texts] == sorted(len(t) for t in texts)
+    assert texts == [applicants[4].text(length) for length in LENGTHS]
+
+
+def test_words_units_and_categories(applicants):
+    all_texts = " ".join(e.text() for e in applicants)
+    assert "applicant" in all_texts
+    assert "thousand pesetas" in all_texts
+    assert "job" in all_texts  # a category, by its name
+    assert "x0" not in all_texts
+
+
+def test_unknown_length_is_refused(applicants):
+    with pytest.raises(InputError, match="length must be one of short, medium, long"):
+        applicants[0].text("tiny")
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("status", ["feasible", "infeasible", "failed"])
+def test_proved_smallest_is_said_only_where_proved(applicants, length, status):
+    summary = copy.deepcopy(applicants[4].summary())
+    for part in ("positive", "negative"):
+        summary[part].update(status=status, reason="of a reason")
+        if status != "feasible":
+            summary[part].update(values=[], point=None, objective=None, closeness=None)
+    words = text(summary, length)
+    assert "Proved smallest" not in words
+    assert "(proved smallest" not in words
+
+
+def test_proved_smallest_is_said_where_proved(applicants):
+    assert (applicants.negative.status == "optimal").all()
+    for explanation in applicants:
+        assert "roved smallest" in explanation.text("short") + explanation.text()
+
+
+def test_nothing_changes_it(impossible):
+    words = impossible[0].text()
+    assert "nothing that the rules allow. Proved: no point is predicted as" in words
+    assert "x0 frozen" in words
+
+
+def test_a_label_in_other_words():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = LogisticRegression().fit(X, (X[:, 0] > 0).astype(int))
+    wording = pertinent.Wording(labels={0: "no loan", 1: "a loan"}, names={"x0": "income"})
+    result = pertinent.Explainer(model, data=X, wording=wording).explain(X[:1])
+    assert {"no loan", "a loan"} & {result[0].text().split("predicts ")[1].split(" for")[0]}
+    assert "income" in result[0].text()
+
+
+def test_printed_numbers_are_valid():
+    """What is printed passes predict as printed, for every row, though optima are on the edge."""
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(200, 3)) * [1.0, 100.0, 0.01], columns=["a", "b", "c"])
+    model = LogisticRegression().fit(X.to_numpy() / [1.0, 100.0, 0.01], X["a"] + X["c"] * 100 > 0)
+    model.coef_ = model.coef_ / [1.0, 100.0, 0.01]
+    result = pertinent.Explainer(model, data=X.to_numpy()).explain(X.to_numpy())
+    for explanation in result:
+        for part, label in (("negative", explanation.target), ("positive", explanation.prediction)):
+            summary = explanation.summary()[part]
+            point = np.array(summary["point"], dtype=float)
+            for value in summary["values"]:
+                point[int(value["feature"][1:])] = value["value"]
+            assert model.predict(point[None])[0] == label
+            for value in summary["values"]:
+                if value["value"] != value["exact"]:
+                    assert len(repr(value["value"]).lstrip("-0.")) <= 9  # short as printed
+
+
+def test_repr(applicants, impossible):
+    assert "proved smallest" in repr(applicants[0])
+    assert "change: infeasible" in repr(impossible[0])
