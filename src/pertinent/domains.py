@@ -16,8 +16,6 @@ from pertinent._typing import BoolArray, FloatArray, IntArray
 
 #: Where a number must change, it moves at least by this share of its scale (1 / weight).
 SMALLEST_CHANGE = 1e-3
-#: A value this close to a lattice point, in units of the lattice, stands on it.
-ON_LATTICE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,11 +146,11 @@ class Domain:
         return self._ceil(column, values, own)
 
     def _ceil(self, column: int, values: FloatArray, own: FloatArray | None) -> FloatArray:
-        steps = to_steps(values, self.decimals[column])
-        near = np.round(steps)
-        with np.errstate(invalid="ignore"):
-            up = np.where(np.abs(steps - near) <= ON_LATTICE, near, np.ceil(steps))
-        point = from_steps(up, self.decimals[column])
+        digits = self.decimals[column]
+        near = np.round(to_steps(values, digits))
+        point = from_steps(near, digits)
+        # Compared as numbers, not as steps: multiplying by a power of ten has rounded.
+        point = np.where(point >= values, point, from_steps(near + 1.0, digits))
         return point if own is None else np.where(own >= values, np.minimum(point, own), point)
 
     def step(self, column: int) -> float:

@@ -196,9 +196,11 @@ class _Replay:
 
 def next_allowed(domain: Domain, column: int, value: float, own: float | None) -> float:
     """Return the smallest allowed value of a lattice column above a value."""
-    steps = float(to_steps(np.array(value), domain.decimals[column]))
-    above = np.floor(steps + 1e-9) + 1.0
-    lattice = float(from_steps(np.array(above), domain.decimals[column]))
+    digits = domain.decimals[column]
+    near = np.round(to_steps(np.array(value), digits))
+    lattice = float(from_steps(near, digits))
+    if lattice <= value:
+        lattice = float(from_steps(near + 1.0, digits))
     return min(lattice, own) if own is not None and own > value else lattice
 
 
@@ -232,17 +234,26 @@ def narrow(domain: Domain, boxes: Boxes) -> tuple[Boxes, BoolArray]:
     empty = np.zeros(len(lower), dtype=bool)
     if state.shape[1] and own is not None:
         empty |= _apply_changes(domain, lower, upper, state, own)
+    _narrow_lattice(domain, lower, upper, own)
+    for group in domain.groups:
+        empty |= _narrow_group(group, lower, upper)
+    if domain.bins:
+        for _ in range(2):
+            for bins in domain.bins:
+                empty |= _narrow_bins(bins, lower, upper)
+                empty |= _narrow_group(bins.columns, lower, upper)
+            _narrow_lattice(domain, lower, upper, own)
+    empty |= (lower > upper).any(axis=1)
+    return Boxes(boxes.row, lower, upper, state), empty
+
+
+def _narrow_lattice(
+    domain: Domain, lower: FloatArray, upper: FloatArray, own: FloatArray | None
+) -> None:
     for j in domain.lattice:
         theirs = None if own is None else own[:, j]
         lower[:, j] = domain.ceil(int(j), lower[:, j], theirs)
         upper[:, j] = domain.floor(int(j), upper[:, j], theirs)
-    for _ in range(2 if domain.bins else 1):
-        for group in domain.groups:
-            empty |= _narrow_group(group, lower, upper)
-        for bins in domain.bins:
-            empty |= _narrow_bins(bins, lower, upper)
-    empty |= (lower > upper).any(axis=1)
-    return Boxes(boxes.row, lower, upper, state), empty
 
 
 def _apply_changes(
