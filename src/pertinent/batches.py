@@ -18,7 +18,7 @@ P = TypeVar("P")
 Progress = Callable[[int, int], object]
 
 #: Numbers in one batch: half a megabyte an array, so that a batch stays in the processor's cache.
-BATCH_NUMBERS = 60_000
+BATCH_NUMBERS = 120_000
 
 
 class _OneThread:
@@ -91,7 +91,7 @@ def _limited(solve: Callable[[Table, slice], P], table: Table, rows: slice) -> P
 
 
 def _default_size(table: Table) -> int:
-    return max(64, BATCH_NUMBERS // max(1, table.values.shape[1]))
+    return max(64, BATCH_NUMBERS // max(1, int(table.values.shape[1])))
 
 
 def _slices(n: int, size: int) -> Iterator[slice]:

@@ -51,28 +51,28 @@ def nearest_region(
     return WinnerRegion.of(own, rivals).tighten(margin)
 
 
-def _is_label(model: Foreign, labels: Any, label: Any) -> BoolArray:
+def _is_label(labels: Any, label: Any) -> BoolArray:
     return np.array([value == label for value in np.asarray(labels).tolist()], dtype=bool)
 
 
 @register_model("pertinent.lvq.GLVQ", subclasses=False)
 def glvq_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of a class of GLVQ: Euclidean distances."""
-    own = _is_label(model, model.prototype_labels_, label)
+    own = _is_label(model.prototype_labels_, label)
     return nearest_region(_floats(model.prototypes_), own, margin)
 
 
 @register_model("pertinent.lvq.GMLVQ", subclasses=False)
 def gmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of a class of GMLVQ: one learnt metric for all prototypes."""
-    own = _is_label(model, model.prototype_labels_, label)
+    own = _is_label(model.prototype_labels_, label)
     return nearest_region(_floats(model.prototypes_), own, margin, _floats(model.omega_))
 
 
 @register_model("pertinent.lvq.LGMLVQ", subclasses=False)
 def lgmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of a class of LGMLVQ: a learnt metric for each prototype or class."""
-    own = _is_label(model, model.prototype_labels_, label)
+    own = _is_label(model.prototype_labels_, label)
     omegas = _floats(model.omega_)[model.prototype_omega_]
     return local_region(_floats(model.prototypes_), omegas, own, margin)
 
@@ -153,6 +153,16 @@ def sklvq_gmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
     return nearest_region(_floats(model.prototypes_), own, margin, omega)
 
 
+@register_model("sklvq.models.LGMLVQ", subclasses=False)
+def sklvq_lgmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Return the region of sklvq's LGMLVQ, with one matrix a prototype or a class."""
+    _require_sklvq_distance(model, "local-adaptive-squared-euclidean")
+    own, omegas = _sklvq_own(model, label), _floats(model.omega_)
+    if len(omegas) != len(own):
+        omegas = omegas[np.asarray(model.prototypes_labels_)]
+    return local_region(_floats(model.prototypes_), omegas, own, margin)
+
+
 def _sklvq_own(model: Foreign, label: Any) -> BoolArray:
     """``prototypes_labels_`` of sklvq holds places in ``classes_``, not labels."""
     return np.asarray(np.asarray(model.prototypes_labels_) == class_index(model, label))
@@ -169,20 +179,28 @@ def _require_sklvq_distance(model: Foreign, *known: str) -> None:
 @register_model("sklearn_lvq.glvq.GlvqModel", subclasses=False)
 def sklearn_lvq_glvq_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of sklearn-lvq's GlvqModel."""
-    return nearest_region(_floats(model.w_), _is_label(model, model.c_w_, label), margin)
+    return nearest_region(_floats(model.w_), _is_label(model.c_w_, label), margin)
+
+
+@register_model("sklearn_lvq.grlvq.GrlvqModel", subclasses=False)
+def sklearn_lvq_grlvq_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Return the region of sklearn-lvq's GrlvqModel: a relevance for each feature."""
+    own = _is_label(model.c_w_, label)
+    metric = np.diag(np.sqrt(_floats(model.lambda_)))
+    return nearest_region(_floats(model.w_), own, margin, metric)
 
 
 @register_model("sklearn_lvq.gmlvq.GmlvqModel", subclasses=False)
 def sklearn_lvq_gmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of sklearn-lvq's GmlvqModel."""
-    own = _is_label(model, model.c_w_, label)
+    own = _is_label(model.c_w_, label)
     return nearest_region(_floats(model.w_), own, margin, _floats(model.omega_))
 
 
 @register_model("sklearn_lvq.lgmlvq.LgmlvqModel", subclasses=False)
 def sklearn_lvq_lgmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of sklearn-lvq's LgmlvqModel, with one matrix a prototype or a class."""
-    own = _is_label(model, model.c_w_, label)
+    own = _is_label(model.c_w_, label)
     omegas = [_floats(omega) for omega in model.omegas_]
     if len(omegas) != len(own):
         places = [model_classes(model).tolist().index(c) for c in np.asarray(model.c_w_).tolist()]

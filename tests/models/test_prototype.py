@@ -1,0 +1,175 @@
+"""Nearest-prototype models: common checks, every data set, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from linear_models import LOADERS, data
+from prototype_models import ESTIMATORS, LOCAL, fitted
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+
+import pertinent
+from pertinent.exceptions import UnsupportedModelError
+from pertinent.lvq import GLVQ, GMLVQ, LGMLVQ
+from pertinent.models.prototype import nearest_region
+from pertinent.projection import project
+from pertinent.testing import check_region_agrees_with_predict, parametrize_with_region_checks
+
+CASES = [(fitted(estimator, "iris"), data("iris")[0]) for estimator in (*ESTIMATORS, "lgmlvq_1")]
+CASES += [(fitted(estimator, "breast_cancer"), data("breast_cancer")[0]) for estimator in (
+    "glvq_3", "gmlvq_3", "centroid_priors", "lgmlvq_1")]  # fmt: skip
+
+
+@parametrize_with_region_checks(CASES)
+def test_common(model, X, check):
+    check(model, X)
+
+
+@pytest.mark.parametrize("name", list(LOADERS))
+@pytest.mark.parametrize("estimator", list(ESTIMATORS))
+def test_every_answer_is_valid_and_proved(estimator, name):
+    model, X = fitted(estimator, name), data(name)[0]
+    check_region_agrees_with_predict(model, X)
+    rows = X[:: max(1, len(X) // (8 if estimator == "one_nn" else 30))]
+    own = model.predict(rows)
+    negative = pertinent.pertinent_negatives(model, rows)
+    assert (negative.status == "optimal").all()
+    assert (model.predict(negative.points) != own).all()
+    positive = pertinent.pertinent_positives(model, rows, between=True)
+    assert (positive.status == "optimal").all()
+    assert (model.predict(positive.points) == own).all()
+
+
+# A hundred metrics in 64 dimensions: minutes, not seconds.
+SLOW = {("lgmlvq_10", "digits"), ("lgmlvq_3", "digits"), ("lgmlvq_10", "iris")}
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        pytest.param(e, n, marks=[pytest.mark.slow] * ((e, n) in SLOW))
+        for e in LOCAL
+        for n in LOADERS
+    ],
+)
+def test_local_metrics_are_valid_and_bounded(estimator, name):
+    model, X = fitted(estimator, name), data(name)[0]
+    check_region_agrees_with_predict(model, X)
+    count = 2 if name == "digits" else 3
+    rows = X[:: len(X) // count][:count]
+    negative = pertinent.pertinent_negatives(model, rows)
+    assert negative.found.all()
+    assert (model.predict(negative.points) != model.predict(rows)).all()
+    assert (negative.bound <= negative.objective).all()
+    assert (negative.bound > 0).all()
+    positive = pertinent.pertinent_positives(model, rows)
+    assert positive.found.all()
+    assert (model.predict(positive.points) == model.predict(rows)).all()
+
+
+@pytest.mark.parametrize("estimator", ["glvq_10", "gmlvq_10", "one_nn"])
+def test_without_skipping_the_optimum_is_the_same(estimator):
+    model, X = fitted(estimator, "wine"), data("wine")[0]
+    for label in model.classes_:
+        rows = X[model.predict(X) != label][::12]
+        region = pertinent.decision_region(model, label, 1e-9)
+        quick = project(rows, region)
+        plain = project(rows, region, skip=False)
+        np.testing.assert_allclose(quick.objective, plain.objective, rtol=1e-9)
+        assert quick.solved < plain.solved / 2
+        assert (quick.status == plain.status).all()
+
+
+def test_a_subclass_never_gets_its_parents_metric():
+    class Weighted(GLVQ):
+        pass
+
+    X, y = data("iris")
+    model = Weighted(random_state=0, max_iter=5).fit(X, y)
+    with pytest.raises(UnsupportedModelError, match="may decide differently"):
+        pertinent.pertinent_negatives(model, X)
+    assert not issubclass(GMLVQ, GLVQ)
+
+
+def test_the_metric_of_gmlvq_matters():
+    """Using the identity for GMLVQ would give wrong regions: they differ from GLVQ's."""
+    model, X = fitted("gmlvq_3", "wine"), 3 * data("wine")[0]
+    euclidean = nearest_region(
+        model.prototypes_, model.prototype_labels_ == model.classes_[0], 0.0
+    )
+    right = pertinent.decision_region(model, model.classes_[0])
+    assert (right.contains(X) == (model.predict(X) == model.classes_[0])).all()
+    assert (euclidean.contains(X) != right.contains(X)).any()
+
+
+@pytest.mark.parametrize(
+    ("model", "match"),
+    [
+        (NearestCentroid(metric="manhattan"), "metric='manhattan'.*supported is metric='euclid"),
+        (KNeighborsClassifier(3), "n_neighbors=3.*supported is n_neighbors=1"),
+        (KNeighborsClassifier(1, p=1), "metric 'manhattan'"),
+    ],
+)
+def test_refusals_give_the_reason(model, match):
+    X, y = data("iris")
+    with pytest.raises(UnsupportedModelError, match=match):
+        pertinent.pertinent_negatives(model.fit(X, y), X[:3])
+
+
+def test_identical_points_of_two_classes_leave_the_others_usable():
+    X = np.array([[0.0, 0.0], [0.0, 0.0], [2.0, 0.0], [0.0, 3.0]])
+    model = KNeighborsClassifier(1).fit(X, [0, 1, 1, 0])
+    found = pertinent.pertinent_negatives(model, np.array([[0.1, 2.9], [1.9, 0.1]]))
+    assert found.found.all()
+    assert (model.predict(found.points) == found.target).all()
+
+
+class _LikeSklvq:
+    """The fitted attributes of sklvq 0.1.2, whose labels are places in ``classes_``."""
+
+    def __init__(self, model, distance_type):
+        self.distance_type = distance_type
+        self.classes_, self.n_features_in_ = model.classes_, model.n_features_in_
+        self.prototypes_ = model.prototypes_
+        self.prototypes_labels_ = np.searchsorted(model.classes_, model.prototype_labels_)
+        self.omega_ = getattr(model, "omega_", None)
+
+
+class _LikeSklearnLvq:
+    """The fitted attributes of sklearn-lvq 1.1.1, whose labels are labels."""
+
+    def __init__(self, model):
+        self.classes_, self.n_features_in_ = model.classes_, model.n_features_in_
+        self.w_, self.c_w_ = model.prototypes_, model.prototype_labels_
+        self.omega_ = getattr(model, "omega_", None)
+        self.omegas_ = list(self.omega_) if np.ndim(self.omega_) == 3 else None
+
+
+@pytest.mark.parametrize(
+    ("estimator", "distance_type", "sklvq", "sklearn_lvq"),
+    [
+        (GLVQ, "squared-euclidean", "sklvq_glvq_region", "sklearn_lvq_glvq_region"),
+        (GMLVQ, "adaptive-squared-euclidean", "sklvq_gmlvq_region", "sklearn_lvq_gmlvq_region"),
+        (
+            LGMLVQ,
+            "local-adaptive-squared-euclidean",
+            "sklvq_lgmlvq_region",
+            "sklearn_lvq_lgmlvq_region",
+        ),
+    ],
+)
+def test_places_and_labels_of_other_packages_are_not_mixed_up(
+    estimator, distance_type, sklvq, sklearn_lvq
+):
+    from pertinent.models import prototype
+
+    X, y = data("iris")
+    model = estimator(2, random_state=0, max_iter=30).fit(X, np.array([5, 7, 0])[y])
+    for label in model.classes_:
+        own = model.predict(X) == label
+        one = getattr(prototype, sklvq)(_LikeSklvq(model, distance_type), label, 0.0)
+        two = getattr(prototype, sklearn_lvq)(_LikeSklearnLvq(model), label, 0.0)
+        assert (one.contains(X) == own).all()
+        assert (two.contains(X) == own).all()
+    with pytest.raises(UnsupportedModelError, match="distance_type='cosine'"):
+        getattr(prototype, sklvq)(_LikeSklvq(model, "cosine"), 5, 0.0)
