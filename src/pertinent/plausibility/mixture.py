@@ -16,10 +16,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
-from sklearn.mixture import GaussianMixture
 
 from pertinent._typing import FloatArray
 from pertinent.certificate._records import record_as
@@ -80,7 +79,7 @@ class ClassMixture:
 
     def log_density(self, z: FloatArray) -> FloatArray:
         """Return the log-density of the mixture."""
-        return np.asarray(logsumexp(self.parts(z), axis=1))
+        return np.asarray(np.logaddexp.reduce(self.parts(z), axis=1))
 
     def percentile(self, log_density: FloatArray) -> FloatArray:
         """Return how many percent of the class's training points have a lower density."""
@@ -110,8 +109,10 @@ class ClassMixture:
             cells.append(flat.pull_back(through).tighten(margin))
         return Region(tuple(cells), through.dim_in)
 
-    def judge(self) -> GaussianMixture:
+    def judge(self) -> Any:
         """Return the mixture as scikit-learn's own, whose ``score_samples`` judges points."""
+        from sklearn.mixture import GaussianMixture
+
         mixture = GaussianMixture(len(self.weights), covariance_type="full")
         mixture.weights_, mixture.means_ = self.weights, self.means
         # scikit-learn keeps U with U U' = S^-1, so U = L'.

@@ -9,9 +9,9 @@ import numpy as np
 from pertinent._typing import FloatArray, IntArray
 from pertinent.exceptions import InputError
 from pertinent.features import Features, as_frame
-from pertinent.plausibility.fit import Recipe, fit_class, fit_map
 from pertinent.plausibility.hull import Hulls
 from pertinent.plausibility.mixture import Densities
+from pertinent.plausibility.recipe import Recipe
 
 METHODS = ("mixture", "hull")
 
@@ -151,6 +151,8 @@ class Plausibility:
     def _densities(
         self, features: Features, values: FloatArray, names: list[Any], rows: list[IntArray]
     ) -> Densities:
+        from pertinent.plausibility.fit import fit_class, fit_map
+
         into = fit_map(values, number_columns(features), features.dim, self.recipe)
         mixtures = tuple(
             fit_class(into(values[own]), label, self.recipe)

@@ -7,20 +7,21 @@ center that it does not finish (an empty cell, numerical trouble) gets a cone pr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from pertinent._typing import FloatArray, IntArray
+from pertinent._typing import CodeArray, FloatArray, IntArray
 from pertinent.certificate import TangentProofs
-from pertinent.projection._interior import Balls, Inside, solve_balls
+from pertinent.projection._interior import Balls, Inside, solve_balls, stack
 from pertinent.projection.convex import solve_convex_row
 from pertinent.projection.convex_concave import polish
 from pertinent.projection.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.projection.settle import settle
 from pertinent.projection.shifted import Shifted, shift
 from pertinent.projection.stationary import refine
-from pertinent.regions import Cell
+from pertinent.regions import Cell, row_products
 
 #: q counts as -2 P'r if what is left over is below this share of it.
 LEFT_OVER = 1e-9
@@ -41,12 +42,12 @@ class Ball:
 
 def ball_of(cell: Cell) -> Ball | None:
     """Return the single quadratic row of a cell as a ball; None if it is not one."""
-    if len(cell.quadratics) != 1 or not cell.quadratics[0].is_convex:
+    if len(cell.quadratics) != 1 or not cell.is_convex or cell.exponentials:
         return None
     row = cell.quadratics[0]
     if not len(row.plus):
         return None
-    r = np.linalg.lstsq(row.plus.T, -row.q / 2, rcond=None)[0]
+    r = np.asarray(np.linalg.lstsq(row.plus.T, -row.q / 2, rcond=None)[0], dtype=float)
     left = np.abs(row.q + 2 * row.plus.T @ r).max(initial=0.0)
     square = float(r @ r - row.c)
     if left > LEFT_OVER * np.abs(row.q).max(initial=1e-300) or square <= 0:
@@ -56,95 +57,148 @@ def ball_of(cell: Cell) -> Ball | None:
 
 def solve_ellipsoid(task: Task) -> Solved:
     """Return the optimum of every center, with a tangent of the ellipsoid as the proof."""
-    ball = ball_of(task.cell)
-    assert ball is not None
-    shifted = shift(task)
-    n, rank = len(task), len(ball.P)
-    points = np.full(task.centers.shape, np.nan)
-    outcome = np.full(n, TROUBLE, dtype=np.int8)
-    multipliers = np.zeros((n, 1 + len(task.cell.G)))
-    tangents = np.zeros((n, rank))
-    outcome[shifted.contradictory] = EMPTY
-    inside = ~shifted.contradictory & (shifted.values <= 0).all(axis=1)
-    points[inside], outcome[inside] = shifted.start[inside], SOLVED
-    open_ = np.flatnonzero(outcome == TROUBLE)
-    for first in range(0, len(open_), AT_ONCE):
-        rows = open_[first : first + AT_ONCE]
-        found = solve_balls(_balls(shifted, ball, rows))
-        y, p = _proof(found, ball, shifted, rows)
-        multipliers[rows], tangents[rows] = y, p
-        outcome[rows[found.cut]] = CUT
-        for k in np.flatnonzero(~found.cut):
-            _finish(
-                shifted, ball, int(rows[k]), found, int(k), points, outcome, multipliers, tangents
-            )
-    return Solved(points, outcome, TangentProofs((tangents,), multipliers, outcome == EMPTY))
+    return solve_ellipsoids([task])[0]
 
 
-def _row_sizes(shifted: Shifted) -> FloatArray:
-    size = np.abs(shifted.slopes[0, 1:]).max(axis=1, initial=0.0)
-    return np.where(size > 0, size, 1.0)
+def solve_ellipsoids(tasks: Sequence[Task]) -> list[Solved]:
+    """Return the optima of several cells, solved together: small batches cost as much as one."""
+    rooms = [_Room.of(task) for task in tasks]
+    shapes = sorted({room.shape for room in rooms})
+    for shape in shapes:
+        alike = [room for room in rooms if room.shape == shape]
+        balls = stack([room.balls() for room in alike])
+        found = [
+            solve_balls(balls.take(slice(first, first + AT_ONCE)))
+            for first in range(0, len(balls), AT_ONCE)
+        ]
+        _share_out(alike, found)
+    return [room.solved() for room in rooms]
 
 
-def _balls(shifted: Shifted, ball: Ball, rows: IntArray) -> Balls:
-    """Return the problems of some centers, with rows of slope 1 and a ball of radius 1."""
-    size = _row_sizes(shifted)
-    away = np.matmul(shifted.start[rows][:, None, :], ball.P.T)[:, 0, :] - ball.r
-    return Balls(
-        shifted.slopes[0, 1:] / size[:, None],
-        shifted.plus[0] / ball.radius,
-        1.0,
-        shifted.values[rows][:, 1:] / size,
-        away / ball.radius,
-        shifted.up[rows],
-        shifted.down[rows],
-        shifted.task.cutoff[rows] - shifted.base[rows],
-    )
+def _share_out(rooms: Sequence[_Room], found: Sequence[Inside]) -> None:
+    """Hand each cell the answers of its own centers."""
+    if not found:
+        return
+    columns = zip(*([getattr(f, c.name) for c in fields(f)] for f in found), strict=True)
+    whole = Inside(*(np.concatenate(column) for column in columns))
+    first = 0
+    for room in rooms:
+        room.finish(whole.take(slice(first, first + len(room.open))))
+        first += len(room.open)
 
 
-def _proof(
-    found: Inside, ball: Ball, shifted: Shifted, rows: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return multipliers and tangents.
+@dataclass(eq=False)
+class _Room:
+    """One task: its ball, its problems, and the answers as they come in."""
 
-    With e = -z / |z|, every point of the ball has ``e'(P x - r) <= radius``, and the tangent at
-    ``p = r + radius e`` says ``2 radius (e'(P x - r) - radius) <= 0``: its multiplier is
-    ``|z| / (2 radius)``; z itself was found for a ball scaled to radius 1.
-    """
-    pull = found.pull / ball.radius
-    size = np.linalg.norm(pull, axis=1)
-    e = -pull / np.where(size > 0, size, 1.0)[:, None]
-    y = np.concatenate(
-        [size[:, None] / (2 * ball.radius), found.multipliers / _row_sizes(shifted)], axis=1
-    )
-    return y, ball.r + ball.radius * e
+    task: Task
+    ball: Ball
+    shifted: Shifted
+    points: FloatArray
+    outcome: CodeArray
+    multipliers: FloatArray
+    tangents: FloatArray
+    open: IntArray
 
+    @classmethod
+    def of(cls, task: Task) -> _Room:
+        ball = ball_of(task.cell)
+        assert ball is not None
+        shifted = shift(task)
+        outcome = np.full(len(task), TROUBLE, dtype=np.int8)
+        points = np.full(task.centers.shape, np.nan)
+        outcome[shifted.contradictory] = EMPTY
+        inside = ~shifted.contradictory & (shifted.values <= 0).all(axis=1)
+        points[inside], outcome[inside] = shifted.start[inside], SOLVED
+        return cls(
+            task,
+            ball,
+            shifted,
+            points,
+            outcome,
+            np.zeros((len(task), 1 + len(task.cell.G))),
+            np.zeros((len(task), len(ball.P))),
+            np.flatnonzero(outcome == TROUBLE),
+        )
 
-def _finish(
-    shifted: Shifted,
-    ball: Ball,
-    i: int,
-    found: Inside,
-    k: int,
-    points: FloatArray,
-    outcome: IntArray,
-    multipliers: FloatArray,
-    tangents: FloatArray,
-) -> None:
-    """Make one center's answer exact, or solve it by a cone program of its own."""
-    if found.done[k]:
-        step, y = _exact(shifted, i, found.step[k])
-        point = settle(shifted, i, step)
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.task.cell.G), len(self.ball.P)
+
+    @property
+    def row_sizes(self) -> FloatArray:
+        size = np.abs(self.task.cell.G / self.task.weights).max(axis=1, initial=0.0)
+        return np.where(size > 0, size, 1.0)
+
+    def balls(self) -> Balls:
+        """Return the open problems, with rows of slope 1 and a ball of radius 1."""
+        shifted, rows, size = self.shifted, self.open, self.row_sizes
+        P = shifted.plus[0] / self.ball.radius
+        G = self.task.cell.G / self.task.weights / size[:, None]
+        away = row_products(shifted.start[rows], self.ball.P) - self.ball.r
+        images = away / self.ball.radius
+        # The shortest move to the middle of the ball tells the size of things.
+        to_middle = row_products(images, np.asarray(np.linalg.pinv(P), dtype=float))
+        B = np.vstack([G, np.zeros((1, P.shape[1])), -P])
+        return Balls(
+            np.repeat(B[None], len(rows), axis=0),
+            shifted.values[rows][:, 1:] / size,
+            images,
+            shifted.up[rows],
+            shifted.down[rows],
+            self.task.cutoff[rows] - shifted.base[rows],
+            np.abs(to_middle).mean(axis=1),
+        )
+
+    def finish(self, found: Inside) -> None:
+        """Take the answers to the open problems, in their order."""
+        rows = self.open
+        self.multipliers[rows], self.tangents[rows] = self._proof(found)
+        self.outcome[rows[found.cut]] = CUT
+        self.outcome[rows[found.empty]] = EMPTY
+        for k in np.flatnonzero(~found.cut & ~found.empty):
+            i = int(rows[k])
+            if not (found.done[k] and self._settle(i, found.step[k])):
+                self._solve_alone(i)
+
+    def _proof(self, found: Inside) -> tuple[FloatArray, FloatArray]:
+        """Return multipliers and tangents.
+
+        With e = -z / |z|, every point of the ball has ``e'(P x - r) <= radius``, and the tangent
+        at ``p = r + radius e`` says ``2 radius (e'(P x - r) - radius) <= 0``: its multiplier is
+        ``|z| / (2 radius)``; z itself was found for a ball scaled to radius 1.
+        """
+        pull = found.pull / self.ball.radius
+        size = np.linalg.norm(pull, axis=1)
+        e = -pull / np.where(size > 0, size, 1.0)[:, None]
+        first = size[:, None] / (2 * self.ball.radius)
+        y = np.concatenate([first, found.multipliers / self.row_sizes], axis=1)
+        return y, self.ball.r + self.ball.radius * e
+
+    def _settle(self, i: int, step: FloatArray) -> bool:
+        """Make one center's answer exact; return whether that worked."""
+        exact, y = _exact(self.shifted, i, step)
+        point = settle(self.shifted, i, exact)
+        if point is None:
+            return False
+        self.points[i], self.outcome[i] = point, SOLVED
+        if y is not None:
+            image = self.ball.P @ self.shifted.start[i]
+            self.multipliers[i] = y
+            self.tangents[i] = image + self.shifted.plus[0] @ exact
+        return True
+
+    def _solve_alone(self, i: int) -> None:
+        """Solve one center by a cone program of its own."""
+        point, self.outcome[i], self.multipliers[i], touched = solve_convex_row(self.shifted, i)
+        self.tangents[i] = touched[0]
         if point is not None:
-            points[i], outcome[i] = point, SOLVED
-            if y is not None:
-                multipliers[i] = y
-                tangents[i] = ball.P @ shifted.start[i] + shifted.plus[0] @ step
-            return
-    point, outcome[i], multipliers[i], touched = solve_convex_row(shifted, i)
-    tangents[i] = touched[0]
-    if point is not None:
-        points[i] = point
+            self.points[i] = point
+
+    def solved(self) -> Solved:
+        """Return the answers to all centers."""
+        proofs = TangentProofs((self.tangents,), self.multipliers, self.outcome == EMPTY)
+        return Solved(self.points, self.outcome, proofs)
 
 
 def _exact(shifted: Shifted, i: int, step: FloatArray) -> tuple[FloatArray, FloatArray | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,6 +112,10 @@ class Method:
     name: str
     why: str
     solve: Solver = field(repr=False, compare=False)
+    #: Several cells solved at once, for methods to which many small batches are a burden.
+    together: Callable[[Sequence[Task]], list[Solved]] | None = field(
+        default=None, repr=False, compare=False
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pertinent.domains import Domain
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.projection.convex import solve_convex
-from pertinent.projection.ellipsoid import ball_of, solve_ellipsoid
+from pertinent.projection.ellipsoid import ball_of, solve_ellipsoid, solve_ellipsoids
 from pertinent.projection.exponential import solve_exponential
 from pertinent.projection.global_scip import exact_if_asked
 from pertinent.projection.halfspace import solve_bounds, solve_halfspace
@@ -58,7 +58,7 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
         return Method("separable", why, exact_if_asked(solve_separable_row))
     if ball_of(cell) is not None:
         why = "linear rows and one ellipsoid: interior points, all centers at once"
-        return Method("ellipsoid", why, solve_ellipsoid)
+        return Method("ellipsoid", why, solve_ellipsoid, solve_ellipsoids)
     if cell.is_convex:
         why = "convex quadratic rows: a cone program each, by Clarabel"
         return Method("cone program", why, solve_convex)

@@ -32,6 +32,7 @@ from pertinent.projection.problem import (
     Method,
     Options,
     Projections,
+    Solved,
     Task,
     as_bounds,
     distance,
@@ -172,12 +173,18 @@ class _Search:
             np.minimum(self.rival, np.where(open_, np.inf, bound), out=self.rival)
             if not open_.any():
                 break
-            for p, rows in _groups(order[:, k], open_):
-                self._solve(p, rows)
+            # Each row has one piece here, so they can be solved in any order, or together.
+            todo = [(p, rows, self._task(p, rows)) for p, rows in _groups(order[:, k], open_)]
+            together = self.methods[todo[0][0]].together
+            if together is not None and all(self.methods[p].together is together for p, *_ in todo):
+                answers = together([task for *_, task in todo])
+            else:
+                answers = [self.methods[p].solve(task) for p, _, task in todo]
+            for (p, rows, task), answer in zip(todo, answers, strict=True):
+                self._take(p, rows, task, answer)
 
-    def _solve(self, p: int, rows: IntArray) -> None:
-        task = self._task(p, rows)
-        answer = self.methods[p].solve(task)
+    def _take(self, p: int, rows: IntArray, task: Task, answer: Solved) -> None:
+        """Note the answers of one piece."""
         self.solved += len(rows)
         self.blocks.append(Block(p, rows, answer.proofs))
         value = np.where(
