@@ -95,10 +95,11 @@ def follow_ray(batch: Batch, bases: Bases, leaving: Leaving) -> Ray:
     rows = batch.scaled.rows
     wanted = -rows[leaving.row, bases.moving]
     out = np.flatnonzero(leaving.is_feature)
-    position = leaving.position[out]
-    side, room = bases.side[position, out], bases.room[position, out]
-    above = bases.value[position, out] * side > room
-    wanted[position, out] = np.where(above, side, -side)
+    if len(out):
+        position = leaving.position[out]
+        side, room = bases.side[position, out], bases.room[position, out]
+        above = bases.value[position, out] * side > room
+        wanted[position, out] = np.where(above, side, -side)
     change = combine(wanted, bases.inverse)
     along = rows.take(leaving.row, axis=0)
     for s in range(len(change)):
@@ -148,7 +149,7 @@ def choose_entering(batch: Batch, bases: Bases, leaving: Leaving, ray: Ray) -> E
     tolerance = FEASIBILITY * np.maximum(bases.bound, leaving.amount)
     rates = _rates(batch, bases, ray)
     at = np.arange(count)
-    while len(at):
+    while True:
         feature, rate = _fastest(rates, ray.along, at, floor)
         by_slack = slack_rate[at] >= rate * (1.0 - TIE)
         entering.feature[at] = feature
@@ -162,6 +163,8 @@ def choose_entering(batch: Batch, bases: Bases, leaving: Leaving, ray: Ray) -> E
         drop = np.where(by_slack, np.inf, room * scaled.weights[feature])
         drop *= np.where(by_slack, 1.0, np.abs(speed))
         go_on = np.flatnonzero(slope[at] - drop > tolerance[at])
+        if not len(go_on):
+            break
         at, feature, speed, rates = at[go_on], feature[go_on], speed[go_on], rates[go_on]
         slope[at] -= drop[go_on]
         following = _flip(batch, bases, at, feature, speed > 0.0, limit[go_on], room[go_on])
@@ -243,8 +246,9 @@ def exchange(batch: Batch, bases: Bases, leaving: Leaving, entering: Entering, r
     feature, position = entering.feature, entering.position
     column = batch.scaled.rows[bases.tight, feature]
     by_slack = np.flatnonzero(~entering.is_feature)
-    column[:, by_slack] = 0.0
-    column[position[by_slack], by_slack] = 1.0
+    if len(by_slack):
+        column[:, by_slack] = 0.0
+        column[position[by_slack], by_slack] = 1.0
     speed = ray.along[everyone, feature]
     limit = np.where(speed > 0.0, bases.high[everyone, feature], bases.low[everyone, feature])
     distance = np.abs(limit - bases.pull[everyone, feature])
