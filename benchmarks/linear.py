@@ -116,9 +116,7 @@ def binary_box(rows: int = 10_000, slow_rows: int = 30) -> list[Bar]:
     X = StandardScaler().fit_transform(X)
     model = LogisticRegression().fit(X, y)
     low, high = X.min(0), X.max(0)
-    rules = pertinent.Constraints(
-        bounds={i: (low[i], high[i]) for i in range(30)}, frozen=[0, 3]
-    )
+    rules = pertinent.Constraints(bounds={i: (low[i], high[i]) for i in range(30)}, frozen=[0, 3])
     explainer = pertinent.Explainer(model, baseline=0.0, constraints=rules)
     many = np.tile(X, (rows // len(X) + 1, 1))[:rows]
     many = many + np.random.default_rng(0).normal(scale=0.1, size=many.shape)
@@ -189,9 +187,7 @@ def many_classes(case, model, X, target, slow_rows, needed, warm_needed=None) ->
         lambda: pertinent.pertinent_negatives(model, X, target=target, options=compiled), rows
     )
     note = "(extra 'fast')"
-    bars.append(
-        Bar(case, fast * 1e6, "CVXPY + SCS", bars[0].other_us, None, valid, worst, note)
-    )
+    bars.append(Bar(case, fast * 1e6, "CVXPY + SCS", bars[0].other_us, None, valid, worst, note))
     return bars
 
 

@@ -30,10 +30,10 @@ def test_contains_is_every_inequality(rng):
     cell, X = random_cell(rng), rng.normal(size=(500, 3))
     A, q, c = cell.quadratics[0].A, cell.quadratics[0].q, cell.quadratics[0].c
     by_hand = (
-        (X @ cell.G.T <= cell.h).all(1)
+        (cell.h >= X @ cell.G.T).all(1)
         & (np.einsum("ni,ij,nj->n", X, A, X) + X @ q + c <= 0)
-        & (X >= cell.lower).all(1)
-        & (X <= cell.upper).all(1)
+        & (cell.lower <= X).all(1)
+        & (cell.upper >= X).all(1)
     )
     clear = clear_of_boundary(cell, X)
     assert by_hand.any()

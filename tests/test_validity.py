@@ -31,9 +31,10 @@ def test_every_row_is_valid_and_proved(estimator, name, standardised):
     assert (negative.status == "optimal").all()
     assert (model.predict(negative.points) != own).all()
 
+    prepared = explainer.prepared
     for reported, objective in (
-        (recheck_negatives(explainer.prepared, negative), negative.objective),
-        (recheck_positives(explainer.prepared, explainer.question, positive)[0], positive.objective),
+        (recheck_negatives(prepared, negative), negative.objective),
+        (recheck_positives(prepared, explainer.question, positive)[0], positive.objective),
     ):
         # Re-proved from the model's own coefficients: nothing costs less than what is returned.
         assert (objective - reported <= 1e-6 * objective + 1e-9).all()

@@ -74,9 +74,7 @@ def test_metric_regions(rng):
     items = [(F := rng.normal(size=(2, 3)), F @ (p := rng.normal(size=3)), p) for _ in range(5)]
     own, rivals = items[:2], items[2:]
     places = np.array([p for *_, p in own]), np.array([p for *_, p in rivals])
-    region = MetricRegion.of(
-        tuple(i[:2] for i in own), tuple(i[:2] for i in rivals), places
-    )
+    region = MetricRegion.of(tuple(i[:2] for i in own), tuple(i[:2] for i in rivals), places)
     X = rng.normal(size=(400, 3)) * 2
 
     def distance(item):

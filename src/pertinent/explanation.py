@@ -135,7 +135,7 @@ class Positives(Results):
     baseline: FloatArray
     closeness_certificates: tuple[Certified, ...] = field(repr=False)
     method: str = "two-phase"
-    fallback: BoolArray = field(default=None)  # type: ignore[assignment]
+    fallback: BoolArray = field(default=None)  # type: ignore[arg-type]
     alternatives: tuple[tuple[Alternative, ...], ...] = ()
     log_density: FloatArray | None = None
     density_threshold: FloatArray | None = None
@@ -187,8 +187,8 @@ class Negatives(Results):
     changed: BoolArray
     target_place: IntArray
     norm: str = "l1"
-    closeness: FloatArray = field(default=None)  # type: ignore[assignment]
-    closeness_bound: FloatArray = field(default=None)  # type: ignore[assignment]
+    closeness: FloatArray = field(default=None)  # type: ignore[arg-type]
+    closeness_bound: FloatArray = field(default=None)  # type: ignore[arg-type]
     alternatives: tuple[tuple[Alternative, ...], ...] = ()
     log_density: FloatArray | None = None
     density_threshold: FloatArray | None = None
@@ -205,7 +205,7 @@ class Negatives(Results):
     @property
     def target(self) -> NDArray[Any]:
         """The class reached or asked for; None where there is none."""
-        labels = np.append(self.classes.astype(object), None)
+        labels = np.array([*self.classes.tolist(), None], dtype=object)
         chosen: NDArray[Any] = labels[self.target_place]
         return chosen if (self.target_place < 0).any() else chosen.astype(self.classes.dtype)
 

@@ -53,9 +53,7 @@ def nearest_contrast(
         wanted = found.label
     else:
         _refuse_own_class(prepared, labels, question.target)
-        found = prepared.nearest(
-            table, samples, "is", question.target, lower, upper, changes=True
-        )
+        found = prepared.nearest(table, samples, "is", question.target, lower, upper, changes=True)
         wanted = question.target
     return _result(prepared, table, labels, wanted, found)
 

@@ -55,9 +55,7 @@ def two_phase(
     return _joined(prepared, table, labels, question, sparse, close, off)
 
 
-def turned_off(
-    prepared: Prepared, points: FloatArray, question: PositiveQuestion
-) -> BoolArray:
+def turned_off(prepared: Prepared, points: FloatArray, question: PositiveQuestion) -> BoolArray:
     """Return the columns of the features that are turned off.
 
     A category is on or off as a whole: all columns of its group, or none.

@@ -204,7 +204,7 @@ class Prepared:
         if labels.dtype == self.classes.dtype and labels.dtype.kind in "iufUSb":
             place = np.searchsorted(self.classes, labels).clip(0, len(self.classes) - 1)
             if (self.classes[place] == labels).all():
-                return place.astype(np.int64)
+                return np.asarray(place, dtype=np.int64)
         known = {label: k for k, label in enumerate(self.classes.tolist())}
         out = np.empty(len(labels), dtype=np.int64)
         for i, label in enumerate(labels.tolist()):
@@ -294,9 +294,7 @@ class Prepared:
         high = np.broadcast_to(upper, centers.shape)
         asked = self.margin_for(table)
         truths = table.booleans
-        domain = self.constraints.domain(
-            self.features, table.values, self.weights, truths, changes
-        )
+        domain = self.constraints.domain(self.features, table.values, self.weights, truths, changes)
         if len(truths):
             low, high = low.copy(), high.copy()
             low[:, truths] = np.maximum(low[:, truths], 0.0)
@@ -422,9 +420,7 @@ class Prepared:
             out.points[i], out.objective[i], out.status[i] = np.nan, np.nan, FAILED
             out.unique[i], out.label[i], out.blend[i] = -1, -1, None
             judge = "the density asked for" if valid[j] and obeys[j] else "the model's predict"
-            out.reason[i] = (
-                f"the point found does not pass {judge}, even with a margin of {used:g}"
-            )
+            out.reason[i] = f"the point found does not pass {judge}, even with a margin of {used:g}"
         if self.constraints.speaks_of_values:
             self._refuse_broken(out, theirs, handed, rows, rules.changes, aligned)
 
@@ -489,9 +485,7 @@ class Prepared:
         return f"is predicted as any class other than {label!r}"
 
 
-def into_bounds(
-    points: FloatArray, low: FloatArray, high: FloatArray, single: bool
-) -> FloatArray:
+def into_bounds(points: FloatArray, low: FloatArray, high: FloatArray, single: bool) -> FloatArray:
     """Return points moved inside their bounds where rounding to single precision left them."""
     if not single:
         return points

@@ -42,7 +42,8 @@ def recheck_positives(
         held_limits(lower, upper, question, held),
         margin,
     )
-    spent = (np.where(held, prepared.weights, 0.0) * np.abs(samples - question.baseline)).sum(axis=1)
+    apart = np.abs(samples - question.baseline)
+    spent = (np.where(held, prepared.weights, 0.0) * apart).sum(axis=1)
     return first, second - spent
 
 

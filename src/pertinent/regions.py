@@ -14,201 +14,12 @@ from typing import overload
 
 import numpy as np
 
+from pertinent._affine import AffineMap, row_products
+from pertinent._quadratic import Quadratic
 from pertinent._typing import BoolArray, FloatArray
 from pertinent.exceptions import InputError
 
 __all__ = ["AffineMap", "Cell", "Exponential", "LazyCells", "Quadratic", "Region", "row_products"]
-
-
-def row_products(points: FloatArray, rows: FloatArray) -> FloatArray:
-    """Return ``points @ rows.T``, each point on its own.
-
-    One large matrix product rounds a row differently depending on how many rows are multiplied
-    at once. Here every point is a product of its own, so results do not depend on the batch.
-    """
-    if len(rows) == 0 or len(points) == 0:
-        return np.zeros((len(points), len(rows)))
-    if points.shape[1] == 1:
-        return np.asarray(points * rows[:, 0])
-    return np.asarray(np.matmul(points[:, None, :], rows.T)[:, 0, :])
-
-
-@dataclass(frozen=True, eq=False)
-class AffineMap:
-    """The map ``z -> M z + shift``; a diagonal ``M`` is kept as the vector of its entries.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_out, n_in) or (n,)
-        Two dimensions: the matrix. One dimension: the diagonal of a square one.
-    shift : ndarray of shape (n_out,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pertinent.regions import AffineMap
-    >>> AffineMap(np.array([2.0, 1.0]), np.array([0.0, 1.0]))(np.array([[3.0, 4.0]]))
-    array([[6., 5.]])
-    """
-
-    matrix: FloatArray
-    shift: FloatArray
-
-    @classmethod
-    def identity(cls, dim: int) -> AffineMap:
-        """Return the map that changes nothing."""
-        return cls(np.ones(dim), np.zeros(dim))
-
-    @property
-    def is_diagonal(self) -> bool:
-        """Whether each output depends on the input of the same place only."""
-        return self.matrix.ndim == 1
-
-    @property
-    def dim_in(self) -> int:
-        """Number of inputs."""
-        return int(self.matrix.shape[-1])
-
-    @property
-    def dim_out(self) -> int:
-        """Number of outputs."""
-        return int(self.matrix.shape[0])
-
-    def dense(self) -> FloatArray:
-        """Return the matrix, written out."""
-        return np.diag(self.matrix) if self.is_diagonal else self.matrix
-
-    def __call__(self, points: FloatArray) -> FloatArray:
-        """Return the images of the points."""
-        if self.is_diagonal:
-            return points * self.matrix + self.shift
-        return row_products(points, self.matrix) + self.shift
-
-    def rows(self, rows: FloatArray) -> FloatArray:
-        """Return ``rows @ M``."""
-        return rows * self.matrix if self.is_diagonal else rows @ self.matrix
-
-    def after(self, first: AffineMap) -> AffineMap:
-        """Return the map that applies ``first``, then this one."""
-        if self.is_diagonal and first.is_diagonal:
-            return AffineMap(self.matrix * first.matrix, self.matrix * first.shift + self.shift)
-        shift = self.dense() @ first.shift + self.shift
-        if self.is_diagonal:
-            return AffineMap(self.matrix[:, None] * first.matrix, shift)
-        return AffineMap(first.rows(self.matrix), shift)
-
-
-@dataclass(frozen=True, eq=False)
-class Quadratic:
-    """The inequality ``|plus x|^2 - |minus x|^2 + q'x + c <= 0``.
-
-    The matrix ``A = plus'plus - minus'minus`` is kept as its two factors: they are what a cone
-    solver and a convex-concave split need, and they survive changes of coordinates exactly.
-
-    Parameters
-    ----------
-    plus, minus : ndarray of shape (rank, n_features)
-        Factors of the convex and of the concave part; no rows where there is none.
-    q : ndarray of shape (n_features,)
-    c : float
-    """
-
-    plus: FloatArray
-    minus: FloatArray
-    q: FloatArray
-    c: float
-
-    @classmethod
-    def from_matrix(cls, A: FloatArray, q: FloatArray, c: float, rtol: float = 1e-13) -> Quadratic:
-        """Return the row for a symmetric matrix, split by its eigenvectors."""
-        values, vectors = np.linalg.eigh((A + A.T) / 2)
-        size = float(np.abs(values).max(initial=0.0)) * rtol
-        up, down = values > size, values < -size
-        return cls(
-            np.sqrt(values[up])[:, None] * vectors[:, up].T,
-            np.sqrt(-values[down])[:, None] * vectors[:, down].T,
-            q,
-            float(c),
-        )
-
-    @cached_property
-    def A(self) -> FloatArray:
-        """The symmetric matrix of the quadratic form."""
-        return np.asarray(self.plus.T @ self.plus - self.minus.T @ self.minus)
-
-    @property
-    def is_convex(self) -> bool:
-        """Whether the inequality describes a convex set by its form."""
-        return len(self.minus) == 0
-
-    def value(self, points: FloatArray) -> FloatArray:
-        """Return the left-hand side at each point."""
-        up, down = row_products(points, self.plus), row_products(points, self.minus)
-        linear = row_products(points, self.q[None])[:, 0]
-        return np.asarray((up * up).sum(1) - (down * down).sum(1) + linear + self.c)
-
-    def gradient(self, points: FloatArray) -> FloatArray:
-        """Return the gradient at each point, shape (n, n_features)."""
-        up, down = row_products(points, self.plus), row_products(points, self.minus)
-        return 2 * (row_products(up, self.plus.T) - row_products(down, self.minus.T)) + self.q
-
-    def scale(self) -> float:
-        """Return the size of the slope near the origin, the unit of a margin."""
-        return float(np.abs(self.q).max(initial=0.0) + np.abs(self.A).max(initial=0.0))
-
-    def reversed(self) -> Quadratic:
-        """Return the inequality that holds where this one is violated (or tight)."""
-        return Quadratic(self.minus, self.plus, -self.q, -self.c)
-
-    def pull_back(self, through: AffineMap) -> Quadratic:
-        """Return the inequality on ``z`` that says the same of ``x = M z + t``."""
-        up, down = self.plus @ through.shift, self.minus @ through.shift
-        # |P(Mz+t)|^2 = |PMz|^2 + 2 (Pt)'PM z + |Pt|^2, and likewise for the concave part.
-        slope = self.q + 2 * (up @ self.plus - down @ self.minus)
-        constant = self.c + self.q @ through.shift + up @ up - down @ down
-        return Quadratic(
-            through.rows(self.plus),
-            through.rows(self.minus),
-            through.rows(slope[None])[0],
-            float(constant),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Exponential:
-    """The convex inequality ``log sum_k exp(W_k x + b_k) <= 0``.
-
-    It says that a softmax gives a class at least some probability.
-
-    Parameters
-    ----------
-    W : ndarray of shape (n_terms, n_features)
-    b : ndarray of shape (n_terms,)
-    """
-
-    W: FloatArray
-    b: FloatArray
-
-    def value(self, points: FloatArray) -> FloatArray:
-        """Return the left-hand side at each point."""
-        terms = row_products(points, self.W) + self.b
-        top = terms.max(axis=1, keepdims=True)
-        return np.asarray(top[:, 0] + np.log(np.exp(terms - top).sum(axis=1)))
-
-    def tangents(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ``G x <= h`` that every point of the set satisfies, tight at each point."""
-        terms = row_products(points, self.W) + self.b
-        share = np.exp(terms - terms.max(axis=1, keepdims=True))
-        G = row_products(share / share.sum(axis=1, keepdims=True), self.W.T)
-        return G, (G * points).sum(axis=1) - self.value(points)
-
-    def tighten(self, margin: float) -> Exponential:
-        """Return the inequality asked for strictly, by ``margin`` times its slope."""
-        return replace(self, b=self.b + margin * np.abs(self.W).max(initial=0.0))
-
-    def pull_back(self, through: AffineMap) -> Exponential:
-        """Return the inequality on ``z`` that says the same of ``x = M z + t``."""
-        return Exponential(through.rows(self.W), self.b + self.W @ through.shift)
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,9 +50,9 @@ class Cell:
     G: FloatArray
     h: FloatArray
     quadratics: tuple[Quadratic, ...] = ()
-    lower: FloatArray = field(default=None)  # type: ignore[assignment]
-    upper: FloatArray = field(default=None)  # type: ignore[assignment]
-    anchors: FloatArray = field(default=None, repr=False)  # type: ignore[assignment]
+    lower: FloatArray = field(default=None)  # type: ignore[arg-type]
+    upper: FloatArray = field(default=None)  # type: ignore[arg-type]
+    anchors: FloatArray = field(default=None, repr=False)  # type: ignore[arg-type]
     exponentials: tuple[Exponential, ...] = ()
 
     def __post_init__(self) -> None:
@@ -525,5 +336,6 @@ class Region:
             return None
         cell = self.cells[0]
         linear = [Cell(-g[None], np.array([-h])) for g, h in zip(cell.G, cell.h, strict=True)]
-        curved = [Cell(np.zeros((0, self.dim)), np.zeros(0), (row.reversed(),)) for row in cell.quadratics]
+        space = Cell.whole_space(self.dim)
+        curved = [replace(space, quadratics=(row.reversed(),)) for row in cell.quadratics]
         return Region((*linear, *curved), self.dim)

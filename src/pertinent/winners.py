@@ -137,14 +137,9 @@ class MetricRegion(Region):
 
     def tighten(self, margin: float) -> MetricRegion:
         """Return the region with every row asked for by ``margin`` times the largest slope."""
-        slope = max(
-            (
-                max([*np.abs(cell.G).max(axis=1, initial=0.0), *(r.scale() for r in cell.quadratics)])
-                for cell in self.cells
-                if len(self.rivals)
-            ),
-            default=0.0,
-        )
+        slopes = [np.abs(cell.G).max(initial=0.0) for cell in self.cells]
+        slopes += [row.scale() for cell in self.cells for row in cell.quadratics]
+        slope = float(max(slopes, default=0.0))
         return MetricRegion.of(self.own, self.rivals, self.places, self.slack + margin * slope)
 
     def complement(self) -> MetricRegion:

@@ -116,9 +116,7 @@ def test_a_point_outside_is_never_optimal():
 def test_contradictory_bounds_are_empty_without_any_ray():
     cell = Cell(np.zeros((0, 1)), np.zeros(0))
     proof = LinearProofs(np.zeros((1, 0)), np.array([False]))
-    verdict = check(
-        cell, np.zeros(1), np.ones(1), None, proof, lower=np.ones(1), upper=np.zeros(1)
-    )
+    verdict = check(cell, np.zeros(1), np.ones(1), None, proof, lower=np.ones(1), upper=np.zeros(1))
     assert verdict.infeasible
 
 

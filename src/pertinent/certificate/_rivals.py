@@ -41,10 +41,10 @@ class RivalProofs(RegionProofs):
         upper: FloatArray,
     ) -> FloatArray:
         """Return the bound of each center and piece, recomputed from the region's rows."""
-        bounds = np.zeros(self.rival.shape)
+        bounds = np.zeros((len(centers), len(region)))
         start = np.clip(centers, lower, upper)
         movable = upper > lower
-        for p in range(bounds.shape[1]):
+        for p in range(len(region)):
             g, h = region.row(p, self.rival[:, p])  # type: ignore[attr-defined]
             steep = np.where(movable, np.abs(g) / weights, 0.0).max(axis=1)
             excess = np.einsum("nd,nd->n", g, start) - h

@@ -124,7 +124,7 @@ def model_classes(model: Foreign) -> NDArray[Any]:
 
 def class_index(model: Foreign, label: Any) -> int:
     """Return the place of a label in ``classes_``."""
-    return model_classes(model).tolist().index(label)
+    return int(model_classes(model).tolist().index(label))
 
 
 def _require_fitted(model: Foreign) -> None:
@@ -141,7 +141,8 @@ def _require_fitted(model: Foreign) -> None:
 def _find(model: Foreign) -> _Entry:
     if isinstance(model, type):
         raise UnsupportedModelError(
-            f"Expected a fitted classifier, got the class {model.__name__}. Create and fit it first."
+            f"Expected a fitted classifier, got the class {model.__name__}. "
+            "Create and fit it first."
         )
     own = type(model)
     for ancestor in own.__mro__:

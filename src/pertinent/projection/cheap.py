@@ -9,9 +9,7 @@ from pertinent.certificate import NoProofs, Proofs, SingleRowProofs
 from pertinent.regions import Cell, row_products
 
 
-def cheap_bounds(
-    cell: Cell, centers: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, Proofs]:
+def cheap_bounds(cell: Cell, centers: FloatArray, weights: FloatArray) -> tuple[FloatArray, Proofs]:
     """Return, for each center, the distance to the cell's most demanding linear row, with proof.
 
     To satisfy ``g'x <= h`` alone, bounds aside, it is cheapest to move the one feature with the

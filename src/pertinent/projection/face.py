@@ -71,7 +71,7 @@ def _maximise(
     lp.a_matrix_.start_ = np.arange(0, d * m + 1, m)
     lp.a_matrix_.index_ = np.tile(np.arange(m, dtype=np.int32), d)
     lp.a_matrix_.value_ = G.T.ravel()
-    solver = highspy.Highs()
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
     solver.setOptionValue("output_flag", False)
     solver.passModel(lp)
     solver.run()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent._typing import FloatArray
+from pertinent._typing import BoolArray, FloatArray
 from pertinent.certificate import LinearProofs
 from pertinent.projection.problem import EMPTY, SOLVED, Solved, Task
 from pertinent.regions import row_products
@@ -19,7 +19,7 @@ from pertinent.regions import row_products
 def solve_bounds(task: Task) -> Solved:
     """Return the centers clipped into their bounds."""
     n = len(task)
-    empty = (task.lower > task.upper).any(axis=1)
+    empty = np.asarray((task.lower > task.upper).any(axis=1))
     outcome = np.where(empty, EMPTY, SOLVED).astype(np.int8)
     points = task.start()
     points[empty] = np.nan
@@ -32,7 +32,7 @@ def solve_halfspace(task: Task) -> Solved:
     points = task.start()
     demand = row_products(points, task.cell.G)[:, 0] - h
     multiplier, left = _fill(task, g, points, demand)
-    contradictory = (task.lower > task.upper).any(axis=1)
+    contradictory = np.asarray((task.lower > task.upper).any(axis=1))
     # What no movement could satisfy proves itself: the row alone is a Farkas ray.
     empty = left | contradictory
     multiplier[left] = 1.0
@@ -43,7 +43,7 @@ def solve_halfspace(task: Task) -> Solved:
 
 def _fill(
     task: Task, g: FloatArray, points: FloatArray, demand: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[FloatArray, BoolArray]:
     """Move features in order of gain per cost, in place; return multipliers and unmet rows."""
     gain = np.abs(g)
     order = np.argsort(-gain / task.weights, kind="stable")

@@ -208,9 +208,7 @@ class _Search:
         # The cutoff lies a little above the best, so that ties are seen.
         cutoff = self.best[rows] * (1 + 2 * TIE)
         domain = None if self.domain is None else self.domain.take(rows)
-        return Task(
-            cell, self.centers[some], self.weights, low, high, cutoff, self.options, domain
-        )
+        return Task(cell, self.centers[some], self.weights, low, high, cutoff, self.options, domain)
 
     def _note_ties(self, rows: IntArray, value: FloatArray, points: FloatArray) -> None:
         """Remember a rival's point where it is as good as the best, forget it where it lost."""

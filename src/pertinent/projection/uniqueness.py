@@ -1,4 +1,4 @@
-"""Is the optimum the only one?
+"""Whether the optimum is the only one.
 
 At an optimal vertex every feature whose reduced cost is not zero must stay where it is, and
 every row with a positive multiplier must stay tight. If the remaining features are determined
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent._typing import BoolArray, CodeArray, FloatArray
+from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.certificate import LinearProofs, Proofs
 from pertinent.projection.face import second_optimum
 from pertinent.projection.problem import Task
@@ -44,18 +44,14 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
         _exchange(task, points, free, undecided, unique, witnesses)
     elif len(undecided):
         for i in undecided:
-            verdict, point = second_optimum(
-                task, int(i), points[i], y[i], can_rise[i], can_fall[i]
-            )
+            verdict, point = second_optimum(task, int(i), points[i], y[i], can_rise[i], can_fall[i])
             unique[i] = verdict
             if point is not None:
                 witnesses[int(i)] = point
     return unique, witnesses
 
 
-def _free_directions(
-    task: Task, points: FloatArray, y: FloatArray
-) -> tuple[BoolArray, BoolArray]:
+def _free_directions(task: Task, points: FloatArray, y: FloatArray) -> tuple[BoolArray, BoolArray]:
     """Return which features could rise, and which could fall, at zero reduced cost.
 
     The slope of the Lagrangian is ``a_i + w_i`` right of the center and ``a_i - w_i`` left of
@@ -80,8 +76,8 @@ def _by_rank(
     G: FloatArray,
     free: BoolArray,
     tight: BoolArray,
-    n_free: FloatArray,
-    n_tight: FloatArray,
+    n_free: IntArray,
+    n_tight: IntArray,
     unique: CodeArray,
 ) -> None:
     """Mark rows unique whose tight rows determine the free features (full column rank)."""
@@ -104,7 +100,7 @@ def _exchange(
     task: Task,
     points: FloatArray,
     free: BoolArray,
-    rows: FloatArray,
+    rows: IntArray,
     unique: CodeArray,
     witnesses: dict[int, FloatArray],
 ) -> None:

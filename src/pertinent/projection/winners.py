@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pertinent._typing import FloatArray
+from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.certificate import RivalProofs
 from pertinent.projection.problem import distance
 from pertinent.winners import WinnerRegion
@@ -30,7 +31,7 @@ def winner_bounds(
     start = np.clip(centers, lower, upper)
     own, rivals = region.own(start), region.rivals(start)
     bounds = np.zeros(own.shape)
-    chosen = np.zeros(own.shape, dtype=np.int32)
+    chosen = np.zeros((len(own), len(region)), dtype=np.int32)
     movable = upper > lower
     held = movable.sum(axis=1) * 2 <= region.dim
     if len(region.own) * len(region.rivals) * region.dim > ALL_PAIRS:
@@ -46,9 +47,9 @@ def _against_all(
     weights: FloatArray,
     own: FloatArray,
     rivals: FloatArray,
-    rows: FloatArray,
+    rows: IntArray,
     bounds: FloatArray,
-    chosen: FloatArray,
+    chosen: NDArray[np.int32],
 ) -> None:
     if not len(rows):
         return
@@ -77,9 +78,9 @@ def _against_few(
     weights: FloatArray,
     own: FloatArray,
     rivals: FloatArray,
-    movable: FloatArray,
+    movable: BoolArray,
     bounds: FloatArray,
-    chosen: FloatArray,
+    chosen: NDArray[np.int32],
 ) -> None:
     """Look at the rivals that score best: they are the ones in the way. Fills in place."""
     columns = np.flatnonzero(movable)
