@@ -15,6 +15,7 @@ from typing import overload
 import numpy as np
 
 from pertinent._affine import AffineMap, row_products
+from pertinent._exponential import Exponential
 from pertinent._quadratic import Quadratic
 from pertinent._typing import BoolArray, FloatArray
 from pertinent.exceptions import InputError
