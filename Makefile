@@ -17,7 +17,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_N
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-browser docs lint format bench-linear bench-quadratic clean distclean
+.PHONY: help demo test test-browser docs lint format bench-linear bench-quadratic bench-exact clean distclean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,9 @@ bench-linear: $(VENV)/.stamp-test ## Time linear models against CVXPY and SciPy
 
 bench-quadratic: $(VENV)/.stamp-test ## Time QDA and naive Bayes against CVXPY; compare with SCIP
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.quadratic
+
+bench-exact: $(VENV)/.stamp-test ## How often the paper's support is not minimal; time against a MILP
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.exact
 
 clean: ## Remove caches and build products
 	rm -rf build dist docs/_build docs/auto_examples docs/generated pertinent-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

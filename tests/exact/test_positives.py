@@ -10,7 +10,9 @@ from sklearn.preprocessing import StandardScaler
 
 import pertinent
 from pertinent.certificate import FewestProofs, StrictProofs, refutes
+from pertinent.exact import ExactQuestion, data_ranges
 from pertinent.exact.cover import hard_cover
+from pertinent.exact.recheck import recheck_exact_positives, recheck_few_changes
 from pertinent.exact.subsets import Gains, Limits, find_supports, smallest_size
 from pertinent.exceptions import InputError, UnsupportedModelError
 
@@ -268,3 +270,22 @@ def test_supports_come_in_the_same_order_alone_and_in_a_batch():
     for i in range(len(gains)):
         alone = find_supports(gains.take(np.array([i])), 3, most=5)
         np.testing.assert_array_equal(together.of(i), alone.features)
+
+
+@pytest.mark.parametrize("method", ["strict", "exact", "sufficient"])
+def test_certificates_replay(method):
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=500).fit(X, y)
+    samples = X[::15]
+    found = pertinent.pertinent_positives(
+        model, samples, method=method, baseline="median", data=X, between=True
+    )
+    explainer = pertinent.Explainer(model, data=X, baseline="median")
+    question = ExactQuestion(np.median(X, axis=0), between=True, ranges=data_ranges(X))
+    size, close = recheck_exact_positives(explainer.prepared, question, found)
+    assert (size >= found.objective).all()
+    np.testing.assert_allclose(np.minimum(close, found.closeness), found.closeness_bound)
+    changed = pertinent.pertinent_negatives(model, samples, norm="l0", data=X)
+    np.testing.assert_array_equal(
+        recheck_few_changes(explainer.prepared, changed), changed.objective
+    )

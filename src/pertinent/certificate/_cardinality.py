@@ -172,7 +172,7 @@ class StrictProofs(Proofs):
         start = np.where(forced, centers, rest)
         # What is to be refuted: supports with this many free features.
         fewer = np.minimum(self.size - 1 - granted, free.sum(axis=1)).astype(np.int64)
-        plain = all(_is_diagonal(row) for row in cell.quadratics)
+        plain = not cell.exponentials and all(_is_diagonal(row) for row in cell.quadratics)
         closed = fewer < 0
         if plain:
             closed |= _one_row_suffices(cell, start, centers, free, fewer)

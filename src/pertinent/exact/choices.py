@@ -50,9 +50,9 @@ class Choices:
 
     def take(self, rows: IntArray) -> Choices:
         """Return the choices of some samples; rows may repeat."""
-        return Choices(
-            self.rest[rows], self.low[rows], self.high[rows], self.forced[rows], self.barred[rows]
-        )
+        low = self.low[rows]
+        high = low if self.low is self.high else self.high[rows]
+        return Choices(self.rest[rows], low, high, self.forced[rows], self.barred[rows])
 
     @property
     def impossible(self) -> BoolArray:
@@ -108,7 +108,7 @@ def is_separable(cell: Cell) -> bool:
     >>> is_separable(Cell(np.zeros((0, 2)), np.zeros(0), (ball,)))
     True
     """
-    return all(_is_diagonal(row) for row in cell.quadratics)
+    return not cell.exponentials and all(_is_diagonal(row) for row in cell.quadratics)
 
 
 def _is_diagonal(row: Quadratic) -> bool:
@@ -137,6 +137,8 @@ def cell_gains(cell: Cell, choices: Choices, size: int) -> Gains:
 def with_forced(gain: FloatArray, need: FloatArray, choices: Choices) -> Gains:
     """Return finite gains, the forced features taken out and their gains granted."""
     usable = ~(choices.forced | choices.barred)
+    if not choices.forced.any() and np.isfinite(gain).all():
+        return Gains(gain if usable.all() else gain * usable[:, None, :], need, usable)
     finite = np.where(np.isfinite(gain), gain, 0.0)
     # An endless gain meets its row by itself, whatever the others take away.
     enough = np.abs(need) + np.abs(finite).sum(axis=2) + 1.0
@@ -148,6 +150,8 @@ def with_forced(gain: FloatArray, need: FloatArray, choices: Choices) -> Gains:
 def _linear(cell: Cell, choices: Choices) -> tuple[FloatArray, FloatArray]:
     """-G_ji (v - rest_i) is largest at an end of the range."""
     need = row_products(choices.rest, cell.G) - cell.h
+    if choices.low is choices.high:
+        return _times(-cell.G, choices.low - choices.rest), need
     ends = [_times(-cell.G, end - choices.rest) for end in (choices.low, choices.high)]
     return np.maximum(ends[0], ends[1]), need
 

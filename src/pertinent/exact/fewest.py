@@ -28,6 +28,7 @@ from pertinent.certificate import (
 from pertinent.exact.alternative import Alternative
 from pertinent.exact.choices import Choices, ranged_choices, strict_choices
 from pertinent.exact.engine import CLOSED, CLOSED_QUADRATIC, Best, Search, pools_of
+from pertinent.exact.others import other_supports
 from pertinent.exact.question import Effort
 from pertinent.exact.singles import single_supports
 from pertinent.exact.smallest import CellSearch, Smallest, smallest_supports
@@ -97,7 +98,7 @@ class Fewest:
 
 def fewest_features(prepared: Prepared, table: Table, ask: Ask) -> Fewest:
     """Return, for each sample, the smallest support and the closest point it holds."""
-    return _Batch(prepared, table, ask).run()
+    return Batch(prepared, table, ask).run()
 
 
 def search_gap(region: Region) -> float:
@@ -105,7 +106,7 @@ def search_gap(region: Region) -> float:
     return CLOSED if all(cell.is_linear for cell in region.cells) else CLOSED_QUADRATIC
 
 
-class _Batch:
+class Batch:
     """One batch on its way from supports to checked answers."""
 
     def __init__(self, prepared: Prepared, table: Table, ask: Ask) -> None:
@@ -132,6 +133,7 @@ class _Batch:
         )
 
     def run(self) -> Fewest:
+        """Return the answers."""
         everyone = np.arange(len(self.samples))
         for k, rows in self._by_label(everyone):
             self._supports(rows, self.region(k))
@@ -140,10 +142,11 @@ class _Batch:
         self._without_support(np.flatnonzero(~self.have))
         self._prove()
         if self.ask.alternatives:
-            self.out.alternatives = tuple(self._others(i) for i in range(len(self.samples)))
+            self.out.alternatives = tuple(other_supports(self, i) for i in range(len(self.samples)))
         return self.out
 
     def region(self, k: int, margin: float | None = None) -> Region:
+        """Return the region asked for, at the margin asked for unless another is given."""
         return self.prepared.region(self.ask.kind, k, self.margin if margin is None else margin)[0]
 
     def _by_label(self, rows: IntArray) -> list[tuple[int, IntArray]]:
@@ -151,6 +154,7 @@ class _Batch:
         return [(int(k), rows[labels == k]) for k in np.unique(labels)]
 
     def choices(self, rows: IntArray) -> Choices:
+        """Return which features of some samples may be on, and where."""
         ask = self.ask
         return ranged_choices(ask.rest[rows], ask.lower[rows], ask.upper[rows], ask.off_tol)
 
@@ -195,9 +199,9 @@ class _Batch:
         self.claim[mine] = mask[found].sum(axis=1)
 
     def _search(self, row: int, region: Region, margin: float) -> None:
-        search = self._begin(row, region, [])
+        search = self.begin(row, region, [])
         size = self.ask.at_most
-        best = self._best(search, 0)
+        best = self.best(search, 0)
         if margin == self.margin:
             self.searches[row] = search
             self.claim[row] = search.proved_size if size is None else 0.0
@@ -208,7 +212,8 @@ class _Batch:
         if best is not None:
             self.mask[row], self.have[row] = best.mask, True
 
-    def _begin(self, row: int, region: Region, listed: list[BoolArray]) -> Search:
+    def begin(self, row: int, region: Region, listed: list[BoolArray]) -> Search:
+        """Return a fresh search for one sample."""
         options = replace(self.prepared.options, unique=False)
         pools = pools_of(
             region,
@@ -219,7 +224,8 @@ class _Batch:
         )
         return Search(pools, self.ask.effort.limits(), listed)
 
-    def _best(self, search: Search, start: int) -> Best | None:
+    def best(self, search: Search, start: int) -> Best | None:
+        """Return what is asked for: the fewest from a size on, or the cheapest of few."""
         most = self.ask.at_most
         if most is None:
             return search.fewest(start)
@@ -239,7 +245,8 @@ class _Batch:
         rest = np.clip(ask.rest[rows], ask.lower[rows], ask.upper[rows])
         return np.where(mask, ask.lower[rows], rest), np.where(mask, ask.upper[rows], rest)
 
-    def _nearest(self, rows: IntArray, mask: BoolArray) -> Answers:
+    def nearest(self, rows: IntArray, mask: BoolArray) -> Answers:
+        """Return the closest points with all but the masked features at rest."""
         low, high = self._held(rows, mask)
         return self.prepared.nearest(
             self.table.take(rows),
@@ -254,7 +261,7 @@ class _Batch:
         """Take the closest point of each support, as the model accepts it."""
         if not len(rows):
             return
-        answers, out = self._nearest(rows, self.mask[rows]), self.out
+        answers, out = self.nearest(rows, self.mask[rows]), self.out
         on = np.where(self.mask[rows], self.prepared.weights, 0.0)
         out.points[rows], out.label[rows] = answers.points, answers.label
         out.cost[rows] = (on * np.abs(answers.points - self.samples[rows])).sum(axis=1)
@@ -282,7 +289,7 @@ class _Batch:
         """Nothing found: proved so, or the nearest point of all as a fallback for the search."""
         if not len(rows):
             return
-        answers = self._nearest(rows, np.ones((len(rows), self.samples.shape[1]), dtype=bool))
+        answers = self.nearest(rows, np.ones((len(rows), self.samples.shape[1]), dtype=bool))
         for j, row in enumerate(rows):
             if answers.status[j] == INFEASIBLE or not answers.found[j]:
                 self.out.status[row], self.out.reason[row] = answers.status[j], answers.reason[j]
@@ -363,78 +370,3 @@ class _Batch:
         label = self.prepared.classes.tolist()[self.ask.labels[row]]
         other = "" if self.ask.kind == "is" else "any class other than "
         return f"no point with at most {self.ask.at_most} changes is predicted as {other}{label!r}"
-
-    # Alternatives -----------------------------------------------------------------------------
-
-    def _others(self, row: int) -> tuple[Alternative, ...]:
-        """Return the next-best supports, each listed after its proof was re-checked."""
-        if not self.out.found[row]:
-            return ()
-        region = self.region(int(self.ask.labels[row]))
-        search = self.searches.get(row) or self._begin(row, region, [])
-        search.limits, search.spent = self.ask.effort.limits(), 0
-        search.listed = [self.mask[row]]
-        first = self.out.status[row] == OPTIMAL
-        masks, proved, size = [], [], int(self.mask[row].sum())
-        for _ in range(self.ask.alternatives):
-            for pool in search.pools:
-                pool.doubtful.clear()  # not better than the best, but perhaps next
-            best = self._best(search, size)
-            if best is None:
-                break
-            size = int(best.mask.sum()) if self.ask.at_most is None else size
-            sure = bool(first) and not search.stopped and self._holds(search, row, region, best)
-            masks.append(best.mask)
-            proved.append(sure)
-            search.listed = [*search.listed, best.mask]
-        return self._listed(row, masks, proved)
-
-    def _holds(self, search: Search, row: int, region: Region, best: Best) -> bool:
-        """Re-check that no support not listed is smaller, or as small and closer."""
-        at_most = self.ask.at_most
-        size = float(best.mask.sum() if at_most is None else at_most)
-        wanted = {"size": size, "cost": best.cost * (1 - 2 * search.gap)}
-        goals = ["cost"] if at_most is not None else ["size", "cost"]
-        for goal in goals:
-            for pool in search.pools:
-                proofs = FewestProofs(
-                    self.ask.rest[[row]],
-                    np.array([size]),
-                    np.array([wanted["cost"]]),
-                    (pool.argument(search.listed),),
-                    goal,
-                    self.ask.off_tol,
-                )
-                proved = proofs.bounds(
-                    pool.cell,
-                    self.samples[[row]],
-                    self.prepared.weights,
-                    np.maximum(self.ask.lower[[row]], pool.cell.lower),
-                    np.minimum(self.ask.upper[[row]], pool.cell.upper),
-                )[0]
-                if proved < wanted[goal]:
-                    return False
-        return True
-
-    def _listed(
-        self, row: int, masks: list[BoolArray], proved: list[bool]
-    ) -> tuple[Alternative, ...]:
-        if not masks:
-            return ()
-        rows = np.full(len(masks), row)
-        supports = np.array(masks)
-        answers = self._nearest(rows, supports)
-        on = np.where(supports, self.prepared.weights, 0.0)
-        cost = (on * np.abs(answers.points - self.samples[rows])).sum(axis=1)
-        count = self.ask.at_most is None
-        return tuple(
-            Alternative(
-                supports[j],
-                answers.points[j],
-                float(supports[j].sum()) if count else float(cost[j]),
-                float(cost[j]),
-                proved[j],
-                int(answers.label[j]),
-            )
-            for j in np.flatnonzero(answers.found)
-        )

@@ -42,6 +42,8 @@ def single_supports(
     """
     n, d = choices.rest.shape
     best, feature = np.full(n, np.inf), np.full(n, -1)
+    if any(cell.exponentials for cell in region.cells):
+        return Singles(np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool))
     for cell in region.cells:
         rows = len(cell.G) + 2 * len(cell.quadratics) * (len(cell.G) + len(cell.quadratics) + 2)
         step = max(1, BATCH_NUMBERS // max(1, rows * d))

@@ -25,6 +25,8 @@ SLACK = 1e-13
 STEP_NUMBERS = 120_000
 #: Bounds are kept for every so many places only.
 BLOCK = 8
+#: Children of a problem that are looked at before its other ones.
+FIRST = 2
 
 EXHAUSTED = 0  #: no support of this size exists (or no further one)
 FOUND = 1  #: as many supports as were asked for
@@ -218,6 +220,13 @@ class _Nodes:
         return _Nodes(self.problem[rows], self.start[rows], self.need[rows], self.chosen[rows])
 
 
+def _rank(problem: IntArray) -> IntArray:
+    """Return the number of each branch within its problem, in the order of the walk."""
+    starts = np.flatnonzero(np.diff(problem, prepend=-1))
+    lengths = np.diff(np.append(starts, len(problem)))
+    return np.asarray(np.arange(len(problem)) - np.repeat(starts, lengths))
+
+
 @dataclass(eq=False)
 class _Walk:
     """The state of one search: a stack of branches, the first of them on top."""
@@ -306,7 +315,11 @@ class _Walk:
         self._spend(nodes)
         if left:
             if len(children):
-                self.stack.append(children)
+                # Mostly one of the first children leads to a support: look at the others later.
+                soon = _rank(children.problem) < FIRST
+                for part in (~soon, soon):
+                    if part.any():
+                        self.stack.append(children.take(np.flatnonzero(part)))
         else:
             self._judge(children)
 
@@ -327,10 +340,7 @@ class _Walk:
             problem, features = problem[good], features[good]
         if not len(problem):
             return
-        # Number each candidate within its problem; they stand in the order of the walk.
-        starts = np.flatnonzero(np.diff(problem, prepend=-1))
-        rank = np.arange(len(problem)) - np.repeat(starts, np.diff(np.append(starts, len(problem))))
-        wanted = rank < self.most - self.count[problem]
+        wanted = _rank(problem) < self.most - self.count[problem]
         self.problems.append(problem[wanted])
         self.supports.append(features[wanted])
         self.count += np.bincount(problem[wanted], minlength=len(self.count))

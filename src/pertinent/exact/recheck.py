@@ -1,0 +1,62 @@
+"""Exact answers judged again: bounds recomputed from the model and the certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pertinent._typing import FloatArray
+from pertinent.exact.question import ExactQuestion
+from pertinent.exact.sufficient import sufficient_limits
+from pertinent.explanation import Negatives, Positives
+from pertinent.negative import negative_limits
+from pertinent.positive import positive_limits
+from pertinent.prepared import Certified, Prepared
+
+
+def recheck_exact_positives(
+    prepared: Prepared, question: ExactQuestion, positives: Positives
+) -> tuple[FloatArray, FloatArray]:
+    """Return the proved number of features, and the proved closeness, of each sample.
+
+    For the methods "strict", "exact" and "sufficient". No solver is called.
+    """
+    samples = positives.table.values
+    if positives.method == "sufficient":
+        limits = sufficient_limits(prepared, samples, question)
+    elif positives.method == "strict":
+        limits = prepared.constraints.limits(prepared.features, samples)
+    else:
+        limits = positive_limits(prepared, samples, question)
+    margin = prepared.margin_for(positives.table)
+    size = _bounds(prepared, positives.certificates, samples, limits, margin)
+    close = _bounds(prepared, positives.closeness_certificates, samples, limits, margin)
+    return size, close
+
+
+def recheck_few_changes(prepared: Prepared, negatives: Negatives) -> FloatArray:
+    """Return what the certificates of ``norm="l0"`` or ``max_changes`` prove of the objective."""
+    samples = negatives.table.values
+    limits = negative_limits(prepared, samples)
+    margin = prepared.margin_for(negatives.table)
+    return _bounds(prepared, negatives.certificates, samples, limits, margin)
+
+
+def _bounds(
+    prepared: Prepared,
+    certified: Sequence[Certified],
+    samples: FloatArray,
+    limits: tuple[FloatArray, FloatArray],
+    margin: float,
+) -> FloatArray:
+    low, high = (np.broadcast_to(limit, samples.shape) for limit in limits)
+    proved = np.zeros(len(samples))
+    for part in certified:
+        region, _ = prepared.region(*part.key, margin)
+        rows = part.rows
+        if len(rows):
+            proved[rows] = part.certificate.bounds(
+                region, samples[rows], prepared.weights, low[rows], high[rows]
+            )
+    return proved
