@@ -14,6 +14,7 @@ from pertinent.certificate import (
     SeveralProofs,
     Simplices,
     SolverBounds,
+    SweepProofs,
     TangentProofs,
 )
 from pertinent.models import decision_region
@@ -37,22 +38,28 @@ def copositive():
     return cell, centers, found, proofs
 
 
-@pytest.fixture(scope="module")
-def boxes():
+def naive_bayes(boxed: bool):
+    """Return a cell, centers, bounds, what was found, and the proofs by sweep or by boxes."""
     model, X = fitted("bayes", "breast_cancer")
     cell = decision_region(model, 1).cells[0]
+    if boxed:
+        cell = replace(cell, lower=X.min(axis=0) - 0.1, upper=X.max(axis=0) + 0.1)
     centers = X[model.predict(X) != 1][:30]
     found = project(centers, cell)
-    return cell, centers, found, found.certificate.blocks[0].proofs
+    kind = SeparableProofs if boxed else SweepProofs
+    parts = found.certificate.blocks[0].proofs.parts
+    rows, proofs = next(part for part in parts if isinstance(part[1], kind))
+    centers = centers[rows]
+    low = np.broadcast_to(cell.lower, centers.shape)
+    high = np.broadcast_to(cell.upper, centers.shape)
+    return cell, centers, (low, high), found.bound[rows], proofs
 
 
 def test_replay_gives_the_bound(copositive):
     cell, centers, found, proofs = copositive
     np.testing.assert_array_equal(bounds(proofs, cell, centers), found.bound)
     rows = np.array([5, 2])
-    np.testing.assert_array_equal(
-        bounds(proofs.take(rows), cell, centers[rows]), found.bound[rows]
-    )
+    np.testing.assert_array_equal(bounds(proofs.take(rows), cell, centers[rows]), found.bound[rows])
 
 
 def tampered(proof: Simplices, how: str) -> Simplices:
@@ -91,23 +98,34 @@ def test_a_proof_does_not_hold_for_another_center(copositive):
     assert (proved <= np.abs(found.points - nearer).sum(axis=1) * (1 + 1e-9)).all()
 
 
-def test_tampered_boxes_prove_nothing(boxes):
-    cell, centers, found, proofs = boxes
-    assert isinstance(proofs, SeparableProofs)
-    np.testing.assert_array_equal(bounds(proofs, cell, centers), found.bound)
+@pytest.mark.parametrize("boxed", [False, True])
+def test_tampered_separable_proofs_prove_nothing(boxed):
+    cell, centers, limits, bound, proofs = naive_bayes(boxed)
+    weights = np.ones(cell.dim)
+    np.testing.assert_array_equal(proofs.bounds(cell, centers, weights, *limits), bound)
     wide = replace(proofs, radius=proofs.radius * 1.01)
-    assert (bounds(wide, cell, centers) == 0).all()
-    empty = replace(proofs, multipliers=0 * proofs.multipliers)
-    assert (bounds(empty, cell, centers) == 0).all()
+    assert (wide.bounds(cell, centers, weights, *limits) == 0).all()
+    name = "multipliers" if boxed else "slopes"
+    empty = replace(proofs, **{name: 0 * getattr(proofs, name)})
+    assert (empty.bounds(cell, centers, weights, *limits) == 0).all()
 
 
-def test_boxes_refuse_a_cell_that_is_not_separable(boxes):
-    cell, centers, _, proofs = boxes
+@pytest.mark.parametrize("boxed", [False, True])
+def test_separable_proofs_refuse_other_cells(boxed):
+    cell, centers, limits, _, proofs = naive_bayes(boxed)
     turned = np.linalg.qr(np.random.default_rng(0).normal(size=(cell.dim, cell.dim)))[0]
     row = cell.quadratics[0]
     mixed = Quadratic(row.plus @ turned, row.minus @ turned, row.q, row.c)
-    other = Cell(cell.G, cell.h, (mixed,))
-    assert (bounds(proofs, other, centers) == 0).all()
+    other = replace(cell, quadratics=(mixed,))
+    assert (proofs.bounds(other, centers, np.ones(cell.dim), *limits) == 0).all()
+
+
+def test_a_sweep_needs_room_for_features_of_convex_gain():
+    """With caps the lemma behind it fails, and so must the proof."""
+    cell, centers, (low, high), _, proofs = naive_bayes(boxed=False)
+    near = np.minimum(high, centers + proofs.radius[:, None] / 2)
+    tight = np.maximum(low, centers - proofs.radius[:, None] / 2)
+    assert (proofs.bounds(cell, centers, np.ones(cell.dim), tight, near) == 0).all()
 
 
 def test_tangents_ignore_rows_that_are_not_convex():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quadratic_models import fitted, some
 
-from pertinent.certificate import SeparableProofs
+from pertinent.certificate import SeveralProofs
 from pertinent.models import decision_region
 from pertinent.projection import project
 from pertinent.projection.separable import is_separable
@@ -93,7 +93,7 @@ def test_proofs_survive_taking_rows():
     centers = X[model.predict(X) != 1][:20]
     found = project(centers, cell)
     proofs = found.certificate.blocks[0].proofs
-    assert isinstance(proofs, SeparableProofs)
+    assert isinstance(proofs, SeveralProofs)
     rows = np.array([7, 3, 11])
     free = np.full((3, X.shape[1]), np.inf)
     again = proofs.take(rows).bounds(cell, centers[rows], np.ones(X.shape[1]), -free, free)

@@ -15,6 +15,7 @@ from pertinent.certificate._rivals import RivalProofs
 from pertinent.certificate._separable import SeparableProofs
 from pertinent.certificate._several import SeveralProofs, SolverBounds
 from pertinent.certificate._status import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, status_names
+from pertinent.certificate._sweep import SweepProofs
 from pertinent.certificate._tangent import TangentProofs
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "SingleRowProofs",
     "SolverBounds",
     "StrictProofs",
+    "SweepProofs",
     "TangentProofs",
     "Verdict",
     "check",

@@ -291,8 +291,9 @@ class Boxes:
         a multiplier that is too small and at one that is too large meet above the maximum.
         """
         n = len(self.owner)
-        steepest = np.abs(self.g).max(axis=1) + np.finfo(float).tiny
-        y = np.where(self.guess > 0, self.guess, 1.0 / steepest)
+        steepest = np.abs(self.g).max(axis=1)
+        first = 1.0 / np.where(steepest > 0, steepest, np.abs(self.a).max(axis=1) + 1.0)
+        y = np.where(self.guess > 0, self.guess, np.minimum(first, 1e12))
         small, large = _Side(n, 0.0), _Side(n, np.inf)
         active = np.arange(n)
         for _ in range(MULTIPLIER_STEPS):

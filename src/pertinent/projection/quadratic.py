@@ -28,7 +28,7 @@ from pertinent.regions import Quadratic
 #: The radius to prove, relative to the best cost: within the gap of non-convex cells (1e-4).
 RADIUS = 1 - 4e-5
 #: Parts of the simplex a proof may look at: first try, last try, each step of the bisection.
-FIRST, LAST, BISECTION = 60, 160, 30
+FIRST, LAST, BISECTION = 60, 100, 20
 BISECTION_STEPS = 7
 IMPROVEMENTS = 50
 

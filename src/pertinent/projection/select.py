@@ -26,7 +26,8 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
     - no rows: clip into the bounds;
     - one linear row: fractional knapsack, closed form;
     - linear rows: bounded dual simplex over all centers at once;
-    - one quadratic row that is a sum over features: branch and bound over boxes, proved;
+    - one quadratic row that is a sum over features: closed form, or branch and bound over boxes
+      where bounds are in the way, all centers at once;
     - linear rows and one ellipsoid: an interior-point method over all centers at once;
     - other convex quadratic rows: a cone program for each center;
     - other quadratic rows: the convex-concave procedure from several starts, with copositivity
@@ -54,7 +55,7 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
         why = f"{len(cell.G)} linear rows: dual simplex, all centers in lock step"
         return Method("dual simplex", why, solve_polyhedron)
     if is_separable(cell) and len(cell.quadratics) == 1 and not len(cell.G):
-        why = "one separable quadratic row: branch and bound over boxes, all centers at once"
+        why = "one separable quadratic row: closed form, or boxes where bounds are in the way"
         return Method("separable", why, exact_if_asked(solve_separable_row))
     if ball_of(cell) is not None:
         why = "linear rows and one ellipsoid: interior points, all centers at once"

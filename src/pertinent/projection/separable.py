@@ -11,15 +11,16 @@ from __future__ import annotations
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
-from pertinent.certificate import Proofs, SeveralProofs
-from pertinent.projection.boxes import CONVEX_RADIUS, RADIUS, BoxSearch, aggregate
+from pertinent.certificate import Proofs, SeveralProofs, TangentProofs
+from pertinent.projection.boxes import CONVEX_RADIUS, RADIUS, Aggregate, BoxSearch, aggregate
 from pertinent.projection.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.projection.quadratic import bound_row, local_row
 from pertinent.projection.settle import settle
 from pertinent.projection.shifted import Shifted, shift
 from pertinent.projection.single import single_changes
 from pertinent.projection.stationary import multipliers_at
-from pertinent.regions import Cell
+from pertinent.projection.sweep import closed_form, sweep_proofs
+from pertinent.regions import Cell, row_products
 
 #: Boxes that one center may have open at the same time, in the first and in the last try.
 FIRST_OPEN, LAST_OPEN = 40, 300
@@ -43,21 +44,63 @@ def is_separable(cell: Cell) -> bool:
 
 
 def solve_separable_row(task: Task) -> Solved:
-    """Return the proved optimum of every center, for a cell with one separable row."""
+    """Return the proved optimum of every center, for a cell with one separable row.
+
+    Where no bound is in the way the optimum has a closed form, and a sweep proves it; the other
+    centers are left to branch and bound over boxes.
+    """
     shifted = shift(task)
-    steps, best = single_changes(shifted)
-    inside = shifted.values[:, 0] <= 0
-    steps[inside], best[inside] = 0.0, 0.0
-    mix = np.ones((len(task), 1))
+    n = len(task)
+    row = aggregate(shifted, np.ones((n, 1)))
     share = CONVEX_RADIUS if task.cell.is_convex else RADIUS
-    search = BoxSearch([aggregate(shifted, mix)], [mix], best, steps, single=True, share=share)
-    search.run()
-    proofs = search.proofs()
-    found = np.isfinite(search.best) & ~shifted.contradictory
-    points = _settled(shifted, search.steps, found)
+    inside = shifted.values[:, 0] <= 0
+    steps, best, _ = closed_form(row)
+    steps[inside], best[inside] = 0.0, 0.0
+    sweeps = sweep_proofs(row, steps, np.where(np.isfinite(best), best * share, 0.0))
+    limits = task.cell, task.centers, task.weights, task.lower, task.upper
+    proved = sweeps.bounds(*limits) >= shifted.base + sweeps.radius * (1 - 1e-15)
+    done = (proved & (best < np.inf)) | inside
+    parts: list[tuple[IntArray, Proofs]] = [(np.arange(n), sweeps)]
+    left = np.flatnonzero(~done)
+    if len(left):
+        search = _box_row(task.take(left), steps[left], best[left], share)
+        parts.append((left, search.proofs()))
+        steps[left], best[left] = search.steps, search.best
+    found = np.isfinite(best) & ~shifted.contradictory
+    points = _settled(shifted, steps, found)
     outcome = np.where(found & ~np.isnan(points).any(axis=1), SOLVED, TROUBLE).astype(np.int8)
     outcome[~found] = EMPTY
-    return Solved(points, outcome, proofs)
+    if task.cell.is_convex and not found.all():
+        nowhere = np.flatnonzero(~found)
+        parts.append((nowhere, _emptiness(task.take(nowhere), row, nowhere)))
+    return Solved(points, outcome, SeveralProofs(n, tuple(parts)))
+
+
+def _emptiness(task: Task, row: Aggregate, which: IntArray) -> TangentProofs:
+    """Return the tangent at the lowest point of a convex row: above 0, so is the row itself."""
+    a, g = row.a[which], row.g[which]
+    lowest = np.where(a > 0, -g / np.where(a > 0, 2 * a, 1.0), 0.0) / task.weights
+    lowest = np.clip(task.start() + lowest, task.lower, task.upper)
+    touched = row_products(lowest, task.cell.quadratics[0].plus)
+    return TangentProofs((touched,), np.ones((len(which), 1)), np.ones(len(which), dtype=bool))
+
+
+def _box_row(task: Task, steps: FloatArray, best: FloatArray, share: float) -> BoxSearch:
+    """Return the search over boxes, from the better of the given and of single changes."""
+    shifted = shift(task)
+    single, cost = single_changes(shifted)
+    better = cost < best
+    mix = np.ones((len(task), 1))
+    search = BoxSearch(
+        [aggregate(shifted, mix)],
+        [mix],
+        np.where(better, cost, best),
+        np.where(better[:, None], single, steps),
+        single=True,
+        share=share,
+    )
+    search.run()
+    return search
 
 
 def solve_separable(task: Task) -> Solved:
@@ -81,8 +124,8 @@ def solve_separable(task: Task) -> Solved:
         again = _prove(shift(task.take(rows)), steps[rows], best[rows], LAST_OPEN)
         proofs = again.proofs()
         parts.append((rows, proofs))
-        for i in rows[np.isfinite(best[rows]) & (proofs.radius < POOR * best[rows])]:
-            parts.append((np.array([i]), bound_row(shifted, int(i), steps[i])))
+        poor = rows[np.isfinite(best[rows]) & (proofs.radius < POOR * best[rows])]
+        parts += [(np.array([i]), bound_row(shifted, int(i), steps[i])) for i in poor]
     found = np.isfinite(best) & ~shifted.contradictory
     points = _settled(shifted, steps, found)
     outcome = np.where(found & ~np.isnan(points).any(axis=1), SOLVED, TROUBLE).astype(np.int8)

@@ -1,0 +1,110 @@
+"""One separable row, solved in closed form for all centers at once, with a sweep as its proof.
+
+At an optimum every moving feature has the same marginal gain v, at most one feature of convex
+gain moves, and those of concave gain that move are the ones with the steepest slopes. So for each
+choice of that one feature (or none) and of how many others move, v^2 solves a linear equation:
+
+    sum_i (g_i^2 - v^2) / (4 a_i)  +  (v^2 - g_j^2) / (4 |a_j|)  =  c.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pertinent._typing import FloatArray
+from pertinent.certificate import SweepProofs
+from pertinent.projection.boxes import Aggregate
+
+#: Points at which the concave part is touched, around the optimum's own share of the budget:
+#: distances from it relative to the budget, and multiples of it.
+SPREAD = np.array([0.0, *(0.004 * 2.0**k for k in range(9))])
+NEARBY = 0.01 * 2.0 ** np.arange(6)
+MULTIPLES = np.array([*(1 + NEARBY), *(1 - NEARBY), *(2.0 ** np.arange(-8, 9))])
+
+
+def closed_form(row: Aggregate) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return optimal steps, their costs and marginal gains, as if no bound mattered.
+
+    The cost is ``inf`` where there is no such step, or where it leaves the bounds.
+    """
+    n = len(row.g)
+    a, steep = row.a[0], np.abs(row.g)
+    concave, convex = np.flatnonzero(a > 0), np.flatnonzero(a < 0)
+    order = np.argsort(-steep[:, concave], axis=1, kind="stable")
+    ranked = np.take_along_axis(steep[:, concave], order, axis=1)
+    curve = a[concave][order]
+    gained, spent = _sums(ranked**2 / (4 * curve)), _sums(ranked / (2 * curve))
+    gain_loss, spend_loss = _sums(1 / (4 * curve)), _sums(1 / (2 * curve))
+    # With k of them moving, v lies between the slopes of the k-th and of the next.
+    most = np.hstack([np.full((n, 1), np.inf), ranked])
+    least = np.hstack([ranked, np.zeros((n, 1))])
+    best, chosen, level = np.full(n, np.inf), np.full(n, -1), np.zeros(n)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for j in (-1, *convex):
+            own = 0.0 if j < 0 else 1 / (4 * -a[j])
+            slope = np.zeros(n) if j < 0 else steep[:, j]
+            need = row.c[:, None] - gained + own * slope[:, None] ** 2
+            v = np.sqrt(need / (own - gain_loss))
+            cost = spent - spend_loss * v + (0.0 if j < 0 else 2 * own * (v - slope[:, None]))
+            fits = (v >= least * (1 - 1e-12)) & (v <= most * (1 + 1e-12)) & (v >= slope[:, None])
+            cost = np.where(fits & np.isfinite(cost), cost, np.inf)
+            k = cost.argmin(axis=1)
+            value = cost[np.arange(n), k]
+            better = value < best
+            best[better], chosen[better] = value[better], j
+            level[better] = v[np.arange(n), k][better]
+    return _steps(row, best, chosen, level)
+
+
+def _sums(terms: FloatArray) -> FloatArray:
+    return np.hstack([np.zeros((len(terms), 1)), np.cumsum(terms, axis=1)])
+
+
+def _steps(
+    row: Aggregate, best: FloatArray, chosen: FloatArray, level: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the steps of the chosen combinations, where they stay within the bounds."""
+    a, steep = row.a[0], np.abs(row.g)
+    spend = np.where(a > 0, np.maximum(steep - level[:, None], 0.0), 0.0)
+    spend = spend / np.where(a > 0, 2 * a, 1.0)
+    rows = np.flatnonzero(chosen >= 0)
+    j = chosen[rows]
+    spend[rows, j] = (level[rows] - steep[rows, j]) / (2 * -a[j])
+    steps = np.where(row.g > 0, -spend, spend)
+    inside = ((steps <= row.up) & (steps >= -row.down)).all(axis=1) & np.isfinite(best)
+    # A feature without curvature is a case of its own, left to the boxes.
+    plain = ((a == 0) & (row.g != 0)).any(axis=1)
+    good = inside & ~plain
+    cost = np.where(good, spend.sum(axis=1), np.inf)
+    return np.where(good[:, None], steps, 0.0), cost, level
+
+
+def sweep_proofs(row: Aggregate, steps: FloatArray, radius: FloatArray) -> SweepProofs:
+    """Return slopes that touch the concave part densely near the optimum, sparsely elsewhere."""
+    a, steep = row.a[0], np.abs(row.g)
+    concave = a > 0
+    own = np.abs(steps[:, concave]).sum(axis=1)[:, None]
+    spread = radius[:, None] * SPREAD
+    shares = np.hstack([own + spread, own - spread, own * MULTIPLES])
+    shares = np.sort(np.clip(shares, 0.0, radius[:, None]), axis=1)
+    return SweepProofs(radius, _levels(a[concave], steep[:, concave], shares))
+
+
+def _levels(a: FloatArray, steep: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return the marginal gain at which the concave features together spend each share.
+
+    Spending is ``sum_i max(|g_i| - v, 0) / (2 a_i)``, linear in v between the slopes.
+    """
+    order = np.argsort(-steep, axis=1, kind="stable")
+    ranked = np.take_along_axis(steep, order, axis=1)
+    rate, spent = np.zeros(shares.shape), np.zeros(shares.shape)
+    per, linear = _sums(1 / (2 * a)[order]), _sums(ranked / (2 * a[order]))
+    for k in range(len(a)):
+        # With k + 1 of them moving, starting where v reaches the slope of the (k + 1)-th.
+        begins = linear[:, k] - per[:, k] * ranked[:, k]
+        moving = shares >= begins[:, None]
+        rate = np.where(moving, per[:, k + 1, None], rate)
+        spent = np.where(moving, linear[:, k + 1, None], spent)
+    top = ranked[:, :1] if len(a) else np.zeros((len(steep), 1))
+    level = np.where(rate > 0, (spent - shares) / np.where(rate > 0, rate, 1.0), top)
+    return np.maximum(level, 0.0)
