@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +34,19 @@ class Table:
     def __len__(self) -> int:
         return len(self.values)
 
-    @property
+    @cached_property
+    def _schema(self) -> Mapping[str, Any]:
+        """The types of the source's columns, asked for once."""
+        return dict(self.source.schema)
+
+    @cached_property
     def single_precision(self) -> bool:
         """Whether answers are handed out as float32."""
         if isinstance(self.source, nw.DataFrame):
-            return any(dtype == nw.Float32 for dtype in self.source.schema.values())
+            return any(dtype == nw.Float32 for dtype in self._schema.values())
         return getattr(self.source, "dtype", None) == np.float32
 
-    @property
+    @cached_property
     def booleans(self) -> IntArray:
         """The columns of ``values`` that hold truth values, by the type of their source."""
         if not isinstance(self.source, nw.DataFrame):
@@ -49,7 +55,7 @@ class Table:
         found = [
             self.features.first[j]
             for j, name in enumerate(own)
-            if not self.features.is_category(j) and self.source.schema[name] == nw.Boolean
+            if not self.features.is_category(j) and self._schema[name] == nw.Boolean
         ]
         return np.array(found, dtype=np.int64)
 
@@ -123,6 +129,8 @@ class Table:
     def for_model(self, points: FloatArray) -> Any:
         """Return points as the model's ``predict`` takes them."""
         if self.features.named and isinstance(self.source, nw.DataFrame):
+            if self.features.is_plain and not self._has_other_dtypes():
+                return self._plain_frame(points)
             frame = self._frame(points, self.features.names)
             native = frame.to_native()
             # scikit-learn selects columns of pandas and polars by name, not of Arrow tables.
@@ -130,6 +138,13 @@ class Table:
         if not self.features.is_plain and isinstance(self.source, nw.DataFrame):
             return self._frame(points, self._source_names()).to_native()
         return self._array(points)
+
+    def _plain_frame(self, points: FloatArray) -> Any:
+        """Return numbers as a frame without copying them column by column."""
+        backend = self.source.implementation
+        chosen: Any = "pandas" if backend.is_pyarrow() else backend
+        names = list(self.features.names)
+        return nw.from_numpy(self._array(points), names, backend=chosen).to_native()
 
     def write(self, points: FloatArray) -> Any:
         """Return one point for each row, as the kind of table the samples came in."""
@@ -178,11 +193,11 @@ class Table:
 
     def _has_other_dtypes(self) -> bool:
         """Whether any column is anything but float64."""
-        return any(dtype != nw.Float64 for dtype in self.source.schema.values())
+        return any(dtype != nw.Float64 for dtype in self._schema.values())
 
     def _series(self, name: str, j: int, points: FloatArray) -> Any:
         """Return one column in the type of its source, where its values allow that."""
-        dtype = self.source.schema[name]
+        dtype = self._schema[name]
         values = self._raw_column(j, points)
         if self.features.is_category(j) or values.dtype == object:
             return self._like_source(name, list(values), missing=any(v is None for v in values))

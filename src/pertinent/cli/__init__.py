@@ -1,4 +1,4 @@
-"""The command line: ``pertinent demo | explain | report | check | models``.
+"""The command line: ``pertinent demo | explain | report | check | models | run``.
 
 Exit codes
 ----------
@@ -28,6 +28,7 @@ DONE, MISUSED, REFUSED, UNANSWERED, REFUTED, UNCHECKED = 0, 2, 3, 4, 5, 6
 def main() -> None:
     """Run the command line."""
     try:
+        import pertinent.cli.run  # noqa: F401 - registers its command beside the others
         from pertinent.cli.app import app
     except ImportError as error:
         if error.name not in ("typer", "rich"):

@@ -15,7 +15,7 @@ import numpy as np
 from pertinent._typing import BoolArray
 from pertinent.exceptions import InputError, unknown_name
 from pertinent.features import Features
-from pertinent.scale.columns import failed_batch, to_batch
+from pertinent.scale.columns import failed_batch, to_batch, without_negatives
 from pertinent.scale.schema import arrow, output_schema
 
 if TYPE_CHECKING:
@@ -62,23 +62,27 @@ def explain_batches(
     >>> [answer.num_rows for answer in explain_batches(explainer, batches)]
     [50, 50, 50]
     """
-    for batch in batches:
-        yield _explained(explainer, batch, target, keep)
-
-
-def _explained(
-    explainer: Explainer, batch: pa.RecordBatch, target: Any, keep: Sequence[str]
-) -> pa.RecordBatch:
-    pa = arrow()
-    kept = kept_columns(batch.schema, keep)
     schema = output_schema(explainer)
-    samples = _samples(explainer.prepared.features, batch, keep)
-    # What fails without any row is the fault of the table, not of a row: it is raised.
-    explainer.explain(samples.slice(0, 0), target=target)
-    whole = _joined([failed_batch([], schema), *_answers(explainer, samples, target, schema)])
+    checked = None
+    for batch in batches:
+        samples = _samples(explainer.prepared.features, batch, keep)
+        if samples.schema != checked:
+            # What fails without any row is the fault of the table, not of a row: it is raised.
+            explainer.explain(samples.slice(0, 0), target=target)
+            checked = samples.schema
+        answers = _answers(explainer, samples, target, schema)
+        yield _with_kept(explainer, batch, keep, _joined([failed_batch([], schema), *answers]))
+
+
+def _with_kept(
+    explainer: Explainer, batch: pa.RecordBatch, keep: Sequence[str], answers: pa.RecordBatch
+) -> pa.RecordBatch:
+    if not keep:
+        return answers
+    kept = kept_columns(batch.schema, keep)
     columns = [batch.column(name) for name in kept.names]
-    return pa.RecordBatch.from_arrays(
-        [*columns, *whole.columns], schema=output_schema(explainer, kept)
+    return arrow().RecordBatch.from_arrays(
+        [*columns, *answers.columns], schema=output_schema(explainer, kept)
     )
 
 
@@ -101,6 +105,7 @@ def kept_columns(schema: pa.Schema, keep: Sequence[str]) -> pa.Schema:
 def _samples(features: Features, batch: pa.RecordBatch, keep: Sequence[str]) -> pa.Table:
     """Return the columns that the model reads, numbers as doubles."""
     pa = arrow()
+    kept_columns(batch.schema, keep)
     own = [name for name in batch.schema.names if name not in keep]
     if set(features.names) <= set(batch.schema.names):
         own = list(features.names)
@@ -123,7 +128,7 @@ def _answers(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the answers in order: runs of readable rows together, the others with their reason."""
     gone = _missing(explainer.prepared.features, samples)
-    missing = gone.any(axis=1)
+    missing: BoolArray = np.asarray(gone.any(axis=1))
     edges = np.flatnonzero(np.diff(missing, prepend=~missing[:1]))
     for start, stop in itertools.pairwise([*edges.tolist(), len(missing)]):
         if missing[start]:
@@ -138,7 +143,7 @@ def _halved(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the answers, halving whatever is refused until the refused row stands alone."""
     try:
-        found = explainer.explain(samples, target=target)
+        found = _answer(explainer, samples, target, schema)
     except InputError as error:
         if len(samples) == 1:
             yield failed_batch([str(error)], schema)
@@ -147,7 +152,24 @@ def _halved(
         yield from _halved(explainer, samples.slice(0, half), target, schema)
         yield from _halved(explainer, samples.slice(half), target, schema)
     else:
-        yield to_batch(found, schema)
+        yield found
+
+
+def _answer(
+    explainer: Explainer, samples: pa.Table, target: Any, schema: pa.Schema
+) -> pa.RecordBatch:
+    """Return the answers; rows that are predicted as the target already get no negative."""
+    prepared = explainer.prepared
+    if target is None:
+        return to_batch(explainer.explain(samples), schema)
+    place = prepared.places(np.array([target]))[0]
+    there = prepared.predict(prepared.features.read(samples)) == place
+    towards = explainer.explain(samples.filter(~there), target=target)
+    alone = to_batch(explainer.explain(samples.filter(there)), schema)
+    reason = f"already predicted as the target {target!r}"
+    parts = [to_batch(towards, schema), without_negatives(alone, target, reason)]
+    order = np.argsort(np.concatenate([np.flatnonzero(~there), np.flatnonzero(there)]))
+    return _joined(parts).take(arrow().array(order))
 
 
 def _missing(features: Features, samples: pa.Table) -> BoolArray:
@@ -164,5 +186,5 @@ def _missing(features: Features, samples: pa.Table) -> BoolArray:
 
 
 def _reasons(names: Sequence[str], gone: BoolArray) -> list[str]:
-    listed = ([repr(names[j]) for j in np.flatnonzero(row)] for row in gone)
+    listed = ([repr(names[j]) for j in np.flatnonzero(row).tolist()] for row in gone)
     return [f"missing or infinite values in {', '.join(row)}" for row in listed]

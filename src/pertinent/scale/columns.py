@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent._typing import BoolArray, IntArray
+from pertinent._typing import BoolArray, CodeArray, IntArray
 from pertinent.certificate import status_names
 from pertinent.scale.schema import arrow
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pertinent.explanation import Explanations, Results
+
+_STATUSES = [str(name) for name in status_names(np.arange(4, dtype=np.int8))]
 
 
 def to_batch(explanations: Explanations, schema: pa.Schema) -> pa.RecordBatch:
@@ -44,6 +46,24 @@ def failed_batch(reasons: list[str], schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
+def without_negatives(batch: pa.RecordBatch, target: Any, reason: str) -> pa.RecordBatch:
+    """Return the batch with its negatives replaced by the reason why there are none."""
+    pa = arrow()
+    known = {
+        "target": target,
+        "negative_status": "failed",
+        "negative_reason": reason,
+        "changed": "",
+    }
+    arrays = []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        if field.name in known or field.name == "overlap" or field.name.startswith("negative"):
+            value = known.get(field.name)
+            column = pa.array([value] * len(batch), type=field.type)
+        arrays.append(column)
+    return pa.RecordBatch.from_arrays(arrays, schema=batch.schema)
+
+
 def _columns(explanations: Explanations) -> Iterator[tuple[str, pa.Array]]:
     pa = arrow()
     positive, negative = explanations.positive, explanations.negative
@@ -57,7 +77,7 @@ def _columns(explanations: Explanations) -> Iterator[tuple[str, pa.Array]]:
         ("positive", positive, positive.kept, "kept"),
         ("negative", negative, negative.changed, "changed"),
     ):
-        yield f"{kind}_status", _chosen(status_names(np.arange(4)), results.status_code)
+        yield f"{kind}_status", _chosen(_STATUSES, results.status_code)
         yield f"{kind}_size", _numbers(results.objective, results.found)
         yield f"{kind}_bound", pa.array(results.bound)
         yield f"{kind}_unique", pa.array(results.unique_code == 1, mask=results.unique_code < 0)
@@ -75,9 +95,9 @@ def _labels(classes: NDArray[Any], places: IntArray) -> pa.Array:
     return pa.array(known).take(pa.array(places, mask=places < 0))
 
 
-def _chosen(words: Any, places: IntArray) -> pa.Array:
+def _chosen(words: list[str], places: CodeArray) -> pa.Array:
     pa = arrow()
-    return pa.array([str(word) for word in words]).take(pa.array(places.astype(np.int64)))
+    return pa.array(words).take(pa.array(places.astype(np.int64)))
 
 
 def _numbers(values: Any, found: BoolArray) -> pa.Array:

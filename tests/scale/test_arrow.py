@@ -1,0 +1,135 @@
+"""Arrow batches in, Arrow batches out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import pertinent
+from pertinent.exceptions import InputError, MissingExtraError
+from pertinent.scale import explain_batches, output_schema
+
+pa = pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return load_iris(as_frame=True).data
+
+
+@pytest.fixture(scope="module")
+def explainer(frame):
+    names = np.array(["setosa", "versicolor", "virginica"])[load_iris().target]
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(frame, names)
+    return pertinent.Explainer(model, data=frame)
+
+
+def explained(explainer, frame, rows=None, **settings):
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    batches = table.to_batches(max_chunksize=rows)
+    return pa.Table.from_batches(explain_batches(explainer, batches, **settings))
+
+
+def test_the_declared_schema_is_kept(explainer, frame):
+    assert explained(explainer, frame).schema == output_schema(explainer)
+
+
+@pytest.mark.parametrize("rows", [1, 13, 150])
+def test_any_cut_gives_the_same_rows(explainer, frame, rows):
+    assert explained(explainer, frame, rows).equals(explained(explainer, frame))
+
+
+def test_columns_are_those_of_to_frame(explainer, frame):
+    ours = explained(explainer, frame).to_pandas()
+    theirs = explainer.explain(frame).to_arrow().to_pandas()
+    pd.testing.assert_frame_equal(ours, theirs, check_dtype=False, check_exact=True)
+
+
+def test_a_key_is_handed_through(explainer, frame):
+    keyed = frame.assign(key=[f"row {i}" for i in range(len(frame))])
+    found = explained(explainer, keyed, 40, keep=["key"])
+    assert found.column_names[0] == "key"
+    assert found["key"].to_pylist() == keyed["key"].tolist()
+    assert found.drop_columns(["key"]).equals(explained(explainer, frame))
+
+
+def test_kept_columns_must_exist_and_not_clash(explainer, frame):
+    with pytest.raises(InputError, match="'kye' is not a column .* mean 'key'"):
+        explained(explainer, frame.assign(key=1), keep=["kye"])
+    with pytest.raises(InputError, match="'prediction'.*Rename"):
+        explained(explainer, frame.assign(prediction=1), keep=["prediction"])
+
+
+def test_rows_that_cannot_be_read_are_failed_with_a_reason(explainer, frame):
+    broken = frame.copy()
+    broken.iloc[1, 2], broken.iloc[4, 0] = np.nan, np.inf
+    found = explained(explainer, broken)
+    whole = explained(explainer, frame)
+    assert found["positive_status"].to_pylist()[1] == "failed"
+    assert "petal length" in found["negative_reason"].to_pylist()[1]
+    assert "sepal length" in found["negative_reason"].to_pylist()[4]
+    kept = [i for i in range(len(frame)) if i not in (1, 4)]
+    assert found.take(kept).equals(whole.take(kept))
+
+
+def test_a_missing_column_is_raised(explainer, frame):
+    with pytest.raises(InputError, match="lacks the columns"):
+        explained(explainer, frame.drop(columns=frame.columns[0]))
+
+
+def test_rows_of_the_target_class_keep_their_positive(explainer, frame):
+    found = explained(explainer, frame, target="virginica").to_pandas()
+    free = explained(explainer, frame).to_pandas()
+    there = found["prediction"] == "virginica"
+    assert there.any()
+    assert (found["negative_status"][there] == "failed").all()
+    assert found["negative_reason"][there].str.contains("already").all()
+    assert (found["target"] == "virginica").all()
+    assert (found["kept"] == free["kept"]).all()
+    assert (found["negative_status"][~there] == "optimal").all()
+
+
+def test_numbers_of_other_types_are_read_as_doubles(explainer, frame):
+    single = explained(explainer, frame.astype(np.float32))
+    double = explained(explainer, frame.astype(np.float32).astype(float))
+    assert single.equals(double)
+
+
+def test_empty_batches(explainer, frame):
+    found = list(explain_batches(explainer, [pa.RecordBatch.from_pandas(frame.head(0))]))
+    assert found[0].num_rows == 0
+    assert found[0].schema == output_schema(explainer)
+    assert list(explain_batches(explainer, [])) == []
+
+
+def test_categories_and_unknown_ones():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({
+        "color": rng.choice(["red", "green", "blue"], 200),
+        "size": rng.normal(size=200),
+    })  # fmt: skip
+    y = (frame["size"] + (frame["color"] == "red") > 0.3).astype(int)
+    encode = make_column_transformer((OneHotEncoder(), ["color"]), remainder="passthrough")
+    model = make_pipeline(encode, LogisticRegression()).fit(frame, y)
+    explainer = pertinent.Explainer(model, data=frame)
+    frame.loc[3, "color"] = "violet"
+    found = explained(explainer, frame.head(20)).to_pandas()
+    assert "violet" in found["positive_reason"][3]
+    good = found.drop(index=3)
+    assert (good["negative_status"] == "optimal").all()
+    changed = good[["negative.color", "negative.size"]].set_axis(["color", "size"], axis=1)
+    assert (explainer.model.predict(changed) == good["target"].astype(int)).all()
+
+
+def test_without_pyarrow_the_extra_is_named(explainer, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"pertinent\[arrow\]"):
+        output_schema(explainer)
