@@ -47,7 +47,7 @@ RULES = Constraints(
     frozen=["age", "marital", "records", "price"],
     bounds={"expenses": (0, None), "income": (0, None), "assets": (0, None), "debt": (0, None),
             "amount": (0, None), "time": (6, 72)},
-    integer=["time", "expenses", "income", "assets", "debt", "amount"],
+    integer=["seniority", "time", "expenses", "income", "assets", "debt", "amount"],
 )  # fmt: skip
 
 

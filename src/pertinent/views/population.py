@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray
-from pertinent.views.summary import Summary, asked_of
+from pertinent.views.summary import Summary, asked_of, model_name
 from pertinent.views.words import counted, label_text, listed, percent
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def summarize_population(explanations: Explanations) -> Summary:
     return {
         "n": len(explanations),
         "subject": wording.subject,
-        "model": type(asked.prepared.model).__name__,
+        "model": model_name(asked.prepared.model),
         "n_features": len(features),
         "constraints": str(asked.prepared.constraints),
         "baseline": asked.baseline,

@@ -14,10 +14,13 @@ import numpy as np
 from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.features import Table
 from pertinent.prepared import Prepared
+from pertinent.projection.problem import distance
 from pertinent.rulecheck import broken_rules
 
 #: Steps of a tenth each, before the exact number is shown.
 REFINEMENTS = 6
+#: What is shown may be this much larger than what was proved smallest, relatively.
+SLACK = 0.02
 
 
 def first_steps(samples: FloatArray, scale: FloatArray, baseline: FloatArray) -> FloatArray:
@@ -88,7 +91,9 @@ def round_valid(
         inside = ((tried >= low[waiting]) & (tried <= high[waiting])).all(axis=1)
         some = table.take(waiting)
         right = prepared.predict(some, tried) == labels[waiting]
-        good = inside & right & ~rules_broken(prepared, some, tried, changes=changes)
+        size = distance(tried, start[waiting], prepared.weights)
+        close = size <= (1 + SLACK) * distance(points[waiting], start[waiting], prepared.weights)
+        good = inside & right & close & ~rules_broken(prepared, some, tried, changes=changes)
         shown[waiting[good]] = tried[good]
         waiting = waiting[~good]
     return shown

@@ -69,6 +69,12 @@ def asked_of(explanations: Explanations) -> Asked:
     return explanations.asked
 
 
+def model_name(model: Any) -> str:
+    """Return the name of a classifier; of a pipeline, that of its last step."""
+    steps = getattr(model, "steps", None)
+    return type(steps[-1][1]).__name__ if steps else type(model).__name__
+
+
 def rounding_steps(explanations: Explanations) -> FloatArray:
     """Return the coarsest step at which the values of each feature are shown."""
     asked = asked_of(explanations)
@@ -127,7 +133,7 @@ def _summary(
         "row": row,
         "id": name,
         "subject": wording.subject,
-        "model": type(asked.prepared.model).__name__,
+        "model": model_name(asked.prepared.model),
         "classes": positive.classes.tolist(),
         "prediction": prediction,
         "prediction_text": wording.labels.get(prediction),
