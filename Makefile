@@ -17,7 +17,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_N
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-browser docs lint format bench-linear bench-quadratic bench-exact clean distclean
+.PHONY: help demo test test-browser docs lint format bench-linear bench-quadratic bench-exact bench-lvq paper test-slow clean distclean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -26,7 +26,10 @@ demo: $(VENV)/.stamp-demo ## Explain decisions of a model on embedded data
 	$(BIN)/python -m pertinent.demo
 
 test: lint ## Run every check: ruff, mypy, tests and doctests
-	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS)
+
+test-slow: $(VENV)/.stamp-test ## Run the tests that take minutes each
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m slow $(PYTEST_ARGS)
 
 test-browser: $(VENV)/.stamp-browser ## Test the report in a browser; needs an installed Chromium
 	$(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/browser
@@ -51,6 +54,12 @@ bench-quadratic: $(VENV)/.stamp-test ## Time QDA and naive Bayes against CVXPY; 
 
 bench-exact: $(VENV)/.stamp-test ## How often the paper's support is not minimal; time against a MILP
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.exact
+
+bench-lvq: $(VENV)/.stamp-test ## Time prototype models against the paper's loop; 1-NN up to 10,000 points
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.lvq
+
+paper: $(VENV)/.stamp-test ## Recompute the paper's table; resumes where it was interrupted
+	$(ONE_THREAD) $(BIN)/python -m experiments --jobs $(JOBS)
 
 clean: ## Remove caches and build products
 	rm -rf build dist docs/_build docs/auto_examples docs/generated pertinent-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -50,7 +50,13 @@ def _beside(cell: Cell, measure: str) -> str:
 
 def markdown(cells: Sequence[Cell]) -> str:
     """Return the whole report."""
-    parts = [_table_part(cells), _verdict_part(cells), _strict_part(cells), _unique_part(cells)]
+    parts = [
+        _table_part(cells),
+        _verdict_part(cells),
+        _exact_part(cells),
+        _strict_part(cells),
+        _unique_part(cells),
+    ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -93,6 +99,31 @@ def _verdict_part(cells: Sequence[Cell]) -> str:
         "is a linear classifier, so one feature suffices.\n\n"
     )
     return text + _rows(["data", "model", "ours against the paper's"], rows)
+
+
+def _exact_part(cells: Sequence[Cell]) -> str:
+    some = [cell for cell in cells if cell.exact_explained > 0]
+    rows = [
+        [
+            cell.data,
+            cell.model,
+            f"{cell.sparsity:.2f}",
+            f"{cell.exact_sparsity:.2f}",
+            f"{cell.closeness_plus:.3f}",
+            f"{cell.exact_closeness:.3f}",
+            f"{cell.exact_explained:.1%}",
+        ]
+        for cell in some
+    ]
+    header = [
+        "data", "model", "two-phase sparsity", "exact sparsity", "two-phase closeness+",
+        "exact closeness", "explained",
+    ]  # fmt: skip
+    text = (
+        "## Eq. 3 itself\n\nThe two phases relax the paper's eq. 3 (fewest features, then closest "
+        "values). Solved exactly, it is sparser or closer.\n\n"
+    )
+    return text + _rows(header, rows)
 
 
 def _strict_part(cells: Sequence[Cell]) -> str:

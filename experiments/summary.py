@@ -47,6 +47,9 @@ class Cell:
     strict_equal: float
     strict_sparser: float
     strict_denser: float
+    exact_sparsity: float
+    exact_closeness: float
+    exact_explained: float
     milliseconds: float
 
 
@@ -66,6 +69,7 @@ def _cell(data: str, model: str, runs: Records) -> Cell:
         for name in (
             *MEASURES, "f1", "explained", "proved", "unique", "negative_explained",
             "negative_proved", "negative_unique", "strict_sparsity", "strict_explained",
+            "exact_sparsity", "exact_closeness", "exact_explained",
         )
     }  # fmt: skip
     values |= {f"{name}_var": float(np.nanvar(column[name])) for name in MEASURES}
@@ -97,25 +101,25 @@ def verdict(cell: Cell) -> str:
     paper = PAPER.get(cell.data, {}).get(cell.model)
     if paper is None:
         return "not in the paper"
-    sparse = round(cell.sparsity, 2) >= paper["sparsity"][0]
-    close = round(cell.closeness_plus, 2) <= paper["closeness_plus"][0]
-    if sparse and close:
-        return "reached: at least as sparse and as close, on every sample"
-    if sparse and cell.sparsity - paper["sparsity"][0] > 0.5:
+    wanted, close = paper["sparsity"][0], paper["closeness_plus"][0]
+    if round(cell.sparsity, 2) >= wanted and round(cell.closeness_plus, 2) <= close:
+        return "reached by the two phases, on every sample"
+    exact = f"{cell.exact_sparsity:.2f} at closeness {cell.exact_closeness:.2f}"
+    if round(cell.exact_sparsity, 2) >= wanted and round(cell.exact_closeness, 2) <= close:
         return (
-            f"sparser ({cell.sparsity:.2f} against {paper['sparsity'][0]:.2f}), so fewer features "
-            f"carry the class; keeping exact values (closeness 0) still reaches "
-            f"{cell.strict_sparsity:.2f}"
+            f"two-phase {cell.sparsity:.2f} at {cell.closeness_plus:.2f} on every sample (the "
+            f"paper's means are over the samples that survived its rounding); eq. 3 solved "
+            f"exactly reaches {exact} on {cell.exact_explained:.0%} of them"
         )
-    if sparse:
+    if round(cell.strict_sparsity, 2) >= wanted:
         return (
-            "as sparse; the paper's closeness is over the samples that survived its rounding "
-            f"only, and exact values (closeness 0) reach a sparsity of {cell.strict_sparsity:.2f} "
-            f"on {cell.strict_explained:.0%} of all samples"
+            f"at another trade-off: {exact}, against {wanted:.2f} at {close:.2f} in the paper; "
+            f"keeping exact values (closeness 0) reaches a sparsity of {cell.strict_sparsity:.2f} "
+            f"on {cell.strict_explained:.0%} of all samples: better in both"
         )
     return (
-        f"less sparse than the paper's {paper['sparsity'][0]:.2f} on the samples it kept: ours "
-        "counts every sample"
+        f"not reached: {exact}, against {wanted:.2f} at {close:.2f} in the paper on the samples "
+        "that it kept"
     )
 
 
