@@ -21,6 +21,7 @@ from pertinent.exact import (
     data_ranges,
     exact,
     few_changes,
+    refuse_misplaced,
     strict,
     sufficient,
 )
@@ -138,6 +139,7 @@ def pertinent_positives(
             f"plausibility works with method='two-phase' only. Got {method!r}: an exact set of "
             "features and a density cannot be asked for together."
         )
+    refuse_misplaced(method, fallback, alternatives)
     if not off_tol >= 0:
         raise InputError(f"off_tol must be a number of at least 0. Got {off_tol!r} instead.")
     prepared, train = _prepare(

@@ -221,6 +221,10 @@ def test_bad_arguments_are_named(cancer):
         pertinent.pertinent_positives(model, X[:2], method="fast")
     with pytest.raises(InputError, match="alternatives must be a whole number"):
         pertinent.pertinent_positives(model, X[:2], method="strict", alternatives=-1)
+    with pytest.raises(InputError, match="fallback=True belongs to"):
+        pertinent.pertinent_positives(model, X[:2], method="exact", fallback=True)
+    with pytest.raises(InputError, match="alternatives belong to"):
+        pertinent.pertinent_positives(model, X[:2], alternatives=2)
     with pytest.raises(InputError, match="time_limit must be"):
         pertinent.pertinent_positives(model, X[:2], method="strict", time_limit=0)
     with pytest.raises(InputError, match="norm must be 'l1' or 'l0'"):

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pertinent._typing import FloatArray, IntArray
-from pertinent.certificate._cardinality import refutes, weighted
+from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.certificate._cardinality import ROUNDING, refutes, weighted
 from pertinent.certificate._proofs import Proofs
 from pertinent.regions import Cell
 
@@ -49,10 +49,16 @@ class SufficientProofs(Proofs):
         upper: FloatArray,
     ) -> FloatArray:
         """Return the number of features proved necessary; the centers are the samples."""
-        proved = np.zeros(len(centers))
-        for i, x in enumerate(centers):
+        closed = np.zeros(len(centers), dtype=bool)
+        if self.rivals is None:
+            closed = _one_row_suffices(cell, centers, lower, upper, self.size)
+        proved = np.where(closed, self.size, 0.0)
+        for i in np.flatnonzero(~closed):
+            x = centers[i]
             if self.rivals is None:
-                gain, need = weighted(*_worst_case(cell, x, lower[i], upper[i]), self.extra.get(i))
+                gain, need = weighted(
+                    *_worst_case(cell, x, lower[i], upper[i]), self.extra.get(int(i))
+                )
             else:
                 rivals = self.rivals[i]
                 inside = ((rivals >= lower[i]) & (rivals <= upper[i])).all(axis=1)
@@ -65,6 +71,21 @@ class SufficientProofs(Proofs):
             if fewer >= 0 and refutes(gain, need, fewer):
                 proved[i] = self.size[i]
         return proved
+
+
+def _one_row_suffices(
+    cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray, size: FloatArray
+) -> BoolArray:
+    """Return for which samples a single linear row refutes all sets of ``size - 1`` features."""
+    count = np.minimum(size - 1, x.shape[1]).astype(np.int64)
+    closed = np.zeros(len(x), dtype=bool)
+    for g, h in zip(cell.G, cell.h, strict=True):
+        gain = np.maximum(g * (lower - x), g * (upper - x))
+        need = (g * x).sum(axis=1) - h + gain.sum(axis=1)
+        reach = np.cumsum(-np.sort(-gain, axis=1), axis=1)
+        most = np.where(count > 0, reach[np.arange(len(x)), np.maximum(count, 1) - 1], 0.0)
+        closed |= most < need - ROUNDING * (np.abs(need) + gain.sum(axis=1))
+    return np.asarray(closed & (count >= 0))
 
 
 def _worst_case(

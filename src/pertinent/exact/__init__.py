@@ -3,7 +3,13 @@
 from pertinent.exact.alternative import Alternative
 from pertinent.exact.negatives import FewChanges, few_changes
 from pertinent.exact.positives import exact
-from pertinent.exact.question import Effort, ExactQuestion, checked_count, data_ranges
+from pertinent.exact.question import (
+    Effort,
+    ExactQuestion,
+    checked_count,
+    data_ranges,
+    refuse_misplaced,
+)
 from pertinent.exact.strict import strict
 from pertinent.exact.sufficient import sufficient
 
@@ -16,6 +22,7 @@ __all__ = [
     "data_ranges",
     "exact",
     "few_changes",
+    "refuse_misplaced",
     "strict",
     "sufficient",
 ]

@@ -64,10 +64,12 @@ def few_changes(
     """Return negatives by the number of their changes, and as many alternatives as asked for."""
     if question.norm == "l0":
         refuse_lattices(prepared, table, 'norm="l0"')
+        _refuse_together(prepared)
+        question = replace(question, max_changes=_fewer(prepared, question))
         return _fewest(prepared, table, labels, question)
     if question.max_changes is not None and _by_rules(prepared, table):
         # Categories, whole numbers and features that change together: the rules count them.
-        rules = replace(prepared.constraints, max_changes=question.max_changes)
+        rules = replace(prepared.constraints, max_changes=_fewer(prepared, question))
         prepared = replace(prepared, constraints=rules)
         question = replace(question, max_changes=None)
     negatives = nearest_contrast(prepared, table, labels, question)
@@ -87,6 +89,20 @@ def few_changes(
         )
         negatives = replace(negatives, alternatives=others)
     return negatives
+
+
+def _fewer(prepared: Prepared, question: FewChanges) -> int | None:
+    """Return how many features may change by the question and by the rules."""
+    both = (prepared.constraints.max_changes, question.max_changes)
+    return min((most for most in both if most is not None), default=None)
+
+
+def _refuse_together(prepared: Prepared) -> None:
+    if prepared.constraints.together:
+        raise InputError(
+            'norm="l0" counts each feature by itself, and the constraints bind some together. '
+            "Use max_changes, which knows them."
+        )
 
 
 def _by_rules(prepared: Prepared, table: Table) -> bool:

@@ -66,6 +66,16 @@ class ExactQuestion(PositiveQuestion):
     ranges: tuple[FloatArray, FloatArray] | None = None
 
 
+def refuse_misplaced(method: str, fallback: bool, alternatives: int) -> None:
+    """Say which method an argument belongs to, rather than ignore it."""
+    if fallback and method != "strict":
+        raise InputError(f'fallback=True belongs to method="strict". Got method={method!r}.')
+    if alternatives and method not in ("strict", "exact"):
+        raise InputError(
+            f'alternatives belong to method="strict" and "exact". Got method={method!r}.'
+        )
+
+
 def checked_count(alternatives: int) -> int:
     """Return the number of alternatives asked for, or say what is wrong with it."""
     if isinstance(alternatives, bool) or int(alternatives) != alternatives or alternatives < 0:

@@ -8,6 +8,7 @@ import numpy as np
 
 from pertinent._typing import FloatArray
 from pertinent.exact.question import ExactQuestion
+from pertinent.exact.strict import strict_limits
 from pertinent.exact.sufficient import sufficient_limits
 from pertinent.explanation import Negatives, Positives
 from pertinent.negative import negative_limits
@@ -26,7 +27,7 @@ def recheck_exact_positives(
     if positives.method == "sufficient":
         limits = sufficient_limits(prepared, samples, question)
     elif positives.method == "strict":
-        limits = prepared.constraints.limits(prepared.features, samples)
+        limits = strict_limits(prepared, positives.table, question)
     else:
         limits = positive_limits(prepared, samples, question)
     margin = prepared.margin_for(positives.table)

@@ -17,6 +17,7 @@ from pertinent.certificate import (
     Certificate,
     StrictProofs,
 )
+from pertinent.domains import is_on_lattice
 from pertinent.exact.alternative import Alternative
 from pertinent.exact.choices import Choices, strict_choices
 from pertinent.exact.question import ExactQuestion, in_precision_of
@@ -44,7 +45,7 @@ def strict(
     refuse_categories(prepared, 'method="strict"')
     question = in_precision_of(table, question)
     samples = table.values
-    lower, upper = prepared.constraints.limits(prepared.features, samples)
+    lower, upper = strict_limits(prepared, table, question)
     choices = strict_choices(samples, question.baseline, lower, upper, question.off_tol)
     search = _Attempts(prepared, table, labels, question, choices, lower, upper)
     search.run()
@@ -52,6 +53,22 @@ def strict(
     if question.fallback:
         positives = with_fallback(prepared, positives, question)
     return positives
+
+
+def strict_limits(
+    prepared: Prepared, table: Table, question: ExactQuestion
+) -> tuple[FloatArray, FloatArray]:
+    """Return the allowed range: what is confined to whole numbers cannot rest elsewhere."""
+    lower, upper = prepared.constraints.limits(prepared.features, table.values)
+    digits = {int(j): 0 for j in table.booleans} | prepared.constraints.lattice(prepared.features)
+    base = question.baseline
+    stay = [j for j, d in digits.items() if not is_on_lattice(base[[j]], d).all()]
+    if not stay:
+        return lower, upper
+    lower, upper = (np.array(np.broadcast_to(s, table.values.shape)) for s in (lower, upper))
+    lower[:, stay] = np.maximum(lower[:, stay], table.values[:, stay])
+    upper[:, stay] = np.minimum(upper[:, stay], table.values[:, stay])
+    return lower, upper
 
 
 class _Attempts:

@@ -95,6 +95,13 @@ def fewest_for(
     least, _ = smallest_size(gains)
     mask, found = np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
     size = np.where(least > gains.usable.sum(axis=1), np.inf, least.astype(float))
+    if gains.gain.shape[1] == 1:
+        # One row: the largest gains first.
+        found = np.isfinite(size)
+        gain = np.where(gains.usable, gains.gain[:, 0], -np.inf)
+        order = np.argsort(-gain, axis=1, kind="stable")
+        chosen = (np.arange(d) < least[:, None]) & found[:, None]
+        np.put_along_axis(mask, order, chosen, axis=1)
     easy = Limits(min(EASY, limits.nodes), limits.deadline)
     hard = np.zeros(n, dtype=bool)
     extra: dict[int, FloatArray] = {}
