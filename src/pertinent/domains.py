@@ -34,12 +34,15 @@ class Bins:
     edges : ndarray of shape (n_bins - 1,)
     left_closed : bool
         Whether an edge belongs to the bin above it (True) or below it.
+    guard : float
+        How far answers keep from an edge, where the model computes it with rounding.
     """
 
     column: int
     columns: IntArray
     edges: FloatArray
     left_closed: bool = True
+    guard: float = 0.0
 
     def of(self, values: FloatArray) -> IntArray:
         """Return the bin of each value."""
@@ -50,13 +53,15 @@ class Bins:
     @cached_property
     def low(self) -> FloatArray:
         """The smallest number of each bin."""
-        first = self.edges if self.left_closed else np.nextafter(self.edges, np.inf)
+        edges = self.edges + self.guard
+        first = edges if self.left_closed else np.nextafter(edges, np.inf)
         return np.concatenate([[-np.inf], first])
 
     @cached_property
     def high(self) -> FloatArray:
         """The largest number of each bin."""
-        last = np.nextafter(self.edges, -np.inf) if self.left_closed else self.edges
+        edges = self.edges - self.guard
+        last = np.nextafter(edges, -np.inf) if self.left_closed else edges
         return np.concatenate([last, [np.inf]])
 
 

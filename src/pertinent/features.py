@@ -35,6 +35,7 @@ class Binned:
     feature: int
     edges: tuple[float, ...]
     left_closed: bool = True
+    guard: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ class Features:
             columns = np.arange(start, start + len(b.edges) + 1)
             start += len(columns)
             column = int(self.first[b.feature])
-            found.append(Bins(column, columns, np.array(b.edges), b.left_closed))
+            found.append(Bins(column, columns, np.array(b.edges), b.left_closed, b.guard))
         return tuple(found)
 
     @cached_property

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
+import sklearn
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
 
@@ -133,8 +134,7 @@ class Table:
                 return self._plain_frame(points)
             frame = self._frame(points, self.features.names)
             native = frame.to_native()
-            # scikit-learn selects columns of pandas and polars by name, not of Arrow tables.
-            return native.to_pandas() if frame.implementation.is_pyarrow() else native
+            return native if _takes(frame) else native.to_pandas()
         if not self.features.is_plain and isinstance(self.source, nw.DataFrame):
             return self._frame(points, self._source_names()).to_native()
         return self._array(points)
@@ -230,6 +230,13 @@ class Table:
             if new:
                 dtype = type(dtype)([*dtype.categories, *new], ordered=dtype.ordered)
         return nw.from_native(type(native)(values, dtype=dtype, name=name), series_only=True)
+
+
+def _takes(frame: nw.DataFrame[Any]) -> bool:
+    """Return whether scikit-learn selects columns of such a table by name."""
+    if frame.implementation.is_polars():
+        return tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 9)
+    return not frame.implementation.is_pyarrow()
 
 
 def is_missing(values: Any) -> BoolArray:

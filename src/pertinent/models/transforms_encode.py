@@ -138,7 +138,10 @@ def _by_bins(
         closed = left_closed
         if slope < 0:
             raw_edges, code, closed = raw_edges[::-1], code[::-1], not left_closed
-        binned = Binned(feature, raw_edges, closed)
+        # A scaler in front rounds: answers keep off the edges by a few units in the last place.
+        exact = slope == 1.0 and offset == 0.0
+        size = max(abs(e) for e in raw_edges) + abs(offset / slope)
+        binned = Binned(feature, raw_edges, closed, 0.0 if exact else 1e-13 * size)
         if walk.recording:
             walk.binned[binned] = 1
             continue
