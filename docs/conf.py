@@ -46,6 +46,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "write_computation_times": False,  # its page would load scripts from a CDN
     "show_memory": False,
+    "capture_repr": (),
     "show_signature": False,
     "plot_gallery": "True",
     "abort_on_example_error": True,

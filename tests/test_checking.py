@@ -137,3 +137,17 @@ def test_a_model_with_other_features_is_refused(stored):
     model = LogisticRegression().fit(X, X[:, 0] > 0)
     with pytest.raises(InputError):
         pertinent.check(stored, model)
+
+
+def test_probabilities_and_plausibility_hold_or_say_why_not(iris):
+    model, X = iris
+    y = model.predict(X)
+    sure = pertinent.Explainer(model, data=X, min_proba=0.7)
+    for explanation in sure.explain(X[::40]):
+        checked = pertinent.check(explanation.json(), model)
+        assert checked.verdict != "refuted", checked
+        assert "probability of at least 0.7" in explanation.text("long")
+    likely = pertinent.Explainer(model, data=X, plausibility=pertinent.Plausibility(X, y))
+    for explanation in likely.explain(X[::70]):
+        checked = pertinent.check(explanation.json(), model)
+        assert checked.verdict != "refuted", checked

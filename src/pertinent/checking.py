@@ -26,11 +26,12 @@ from pertinent.exceptions import InputError
 from pertinent.explanation import Explanations, Negatives, Positives, Results
 from pertinent.features import Features, Table
 from pertinent.negative import negative_limits
+from pertinent.plausibility.mixture import Densities
 from pertinent.positive import PositiveQuestion, positive_limits, turned_off
 from pertinent.prepared import Certified, Prepared
 from pertinent.projection.problem import distance
 from pertinent.recheck import recheck_negatives, recheck_positives
-from pertinent.views.rounding import rules_broken
+from pertinent.views.rounding import passes, rules_broken
 from pertinent.views.single import Explanation
 from pertinent.views.stored import CERTIFICATES, ELSEWHERE, read_document, require_document
 from pertinent.views.summary import summarize
@@ -134,6 +135,8 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Explanations:
         _per_column(decode(question["weights"]), table, "weights"),
         _constraints(question),
         float(question["margin"]),
+        min_proba=question["min_proba"],
+        within=_within(question)[0],
     )
     baseline = _per_column(decode(question["baseline"]), table, "baseline")
     asked = Asked(
@@ -154,7 +157,7 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Explanations:
 
 def _features(model: Foreign, question: dict[str, Any]) -> Features:
     names = tuple(str(name) for name in question["features"])
-    features = Features.of(model, _samples(question))
+    features = Features.of(model, _samples(question), str(question["missing"]))
     if features.named and features.names != names:
         raise InputError(
             f"The explanation is about the features {list(names)[:10]}, and the model knows "
@@ -192,6 +195,14 @@ def _constraints(question: dict[str, Any]) -> Constraints:
     if not isinstance(constraints, Constraints):
         raise InputError("The stored explanation lacks its constraints.")
     return constraints
+
+
+def _within(question: dict[str, Any]) -> tuple[Densities | None, str]:
+    """Return where points are plausible, and in words what of it cannot be checked here."""
+    within = decode(question["within"])
+    if within is None or isinstance(within, Densities):
+        return within, ""
+    return None, "plausibility by neighbours needs the data it came from"
 
 
 def _per_column(values: Any, table: Table, name: str) -> FloatArray:
@@ -240,18 +251,21 @@ def _certified(part: dict[str, Any], domain: Domain | None) -> Certified:
 def _findings(explanations: Explanations, document: dict[str, Any]) -> list[Finding]:
     asked, table = explanations.asked, explanations.table
     assert asked is not None
+    unsure = _within(document["proof"]["question"])[1]
     positive, negative = explanations.positive, explanations.negative
     predicted = asked.prepared.predict(table)[0]
     out = [_judged("the sample is predicted as said", predicted == positive.label[0])]
     limits = positive_limits(asked.prepared, table.values, asked.question)
     out += _valid("what was enough", asked.prepared, positive, int(positive.label[0]), limits)
-    out += _positive_proofs(asked, positive)
+    out += _positive_proofs(asked, positive, unsure)
     untouched = positive.kept & explanations.avoided[:, None]
     limits = negative_limits(asked.prepared, table.values, untouched)
     name = "what would have changed it"
     out += _valid(name, asked.prepared, negative, int(negative.target_place[0]), limits)
     bound = recheck_negatives(asked.prepared, negative, untouched)
-    out.append(_proved(name, asked.prepared, negative, negative.certificates, table.values, bound))
+    out.append(
+        _proved(name, asked.prepared, negative, negative.certificates, table.values, bound, unsure)
+    )
     out.append(_as_shown(explanations, document))
     return out
 
@@ -273,11 +287,12 @@ def _valid(
     table: Table = results.table
     points = table.as_handed_out(results.values)
     predicted = int(prepared.predict(table, points)[0])
+    good = passes(prepared, table, points, np.array([label]))[0]
     inside = ((points >= limits[0]) & (points <= limits[1])).all()
     broken = rules_broken(prepared, table, points, changes=isinstance(results, Negatives))
     says = f"predict says {prepared.classes.tolist()[predicted]!r}"
     return [
-        _judged(f"{name} is predicted as said", predicted == label, says),
+        _judged(f"{name} is predicted as said", good, says),
         _judged(
             f"{name} obeys the rules",
             inside and (points == results.values).all() and not broken.any(),
@@ -285,13 +300,13 @@ def _valid(
     ]
 
 
-def _positive_proofs(asked: Asked, positive: Positives) -> list[Finding]:
+def _positive_proofs(asked: Asked, positive: Positives, unsure: str) -> list[Finding]:
     first, second = recheck_positives(asked.prepared, asked.question, positive)
     baseline = asked.question.baseline[None]
     name = "what was enough"
     out = [
         _proved(
-            name, asked.prepared, positive, positive.certificates, baseline, first,
+            name, asked.prepared, positive, positive.certificates, baseline, first, unsure,
             positive.sparse_values,
         )
     ]  # fmt: skip
@@ -311,7 +326,7 @@ def _positive_proofs(asked: Asked, positive: Positives) -> list[Finding]:
         proved = second + (total - real)
         closed = _closed(positive, total, proved, positive.values, samples, asked.prepared, gap)
         claim = "no valid answer with these features is closer to the sample"
-        out.append(_bounded(claim, closed, positive.closeness_certificates, second[0]))
+        out.append(_bounded(claim, closed, positive.closeness_certificates, second[0], unsure))
     return out
 
 
@@ -322,13 +337,14 @@ def _proved(
     certificates: tuple[Certified, ...],
     centers: FloatArray,
     bound: FloatArray,
+    unsure: str,
     points: FloatArray | None = None,
 ) -> Finding:
     """Judge what the certificate is said to prove."""
     status = results.status_code[0]
     if status == INFEASIBLE:
         closed = bound[0] == np.inf
-        return _bounded(f"{name}: there is none", closed, certificates, bound[0])
+        return _bounded(f"{name}: there is none", closed, certificates, bound[0], unsure)
     if not results.found[0]:
         return Finding(f"{name}: no answer was given", HOLDS)
     at = results.values if points is None else points
@@ -338,10 +354,12 @@ def _proved(
     if status == OPTIMAL:
         gap = _gap(prepared, results, certificates)
         closed = _closed(results, real, bound, at, centers, prepared, gap)
-        return _bounded(f"{name} is proved smallest", closed, certificates, bound[0])
+        return _bounded(f"{name} is proved smallest", closed, certificates, bound[0], unsure)
     claimed = results.bound[0]
     reached = bound[0] >= claimed - 1e-9 * max(1.0, abs(claimed))
-    return _bounded(f"{name}: none is smaller than {claimed:.4g}", reached, certificates, bound[0])
+    return _bounded(
+        f"{name}: none is smaller than {claimed:.4g}", reached, certificates, bound[0], unsure
+    )
 
 
 def _closed(
@@ -364,7 +382,11 @@ def _gap(prepared: Prepared, results: Results, certificates: tuple[Certified, ..
     return GAP_CONVEX if convex and domain is None else GAP_NONCONVEX
 
 
-def _bounded(claim: str, holds: Any, certificates: tuple[Certified, ...], bound: float) -> Finding:
+def _bounded(
+    claim: str, holds: Any, certificates: tuple[Certified, ...], bound: float, unsure: str
+) -> Finding:
+    if unsure:
+        return Finding(claim, UNKNOWN, unsure)
     kinds = sorted(set().union(*(unknown_kinds(part.certificate) for part in certificates)))
     if kinds:
         return Finding(claim, UNKNOWN, f"proof of unknown kind: {', '.join(kinds)}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray
-from pertinent.views.summary import Summary, asked_of, model_name
+from pertinent.views.summary import Summary, asked_of, model_name, rules_text
 from pertinent.views.words import counted, label_text, listed, percent
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def summarize_population(explanations: Explanations) -> Summary:
         "subject": wording.subject,
         "model": model_name(asked.prepared.model),
         "n_features": len(features),
-        "constraints": str(asked.prepared.constraints),
+        "constraints": rules_text(asked.prepared),
         "baseline": asked.baseline,
         "measure": asked.measure,
         "margin": float(asked.prepared.margin_for(explanations.table)),

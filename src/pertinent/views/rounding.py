@@ -13,6 +13,7 @@ import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.features import Table
+from pertinent.plausibility.judge import by_sample, is_dense
 from pertinent.prepared import Prepared
 from pertinent.projection.problem import distance
 from pertinent.rulecheck import broken_rules
@@ -81,6 +82,8 @@ def round_valid(
         Whether the rules about how many features change apply.
     """
     shown = points.copy()
+    if by_sample(prepared.within):  # a blend of neighbours stays one only as it is
+        return shown
     waiting = np.flatnonzero(~np.isnan(points).any(axis=1) & moved.any(axis=1))
     low, high = (np.broadcast_to(side, points.shape) for side in limits)
     start = np.broadcast_to(origin, points.shape)
@@ -90,13 +93,22 @@ def round_valid(
         tried = np.where(moved[waiting], candidate[waiting], points[waiting])
         inside = ((tried >= low[waiting]) & (tried <= high[waiting])).all(axis=1)
         some = table.take(waiting)
-        right = prepared.predict(some, tried) == labels[waiting]
+        right = passes(prepared, some, tried, labels[waiting])
         size = distance(tried, start[waiting], prepared.weights)
         close = size <= (1 + SLACK) * distance(points[waiting], start[waiting], prepared.weights)
         good = inside & right & close & ~rules_broken(prepared, some, tried, changes=changes)
         shown[waiting[good]] = tried[good]
         waiting = waiting[~good]
     return shown
+
+
+def passes(prepared: Prepared, table: Table, points: FloatArray, labels: IntArray) -> BoolArray:
+    """Return which points the model itself gives the class asked for, as surely as asked for."""
+    right = prepared.predict(table, points) == labels
+    if prepared.min_proba is not None and len(points):
+        proba = np.asarray(prepared.model.predict_proba(table.for_model(points)))
+        right &= proba[np.arange(len(points)), labels] >= prepared.min_proba
+    return np.asarray(right & is_dense(prepared.within, labels, points))
 
 
 def rules_broken(

@@ -18,6 +18,8 @@ import numpy as np
 from pertinent.certificate._records import encode, record_as
 from pertinent.constraints import Constraints
 from pertinent.exceptions import InputError
+from pertinent.plausibility.mixture import ClassMixture, Densities
+from pertinent.regions import AffineMap
 from pertinent.views.raw import raw_rows
 from pertinent.views.summary import Summary, asked_of, rounding_steps
 
@@ -33,6 +35,9 @@ CERTIFICATES = "certificates"
 Document = dict[str, Any]
 
 record_as("constraints")(Constraints)
+record_as("affine")(AffineMap)
+record_as("densities")(Densities)
+record_as("class-mixture")(ClassMixture)
 
 
 def json_schema() -> dict[str, Any]:
@@ -82,6 +87,9 @@ def _question(explanations: Explanations, row: int) -> dict[str, Any]:
         "overlap": asked.overlap,
         "avoided": bool(explanations.avoided[row]),
         "steps": encode(rounding_steps(explanations)),
+        "min_proba": prepared.min_proba,
+        "missing": "error" if table.features.fills is None else "impute",
+        "within": encode(prepared.within),
     }
 
 

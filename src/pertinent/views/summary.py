@@ -24,6 +24,7 @@ from pertinent.views.rounding import first_steps, round_valid
 if TYPE_CHECKING:
     from pertinent.asked import Asked
     from pertinent.explanation import Explanations, Results
+    from pertinent.prepared import Prepared
 
 #: Plain values only: what `json.dumps` takes.
 Summary = dict[str, Any]
@@ -67,6 +68,16 @@ def asked_of(explanations: Explanations) -> Asked:
             "Explainer.explain."
         )
     return explanations.asked
+
+
+def rules_text(prepared: Prepared) -> str:
+    """Return all that points must obey beside the prediction, in words."""
+    parts = [] if str(prepared.constraints) == "none" else [str(prepared.constraints)]
+    if prepared.min_proba is not None:
+        parts.append(f"a probability of at least {prepared.min_proba:g}")
+    if prepared.within is not None:
+        parts.append("plausible values")
+    return "; ".join(parts) or "none"
 
 
 def model_name(model: Any) -> str:
@@ -225,7 +236,7 @@ def _point(values: list[Raw]) -> list[Raw] | None:
 
 def _rules(asked: Asked, explanations: Explanations) -> Summary:
     return {
-        "constraints": str(asked.prepared.constraints),
+        "constraints": rules_text(asked.prepared),
         "between": bool(asked.question.between),
         "baseline": asked.baseline,
         "measure": asked.measure,
