@@ -37,6 +37,12 @@ class Aggregate:
     down: FloatArray
     shared: bool = False  #: whether ``a`` is the same for all centers
 
+    def take(self, rows: IntArray) -> Aggregate:
+        """Return the rows of some centers."""
+        return Aggregate(
+            self.a[rows], self.g[rows], self.c[rows], self.up[rows], self.down[rows], self.shared
+        )
+
 
 @dataclass(eq=False)
 class BoxSearch:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
-from pertinent.certificate import Proofs, SeveralProofs, TangentProofs
+from pertinent.certificate import Proofs, SeveralProofs, SweepProofs, TangentProofs
 from pertinent.projection.boxes import CONVEX_RADIUS, RADIUS, Aggregate, BoxSearch, aggregate
 from pertinent.projection.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.projection.quadratic import bound_row, local_row
@@ -19,7 +19,7 @@ from pertinent.projection.settle import settle
 from pertinent.projection.shifted import Shifted, shift
 from pertinent.projection.single import single_changes
 from pertinent.projection.stationary import multipliers_at
-from pertinent.projection.sweep import closed_form, sweep_proofs
+from pertinent.projection.sweep import FEW, MANY, closed_form, sweep_proofs
 from pertinent.regions import Cell, row_products
 
 #: Boxes that one center may have open at the same time, in the first and in the last try.
@@ -56,12 +56,17 @@ def solve_separable_row(task: Task) -> Solved:
     inside = shifted.values[:, 0] <= 0
     steps, best, _ = closed_form(row)
     steps[inside], best[inside] = 0.0, 0.0
-    sweeps = sweep_proofs(row, steps, np.where(np.isfinite(best), best * share, 0.0))
-    limits = task.cell, task.centers, task.weights, task.lower, task.upper
-    proved = sweeps.bounds(*limits) >= shifted.base + sweeps.radius * (1 - 1e-15)
-    done = (proved & (best < np.inf)) | inside
-    parts: list[tuple[IntArray, Proofs]] = [(np.arange(n), sweeps)]
-    left = np.flatnonzero(~done)
+    # Where the start is inside, a sweep of nothing proves what entering the bounds costs.
+    here, left = np.flatnonzero(inside), np.flatnonzero(~inside)
+    nothing = SweepProofs(np.zeros(len(here)), np.zeros((len(here), 1)))
+    parts: list[tuple[IntArray, Proofs]] = [(here, nothing)] if len(here) else []
+    for where in (FEW, MANY):
+        rows = left[np.isfinite(best[left])]
+        if len(rows):
+            sweeps = sweep_proofs(row.take(rows), steps[rows], best[rows] * share, where)
+            proved = _proves(sweeps, task.take(rows), shifted.base[rows])
+            parts.append((rows[proved], sweeps.take(np.flatnonzero(proved))))
+            left = np.setdiff1d(left, rows[proved])
     if len(left):
         search = _box_row(task.take(left), steps[left], best[left], share)
         parts.append((left, search.proofs()))
@@ -74,6 +79,12 @@ def solve_separable_row(task: Task) -> Solved:
         nowhere = np.flatnonzero(~found)
         parts.append((nowhere, _emptiness(task.take(nowhere), row, nowhere)))
     return Solved(points, outcome, SeveralProofs(n, tuple(parts)))
+
+
+def _proves(sweeps: SweepProofs, task: Task, base: FloatArray) -> BoolArray:
+    """Return which sweeps a re-check accepts, beyond what entering the bounds costs."""
+    bound = sweeps.bounds(task.cell, task.centers, task.weights, task.lower, task.upper)
+    return np.asarray((bound >= base + sweeps.radius) & (sweeps.radius > 0))
 
 
 def _emptiness(task: Task, row: Aggregate, which: IntArray) -> TangentProofs:

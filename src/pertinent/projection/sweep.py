@@ -16,10 +16,18 @@ from pertinent.certificate import SweepProofs
 from pertinent.projection.boxes import Aggregate
 
 #: Points at which the concave part is touched, around the optimum's own share of the budget:
-#: distances from it relative to the budget, and multiples of it.
-SPREAD = np.array([0.0, *(0.004 * 2.0**k for k in range(9))])
-NEARBY = 0.01 * 2.0 ** np.arange(6)
-MULTIPLES = np.array([*(1 + NEARBY), *(1 - NEARBY), *(2.0 ** np.arange(-8, 9))])
+#: distances from it relative to the budget, and multiples of it. A few suffice for most rows.
+FEW = (np.array([0.0, *(0.004 * 4.0 ** np.arange(5))]), np.ones(1))
+MANY = (
+    np.array([0.0, *(0.004 * 2.0 ** np.arange(9))]),
+    np.array(
+        [
+            *(1 + 0.01 * 2.0 ** np.arange(6)),
+            *(1 - 0.01 * 2.0 ** np.arange(6)),
+            *(2.0 ** np.arange(-8, 9)),
+        ]
+    ),
+)
 
 
 def closed_form(row: Aggregate) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -79,13 +87,21 @@ def _steps(
     return np.where(good[:, None], steps, 0.0), cost, level
 
 
-def sweep_proofs(row: Aggregate, steps: FloatArray, radius: FloatArray) -> SweepProofs:
-    """Return slopes that touch the concave part densely near the optimum, sparsely elsewhere."""
+def sweep_proofs(
+    row: Aggregate,
+    steps: FloatArray,
+    radius: FloatArray,
+    where: tuple[FloatArray, FloatArray],
+) -> SweepProofs:
+    """Return slopes that touch the concave part densely near the optimum, sparsely elsewhere.
+
+    ``where`` is FEW or MANY.
+    """
     a, steep = row.a[0], np.abs(row.g)
     concave = a > 0
     own = np.abs(steps[:, concave]).sum(axis=1)[:, None]
-    spread = radius[:, None] * SPREAD
-    shares = np.hstack([own + spread, own - spread, own * MULTIPLES])
+    spread = radius[:, None] * where[0]
+    shares = np.hstack([own + spread, own - spread[:, 1:], own * where[1]])
     shares = np.sort(np.clip(shares, 0.0, radius[:, None]), axis=1)
     return SweepProofs(radius, _levels(a[concave], steep[:, concave], shares))
 
