@@ -17,7 +17,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_N
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-browser docs lint format bench-linear bench-quadratic bench-exact bench-lvq paper test-slow clean distclean
+.PHONY: help demo test test-browser docs lint format bench-linear bench-quadratic bench-exact bench-lvq paper test-slow bench-plausibility figure-digits clean distclean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -60,6 +60,12 @@ bench-lvq: $(VENV)/.stamp-test ## Time prototype models against the paper's loop
 
 paper: $(VENV)/.stamp-test ## Recompute the paper's table; resumes where it was interrupted
 	$(ONE_THREAD) $(BIN)/python -m experiments --jobs $(JOBS)
+
+bench-plausibility: $(VENV)/.stamp-test ## Time plausible positives against CVXPY + SCS
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.plausibility
+
+figure-digits: $(VENV)/.stamp-test ## Draw the paper's four blocks of digits; print log-densities
+	$(ONE_THREAD) $(BIN)/python -m experiments.digits_figure
 
 clean: ## Remove caches and build products
 	rm -rf build dist docs/_build docs/auto_examples docs/generated pertinent-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

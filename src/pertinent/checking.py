@@ -26,7 +26,8 @@ from pertinent.exceptions import InputError
 from pertinent.explanation import Explanations, Negatives, Positives, Results
 from pertinent.features import Features, Table
 from pertinent.negative import negative_limits
-from pertinent.plausibility.mixture import Densities
+from pertinent.plausibility import Densities, Hulls
+from pertinent.plausibility.judge import is_plausible
 from pertinent.positive import PositiveQuestion, positive_limits, turned_off
 from pertinent.prepared import Certified, Prepared
 from pertinent.projection.problem import distance
@@ -197,12 +198,12 @@ def _constraints(question: dict[str, Any]) -> Constraints:
     return constraints
 
 
-def _within(question: dict[str, Any]) -> tuple[Densities | None, str]:
+def _within(question: dict[str, Any]) -> tuple[Densities | Hulls | None, str]:
     """Return where points are plausible, and in words what of it cannot be checked here."""
     within = decode(question["within"])
-    if within is None or isinstance(within, Densities):
+    if within is None or isinstance(within, Densities | Hulls):
         return within, ""
-    return None, "plausibility by neighbours needs the data it came from"
+    return None, "plausibility of a kind that is not known here"
 
 
 def _per_column(values: Any, table: Table, name: str) -> FloatArray:
@@ -297,7 +298,20 @@ def _valid(
             f"{name} obeys the rules",
             inside and (points == results.values).all() and not broken.any(),
         ),
+        *_plausible(name, prepared, label, points[0], results),
     ]
+
+
+def _plausible(
+    name: str, prepared: Prepared, label: int, point: FloatArray, results: Results
+) -> list[Finding]:
+    """Judge the density of the point, or whether it is the blend it is said to be."""
+    if prepared.within is None:
+        return []
+    blends = results.blend if isinstance(results, Positives | Negatives) else None
+    blend = None if blends is None else blends[0]
+    holds = is_plausible(prepared.within, label, point, blend)
+    return [_judged(f"{name} is {prepared.within.words()}", holds)]
 
 
 def _positive_proofs(asked: Asked, positive: Positives, unsure: str) -> list[Finding]:

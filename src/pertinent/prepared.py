@@ -372,7 +372,7 @@ class Prepared:
             out.second.update({int(rows[i]): point for i, point in found.second.items()})
             certificates.append(Certified((kind, int(k)), rows, found.certificate))
             near = table.values if isinstance(self.within, Hulls) else centers
-            self._give_reasons(out, rows, found, region, (kind, int(k)), args, near, used)
+            self._give_reasons(out, rows, found, region, (kind, int(k)), args, near, asked)
         self._verify(out, table, centers, kind, labels, low, high, gap, used, rules)
         return replace(out, certificates=tuple(certificates))
 

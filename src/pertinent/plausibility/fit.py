@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import KFold, cross_val_score
 
 from pertinent._typing import FloatArray, IntArray
 from pertinent.exceptions import InputError
@@ -113,20 +113,27 @@ def _count(z: FloatArray, label: Any, recipe: Recipe) -> int:
             )
         return min(int(asked), len(z))
     reg = recipe.reg_covar if recipe.reg_covar is not None else ADDED * _variance(z)
-    counts = range(1, min(recipe.max_components, len(z) // 2) + 1)
-    if asked == "bic":
-        scores = [-_fit(z, count, reg, recipe).bic(z) for count in counts]
-    elif len(z) < 2 * FOLDS:
+    if asked == "cv":
+        return _by_cross_validation(z, reg, recipe)
+    counts = range(1, max(1, min(recipe.max_components, len(z) // 2)) + 1)
+    return 1 + int(np.argmin([_fit(z, count, reg, recipe).bic(z) for count in counts]))
+
+
+def _by_cross_validation(z: FloatArray, reg: float, recipe: Recipe) -> int:
+    """Return the smallest number of components that is within one standard error of the best."""
+    most = min(recipe.max_components, len(z) // (2 * FOLDS))
+    if most < 2:
         return 1
-    else:
-        counts = range(1, min(recipe.max_components, len(z) // FOLDS) + 1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            scores = [
-                float(cross_val_score(_mixture(count, reg, recipe), z, cv=FOLDS).mean())
-                for count in counts
-            ]
-    return 1 + int(np.argmax(scores))
+    # Data often comes sorted, so folds are drawn at random.
+    folds = KFold(FOLDS, shuffle=True, random_state=recipe.random_state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        scores = np.array(
+            [cross_val_score(_mixture(c, reg, recipe), z, cv=folds) for c in range(1, most + 1)]
+        )
+    mean, error = scores.mean(axis=1), scores.std(axis=1, ddof=1) / np.sqrt(FOLDS)
+    best = int(mean.argmax())
+    return 1 + int(np.flatnonzero(mean >= mean[best] - error[best])[0])
 
 
 def _regularised(z: FloatArray, label: Any, count: int, recipe: Recipe) -> GaussianMixture:

@@ -11,6 +11,9 @@ from pertinent.projection.blend import project_blends
 from pertinent.projection.problem import Projections
 from pertinent.regions import Region
 
+#: A point is a blend up to this share of its size: features at a limit stand exactly there.
+NEARLY = 1e-8
+
 Measured = tuple[FloatArray, FloatArray, FloatArray]
 
 
@@ -28,7 +31,7 @@ def measure(
         mixture = within.mixtures[k]
         asked[places == k] = mixture.threshold
         rows = np.flatnonzero((places == k) & np.isfinite(points).all(axis=1))
-        found[rows] = within.log_density(int(k), points[rows])
+        found[rows] = mixture.log_density(within.into(points[rows]))
         percentile[rows] = mixture.percentile(found[rows])
     return found, asked, percentile
 
@@ -40,10 +43,29 @@ def by_sample(within: Densities | Hulls | None) -> bool:
 
 def is_dense(within: Densities | Hulls | None, places: IntArray, points: FloatArray) -> BoolArray:
     """Return whether scikit-learn's own log-density of each point reaches the threshold."""
-    found, asked, _ = measure(within, places, points)
-    if found is None or asked is None:
+    if not isinstance(within, Densities):
         return np.ones(len(points), dtype=bool)
-    return np.asarray(found >= asked)
+    dense = np.zeros(len(points), dtype=bool)
+    for k in np.unique(places):
+        own = places == k
+        dense[own] = within.log_density(int(k), points[own]) >= within.mixtures[k].threshold
+    return dense
+
+
+def is_plausible(
+    within: Densities | Hulls, place: int, point: FloatArray, blend: Blend | None
+) -> bool:
+    """Return whether a point is dense enough, or the blend of training points it is said to be."""
+    if isinstance(within, Densities):
+        return bool(is_dense(within, np.array([place]), point[None])[0])
+    if blend is None or (blend.shares < 0).any() or not np.isclose(blend.shares.sum(), 1.0):
+        return False
+    known = {int(row): k for k, row in enumerate(within.rows[place])}
+    if not all(int(row) in known for row in blend.rows):
+        return False
+    corners = within.points[place][[known[int(row)] for row in blend.rows]]
+    size = 1.0 + np.abs(corners).max()
+    return bool(np.abs(blend.shares @ corners - point).max() <= NEARLY * size)
 
 
 def nearest_blends(

@@ -27,7 +27,6 @@ from pertinent.regions import AffineMap, Cell, Quadratic, Region
 #: By how much more than the threshold is asked for, relative to its size: room for rounding.
 TIGHTER = 1e-9
 
-record_as("affine-map")(AffineMap)
 
 
 class PlausibilityWarning(UserWarning):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from pertinent._typing import CodeArray, FloatArray, IntArray
+from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.certificate import TangentProofs
 from pertinent.projection._interior import Balls, Inside, solve_balls, stack
 from pertinent.projection.convex import solve_convex_row
@@ -27,6 +27,8 @@ from pertinent.regions import Cell, row_products
 LEFT_OVER = 1e-9
 #: Newton's method starts next to the optimum, and aims this share of the terms inside the rows.
 NEWTON_STEPS, INSIDE = 4, 1e-14
+#: Multipliers below this share of the largest play no part in a ray.
+CLEAN = 1e-12
 #: Centers solved at once: their systems should stay in the processor's cache.
 AT_ONCE = 64
 
@@ -155,10 +157,12 @@ class _Room:
         rows = self.open
         self.multipliers[rows], self.tangents[rows] = self._proof(found)
         self.outcome[rows[found.cut]] = CUT
-        self.outcome[rows[found.empty]] = EMPTY
-        for k in np.flatnonzero(~found.cut & ~found.empty):
+        empty = found.empty.copy()
+        empty[empty] = self._are_rays(rows[empty])
+        self.outcome[rows[empty]] = EMPTY
+        for k in np.flatnonzero(~found.cut & ~empty):
             i = int(rows[k])
-            if not (found.done[k] and self._settle(i, found.step[k])):
+            if not (found.done[k] and self._settle(i, found.step[k])) and not self._is_empty(i):
                 self._solve_alone(i)
 
     def _proof(self, found: Inside) -> tuple[FloatArray, FloatArray]:
@@ -194,6 +198,49 @@ class _Room:
         self.tangents[i] = touched[0]
         if point is not None:
             self.points[i] = point
+        elif self.outcome[i] == EMPTY:
+            self._is_empty(i)
+
+    def _are_rays(self, rows: IntArray) -> BoolArray:
+        """Return which multipliers prove that there is no point, as the checker sees it."""
+        ray = np.ones(len(rows), dtype=bool)
+        proofs = TangentProofs((self.tangents[rows],), self.multipliers[rows], ray)
+        task = self.task
+        limits = task.lower[rows], task.upper[rows]
+        return np.isinf(proofs.bounds(task.cell, task.centers[rows], task.weights, *limits))
+
+    def _is_empty(self, i: int) -> bool:
+        """Return whether the multipliers, once cleaned, are a Farkas ray; keep it if so.
+
+        A ray may have no slope in a feature without bounds. What an interior method leaves there
+        is taken out by the smallest change of ``v = (2 y0 (p - r), y)``: its slope is v'[P; G].
+        """
+        task, ball, y = self.task, self.ball, self.multipliers[i]
+        v = np.concatenate([2 * y[0] * (self.tangents[i] - ball.r), y[1:]])
+        size = np.abs(v).max(initial=0.0)
+        if not (0 < size < np.inf):
+            return False
+        endless = np.isinf(task.lower[i]) | np.isinf(task.upper[i])
+        used = np.abs(v) > CLEAN * size
+        rows = np.vstack([ball.P, task.cell.G])[used]
+        change = np.linalg.lstsq(rows[:, endless].T, -(v[used] @ rows)[endless], rcond=None)[0]
+        ray = np.zeros_like(v)
+        ray[used] = v[used] + change
+        pull = ray[: len(ball.P)]
+        length = float(np.linalg.norm(pull))
+        if length == 0:
+            return False
+        multipliers = np.concatenate(
+            [[length / (2 * ball.radius)], np.maximum(ray[len(pull) :], 0)]
+        )
+        tangent = ball.r + ball.radius / length * pull
+        before = self.multipliers[i].copy(), self.tangents[i].copy()
+        self.multipliers[i], self.tangents[i] = multipliers, tangent
+        if self._are_rays(np.array([i]))[0]:
+            self.outcome[i] = EMPTY
+            return True
+        self.multipliers[i], self.tangents[i] = before
+        return False
 
     def solved(self) -> Solved:
         """Return the answers to all centers."""
