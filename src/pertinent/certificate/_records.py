@@ -76,6 +76,9 @@ _OWN = {
     "argument": "_fewest.Argument",
     "sufficient": "_sufficient.SufficientProofs",
     "rivals": "_rivals.RivalProofs",
+    "cuts": "_cuts.CutProofs",
+    "sweep": "_sweep.SweepProofs",
+    "hull": "_hull.HullProofs",
 }
 _OWN_NAMES = {f"{__package__}.{path}": name for name, path in _OWN.items()}
 
@@ -242,6 +245,10 @@ def _require_downward(tree: Any) -> None:
             raise InputError("A stored tree of cases is not a tree.")
 
 
+#: Fields that hold further proofs.
+_NESTED = {"blocks", "proofs", "parts", "inner"}
+
+
 def with_domain(value: Any, domain: Any) -> Any:
     """Return decoded proofs that speak of the given domain."""
     if isinstance(value, tuple):
@@ -249,7 +256,7 @@ def with_domain(value: Any, domain: Any) -> Any:
     if not is_dataclass(value) or isinstance(value, type):
         return value
     names = {f.name for f in fields(value)}
-    new = {n: with_domain(getattr(value, n), domain) for n in names & {"blocks", "proofs", "parts"}}
+    new = {n: with_domain(getattr(value, n), domain) for n in names & _NESTED}
     if "domain" in names:
         new["domain"] = domain
     return replace(value, **new) if new else value
