@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw

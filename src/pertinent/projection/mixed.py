@@ -59,7 +59,8 @@ def relaxed(cell: Cell, domain: Domain, centers: FloatArray) -> Cell:
         row[0, bins.columns], row[0, bins.column] = low, -1.0  # sum_k low_k z_k - x <= 0
         row[1, bins.columns], row[1, bins.column] = -high, 1.0  # x - sum_k high_k z_k <= 0
         rows += list(row)
-        sides += [0.0, 0.0]
+        # A number on an edge must not fail by a rounding error; bounds keep it in its bin.
+        sides += [1e-12 * far, 1e-12 * far]
     G = np.vstack([cell.G, np.array(rows).reshape(len(rows), domain.dim)])
     return Cell(G, np.concatenate([cell.h, sides]), (), cell.lower, cell.upper)
 

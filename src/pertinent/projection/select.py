@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pertinent.domains import Domain
-from pertinent.exceptions import UnsupportedModelError
 from pertinent.projection.convex import solve_convex
 from pertinent.projection.ellipsoid import ball_of, solve_ellipsoid, solve_ellipsoids
 from pertinent.projection.exponential import solve_exponential
 from pertinent.projection.global_scip import exact_if_asked
 from pertinent.projection.halfspace import solve_bounds, solve_halfspace
 from pertinent.projection.mixed import solve_mixed
+from pertinent.projection.mixed_scip import mixed_by_scip
 from pertinent.projection.polyhedron import solve_polyhedron
 from pertinent.projection.problem import Method
 from pertinent.projection.quadratic import solve_quadratic
@@ -22,7 +22,7 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
 
     - a probability of a softmax: tangents, the first at the answer of a cone program;
     - whole numbers, categories, bins or rules of change: branch and bound over the dual simplex
-      (linear rows only);
+      (linear rows) or SCIP (quadratic ones);
     - no rows: clip into the bounds;
     - one linear row: fractional knapsack, closed form;
     - linear rows: bounded dual simplex over all centers at once;
@@ -74,7 +74,5 @@ def _mixed_method(cell: Cell) -> Method:
     if cell.is_linear:
         why = "whole numbers, categories or rules of change: branch and bound, proved by its tree"
         return Method("branch and bound", why, solve_mixed)
-    raise UnsupportedModelError(
-        "This model has curved regions, and whole numbers or categories are solved for linear "
-        "models only. Leave out these rules, or encode categories before the model."
-    )
+    why = "whole numbers or categories under curved rows: SCIP, numbers then made exact"
+    return Method("mixed-integer SCIP", why, mixed_by_scip(choose_method))

@@ -1,0 +1,229 @@
+"""Whole numbers, categories and bins under curved rows: SCIP, then the rest made exact.
+
+SCIP chooses what is discrete and claims a bound, which cannot be replayed and is kept apart as
+`SolverBounds`. The numbers that are left are then solved for by the cell's own method, with
+everything discrete fixed, so that the point satisfies its rows exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pertinent._typing import FloatArray
+from pertinent.certificate import SolverBounds
+from pertinent.certificate._branch import Boxes, narrow
+from pertinent.domains import Domain, from_steps
+from pertinent.exceptions import MissingExtraError, UnsupportedModelError
+from pertinent.projection._mixed_split import rounded_boxes
+from pertinent.projection.problem import (
+    EMPTY,
+    SOLVED,
+    TROUBLE,
+    Method,
+    Solved,
+    Task,
+    distance,
+)
+from pertinent.regions import Cell
+
+
+def mixed_by_scip(continuous: Callable[[Cell], Method]) -> Callable[[Task], Solved]:
+    """Return the solver; ``continuous`` says how a cell is solved once all else is fixed."""
+
+    def solve(task: Task) -> Solved:
+        if task.domain is None:
+            raise ValueError("This task has no domain; its cell has methods of its own.")
+        if task.domain.counts_changes:
+            raise UnsupportedModelError(
+                "max_changes and together are supported for linear models only; this model's "
+                "regions are curved."
+            )
+        n = len(task)
+        points, claimed = np.full(task.centers.shape, np.nan), np.zeros(n)
+        outcome = np.full(n, TROUBLE, dtype=np.int8)
+        for i in range(n):
+            one = task.take(np.array([i]))
+            point, claimed[i] = _solve_row(one, continuous)
+            if point is not None:
+                points[i], outcome[i] = point, SOLVED
+            elif np.isinf(claimed[i]):
+                outcome[i] = EMPTY
+        return Solved(points, outcome, SolverBounds(claimed, "SCIP"))
+
+    return solve
+
+
+def _solve_row(task: Task, continuous: Callable[[Cell], Method]) -> tuple[FloatArray | None, float]:
+    assert task.domain is not None
+    state = np.zeros((1, 0), dtype=np.int8)
+    boxes, empty = narrow(task.domain, Boxes(np.zeros(1, dtype=int), task.lower, task.upper, state))
+    if empty[0]:
+        return None, np.inf
+    first = _rounded(task, boxes, continuous)
+    low, high = boxes.lower[0], boxes.upper[0]
+    if first is not None:
+        # No better point lies farther in any direction: |x_i - c_i| <= cost / w_i.
+        cost = distance(first[None], task.centers, task.weights)[0] * (1 + 1e-6)
+        with np.errstate(divide="ignore"):
+            reach = cost / task.weights
+        low, high = (
+            np.maximum(low, task.centers[0] - reach),
+            np.minimum(high, task.centers[0] + reach),
+        )
+    near, bound = _ask_scip(task, task.domain, low, high)
+    point = None if near is None else _completed(task, boxes, near, continuous)
+    options = [p for p in (point, first) if p is not None]
+    if not options:
+        return None, bound
+    costs = [distance(p[None], task.centers, task.weights)[0] for p in options]
+    best = options[int(np.argmin(costs))]
+    # Nothing within the first point's reach is better than it, if SCIP finds nothing there.
+    return best, min(bound, min(costs))
+
+
+def _rounded(task: Task, boxes: Boxes, continuous: Callable[[Cell], Method]) -> FloatArray | None:
+    """Return a first point: the continuous answer, rounded away from the center."""
+    weights = np.where(task.weights > 0, task.weights, 1.0)
+    free = Task(
+        task.cell, task.centers, weights, boxes.lower, boxes.upper, np.full(1, np.inf), task.options
+    )
+    answer = continuous(task.cell).solve(free)
+    if answer.outcome[0] != SOLVED or task.domain is None:
+        return None
+    fixed = rounded_boxes(task.domain, boxes, answer.points, task.centers, task)
+    return _solved_within(task, fixed, continuous)
+
+
+def _completed(
+    task: Task, boxes: Boxes, near: FloatArray, continuous: Callable[[Cell], Method]
+) -> FloatArray | None:
+    """Return SCIP's choices made exact, and the best numbers for them."""
+    assert task.domain is not None
+    low, high = boxes.lower.copy(), boxes.upper.copy()
+    for j in task.domain.lattice:
+        low[0, j] = high[0, j] = _nearest_allowed(task.domain, int(j), near[j])
+    for group in task.domain.groups:
+        low[0, group], high[0, group] = 0.0, 0.0
+        chosen = group[near[group].argmax()]
+        low[0, chosen], high[0, chosen] = 1.0, 1.0
+    return _solved_within(task, replace(boxes, lower=low, upper=high), continuous)
+
+
+def _solved_within(
+    task: Task, boxes: Boxes, continuous: Callable[[Cell], Method]
+) -> FloatArray | None:
+    assert task.domain is not None
+    fixed, empty = narrow(task.domain, boxes)
+    if empty[0]:
+        return None
+    weights = np.where(task.weights > 0, task.weights, 1.0)  # bins are fixed: any cost will do
+    rest = Task(
+        task.cell, task.centers, weights, fixed.lower, fixed.upper, np.full(1, np.inf), task.options
+    )
+    answer = continuous(task.cell).solve(rest)
+    if answer.outcome[0] != SOLVED or task.domain.violation(answer.points)[0]:
+        return None
+    return np.asarray(answer.points[0])
+
+
+def _nearest_allowed(domain: Domain, j: int, value: float) -> float:
+    own = None if domain.own is None else domain.own[:, j]
+    at = np.array([value])
+    below, above = domain.floor(j, at, own)[0], domain.ceil(j, at, own)[0]
+    return float(below if value - below <= above - value else above)
+
+
+def _ask_scip(
+    task: Task, domain: Domain, lower: FloatArray, upper: FloatArray
+) -> tuple[FloatArray | None, float]:
+    """Return SCIP's point and the bound it claims; None and ``inf`` if it says there is none."""
+    scip = _import()
+    model = scip.Model()
+    model.hideOutput()
+    for name, value in (
+        ("limits/time", float(task.options.time_limit)),
+        ("limits/gap", float(task.options.gap)),
+        ("parallel/maxnthreads", 1),
+        ("randomization/randomseedshift", 0),
+    ):
+        model.setParam(name, value)
+    x = [_variable(model, domain, j, lower[j], upper[j], task) for j in range(domain.dim)]
+    for j, c in enumerate(task.centers[0]):
+        if task.weights[j] > 0:
+            cost = model.addVar(lb=0.0, obj=float(task.weights[j]))
+            model.addCons(cost >= x[j] - float(c))
+            model.addCons(cost >= float(c) - x[j])
+    for group in domain.groups:
+        model.addCons(scip.quicksum(x[k] for k in group) == 1)
+    for bins in domain.bins:
+        for k, low, high in zip(bins.columns, bins.low, bins.high, strict=True):
+            if np.isfinite(low):
+                model.addConsIndicator(-x[bins.column] <= -float(low), binvar=x[k])
+            if np.isfinite(high):
+                model.addConsIndicator(x[bins.column] <= float(high), binvar=x[k])
+    _add_rows(scip, model, task.cell, x)
+    model.optimize()
+    if str(model.getStatus()) == "infeasible":
+        return None, np.inf
+    bound = max(float(model.getDualbound()), 0.0)
+    if not model.getNSols():
+        return None, bound
+    return np.array([model.getVal(v) for v in x]), bound
+
+
+def _variable(model: Any, domain: Domain, j: int, low: float, high: float, task: Task) -> Any:
+    """Return a column as a variable: binary, on its lattice (the own value aside), or free."""
+    if domain.in_group[j]:
+        return model.addVar(vtype="B", lb=float(low), ub=float(high))
+    x = model.addVar(
+        lb=float(low) if np.isfinite(low) else None, ub=float(high) if np.isfinite(high) else None
+    )
+    if np.isfinite(domain.decimals[j]):
+        step = float(from_steps(np.array(1.0), domain.decimals[j]))
+        count = model.addVar(vtype="I", lb=None)
+        if domain.own is None:
+            model.addCons(x == step * count)
+            return x
+        # On the lattice, or at the own value: x = step * count unless the own value is kept.
+        keep, own = model.addVar(vtype="B"), float(domain.own[0, j])
+        free = model.addVar(vtype="B")
+        model.addCons(keep + free == 1)
+        model.addConsIndicator(x <= own, binvar=keep)
+        model.addConsIndicator(-x <= -own, binvar=keep)
+        model.addConsIndicator(x - step * count <= 0, binvar=free)
+        model.addConsIndicator(step * count - x <= 0, binvar=free)
+    return x
+
+
+def _add_rows(scip: Any, model: Any, cell: Cell, x: list[Any]) -> None:
+    for g, h in zip(cell.G, cell.h, strict=True):
+        size = float(np.abs(g).max()) or 1.0
+        model.addCons(
+            scip.quicksum(float(a / size) * v for a, v in zip(g, x, strict=True) if a)
+            <= float(h / size)
+        )
+    for row in cell.quadratics:
+        values, vectors = np.linalg.eigh(row.A)
+        size = max(float(np.abs(row.q).max()), float(np.abs(values).max()), 1e-12)
+        terms = [float(a / size) * v for a, v in zip(row.q, x, strict=True) if a]
+        for value, vector in zip(values, vectors.T, strict=True):
+            if abs(value) > 1e-14 * np.abs(values).max():
+                z = model.addVar(lb=None)
+                rotated = [float(a) * v for a, v in zip(vector, x, strict=True) if abs(a) > 1e-15]
+                model.addCons(scip.quicksum(rotated) == z)
+                terms.append(float(value / size) * z * z)
+        model.addCons(scip.quicksum(terms) <= -float(row.c / size))
+
+
+def _import() -> Any:
+    try:
+        import pyscipopt
+    except ImportError as error:
+        raise MissingExtraError(
+            "pyscipopt", "global", "A curved region with categories or whole numbers"
+        ) from error
+    return pyscipopt
