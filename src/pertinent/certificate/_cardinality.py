@@ -55,6 +55,8 @@ def refutes(
     >>> refutes(gain, need, 1), refutes(gain, need, 2)
     (True, False)
     """
+    if size < 0:
+        return True
     slack = ROUNDING * (np.abs(need) + np.abs(gain).sum(axis=1))
     useful = (gain / np.where(need > 0, need, np.inf)[:, None]).sum(axis=0)
     order = np.argsort(-useful, kind="stable")

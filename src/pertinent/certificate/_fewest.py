@@ -112,7 +112,7 @@ class FewestProofs(Proofs):
             fewer = int(min(claim - 1, granted + one.free.sum()))
             return float(claim) if one.refuted(argument, fewer, np.inf) else float(granted)
         most = int(min(claim, granted + one.free.sum()))
-        if most == 1 and granted == 0 and not argument.listed:
+        if most == 1 and granted <= 1 and not argument.listed:
             return one.closest_single()
         # Whatever costs less than the claim, by more than rounding, must be refuted.
         value = self.value[i]
@@ -231,9 +231,10 @@ class _Sample:
         return (~support)[None].astype(float), np.array([1.0 if holds else 0.0])
 
     def closest_single(self) -> float:
-        """Return the least cost of moving a single feature, where none is forced."""
+        """Return the least cost of moving a single feature: the forced one, if there is one."""
+        movable = self.forced if self.forced.any() else self.free
         if self.cell.quadratics:
-            costs = [self._nearest_root(int(i)) for i in np.flatnonzero(self.free)]
+            costs = [self._nearest_root(int(i)) for i in np.flatnonzero(movable)]
             return min(costs, default=np.inf)
         G, over = self.cell.G, self.cell.G @ self.rest - self.cell.h
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -244,7 +245,7 @@ class _Sample:
         # A point costs at least its distance to each end by itself, whatever rounding did to both.
         cost = self.weights * np.maximum(np.maximum(low - self.center, self.center - high), 0.0)
         slack = 1e-12 * (np.abs(low) + np.abs(high))
-        empty = blocked | ~self.free | (low > high + np.where(np.isfinite(slack), slack, 0.0))
+        empty = blocked | ~movable | (low > high + np.where(np.isfinite(slack), slack, 0.0))
         return float(np.where(empty, np.inf, cost).min(initial=np.inf))
 
     def _nearest_root(self, i: int) -> float:

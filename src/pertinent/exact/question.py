@@ -42,7 +42,8 @@ class Effort:
         """Return the limits of a search over so many samples that starts now."""
         if self.time_limit is None:
             return Limits(self.nodes)
-        return Limits(self.nodes, monotonic() + self.time_limit * max(1, samples))
+        end = monotonic() + self.time_limit * max(1, samples)
+        return Limits(self.nodes, end, self.time_limit)
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,7 @@ def single_supports(
 ) -> Singles:
     """Return the cheapest support of size 0 or 1 of each sample, where one exists.
 
-    Samples with features that cannot rest are left to the search.
+    A feature that cannot rest is the one that moves; samples with two are left to the search.
     """
     n, d = choices.rest.shape
     best, feature = np.full(n, np.inf), np.full(n, -1)
@@ -86,9 +86,10 @@ def single_costs(
 
 
 def _with_none(cost: FloatArray, inside: BoolArray, own: Choices) -> FloatArray:
-    cost = np.column_stack([cost, np.where(inside, -1.0, np.inf)])
-    cost[own.forced.any(axis=1)] = np.inf
-    return cost
+    # One feature that cannot rest must be the one that moves; of two, neither can stay.
+    count = own.forced.sum(axis=1)[:, None]
+    cost = np.where((count == 0) | ((count == 1) & own.forced), cost, np.inf)
+    return np.column_stack([cost, np.where(inside & (count[:, 0] == 0), -1.0, np.inf)])
 
 
 def _root_costs(cell: Cell, own: Choices, centers: FloatArray, weights: FloatArray) -> FloatArray:

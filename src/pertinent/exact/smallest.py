@@ -191,18 +191,18 @@ class _Levels:
 
     def _hard(self, row: int, start: int, out: Smallest) -> None:
         """Search one sample with all means; sizes below ``start`` are known to be in vain."""
-        bound = np.inf
+        bound, limits = np.inf, self.limits.alone()
         for piece, search in enumerate(self.searches):
             if not np.isfinite(search.least[row]):
                 continue
             one = np.array([row])
             granted = int(search.granted[row])
             if search.separable:
-                cover = hard_cover(search.gains(0).take(one), self.limits)
+                cover = hard_cover(search.gains(0).take(one), limits)
                 out.extra[row, piece] = cover.multipliers
                 mask, least = cover.mask, granted + cover.bound
             else:
-                mask, least = self._deepen(search, one, start)
+                mask, least = self._deepen(search, one, start, limits)
             bound = min(bound, max(least, float(start)))
             if mask is None:
                 mask = _turned_off(search, row, self.dim)
@@ -214,13 +214,13 @@ class _Levels:
         out.bound[row] = bound
 
     def _deepen(
-        self, search: CellSearch, one: IntArray, start: int
+        self, search: CellSearch, one: IntArray, start: int, limits: Limits
     ) -> tuple[BoolArray | None, float]:
         """Go on size by size with all nodes; return a support and the size not ruled out."""
         for size in range(start, self.dim + 1):
             for _, count in search.groups(one, size):
                 gains = search.gains(size).take(one)
-                result = find_supports(gains, count, self.limits, search.accept(one))
+                result = find_supports(gains, count, limits, search.accept(one))
                 has, chosen = result.first(self.dim)
                 if has[0]:
                     return chosen[0], float(size)

@@ -46,10 +46,19 @@ class Limits:
         Branches looked at, for each problem and size: the same on every machine.
     deadline : float
         Moment on the clock of ``time.monotonic``; ``inf`` for none.
+    seconds : float
+        What a hard problem may take when it is looked at by itself.
     """
 
     nodes: int = 200_000
     deadline: float = np.inf
+    seconds: float = np.inf
+
+    def alone(self) -> Limits:
+        """Return the limits of a single problem that is begun now."""
+        if self.seconds == np.inf:
+            return self
+        return Limits(self.nodes, min(self.deadline, monotonic() + self.seconds), self.seconds)
 
     def expired(self) -> bool:
         """Whether the time is over."""

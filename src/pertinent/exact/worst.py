@@ -114,7 +114,7 @@ def fewest_for(
         mask[rows[has]], found[rows[has]], size[rows] = chosen[has], True, count
         hard[rows[result.outcome == STOPPED]] = True
     for i in np.flatnonzero(hard):
-        cover = hard_cover(gains.take(np.array([i])), limits)
+        cover = hard_cover(gains.take(np.array([i])), limits.alone())
         found[i], size[i], extra[int(i)] = cover.mask is not None, cover.bound, cover.multipliers
         mask[i] = False if cover.mask is None else cover.mask
     reason: NDArray[np.object_] = np.full(n, None, dtype=object)
