@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pertinent._typing import FloatArray
-from pertinent.certificate import Certificate, LinearProofs
+from pertinent.certificate import Certificate, LinearProofs, SeveralProofs
 from pertinent.certificate._branch import CHANGE, BranchProofs
 from pertinent.certificate._cuts import CutProofs, with_tangents
 from pertinent.certificate._proofs import Proofs
@@ -119,6 +119,10 @@ def _rays(proofs: Proofs, cell: Cell) -> Iterator[tuple[Cell, FloatArray]]:
         for k in proofs.leaves():
             if proofs.ray[k]:
                 yield cell, np.maximum(proofs.multipliers[k], 0.0)
+    elif isinstance(proofs, SeveralProofs):
+        for _, part in proofs.parts:
+            if len(part):
+                yield from _rays(part, cell)
     elif isinstance(proofs, CutProofs):
         yield from _rays(proofs.inner[0], with_tangents(cell, proofs.touched[0]))
 

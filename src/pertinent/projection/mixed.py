@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
-from pertinent.certificate import LinearProofs
+from pertinent.certificate import LinearProofs, SeveralProofs
 from pertinent.certificate._branch import Boxes, BranchProofs, leaf_bounds, narrow
 from pertinent.domains import Domain
 from pertinent.projection._mixed_split import choose_splits, rounded_boxes
@@ -37,10 +37,36 @@ def solve_mixed(task: Task) -> Solved:
     """Return the best allowed point of every row, with a tree of cases as proof."""
     if task.domain is None:
         raise ValueError("This task has no domain; its cell has methods of its own.")
-    return _Search(task, task.domain).run()
+    ends, member = np.unique(_far_ends(task, task.domain), axis=0, return_inverse=True)
+    if len(ends) <= 1:
+        return _Search(task, task.domain, ends[0] if len(ends) else np.zeros(0)).run()
+    # Rows of one reach are solved together, whatever other rows there are.
+    points = np.empty(task.centers.shape)
+    outcome, parts = np.empty(len(task), dtype=np.int8), []
+    for k, far in enumerate(ends):
+        rows = np.flatnonzero(member.reshape(-1) == k)
+        some = task.take(rows)
+        assert some.domain is not None
+        answer = _Search(some, some.domain, far).run()
+        points[rows], outcome[rows] = answer.points, answer.outcome
+        parts.append((rows, answer.proofs))
+    return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
 
 
-def relaxed(cell: Cell, domain: Domain, centers: FloatArray) -> Cell:
+def _far_ends(task: Task, domain: Domain) -> FloatArray:
+    """Return, for each row and binned number, a power of two beyond all that is asked for."""
+    far = np.zeros((len(task), len(domain.bins)))
+    for k, bins in enumerate(domain.bins):
+        j = bins.column
+        known = [np.full(len(task), np.abs(bins.edges).max())]
+        for values in (task.centers, task.lower, task.upper, domain.own):
+            if values is not None:
+                known.append(np.where(np.isfinite(values[:, j]), np.abs(values[:, j]), 0.0))
+        far[:, k] = 2.0 ** (1.0 + np.ceil(np.log2(1e-300 + np.max(known, axis=0))))
+    return far
+
+
+def relaxed(cell: Cell, domain: Domain, far_ends: FloatArray) -> Cell:
     """Return the cell with the rows that tie groups and bins together."""
     rows, sides = [], []
     for group in domain.groups:
@@ -48,13 +74,10 @@ def relaxed(cell: Cell, domain: Domain, centers: FloatArray) -> Cell:
         one[group] = 1.0
         rows += [one, -one]  # sum_k z_k <= 1 and >= 1
         sides += [1.0, -1.0]
-    for bins in domain.bins:
+    for bins, far in zip(domain.bins, far_ends, strict=True):
+        # The outer bins are endless; where nothing is asked for is end enough.
         low, high = bins.low.copy(), bins.high.copy()
-        # The outer bins are endless; a power of two beyond all that is asked for is end enough.
-        far = 2.0 ** np.ceil(
-            np.log2(1.0 + max(np.abs(bins.edges).max(), np.abs(centers[:, bins.column]).max()))
-        )
-        low[0], high[-1] = -2.0 * far, 2.0 * far
+        low[0], high[-1] = -far, far
         row = np.zeros((2, domain.dim))
         row[0, bins.columns], row[0, bins.column] = low, -1.0  # sum_k low_k z_k - x <= 0
         row[1, bins.columns], row[1, bins.column] = -high, 1.0  # x - sum_k high_k z_k <= 0
@@ -71,6 +94,7 @@ class _Search:
 
     task: Task
     domain: Domain
+    far_ends: FloatArray
     best: FloatArray = field(init=False)
     points: FloatArray = field(init=False)
     tree: TreeBuilder = field(init=False)
@@ -80,7 +104,7 @@ class _Search:
         self.best = np.full(n, np.inf)
         self.points = np.full(self.task.centers.shape, np.nan)
         self.tree = TreeBuilder(len(self.task.cell.G))
-        self.cell = relaxed(self.task.cell, self.domain, self.task.centers)
+        self.cell = relaxed(self.task.cell, self.domain, self.far_ends)
         # Bins cost nothing, and the simplex needs costs: little, in units of a bin's width.
         self.weights = self.task.weights.copy()
         for bins in self.domain.bins:
