@@ -17,7 +17,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_N
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-browser docs lint format bench-linear bench-quadratic bench-exact bench-lvq paper test-slow bench-plausibility figure-digits clean distclean
+.PHONY: help demo test test-oldest test-browser docs lint format bench-linear bench-quadratic bench-exact bench-lvq paper test-slow bench-plausibility figure-digits clean distclean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +27,9 @@ demo: $(VENV)/.stamp-demo ## Explain decisions of a model on embedded data
 
 test: lint ## Run every check: ruff, mypy, tests and doctests
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS)
+
+test-oldest: $(VENV)-oldest/.stamp-test ## Run the tests with the oldest supported scikit-learn
+	$(ONE_THREAD) $(VENV)-oldest/bin/python -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS)
 
 test-slow: $(VENV)/.stamp-test ## Run the tests that take minutes each
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m slow $(PYTEST_ARGS)
@@ -73,7 +76,7 @@ clean: ## Remove caches and build products
 		-exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean ## Remove the virtual environment as well
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-oldest
 
 $(VENV)/.stamp-venv:
 	@test -n "$(PYTHON)" || { \
@@ -89,6 +92,12 @@ $(VENV)/.stamp-venv:
 
 $(VENV)/.stamp-demo: $(VENV)/.stamp-venv pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[demo]"
+	@touch $@
+
+$(VENV)-oldest/.stamp-test: pyproject.toml
+	"$(PYTHON)" -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+		--editable ".[test]" "scikit-learn==1.6.*" "numpy<2.3"
 	@touch $@
 
 $(VENV)/.stamp-test: $(VENV)/.stamp-venv pyproject.toml

@@ -58,11 +58,12 @@ def _far_ends(task: Task, domain: Domain) -> FloatArray:
     far = np.zeros((len(task), len(domain.bins)))
     for k, bins in enumerate(domain.bins):
         j = bins.column
-        known = [np.full(len(task), np.abs(bins.edges).max())]
+        known = np.full(len(task), np.abs(bins.edges).max())
         for values in (task.centers, task.lower, task.upper, domain.own):
             if values is not None:
-                known.append(np.where(np.isfinite(values[:, j]), np.abs(values[:, j]), 0.0))
-        far[:, k] = 2.0 ** (1.0 + np.ceil(np.log2(1e-300 + np.max(known, axis=0))))
+                size = np.where(np.isfinite(values[:, j]), np.abs(values[:, j]), 0.0)
+                known = np.maximum(known, size)
+        far[:, k] = 2.0 ** (1.0 + np.ceil(np.log2(1e-300 + known)))
     return far
 
 
