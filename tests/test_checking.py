@@ -181,3 +181,13 @@ def test_probabilities_and_plausibility_hold(iris):
     for explanation in likely.explain(X[::70]):
         checked = pertinent.check(explanation.json(), model)
         assert checked.ok, checked
+
+
+def test_rules_that_are_functions_cannot_be_stored():
+    credit = train_credit_model()
+    rules = pertinent.Constraints(transitions={"job": lambda old, new: old == new})
+    result = pertinent.Explainer(credit.model, data=credit.train, constraints=rules).explain(
+        credit.applicants[:1]
+    )
+    with pytest.raises(InputError, match="a Python function, which a file cannot hold"):
+        pertinent.check(result[0].json(), credit.model)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from pertinent._typing import FloatArray, Foreign
@@ -19,27 +18,23 @@ from pertinent.certificate._check import (
     ROUNDING_SINGLE,
     is_closed,
 )
-from pertinent.certificate._records import decode, unknown_kinds, with_domain
-from pertinent.constraints import Constraints
-from pertinent.domains import Domain
+from pertinent.certificate._records import decode, unknown_kinds
 from pertinent.exceptions import InputError
 from pertinent.explanation import Explanations, Negatives, Positives, Results
-from pertinent.features import Features, Table
+from pertinent.features import Table
 from pertinent.negative import negative_limits
-from pertinent.plausibility import Densities, Hulls
 from pertinent.plausibility.judge import is_plausible
-from pertinent.positive import PositiveQuestion, positive_limits, turned_off
+from pertinent.positive import positive_limits, turned_off
 from pertinent.prepared import Certified, Prepared
 from pertinent.projection.problem import distance
+from pertinent.rebuilding import domain_of, plausible_within, rebuild
 from pertinent.recheck import recheck_negatives, recheck_positives
 from pertinent.views.rounding import passes, rules_broken
 from pertinent.views.single import Explanation
-from pertinent.views.stored import CERTIFICATES, ELSEWHERE, read_document, require_document
+from pertinent.views.stored import read_document, require_document
 from pertinent.views.summary import summarize
 
 HOLDS, REFUTED, UNKNOWN = "holds", "refuted", "not re-checkable here"
-
-R = TypeVar("R", Positives, Negatives)
 
 
 @dataclass(frozen=True)
@@ -125,134 +120,13 @@ def check(explanation: Explanation | dict[str, Any] | str | Path, model: Foreign
         raise InputError(f"The stored explanation is malformed: {error!r}.") from error
 
 
-def rebuild(document: dict[str, Any], model: Foreign) -> Explanations:
-    """Return the stored answers as the library's own, for a model."""
-    question, proof = document["proof"]["question"], document["proof"]
-    features = _features(model, question)
-    table = features.read(_samples(question))
-    prepared = Prepared(
-        model,
-        features,
-        _per_column(decode(question["weights"]), table, "weights"),
-        _constraints(question),
-        float(question["margin"]),
-        min_proba=question["min_proba"],
-        within=_within(question)[0],
-    )
-    baseline = _per_column(decode(question["baseline"]), table, "baseline")
-    asked = Asked(
-        prepared,
-        PositiveQuestion(
-            baseline, bool(question["between"]), float(question["off_tol"])
-        ).in_precision_of(table),
-        str(question["overlap"]),
-    )
-    shared = {"table": table, "classes": prepared.classes, "baseline": baseline}
-    return Explanations(
-        _results(Positives, proof["positive"], shared, _domain(prepared, table, changes=False)),
-        _results(Negatives, proof["negative"], shared, _domain(prepared, table, changes=True)),
-        np.array([bool(question["avoided"])]),
-        asked,
-    )
-
-
-def _features(model: Foreign, question: dict[str, Any]) -> Features:
-    names = tuple(str(name) for name in question["features"])
-    features = Features.of(model, _samples(question), str(question["missing"]))
-    if features.named and features.names != names:
-        raise InputError(
-            f"The explanation is about the features {list(names)[:10]}, and the model knows "
-            f"{list(features.names)[:10]}."
-        )
-    if len(features) != len(names):
-        raise InputError(
-            f"The explanation has {len(names)} features, and the model {len(features)}."
-        )
-    return features
-
-
-def _samples(question: dict[str, Any]) -> Any:
-    """Return the sample as the kind of table it came in."""
-    values, names = question["sample"], question["features"]
-    number = np.float32 if question["single_precision"] else np.float64
-    if not question["frame"]:
-        words = any(isinstance(value, str) for value in values)
-        return np.array([values], dtype=object if words else number)
-    columns = {
-        name: np.array([value], dtype=number if isinstance(value, float) else None)
-        for name, value in zip(names, values, strict=True)
-    }
-    return nw.from_dict(columns, backend=_backend()).to_native()
-
-
-def _backend() -> Any:
-    from pertinent.views.frame import installed_backend
-
-    return installed_backend()
-
-
-def _constraints(question: dict[str, Any]) -> Constraints:
-    constraints = decode(question["constraints"])
-    if not isinstance(constraints, Constraints):
-        raise InputError("The stored explanation lacks its constraints.")
-    return constraints
-
-
-def _within(question: dict[str, Any]) -> tuple[Densities | Hulls | None, str]:
-    """Return where points are plausible, and in words what of it cannot be checked here."""
-    within = decode(question["within"])
-    if within is None or isinstance(within, Densities | Hulls):
-        return within, ""
-    return None, "plausibility of a kind that is not known here"
-
-
-def _per_column(values: Any, table: Table, name: str) -> FloatArray:
-    array = np.asarray(values, dtype=float)
-    columns = table.values.shape[1]
-    if array.shape != (columns,) or not np.isfinite(array).all():
-        raise InputError(f"The stored {name} are not one number for each of {columns} columns.")
-    return array
-
-
-def _domain(prepared: Prepared, table: Table, *, changes: bool) -> Domain | None:
-    """Return what values the rules allow, from the question and not from the proof."""
-    return prepared.constraints.domain(
-        prepared.features, table.values, prepared.weights, table.booleans, changes
-    )
-
-
-def _results(
-    kind: type[R], record: dict[str, Any], shared: dict[str, Any], domain: Domain | None
-) -> R:
-    values: dict[str, Any] = {}
-    for f in fields(kind):
-        if f.name in ELSEWHERE:
-            values[f.name] = shared[f.name]
-        elif f.name.endswith(CERTIFICATES):
-            values[f.name] = tuple(_certified(part, domain) for part in record[f.name])
-        elif f.name == "second":
-            second = decode(record[f.name])
-            values[f.name] = {} if second is None else {0: second}
-        else:
-            values[f.name] = decode(record[f.name])
-            if values[f.name] is not None and f.name.endswith("_code"):
-                values[f.name] = values[f.name].astype(np.int8)
-    return kind(**values)
-
-
-def _certified(part: dict[str, Any], domain: Domain | None) -> Certified:
-    kind, place = part["region"]
-    certificate = with_domain(decode(part["certificate"]), domain)
-    return Certified((str(kind), int(place)), np.array([0]), certificate)
-
-
 # -- The claims ------------------------------------------------------------------------------
 
 
 def _findings(explanations: Explanations, document: dict[str, Any]) -> list[Finding]:
     asked, table = explanations.asked, explanations.table
     assert asked is not None
-    unsure = _within(document["proof"]["question"])[1]
+    unsure = plausible_within(document["proof"]["question"])[1]
     positive, negative = explanations.positive, explanations.negative
     predicted = asked.prepared.predict(table)[0]
     out = [_judged("the sample is predicted as said", predicted == positive.label[0])]
@@ -391,7 +265,7 @@ def _closed(
 
 
 def _gap(prepared: Prepared, results: Results, certificates: tuple[Certified, ...]) -> float:
-    domain = _domain(prepared, results.table, changes=isinstance(results, Negatives))
+    domain = domain_of(prepared, results.table, changes=isinstance(results, Negatives))
     convex = all(prepared.region(*part.key, 0.0)[0].is_convex for part in certificates)
     return GAP_CONVEX if convex and domain is None else GAP_NONCONVEX
 
