@@ -17,16 +17,11 @@ def _cases():
     cancer, benign = data("breast_cancer")
     cancer = np.ascontiguousarray(cancer[:, :6])
     two = labels > 0
-    few = np.ascontiguousarray(iris[::8])
+    few = np.ascontiguousarray(iris[::12])
     return [
         (QuadraticDiscriminantAnalysis(reg_param=0.1).fit(iris, named), few),
-        (
-            QuadraticDiscriminantAnalysis(priors=(0.7, 0.3), tol=1e-9).fit(cancer, benign),
-            cancer[::30],
-        ),
-        (GaussianNB().fit(iris, labels), few),
         (GaussianNB(var_smoothing=1e-3).fit(cancer, benign), cancer),
-        (SVC(kernel="poly", degree=2, coef0=1.0).fit(iris[two], labels[two]), iris[two][::8]),
+        (SVC(kernel="poly", degree=2, coef0=1.0).fit(iris[two], labels[two]), iris[two][::12]),
     ]
 
 
