@@ -219,6 +219,23 @@ def test_conflicts_are_proved_and_named():
     assert reason(free, bounds={0: (9, None)}).startswith("density and constraints conflict")
 
 
+def test_long_lists_of_rules_are_cut_short():
+    data, kind = load_digits(return_X_y=True)
+    model = LogisticRegression(max_iter=5000, C=0.01).fit(data, kind)
+    plausible = Plausibility(data, kind, 1, quantile=1.0, projection=20, standardize=False)
+    bounds = {i: (0, 16) for i in range(64)}
+    rules = Constraints(frozen=list(range(10, 54)), bounds=bounds)
+    found = pertinent.pertinent_negatives(
+        model, data[:2], plausibility=plausible, constraints=rules
+    )
+    assert set(found.status) == {"infeasible"}
+    for words in found.reason:
+        assert words.startswith("density and constraints conflict")
+        assert " frozen; " in words
+        assert words.endswith("more rules")
+        assert len(words) < 300
+
+
 def test_density_and_class_can_conflict():
     # A model that calls everything far from its data class 1 only beyond x0 = 50.
     model = LogisticRegression().fit(np.array([[0.0], [100.0]]), [0, 1])
@@ -270,3 +287,15 @@ def test_without_plausibility_there_is_no_density():
     assert found.density_threshold is None
     assert found.density_percentile is None
     assert found.blend is None
+
+
+def test_the_text_says_why_a_plausible_positive_is_not_sparse():
+    plausible = Plausibility(X, y, n_components=1)
+    explainer = pertinent.Explainer(
+        MODEL, data=X, baseline=0.0, between=False, plausibility=plausible
+    )
+    words = explainer.explain(X[60:61])[0].text("long")
+    assert "as dense as the densest 50% of its class" in words
+    assert "takes more values than the prediction alone" in words
+    plain = pertinent.Explainer(MODEL, data=X, baseline=0.0).explain(X[60:61])[0]
+    assert "takes more values" not in plain.text("long")

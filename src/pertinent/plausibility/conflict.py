@@ -20,8 +20,11 @@ from pertinent.regions import Cell, Region
 if TYPE_CHECKING:
     from pertinent.prepared import Prepared
 
-#: Limits of features: (feature, "low" or "high").
-Sides = set[tuple[int, str]]
+#: Limits of columns, (column, "low" or "high"), with their weight in a proof.
+Sides = dict[tuple[int, str], float]
+
+#: Rules named in one sentence.
+MOST = 8
 
 #: Slopes of a proof below this share of the largest are rounding.
 FLAT = 1e-7
@@ -108,27 +111,33 @@ def _limits_used(
     lower: FloatArray,
     upper: FloatArray,
 ) -> Sides:
-    """Return the limits that the proofs of emptiness of all pieces rest on."""
-    sides: Sides = set()
+    """Return the limits that the proofs of emptiness rest on, with their largest weight in any."""
+    sides: Sides = {}
     for block in certificate.blocks:
         slopes = _slopes(block.proofs, region.cells[block.piece], np.clip(sample, lower, upper))
         if slopes is None:
             continue
-        steep = np.abs(slopes) > FLAT * np.abs(slopes).max(initial=0.0)
-        for i in np.flatnonzero(steep):
+        weights = np.abs(slopes) / max(float(np.abs(slopes).max(initial=0.0)), 1e-300)
+        for i in np.flatnonzero(weights > FLAT):
+            side = (int(i), "low" if slopes[i] > 0 else "high")
             if np.isfinite(lower[i] if slopes[i] > 0 else upper[i]):
-                sides.add((int(i), "low" if slopes[i] > 0 else "high"))
+                sides[side] = max(sides.get(side, 0.0), float(weights[i]))
     return sides
 
 
 def _words(prepared: Prepared, sides: Sides) -> str:
-    """Return the rules behind some limits, in words."""
+    """Return the rules behind some limits in words, those that weigh most first."""
     known = prepared.constraints.named_limits(prepared.features)
-    words: set[str] = set()
-    for column, side in sides:
+    words: dict[str, None] = {}
+    for column, side in sorted(sides, key=lambda side: (-sides[side], side)):
         own = f"{'lower' if side == 'low' else 'upper'} limit of {_name(prepared, column)}"
-        words.update(known.get((column, side), [own]))
-    return "; ".join(sorted(words))
+        rules = known.get((column, side), [own])
+        # A frozen feature stands at the sample's own value: its other limits do not matter.
+        frozen = [rule for rule in rules if rule.endswith(" frozen")]
+        words.update(dict.fromkeys(frozen or rules))
+    shown = list(words)[:MOST]
+    rest = len(words) - len(shown)
+    return "; ".join(shown) + (f"; and {rest} more rules" if rest else "")
 
 
 def _name(prepared: Prepared, column: int) -> str:

@@ -28,7 +28,6 @@ from pertinent.regions import AffineMap, Cell, Quadratic, Region
 TIGHTER = 1e-9
 
 
-
 class PlausibilityWarning(UserWarning):
     """A mixture could not be fitted as asked; the message says what was done instead."""
 

@@ -76,7 +76,7 @@ def rules_text(prepared: Prepared) -> str:
     if prepared.min_proba is not None:
         parts.append(f"a probability of at least {prepared.min_proba:g}")
     if prepared.within is not None:
-        parts.append("plausible values")
+        parts.append(f"every point is {prepared.within.words()}")
     return "; ".join(parts) or "none"
 
 
@@ -237,6 +237,7 @@ def _point(values: list[Raw]) -> list[Raw] | None:
 def _rules(asked: Asked, explanations: Explanations) -> Summary:
     return {
         "constraints": rules_text(asked.prepared),
+        "plausible": None if asked.prepared.within is None else asked.prepared.within.words(),
         "between": bool(asked.question.between),
         "baseline": asked.baseline,
         "measure": asked.measure,

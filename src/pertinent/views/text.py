@@ -100,6 +100,18 @@ def enough(summary: Summary, length: str = "medium") -> str:
     return (
         f"What was enough: {_kept_list(summary, length)}. With {these}{others}, the model "
         f"already predicts {prediction_words(summary)}. {_enough_proof(summary)}"
+        f"{_plausible(summary)}"
+    )
+
+
+def _plausible(summary: Summary) -> str:
+    """Return why the values that were enough are so many, where they had to be plausible."""
+    words = summary["rules"]["plausible"]
+    if words is None:
+        return ""
+    return (
+        f" They had to look like data of {prediction_words(summary)} ({words}), which takes more "
+        "values than the prediction alone."
     )
 
 
