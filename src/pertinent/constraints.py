@@ -23,6 +23,18 @@ Bound = tuple[float | None, float | None]
 Transitions = Mapping[Any, Sequence[Any]] | Callable[[Any, Any], bool]
 
 
+@dataclass(frozen=True, eq=False)
+class _Fixed:
+    """The limits that hold for every sample, and the columns whose limits are the sample's own."""
+
+    lower: FloatArray
+    upper: FloatArray
+    strange: IntArray
+    keep_low: list[int]
+    keep_high: list[int]
+    lattice: list[tuple[int, int]]
+
+
 @dataclass(frozen=True)
 class Constraints:
     """Rules that every returned point obeys, in the units of the data.
@@ -158,27 +170,46 @@ class Constraints:
 
         Shape (n, n_columns) where they depend on the sample, else (1, n_columns).
         """
-        strange = self._own_only(features)
+        fixed = self._fixed(features)
+        strange = fixed.strange
         theirs = bool(len(strange) and samples[:, strange].any())
-        lattice = self.lattice(features).items()
-        theirs |= any(not is_on_lattice(samples[:, j], d).all() for j, d in lattice)
+        theirs |= any(not is_on_lattice(samples[:, j], d).all() for j, d in fixed.lattice)
         rows = len(samples) if self.depends_on_sample or theirs else 1
-        lower = np.full((rows, features.dim), -np.inf)
-        upper = np.full((rows, features.dim), np.inf)
+        lower = np.repeat(fixed.lower[None], rows, axis=0)
+        upper = np.repeat(fixed.upper[None], rows, axis=0)
         # A category that the model does not know can be kept, not taken.
-        upper[:, strange] = samples[:, strange] if theirs else 0.0
-        for name, pair in self.bounds.items():
-            j = features.column(name, "bounds")
-            lower[:, j], upper[:, j] = _ends(pair)
-        keep_low = [features.column(f, "increase_only") for f in self.increase_only]
-        keep_high = [features.column(f, "decrease_only") for f in self.decrease_only]
-        held = np.flatnonzero(np.isin(features.owner, features.indices(self.frozen)))
-        for j in [*keep_low, *held]:
-            lower[:, j] = np.maximum(lower[:, j], samples[:, j])
-        for j in [*keep_high, *held]:
-            upper[:, j] = np.minimum(upper[:, j], samples[:, j])
+        if theirs and len(strange):
+            upper[:, strange] = samples[:, strange]
+        for j in fixed.keep_low:
+            np.maximum(lower[:, j], samples[:, j], out=lower[:, j])
+        for j in fixed.keep_high:
+            np.minimum(upper[:, j], samples[:, j], out=upper[:, j])
         self._limit_categories(features, samples, upper)
         return lower, upper
+
+    @cached_property
+    def _resolved(self) -> dict[int, tuple[Features, _Fixed]]:
+        return {}
+
+    def _fixed(self, features: Features) -> _Fixed:
+        """Return what does not depend on the sample, found out once for each `Features`."""
+        known = self._resolved.get(id(features))
+        if known is None or known[0] is not features:
+            known = self._resolved[id(features)] = (features, self._resolve(features))
+        return known[1]
+
+    def _resolve(self, features: Features) -> _Fixed:
+        strange = self._own_only(features)
+        lower, upper = np.full(features.dim, -np.inf), np.full(features.dim, np.inf)
+        upper[strange] = 0.0
+        for name, pair in self.bounds.items():
+            j = features.column(name, "bounds")
+            lower[j], upper[j] = _ends(pair)
+        held = np.flatnonzero(np.isin(features.owner, features.indices(self.frozen))).tolist()
+        keep_low = [features.column(f, "increase_only") for f in self.increase_only]
+        keep_high = [features.column(f, "decrease_only") for f in self.decrease_only]
+        lattice = list(self.lattice(features).items())
+        return _Fixed(lower, upper, strange, keep_low + held, keep_high + held, lattice)
 
     def _own_only(self, features: Features) -> IntArray:
         """Return the columns of categories that no sample may change to."""

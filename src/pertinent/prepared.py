@@ -339,14 +339,11 @@ class Prepared:
         out = _blank(centers)
         gap = np.empty(n)
         certificates = []
-        for k in np.unique(labels):
+        for k in np.unique(labels) if n > 1 else labels:
             rows = np.flatnonzero(labels == k)
-            everyone = len(rows) == n
-            args = (
-                centers if everyone else centers[rows],
-                low if everyone else low[rows],
-                high if everyone else high[rows],
-            )
+            # A slice where it is everyone: nothing is copied.
+            some = slice(None) if len(rows) == n else rows
+            args = (centers[some], low[some], high[some])
             region, owner = self.region(kind, int(k), used)
             domain = rules.take(rows).domain
             if isinstance(self.within, Hulls):
@@ -365,10 +362,10 @@ class Prepared:
                 # Nothing inside the tightened region does not mean nothing at all.
                 status = np.where((status == INFEASIBLE) & np.isfinite(bound), FAILED, status)
             convex = region.is_convex and domain is None
-            gap[rows] = GAP_CONVEX if convex else GAP_NONCONVEX
-            out.points[rows], out.bound[rows], out.status[rows] = found.points, bound, status
-            out.unique[rows] = found.unique
-            out.label[rows] = np.where(found.piece >= 0, np.append(owner, -1)[found.piece], -1)
+            gap[some] = GAP_CONVEX if convex else GAP_NONCONVEX
+            out.points[some], out.bound[some], out.status[some] = found.points, bound, status
+            out.unique[some] = found.unique
+            out.label[some] = np.append(owner, -1)[found.piece]  # piece -1: none
             out.second.update({int(rows[i]): point for i, point in found.second.items()})
             certificates.append(Certified((kind, int(k)), rows, found.certificate))
             near = table.values if isinstance(self.within, Hulls) else centers
@@ -392,29 +389,30 @@ class Prepared:
         """Cast points to the form handed out, and let the model and the rules judge them."""
         rows = np.flatnonzero(out.found)
         everyone = len(rows) == len(centers)
-        points = out.points if everyone else out.points[rows]
-        lo, hi = (low, high) if everyone else (low[rows], high[rows])
+        some = slice(None) if everyone else rows
+        points, lo, hi = out.points[some], low[some], high[some]
         handed = into_bounds(table.as_handed_out(points), lo, hi, table.single_precision)
         aligned = len(table) == len(centers)
         theirs = table if everyone or not aligned else table.take(rows)
         predicted = self.predict(theirs, handed)
-        wanted = out.label[rows]
-        valid = (predicted == labels[rows]) if kind == "is" else (predicted != labels[rows])
+        own, wanted = labels[some], out.label[some]
+        valid = (predicted == own) if kind == "is" else (predicted != own)
         if self.min_proba is not None and len(handed):
             proba = np.asarray(self.model.predict_proba(theirs.for_model(handed)))
             valid &= proba[np.arange(len(handed)), predicted] >= self.min_proba
         obeys = np.asarray(((handed >= lo) & (handed <= hi)).all(axis=1))
         dense = is_dense(self.within, predicted, handed)
-        out.points[rows] = handed
-        middle = centers if everyone else centers[rows]
+        if handed is not points or not everyone:
+            out.points[some] = handed
+        middle = centers[some]
         cost = distance(handed, middle, self.weights)
-        out.objective[rows] = cost
-        out.label[rows] = np.where(predicted == wanted, wanted, predicted)
+        out.objective[some] = cost
+        out.label[some] = np.where(predicted == wanted, wanted, predicted)
         # Optimal is what the bound proves of the point in the form it is handed out.
         unit = ROUNDING_SINGLE if table.single_precision else ROUNDING
-        closed = is_closed(cost, out.bound[rows], handed, middle, self.weights, gap[rows], unit)
-        out.status[rows] = np.where(closed, OPTIMAL, FEASIBLE)
-        out.bound[rows] = np.minimum(out.bound[rows], cost)
+        closed = is_closed(cost, out.bound[some], handed, middle, self.weights, gap[some], unit)
+        out.status[some] = np.where(closed, OPTIMAL, FEASIBLE)
+        out.bound[some] = np.minimum(out.bound[some], cost)
         for j in np.flatnonzero(~(valid & obeys & dense)):
             i = rows[j]
             out.points[i], out.objective[i], out.status[i] = np.nan, np.nan, FAILED

@@ -26,6 +26,7 @@ from pertinent.certificate._proofs import WHOLE
 from pertinent.domains import Domain
 from pertinent.projection.cheap import cheap_bounds
 from pertinent.projection.ellipsoid import ball_bounds
+from pertinent.projection.lone import project_onto_cell
 from pertinent.projection.problem import (
     CUT,
     SOLVED,
@@ -88,7 +89,14 @@ def project(
     weights = np.ones(whole.dim) if weights is None else np.asarray(weights, dtype=float)
     low = as_bounds(lower, centers.shape, -np.inf)
     high = as_bounds(upper, centers.shape, np.inf)
-    search = _Search.begin(whole, centers, weights, low, high, options or Options(), skip, domain)
+    options = options or Options()
+    if len(whole) == 1 and len(centers):
+        cell = whole.cells[0]
+        cutoff = np.full(len(centers), np.inf)
+        bounds = _within(cell, low, high)
+        task = Task(cell, centers, weights, *bounds, cutoff, options, domain)
+        return project_onto_cell(task, choose_method(cell, domain))
+    search = _Search.begin(whole, centers, weights, low, high, options, skip, domain)
     search.run()
     return search.finish()
 

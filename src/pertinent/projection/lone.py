@@ -1,0 +1,64 @@
+"""Projection onto a region of a single cell: one solver, one proof, no search."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pertinent._typing import CodeArray, FloatArray
+from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
+from pertinent.certificate._check import GAP_CONVEX, GAP_NONCONVEX, is_closed
+from pertinent.projection.problem import SOLVED, Method, Projections, Solved, Task, distance
+from pertinent.projection.uniqueness import decide_unique
+
+
+def project_onto_cell(task: Task, method: Method) -> Projections:
+    """Return the nearest points of the task's cell; the same as a search over one piece gives."""
+    n = len(task)
+    answer = method.solve(task)
+    found = answer.outcome == SOLVED
+    objective = distance(answer.points, task.centers, task.weights)
+    found &= objective < np.inf
+    points = answer.points
+    if not found.all():
+        points = np.where(found[:, None], points, np.nan)
+        objective = np.where(found, objective, np.nan)
+    proved = answer.proofs.bounds(task.cell, task.centers, task.weights, task.lower, task.upper)
+    proved = np.maximum(proved, 0.0)
+    unique, second = _unique(task, found, points, answer)
+    return Projections(
+        points=points,
+        objective=objective,
+        bound=np.where(found, np.minimum(proved, objective), proved),
+        status=_status(task, found, points, objective, proved),
+        piece=np.where(found, 0, -1),
+        unique=unique,
+        second=second,
+        certificate=Certificate(n, (Block(0, np.arange(n), answer.proofs),)),
+        methods=(method,),
+        solved=n,
+    )
+
+
+def _status(
+    task: Task, found: FloatArray, points: FloatArray, objective: FloatArray, proved: FloatArray
+) -> CodeArray:
+    gap = GAP_CONVEX if task.cell.is_convex and task.domain is None else GAP_NONCONVEX
+    with np.errstate(invalid="ignore"):
+        closed = is_closed(objective, proved, points, task.centers, task.weights, gap)
+    without = np.where(np.isinf(proved), INFEASIBLE, FAILED)
+    return np.where(found, np.where(closed, OPTIMAL, FEASIBLE), without).astype(np.int8)
+
+
+def _unique(
+    task: Task, found: FloatArray, points: FloatArray, answer: Solved
+) -> tuple[CodeArray, dict[int, FloatArray]]:
+    if not task.options.unique:
+        return np.full(len(task), -1, dtype=np.int8), {}
+    if found.all():
+        return decide_unique(task, points, answer.proofs)
+    unique = np.full(len(task), -1, dtype=np.int8)
+    rows = np.flatnonzero(found)
+    if not len(rows):
+        return unique, {}
+    unique[rows], witnesses = decide_unique(task.take(rows), points[rows], answer.proofs.take(rows))
+    return unique, {int(rows[k]): point for k, point in witnesses.items()}
