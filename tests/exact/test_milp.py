@@ -59,7 +59,7 @@ def test_exact_equals_the_milp(seed):
         cell = pertinent.decision_region(model, model.predict(x[None])[0], 1e-9).cells[0]
         lower, upper, forced = low.copy(), high.copy(), np.zeros(d)
         lower[frozen] = upper[frozen] = x[frozen]
-        forced[frozen] = 1.0
+        forced[frozen] = float(x[frozen] != baseline[frozen])
         size, cost = two_stage_milp(cell, x, baseline, lower, upper, weights, forced)
         assert found.objective[i] == size
         assert found.closeness[i] == pytest.approx(cost, abs=1e-5)
