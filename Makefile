@@ -17,7 +17,8 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_N
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest test-browser docs lint format bench-linear bench-quadratic bench-exact bench-lvq paper test-slow bench-plausibility figure-digits clean distclean
+.PHONY: help demo test test-oldest test-browser docs lint format bench-linear bench-quadratic bench-exact bench-lvq paper test-slow bench-plausibility figure-digits clean distclean \
+	bench bench-scale bench-growth bench-peers test-engines
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -34,6 +35,9 @@ test-oldest: $(VENV)-oldest/.stamp-test ## Run the tests with the oldest support
 test-slow: $(VENV)/.stamp-test ## Run the tests that take minutes each
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m slow $(PYTEST_ARGS)
 
+test-engines: .venv-engines/.stamp ## Test Ray and Spark on local clusters; Spark needs a JDK
+	$(ONE_THREAD) .venv-engines/bin/python -m pytest -m engines $(PYTEST_ARGS) tests/scale
+
 test-browser: $(VENV)/.stamp-browser ## Test the report in a browser; needs an installed Chromium
 	$(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/browser
 
@@ -48,6 +52,24 @@ lint: $(VENV)/.stamp-test ## Check style and types without running the tests
 format: $(VENV)/.stamp-test ## Rewrite the sources in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+bench: $(VENV)/.stamp-test ## Measure every bar of the project, with pass or miss for each
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.all
+
+bench-scale: $(VENV)/.stamp-test ## Explain 1,000,000 rows: rows per second and peak memory
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.scale
+
+bench-growth: $(VENV)/.stamp-test ## How cost grows with rows, features, classes and prototypes
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.growth
+
+bench-peers: $(VENV)/.stamp-test ## Time what a user would pick instead; DiCE and alibi apart
+	-@for peer in dice-ml:dice alibi:alibi; do $(MAKE) --no-print-directory .venv-peers/$${peer#*:} \
+		PEER=$${peer%:*} || echo "$${peer%:*} cannot be installed: reported as missing"; done
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.peers
+
+.venv-peers/%:
+	"$(PYTHON)" -m venv $@ && $@/bin/pip install --quiet --disable-pip-version-check $(PEER) \
+		|| { rm -rf $@; exit 1; }
 
 bench-linear: $(VENV)/.stamp-test ## Time linear models against CVXPY and SciPy
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.linear
@@ -110,4 +132,10 @@ $(VENV)/.stamp-browser: $(VENV)/.stamp-test
 
 $(VENV)/.stamp-docs: $(VENV)/.stamp-venv pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	@touch $@
+
+.venv-engines/.stamp: $(VENV)/.stamp-venv pyproject.toml
+	"$(PYTHON)" -m venv .venv-engines
+	.venv-engines/bin/python -m pip install --quiet --disable-pip-version-check \
+		--editable ".[pandas,ray,spark]" hypothesis pytest
 	@touch $@

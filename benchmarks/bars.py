@@ -65,3 +65,36 @@ def print_bars(title: str, bars: Sequence[Bar]) -> int:
             f"{verdict} {bar.note}"
         )
     return sum(bar.passed is False for bar in bars)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One bar in words: what was measured, what is needed, and whether that is met.
+
+    ``passed`` is None where nothing was measured: ``note`` says why.
+    """
+
+    case: str
+    measured: str
+    needed: str
+    passed: bool | None
+    note: str = ""
+
+    @classmethod
+    def of(cls, bar: Bar) -> Measure:
+        """Return a ratio as a measure."""
+        quality = f"valid {bar.valid:.1%}, excess {bar.worst_excess:.0e} {bar.note}"
+        needed = "-" if bar.needed is None else f">= {bar.needed:,.0f}x"
+        measured = f"{bar.ratio:,.0f}x {bar.other}"
+        return cls(bar.case, measured, needed, bar.passed, quality.strip())
+
+
+def print_measures(title: str, measures: Sequence[Measure]) -> int:
+    """Print the measures as a table; return how many were missed or are missing."""
+    print(f"\n{title}")
+    print(f"{'verdict':8} {'case':54} {'measured':34} {'bar':>12}  note")
+    words = {True: "pass", False: "MISS", None: "missing"}
+    for one in measures:
+        line = f"{words[one.passed]:8} {one.case:54} {one.measured:34} {one.needed:>12}"
+        print(f"{line}  {one.note}")
+    return sum(one.passed is not True for one in measures)
