@@ -78,10 +78,13 @@ def save(measures: list[Measure], path: Path) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("families", nargs="*", default=list(FAMILIES), choices=[*FAMILIES, []])
-    chosen = parser.parse_args()
+    parser.add_argument("families", nargs="*", metavar="family", help=", ".join(FAMILIES))
+    chosen = parser.parse_args().families or list(FAMILIES)
+    unknown = sorted(set(chosen) - set(FAMILIES))
+    if unknown:
+        parser.error(f"there is no family {unknown[0]!r}: choose from {', '.join(FAMILIES)}")
     warnings.filterwarnings("ignore")
-    measures = [one for family in chosen.families for one in measured(family)]
+    measures = [one for family in chosen for one in measured(family)]
     missed = print_measures("Bars", measures)
     save(measures, RESULTS / "bars.csv")
     met = len(measures) - missed
