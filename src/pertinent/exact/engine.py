@@ -32,8 +32,8 @@ AT_ONCE = 64
 #: A support must be better by this share to replace the best one: below it is a tie.
 TIE = 1e-9
 #: A row counts as excluding a support whose cost it puts this close to the best; for quadratic
-#: rows the projection itself is proved to a coarser gap.
-CLOSED, CLOSED_QUADRATIC = 1e-7, 1.5e-4
+#: rows it is coarser; 4 times this is the gap of 1e-4 at which a non-convex answer is optimal.
+CLOSED, CLOSED_QUADRATIC = 1e-7, 2.5e-5
 
 
 @dataclass(frozen=True, eq=False)
