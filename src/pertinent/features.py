@@ -20,7 +20,7 @@ import numpy as np
 from pertinent._typing import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.domains import Bins, Domain
 from pertinent.exceptions import InputError, unknown_name
-from pertinent.tables import Table, is_missing
+from pertinent.tables import Table, as_frame, is_missing
 
 __all__ = ["Binned", "Features", "Table", "as_frame"]
 
@@ -395,11 +395,3 @@ class Features:
             f"{[self.names[j] for j in features[:10]]}, rows "
             f"{rows[:10].tolist()}{' and more' if len(rows) > 10 else ''}. {advice}"
         )
-
-
-def as_frame(X: Any) -> nw.DataFrame[Any] | None:
-    """Return a DataFrame of any kind as narwhals sees it; None if ``X`` is not one."""
-    if X is None or isinstance(X, np.ndarray | list | tuple):
-        return None
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return frame if isinstance(frame, nw.DataFrame) else None

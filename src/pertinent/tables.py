@@ -151,7 +151,8 @@ class Table:
             return self._array(points)
         frame = self._frame(points, self.source.columns)
         if len(points) == len(self.source):
-            frame = nw.maybe_set_index(frame, index=[nw.maybe_get_index(self.source)])
+            index: Any = [nw.maybe_get_index(self.source)]
+            frame = nw.maybe_set_index(frame, index=index)
         return frame.to_native()
 
     def _array(self, points: FloatArray) -> Any:
@@ -218,7 +219,8 @@ class Table:
             if not self.source.implementation.is_pyarrow():
                 return made
             exact = made.to_native().cast(column.to_native().type)  # string or large_string
-            return nw.from_native(exact, series_only=True).alias(name)
+            named: nw.Series[Any] = nw.from_native(exact, series_only=True).alias(name)
+            return named
         native = column.to_native()
         dtype: Any = native.dtype
         if missing and str(dtype) == "bool":
@@ -236,6 +238,14 @@ def _takes(frame: nw.DataFrame[Any]) -> bool:
     if frame.implementation.is_polars():
         return tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 9)
     return not frame.implementation.is_pyarrow()
+
+
+def as_frame(X: Any) -> nw.DataFrame[Any] | None:
+    """Return a DataFrame of any kind as narwhals sees it; None if ``X`` is not one."""
+    if X is None or isinstance(X, np.ndarray | list | tuple):
+        return None
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def is_missing(values: Any) -> BoolArray:

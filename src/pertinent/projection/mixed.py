@@ -17,7 +17,8 @@ import numpy as np
 
 from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.certificate import LinearProofs, SeveralProofs
-from pertinent.certificate._branch import Boxes, BranchProofs, leaf_bounds, narrow
+from pertinent.certificate._branch import Boxes, BranchProofs, narrow
+from pertinent.certificate._branch_bounds import leaf_bounds
 from pertinent.domains import Domain
 from pertinent.projection._mixed_split import choose_splits, rounded_boxes
 from pertinent.projection._mixed_tree import Open, TreeBuilder
