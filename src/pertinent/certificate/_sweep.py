@@ -84,10 +84,11 @@ class SweepProofs(Proofs):
         ends, lines, size = self._lines(a[concave], steep[:, concave], room[:, concave])
         # What one feature of convex gain makes of the rest of the budget, or none does.
         rest = t[:, None] - ends
-        alone = np.zeros(rest.shape)
+        alone, movable = np.zeros(rest.shape), room > 0
         for j in np.flatnonzero(~concave):
-            gain = rest * (steep[:, j, None] - a[j] * rest)
-            np.maximum(alone, np.where(room[:, j, None] > 0, gain, 0.0), out=alone)
+            # Not negative, and 0 without room.
+            slope, bend = steep[:, j] * movable[:, j], a[j] * movable[:, j]
+            np.maximum(alone, rest * (slope[:, None] - bend[:, None] * rest), out=alone)
         most = np.maximum(alone[:, :-1] + lines[0], alone[:, 1:] + lines[1]).max(axis=1)
         rounding = 1e-14 * len(a) * (c + alone.max(axis=1) + size)
         fine = np.isfinite(self.slopes).all(axis=1) & (self.slopes >= 0).all(axis=1)
