@@ -232,7 +232,7 @@ class Prepared:
             if related is not None:
                 region = region.intersect(related)
             if isinstance(self.within, Densities):
-                region = region.intersect(self.within.region(k, margin))
+                region = self.within.inside(region, k, margin)
             return region, np.full(len(region), k)
         outside = self._outside(k, margin)
         if outside is not None:

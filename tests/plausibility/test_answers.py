@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pertinent
 from pertinent import Constraints, Plausibility
-from pertinent.exceptions import InputError
+from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.lvq import GLVQ, GMLVQ
 from pertinent.projection.ellipsoid import ball_of
 from pertinent.recheck import recheck_negatives
@@ -279,6 +279,21 @@ def test_what_cannot_be_combined_is_refused():
         pertinent.pertinent_positives(MODEL, X[:1], method="strict", plausibility=plausible)
     with pytest.raises(InputError, match="no training points of the classes"):
         pertinent.pertinent_negatives(MODEL, X[:1], plausibility=Plausibility(X, y + 1, 1))
+
+
+def test_a_probability_can_be_asked_for_of_two_classes():
+    kind = (y > 0).astype(int)
+    model = LogisticRegression().fit(X, kind)
+    plausible = Plausibility(X, kind, n_components=1)
+    asked = {"plausibility": plausible, "min_proba": 0.9}
+    found = pertinent.pertinent_negatives(model, X[::20], **asked)
+    assert found.found.all()
+    assert (model.predict_proba(found.points).max(axis=1) >= 0.9).all()
+    check_dense(plausible, found, found.target)
+    with pytest.raises(UnsupportedModelError, match="Leave out one of them"):
+        pertinent.pertinent_negatives(
+            MODEL, X[:1], plausibility=Plausibility(X, y, 1), min_proba=0.9
+        )
 
 
 def test_without_plausibility_there_is_no_density():

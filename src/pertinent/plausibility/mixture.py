@@ -22,6 +22,7 @@ import numpy as np
 
 from pertinent._typing import FloatArray
 from pertinent.certificate._records import record_as
+from pertinent.exceptions import UnsupportedModelError
 from pertinent.regions import AffineMap, Cell, Quadratic, Region
 
 #: By how much more than the threshold is asked for, relative to its size: room for rounding.
@@ -140,6 +141,15 @@ class Densities:
     def region(self, k: int, margin: float) -> Region:
         """Return where points of class ``k`` are plausible."""
         return self.mixtures[k].ellipsoids(self.into, margin)
+
+    def inside(self, region: Region, k: int, margin: float) -> Region:
+        """Return the plausible part of the region of class ``k``."""
+        if any(cell.exponentials for cell in region.cells):
+            raise UnsupportedModelError(
+                "A density and min_proba of three or more classes cannot be asked for together. "
+                "Leave out one of them."
+            )
+        return region.intersect(self.region(k, margin))
 
     def log_density(self, k: int, points: FloatArray) -> FloatArray:
         """Return scikit-learn's log-density of points under the mixture of class ``k``."""
