@@ -56,6 +56,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"pertinent {version}"
 html_static_path = ["_static"]
 html_css_files = ["local.css"]
+html_sidebars = {"*": []}  # pages without a section of their own
 html_show_sourcelink = False
 html_math_renderer = "native"
 html_theme_options = {
