@@ -231,6 +231,8 @@ def test_wrong_rules_are_refused_at_once(rules, words):
     [
         ({"relations": ["dept <= 3"]}, "Did you mean 'debt'"),
         ({"categories": {"job": ["fixd"]}}, "Did you mean 'fixed'"),
+        ({"transitions": {"job": {"fixd": ["none"]}}}, "Did you mean 'fixed'"),
+        ({"transitions": {"job": {"fixed": ["nun"]}}}, "'nun' is not a category of 'job'"),
         ({"categories": {"age": [1]}}, "holds numbers"),
         ({"integer": ["job"]}, "holds categories"),
         ({"bounds": {"job": (0, 1)}}, "holds categories"),

@@ -153,8 +153,11 @@ class Constraints:
         for name, chosen in self.categories.items():
             for value in chosen:
                 features.level(self._category(features, name, "categories"), value)
-        for name in self.transitions:
-            self._category(features, name, "transitions")
+        for name, rule in self.transitions.items():
+            j = self._category(features, name, "transitions")
+            if not callable(rule):
+                for value in [*rule, *(new for many in rule.values() for new in many)]:
+                    features.level(j, value)
 
     def _category(self, features: Features, name: Feature, rule: str) -> int:
         j = features.index(name)
