@@ -33,7 +33,7 @@ rules = pertinent.Constraints(
     bounds={"time": (6, 72), "amount": (0, None), "income": (0, None), "debt": (0, None)},
     integer=["time", "seniority"],
     decimals={"amount": 0, "income": 0, "expenses": 0, "assets": 0, "debt": 0},
-    transitions={"job": {"part-time": ["fixed", "freelance"], "others": ["fixed", "freelance"]}},
+    transitions={"job": {"part-time": ["fixed", "freelance"], "other": ["fixed", "freelance"]}},
     relations=["debt <= 0.4 * income * 12"],
     max_changes=2,
 )
