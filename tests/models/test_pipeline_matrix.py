@@ -6,6 +6,7 @@ import pytest
 
 import pertinent
 from pertinent.features import Features
+from pertinent.rulecheck import broken_rules
 from tests.models.pipeline_cases import CASES, fitted
 
 
@@ -39,21 +40,43 @@ def test_region_agrees_with_predict(name):
         assert wrong.mean() < 1e-3
 
 
+def is_curved(name):
+    return name.startswith(("polynomial", "naive"))
+
+
+def simple_rules(X, features):
+    """Return a frozen number, a bounded one and one that may only increase."""
+    numbers = [
+        name
+        for j, name in enumerate(X)
+        if not features.is_category(j) and X[name].dtype.kind in "if"
+    ]
+    limits = (float(X[numbers[1]].min()), float(X[numbers[1]].max()))
+    return pertinent.Constraints(
+        frozen=numbers[:1], bounds={numbers[1]: limits}, increase_only=numbers[2:3]
+    )
+
+
+@pytest.mark.parametrize("ruled", [False, True], ids=["free", "ruled"])
 @pytest.mark.parametrize("name", CASES)
-def test_answers_are_valid(name):
+def test_answers_are_valid(name, ruled):
     model, X, _ = fitted(name)
-    rows = X.iloc[::97].head(6)
-    before = model.predict(rows)
-    negative = pertinent.pertinent_negatives(model, rows, data=X)
-    assert (negative.status != "failed").all()
-    assert negative.found.all()
-    assert (model.predict(negative.points) != before).all()
-    positive = pertinent.pertinent_positives(model, rows, data=X, baseline="median", between=True)
-    assert positive.found.all()
-    assert (model.predict(positive.points) == before).all()
-    for found in (negative, positive):
+    features = Features.of(model, X)
+    rules = simple_rules(X, features) if ruled else pertinent.Constraints()
+    rows = X.sample(3 if is_curved(name) else 20, random_state=1)
+    before, table = model.predict(rows), features.read(rows)
+    negative = pertinent.pertinent_negatives(model, rows, data=X, constraints=rules)
+    positive = pertinent.pertinent_positives(
+        model, rows, data=X, baseline="median", between=True, constraints=rules
+    )
+    for found, same in ((negative, False), (positive, True)):
+        allowed = {"optimal", "infeasible"} if ruled else {"optimal"}
+        assert set(found.status) <= (allowed | {"feasible"} if is_curved(name) else allowed)
+        ok = np.flatnonzero(found.found)
+        assert ((model.predict(found.points.iloc[ok]) == before[ok]) == same).all()
+        own = table.take(ok)
+        assert not broken_rules(
+            rules, features, own.raw(found.values[ok]), own.raw(own.values), changes=not same
+        )
         assert list(found.points.columns) == list(X.columns)
-        assert (found.bound <= found.objective + 1e-9).all()
-    if not name.startswith(("polynomial", "naive")):
-        assert (negative.status == "optimal").all()
-        assert (positive.status == "optimal").all()
+        assert (found.bound[ok] <= found.objective[ok] + 1e-9).all()
