@@ -19,7 +19,8 @@ def project_onto_cell(task: Task, method: Method) -> Projections:
     objective = distance(answer.points, task.centers, task.weights)
     found &= objective < np.inf
     points = answer.points
-    if not found.all():
+    everyone = bool(found.all())
+    if not everyone:
         points = np.where(found[:, None], points, np.nan)
         objective = np.where(found, objective, np.nan)
     proved = answer.proofs.bounds(task.cell, task.centers, task.weights, task.lower, task.upper)
@@ -28,9 +29,9 @@ def project_onto_cell(task: Task, method: Method) -> Projections:
     return Projections(
         points=points,
         objective=objective,
-        bound=np.where(found, np.minimum(proved, objective), proved),
+        bound=np.fmin(proved, objective),  # the objective is NaN where there is no point
         status=_status(task, found, points, objective, proved),
-        piece=np.where(found, 0, -1),
+        piece=np.zeros(n, dtype=np.int64) if everyone else np.where(found, 0, -1),
         unique=unique,
         second=second,
         certificate=Certificate(n, (Block(0, np.arange(n), answer.proofs),)),
@@ -45,6 +46,8 @@ def _status(
     gap = GAP_CONVEX if task.cell.is_convex and task.domain is None else GAP_NONCONVEX
     with np.errstate(invalid="ignore"):
         closed = is_closed(objective, proved, points, task.centers, task.weights, gap)
+    if found.all() and closed.all():
+        return np.full(len(task), OPTIMAL, dtype=np.int8)
     without = np.where(np.isinf(proved), INFEASIBLE, FAILED)
     return np.where(found, np.where(closed, OPTIMAL, FEASIBLE), without).astype(np.int8)
 

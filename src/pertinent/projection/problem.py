@@ -167,4 +167,6 @@ def distance(points: FloatArray, centers: FloatArray, weights: FloatArray) -> Fl
 
 def as_bounds(value: Any, shape: tuple[int, int], default: float) -> FloatArray:
     """Return bounds broadcast to ``shape``; None means unbounded."""
+    if isinstance(value, np.ndarray) and value.shape == shape and value.dtype == float:
+        return value
     return np.broadcast_to(np.asarray(default if value is None else value, dtype=float), shape)
