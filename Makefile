@@ -63,12 +63,12 @@ bench-growth: $(VENV)/.stamp-test ## How cost grows with rows, features, classes
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.growth
 
 bench-peers: $(VENV)/.stamp-test ## Time what a user would pick instead; DiCE and alibi apart
-	-@for peer in dice-ml:dice alibi:alibi; do $(MAKE) --no-print-directory .venv-peers/$${peer#*:} \
+	-@for peer in dice-ml:dice alibi[tensorflow]:alibi; do $(MAKE) --no-print-directory .venv-peers/$${peer#*:} \
 		PEER=$${peer%:*} || echo "$${peer%:*} cannot be installed: reported as missing"; done
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.peers
 
 .venv-peers/%:
-	"$(PYTHON)" -m venv $@ && $@/bin/pip install --quiet --disable-pip-version-check $(PEER) \
+	"$(PYTHON)" -m venv $@ && $@/bin/pip install --quiet --disable-pip-version-check "$(PEER)" \
 		|| { rm -rf $@; exit 1; }
 
 bench-linear: $(VENV)/.stamp-test ## Time linear models against CVXPY and SciPy

@@ -86,7 +86,8 @@ class Measure:
         quality = f"valid {bar.valid:.1%}, excess {bar.worst_excess:.0e} {bar.note}"
         needed = "-" if bar.needed is None else f">= {bar.needed:,.0f}x"
         measured = f"{bar.ratio:,.0f}x {bar.other}"
-        return cls(bar.case, measured, needed, bar.passed, quality.strip())
+        passed = None if bar.passed is None else bool(bar.passed)
+        return cls(bar.case, measured, needed, passed, quality.strip())
 
 
 def print_measures(title: str, measures: Sequence[Measure]) -> int:
@@ -97,4 +98,4 @@ def print_measures(title: str, measures: Sequence[Measure]) -> int:
     for one in measures:
         line = f"{words[one.passed]:8} {one.case:54} {one.measured:34} {one.needed:>12}"
         print(f"{line}  {one.note}")
-    return sum(one.passed is not True for one in measures)
+    return sum(not one.passed for one in measures)

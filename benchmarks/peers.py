@@ -196,7 +196,7 @@ def plot(found: list[Line]) -> None:
     axis.set_xscale("log")
     axis.set_xlim(5e-4, 1e6)
     axis.set_yticks(range(len(found)), [one.system for one in found])
-    axis.invert_yaxis()
+    axis.set_ylim(len(found) - 0.5, -0.5)
     axis.set_xlabel("milliseconds of processor time per row (log scale)")
     axis.set_title("Negatives, logistic regression, breast cancer", fontsize=10)
     figure.tight_layout()

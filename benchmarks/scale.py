@@ -82,7 +82,7 @@ def measures(rows: int = ROWS) -> list[Measure]:
             case,
             f"{speed:,.0f} rows/s per core",
             f">= {NEEDED_SPEED:,}",
-            speed >= NEEDED_SPEED and good,
+            bool(speed >= NEEDED_SPEED and good),
             f"valid {found['valid']:.1%}, optimal {found['optimal']:.1%}, "
             f"{found['wall_seconds']:.0f} s on the wall",
         ),

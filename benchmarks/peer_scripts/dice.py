@@ -22,13 +22,14 @@ def main() -> None:
     train["y"] = model.predict(train)
     data = dice_ml.Data(dataframe=train, continuous_features=names, outcome_name="y")
     explainer = dice_ml.Dice(data, dice_ml.Model(model=model, backend="sklearn"), sys.argv[3])
+    seed = {"random_seed": 0} if sys.argv[3] == "random" else {}
     points, seconds = [], []
     for row in given["rows"]:
         start = time.process_time()
         try:
             found = explainer.generate_counterfactuals(
                 pd.DataFrame([row], columns=names), total_CFs=1, desired_class="opposite",
-                verbose=False, random_seed=0,
+                verbose=False, **seed,
             )  # fmt: skip
             answer = found.cf_examples_list[0].final_cfs_df
             point = None if answer is None else answer[names].to_numpy(float)[0].tolist()
