@@ -170,3 +170,11 @@ def test_same_bytes_every_time():
     for a, b in zip(one.mixtures, other.mixtures, strict=True):
         assert a.threshold == b.threshold
         assert a.roots.tobytes() == b.roots.tobytes()
+
+
+def test_a_margin_tightens_every_ellipsoid_and_drops_none():
+    found = bound(Plausibility(X, y, n_components=2, quantile=0.9))
+    wide, tight = found.region(1, 0.0), found.region(1, 10.0)
+    assert len(wide) == len(tight)
+    assert wide.contains(X).any()
+    assert not tight.contains(X).any()

@@ -89,12 +89,15 @@ class ClassMixture:
     def ellipsoids(self, through: AffineMap, margin: float) -> Region:
         """Return where some component alone reaches the threshold, in the units of the samples.
 
-        A component whose peak lies below the threshold has no such points.
+        A component whose peak lies below the threshold has no such points. A margin is asked for
+        in units of the threshold, so that the units of the features do not matter.
         """
-        asked = self.threshold + TIGHTER * max(1.0, abs(self.threshold))
+        unit = max(1.0, abs(self.threshold))
+        asked = self.threshold + (TIGHTER + margin) * unit
         cells = []
         for mean, root, peak in zip(self.means, self.roots, self.peaks, strict=True):
-            if peak < asked:
+            # Whatever the margin, the same components: proofs name cells by their place.
+            if peak < self.threshold + TIGHTER * unit:
                 continue
             # |L (z - mu)|^2 <= 2 (peak - threshold), with z = M x + t.
             center = root @ mean
@@ -105,7 +108,7 @@ class ClassMixture:
                 float(center @ center - 2.0 * (peak - asked)),
             )
             flat = Cell(np.zeros((0, self.dim)), np.zeros(0), (ball,), anchors=mean[None])
-            cells.append(flat.pull_back(through).tighten(margin))
+            cells.append(flat.pull_back(through))
         return Region(tuple(cells), through.dim_in)
 
     def judge(self) -> Any:

@@ -23,12 +23,14 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
-from pertinent.certificate._linear import dual_values, is_empty
+from pertinent.certificate._linear import dual_values
 from pertinent.projection._cone_algebra import Scaling, cone_room, divide, jordan
 
 ROUNDS = 40
 #: Relative gap, and violation of the equations relative to the size of their terms, at the end.
 GAP, RESIDUAL = 1e-9, 1e-9
+#: How far an endless feature is followed to see whether a problem may be empty.
+REACH = 1e4
 #: Share of the way to the boundary that a step may go, and the least share of centering.
 STAY_INSIDE, CENTER = 0.99, 1e-4
 
@@ -184,13 +186,22 @@ def _judge(balls: Balls, s: _State) -> tuple[BoolArray, BoolArray, BoolArray, Bo
     excess -= np.linalg.norm(z, axis=1)
     zero, one = np.zeros_like(step), np.ones(step.shape[1])
     bound = dual_values(a, excess, zero, zero, one, -balls.down, balls.up)
-    empty = is_empty(a, excess, zero, -balls.down, balls.up)
+    empty = _looks_empty(a, excess, balls)
     cost = (s.p + s.n).sum(axis=1)
     done = (cost - bound <= GAP * cost) & (_violation(balls, s, step) <= RESIDUAL)
     cut = ~empty & (bound > balls.cutoff)
     broken = ~(np.isfinite(cost) & np.isfinite(bound))
     done &= ~empty & ~broken
     return np.asarray(done), cut, empty, np.asarray(done | cut | empty | broken)
+
+
+def _looks_empty(a: FloatArray, excess: FloatArray, balls: Balls) -> BoolArray:
+    """Return whether ``excess + a's > 0`` for every step s within reach; others check it strictly.
+
+    Where a feature is endless, a ray has no slope; an interior point only comes close to that.
+    """
+    end = np.minimum(np.where(a > 0, balls.down, balls.up), REACH)
+    return np.asarray(excess - (np.abs(a) * end).sum(axis=1) > 1e-9 * np.abs(excess))
 
 
 def _violation(balls: Balls, s: _State, step: FloatArray) -> FloatArray:
@@ -275,7 +286,7 @@ class _Newton:
         right = self.balls.apply(e)
         right[:, :m] += self.off_rows + want_y / s.y
         right[:, m:] += towards + self.off_ball
-        solved = np.asarray(np.linalg.solve(self.K, right[:, :, None])[:, :, 0], dtype=float)
+        solved = _solve_each(self.K, right)
         dy, dz = solved[:, :m], solved[:, m:]
         da = self.balls.pull(dy, dz)
         dp, dn = self.give_p * (side_p - da), self.give_n * (side_n + da)
@@ -333,6 +344,16 @@ class _Newton:
         """Return the state after a change."""
         s, t = self.s, length[:, None]
         return _State(*(getattr(s, f.name) + t * getattr(c, f.name) for f in fields(s)))
+
+
+def _solve_each(K: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the solution of each system; NaN for a singular one, which then counts as broken."""
+    try:
+        return np.asarray(np.linalg.solve(K, right[:, :, None])[:, :, 0], dtype=float)
+    except np.linalg.LinAlgError:
+        if len(K) == 1:
+            return np.full_like(right, np.nan)
+        return np.vstack([_solve_each(K[i : i + 1], right[i : i + 1]) for i in range(len(K))])
 
 
 def _ratio(top: FloatArray, bottom: FloatArray, where: BoolArray) -> FloatArray:
