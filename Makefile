@@ -68,7 +68,7 @@ bench-peers: $(VENV)/.stamp-test ## Time what a user would pick instead; DiCE an
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.peers
 
 .venv-peers/%:
-	"$(PYTHON)" -m venv $@ && $@/bin/pip install --quiet --disable-pip-version-check "$(PEER)" \
+	"$(PYTHON)" -m venv $@ && $@/bin/pip install --quiet --disable-pip-version-check "$(PEER)" click \
 		|| { rm -rf $@; exit 1; }
 
 bench-linear: $(VENV)/.stamp-test ## Time linear models against CVXPY and SciPy
