@@ -191,10 +191,10 @@ def plot(found: list[Line]) -> None:
             axis.text(1e-3, i, "missing", va="center", color="#888888")
             continue
         axis.barh(i, one.milliseconds, color="#1f5f8b" if i < 2 else "#c9a25e")
-        words = f" {one.milliseconds:.3g} ms, {one.valid:.0%} valid, L1 {shown(one.l1, '.2f')}"
+        words = f" {one.milliseconds:,.4g} ms, {one.valid:.0%} valid, L1 {shown(one.l1, '.2f')}"
         axis.text(one.milliseconds, i, words, va="center", fontsize=8)
     axis.set_xscale("log")
-    axis.set_xlim(5e-4, 1e6)
+    axis.set_xlim(5e-4, 3e7)
     axis.set_yticks(range(len(found)), [one.system for one in found])
     axis.set_ylim(len(found) - 0.5, -0.5)
     axis.set_xlabel("milliseconds of processor time per row (log scale)")
