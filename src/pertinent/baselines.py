@@ -128,7 +128,9 @@ def weight_values(
     if data is not None and (weights is None or isinstance(weights, Mapping)):
         scale = data.std(axis=0)[features.first]
         numeric = np.array([not features.is_category(j) for j in range(len(features))], dtype=bool)
-        values = np.where(numeric & (scale > 0), 1.0 / np.where(scale > 0, scale, 1.0), 1.0)
+        # A constant column has no scale; rounding in its mean must not pass for one.
+        spread = scale > 1e-12 * np.abs(data).max(axis=0, initial=0.0)[features.first]
+        values = np.where(numeric & spread, 1.0 / np.where(spread, scale, 1.0), 1.0)
     if isinstance(weights, Mapping):
         for name, value in weights.items():
             values[features.index(name)] = value
@@ -150,7 +152,10 @@ def weight_values(
 
 
 def _per_feature(name: str, value: Any, features: Features) -> FloatArray:
-    array = np.asarray(value, dtype=float)
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers. Got {value!r} instead.") from error
     if array.shape not in ((), (len(features),)):
         raise InputError(
             f"{name} must be a number or one number for each of the {len(features)} features. "

@@ -10,6 +10,7 @@ from typing import TypeVar
 from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
+from pertinent.exceptions import InputError
 from pertinent.features import Table
 
 P = TypeVar("P")
@@ -71,6 +72,10 @@ def in_batches(
     its neighbours, so neither ``batch_size`` nor ``n_jobs`` changes a bit of the answer.
     ``n_jobs`` and ``joblib.parallel_config`` mean what they mean to joblib.
     """
+    if batch_size is not None and batch_size < 1:
+        raise InputError(f"batch_size must be a whole number of at least 1. Got {batch_size!r}.")
+    if n_jobs == 0:
+        raise InputError("n_jobs must not be 0: 1 is one process, -1 is one for each core.")
     pieces = list(_slices(len(table), batch_size or _default_size(table)))
     jobs = ((solve, table.take(rows), rows) for rows in pieces)
     if len(pieces) == 1 or effective_n_jobs(n_jobs) == 1:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pertinent._typing import FloatArray, Foreign
+from pertinent.answers import Certified
 from pertinent.asked import Asked
 from pertinent.certificate import INFEASIBLE, OPTIMAL
 from pertinent.certificate._check import (
@@ -25,7 +26,7 @@ from pertinent.features import Table
 from pertinent.negative import negative_limits
 from pertinent.plausibility.judge import is_plausible
 from pertinent.positive import positive_limits, turned_off
-from pertinent.prepared import Certified, Prepared
+from pertinent.prepared import Prepared
 from pertinent.projection.problem import distance
 from pertinent.rebuilding import domain_of, plausible_within, rebuild
 from pertinent.recheck import recheck_negatives, recheck_positives

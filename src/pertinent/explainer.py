@@ -255,7 +255,8 @@ def _prepare(
 ) -> tuple[Prepared, FloatArray | None]:
     """Return the model made ready and the training data as an array."""
     region_function(model)  # an unsupported or unfitted model is named here, before any work
-    if margin is not None and not (margin >= 0 and np.isfinite(margin)):
+    number = isinstance(margin, int | float | np.number)
+    if margin is not None and not (number and margin >= 0 and np.isfinite(margin)):
         raise InputError(f"margin must be a number of at least 0. Got {margin!r} instead.")
     features = Features.of(model, X if data is None else data, missing)
     train = None if data is None else features.read(data).values

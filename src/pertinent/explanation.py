@@ -17,9 +17,9 @@ from pertinent.features import Table
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pertinent.answers import Certified
     from pertinent.asked import Asked
     from pertinent.exact.alternative import Alternative
-    from pertinent.prepared import Certified
     from pertinent.views.single import Explanation
 
 #: Summaries are made for this many neighbouring rows at a time.

@@ -202,6 +202,10 @@ class Features:
             if feature not in self.names:
                 raise unknown_name("feature", feature, self.names)
             return self.names.index(feature)
+        if isinstance(feature, bool) or not isinstance(feature, int | np.integer):
+            raise InputError(
+                f"A feature is named by its column name or its position, got {feature!r}."
+            )
         place = int(feature)
         if not -len(self) <= place < len(self):
             raise InputError(f"There is no feature {place}: the model has {len(self)} features.")
@@ -239,15 +243,27 @@ class Features:
         """
         frame = as_frame(X)
         if frame is None:
-            array = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+            if hasattr(X, "toarray"):
+                X = X.toarray()
+            array = self._as_array(X)
             self._check_shape(array)
             by_column = not self.is_plain or (array.dtype == object and bool(self.unused))
             values = self._mixed(array.T) if by_column else self._numbers(array)
         else:
-            columns = [frame[name] for name in self._frame_names(frame)]
+            columns = [frame.get_column(name) for name in self._frame_names(frame)]
             values = self._columns(columns) if self.is_plain else self._mixed(columns)
         self._refuse_missing(values)
         return Table(self, values, X if frame is None else frame)
+
+    @staticmethod
+    def _as_array(X: Any) -> Any:
+        try:
+            array = np.asarray(X)
+        except ValueError as error:
+            raise InputError(f"The samples must form a table: {error}.") from error
+        if array.dtype.kind == "c":
+            raise InputError("The samples must be real numbers, got complex ones.")
+        return array
 
     def _check_shape(self, array: Any) -> None:
         if array.ndim != 2:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.answers import Answers
 from pertinent.exceptions import InputError
 from pertinent.explanation import Negatives
 from pertinent.features import Table
 from pertinent.plausibility.judge import by_sample, measure
-from pertinent.prepared import Answers, Prepared
+from pertinent.prepared import Prepared
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,8 @@ def target_places(prepared: Prepared, target: Any, n: int) -> IntArray | None:
         return None
     if isinstance(target, str) or np.ndim(target) == 0:
         return np.repeat(prepared.places(np.array([target])), n)
+    if np.ndim(target) != 1:
+        raise InputError("target must be one label, or one label for each sample.")
     if len(target) != n:
         raise InputError(f"target has {len(target)} labels for {n} samples.")
     return prepared.places(target)
@@ -75,8 +78,8 @@ def _refuse_own_class(prepared: Prepared, labels: IntArray, target: IntArray) ->
     if len(same):
         label = prepared.classes.tolist()[labels[same[0]]]
         raise InputError(
-            f"Row {same[0]} is already predicted as its target {label!r} "
-            f"({len(same)} such rows). Leave these rows out or give them another target."
+            f"A sample is already predicted as its target {label!r}. "
+            "Leave such rows out or give them another target."
         )
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.answers import Answers
 from pertinent.certificate import FEASIBLE, OPTIMAL
 from pertinent.explanation import Positives
 from pertinent.features import Table
 from pertinent.plausibility.judge import by_sample, measure
-from pertinent.prepared import Answers, Prepared
+from pertinent.prepared import Prepared
 from pertinent.projection.problem import distance
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pertinent._typing import BoolArray, CodeArray, FloatArray, Foreign, IntArray
-from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Certificate
+from pertinent._typing import BoolArray, FloatArray, Foreign, IntArray
+from pertinent.answers import Answers, Certified, RowRules, blank, into_bounds, replaced
+from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.certificate._check import (
     GAP_CONVEX,
     GAP_NONCONVEX,
@@ -22,12 +22,11 @@ from pertinent.certificate._check import (
     ROUNDING_SINGLE,
     is_closed,
 )
-from pertinent.certificate._proofs import scatter
 from pertinent.conflicts import why_infeasible
 from pertinent.constraints import Constraints
-from pertinent.domains import Domain
 from pertinent.exceptions import InputError, unknown_name
 from pertinent.features import Features, Table
+from pertinent.margins import LEAST, ROUNDOFF_SINGLE, STEP, TermSizes, first_margins, term_sizes
 from pertinent.models import model_classes, region_function
 from pertinent.models.confidence import confident
 from pertinent.plausibility import Densities, Hulls
@@ -42,94 +41,34 @@ from pertinent.rulecheck import broken_rules
 MARGIN, MARGIN_SINGLE = 1e-9, 1e-5
 #: A point that ``predict`` refuses is solved again with a margin this many times larger ...
 GROWTH = 10.0
-#: ... at most this often.
-RETRIES = 7
+#: ... at most this often, from a margin for all rows, or from the row's own.
+RETRIES, LADDER = 7, 12
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
-    """Nearest points for a batch of rows, checked against the model.
+class _Ask:
+    """One batch of questions: see `Prepared.nearest`."""
 
-    ``label`` is the place in ``classes`` of the class each point is predicted as; -1 if none.
-    """
+    table: Table
+    centers: FloatArray
+    kind: str
+    labels: IntArray
+    low: FloatArray
+    high: FloatArray
+    rules: RowRules
 
-    points: FloatArray
-    objective: FloatArray
-    bound: FloatArray
-    status: CodeArray
-    unique: CodeArray
-    label: IntArray
-    reason: NDArray[np.object_]
-    second: dict[int, FloatArray]
-    certificates: tuple[Certified, ...]
-    blend: NDArray[np.object_]
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    @property
-    def found(self) -> BoolArray:
-        """Whether there is a point."""
-        return np.asarray(self.status <= FEASIBLE)
-
-    def expand(self, rows: IntArray) -> Answers:
-        """Return the answers of the given rows, which may repeat."""
-        places: dict[int, list[int]] = {}
-        for new, old in enumerate(rows):
-            if int(old) in self.second:
-                places.setdefault(int(old), []).append(new)
-        second = {new: self.second[old] for old, news in places.items() for new in news}
-        return Answers(
-            self.points[rows],
-            self.objective[rows],
-            self.bound[rows],
-            self.status[rows],
-            self.unique[rows],
-            self.label[rows],
-            self.reason[rows],
-            second,
-            tuple(c.expand(rows) for c in self.certificates),
-            self.blend[rows],
+    def take(self, rows: IntArray) -> _Ask:
+        """Return some of the questions."""
+        aligned = len(self.table) == len(self.centers)
+        return _Ask(
+            self.table.take(rows) if aligned else self.table,
+            self.centers[rows],
+            self.kind,
+            self.labels[rows],
+            self.low[rows],
+            self.high[rows],
+            self.rules.take(rows),
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Certified:
-    """The certificate of the rows that asked for the same region.
-
-    ``key`` names the region: ("is", k) for class k, ("not", k) for every class but k.
-    """
-
-    key: tuple[str, int]
-    rows: IntArray
-    certificate: Certificate
-
-    def expand(self, rows: IntArray) -> Certified:
-        """Return the certificate of the given rows of the batch, which may repeat."""
-        last = max(int(self.rows.max(initial=-1)), int(rows.max(initial=-1)))
-        place = np.full(last + 1, -1)
-        place[self.rows] = np.arange(len(self.rows))
-        here = np.flatnonzero(place[rows] >= 0)
-        return Certified(self.key, here, self.certificate.take(place[rows[here]]))
-
-    def among(self, rows: IntArray, n: int) -> Certified:
-        """Return the certificate of those of its rows that are listed, out of ``n``."""
-        wanted = np.zeros(n, dtype=bool)
-        wanted[rows] = True
-        here = np.flatnonzero(wanted[self.rows])
-        return Certified(self.key, self.rows[here], self.certificate.take(here))
-
-
-@dataclass(frozen=True, eq=False)
-class RowRules:
-    """What is asked of the points of a batch beyond bounds."""
-
-    domain: Domain | None = None
-    changes: bool = False
-
-    def take(self, rows: IntArray) -> RowRules:
-        """Return what is asked of some of the rows."""
-        return self if self.domain is None else replace(self, domain=self.domain.take(rows))
 
 
 @dataclass(eq=False)
@@ -167,6 +106,7 @@ class Prepared:
             self._region_of = confident(self.min_proba)
         self.classes = model_classes(self.model)
         self._regions: dict[tuple[str, int, float], tuple[Region, IntArray]] = {}
+        self._sizes: dict[tuple[str, int], TermSizes | None] = {}
         self._plain: Prepared | None = None
         self.region("is", 0, 0.0)  # an unsupported model fails here, before any work
 
@@ -178,8 +118,27 @@ class Prepared:
             self._plain = replace(self, within=None)
         return self._plain
 
+    @property
+    def asked_margin(self) -> float:
+        """The margin that bounds and statuses speak of: what the user asked for, 0 by default."""
+        return 0.0 if self.margin is None else self.margin
+
+    def first_margins(
+        self, table: Table, centers: FloatArray, kind: str, labels: IntArray
+    ) -> FloatArray:
+        """Return the margin to solve each row with first: asked for, and enough for rounding."""
+        margins = np.empty(len(centers))
+        for k in np.unique(labels) if len(labels) > 1 else labels:
+            rows = slice(None) if (labels == k).all() else np.flatnonzero(labels == k)
+            key = (kind, int(k))
+            if key not in self._sizes:
+                plain, tight = (self.region(kind, int(k), m)[0] for m in (0.0, STEP))
+                self._sizes[key] = term_sizes(plain, tight)
+            margins[rows] = first_margins(self._sizes[key], centers[rows], table.single_precision)
+        return np.maximum(margins, self.asked_margin)
+
     def margin_for(self, table: Table) -> float:
-        """Return the margin asked for, in the precision of the samples."""
+        """Return one margin for all rows, in the precision of the samples."""
         if self.margin is not None:
             return self.margin
         return MARGIN_SINGLE if table.single_precision else MARGIN
@@ -292,51 +251,83 @@ class Prepared:
         """
         low = np.broadcast_to(lower, centers.shape)
         high = np.broadcast_to(upper, centers.shape)
-        asked = self.margin_for(table)
         truths = table.booleans
         domain = self.constraints.domain(self.features, table.values, self.weights, truths, changes)
         if len(truths):
             low, high = low.copy(), high.copy()
             low[:, truths] = np.maximum(low[:, truths], 0.0)
             high[:, truths] = np.minimum(high[:, truths], 1.0)
-        rules = RowRules(domain, changes)
-        answers = self._attempt(table, centers, kind, labels, low, high, asked, asked, rules)
-        used = asked
-        for _ in range(RETRIES):
+        ask = _Ask(table, centers, kind, labels, low, high, RowRules(domain, changes))
+        used = self.first_margins(table, centers, kind, labels)
+        answers = self._by_margin(ask, used)
+        for _ in range(LADDER):
             wrong = np.flatnonzero(answers.status == FAILED)
             if not len(wrong):
                 break
-            used = max(used, 1e-9) * GROWTH
-            some = table.take(wrong) if len(table) == len(centers) else table
-            again = self._attempt(
-                some,
-                centers[wrong],
-                kind,
-                labels[wrong],
-                low[wrong],
-                high[wrong],
-                asked,
-                used,
-                rules.take(wrong),
-            )
-            answers = _replaced(answers, wrong, again)
+            used[wrong] = np.maximum(used[wrong] * GROWTH, LEAST)
+            answers = replaced(answers, wrong, self._by_margin(ask.take(wrong), used[wrong]))
+        self._prefer_start(answers, ask, used)
         return answers
 
-    def _attempt(
-        self,
-        table: Table,
-        centers: FloatArray,
-        kind: str,
-        labels: IntArray,
-        low: FloatArray,
-        high: FloatArray,
-        asked: float,
-        used: float,
-        rules: RowRules,
-    ) -> Answers:
-        """Solve with the margin ``used``; bounds and status speak of the margin ``asked``."""
+    def _by_margin(self, ask: _Ask, used: FloatArray) -> Answers:
+        """Solve the rows, those with the same margin together."""
+        if (used == used[:1]).all():
+            return self._attempt(ask, float(used[0]) if len(used) else self.asked_margin)
+        answers = blank(ask.centers)
+        for value in np.unique(used):
+            rows = np.flatnonzero(used == value)
+            answers = replaced(answers, rows, self._attempt(ask.take(rows), float(value)))
+        return answers
+
+    def _prefer_start(self, answers: Answers, ask: _Ask, used: FloatArray) -> None:
+        """Answer with the start itself where only the margin keeps it out.
+
+        The point of the bounds nearest to the center cannot be undercut. If ``predict`` already
+        gives it the class asked for, on the very boundary, it is the answer.
+        """
+        if ask.rules.domain is not None or self.within is not None or self.min_proba is not None:
+            return
+        if self.asked_margin > 0:
+            return
+        with np.errstate(invalid="ignore"):
+            # A margin is a distance in the units of the model's features.
+            near = answers.objective <= 100 * used * self.weights.max()
+        rows = np.flatnonzero((near & (answers.objective > 0)) | ~answers.found)
+        if not len(rows):
+            return
+        rows = rows[(ask.low[rows] <= ask.high[rows]).all(axis=1)]
+        if not len(rows):
+            return
+        some = ask.take(rows)
+        start = np.clip(some.centers, some.low, some.high)
+        handed = into_bounds(
+            ask.table.as_handed_out(start), some.low, some.high, ask.table.single_precision
+        )
+        predicted = self.predict(some.table, handed)
+        right = (predicted == some.labels) if ask.kind == "is" else (predicted != some.labels)
+        right &= ((handed >= some.low) & (handed <= some.high)).all(axis=1)
+        right &= self._related(handed)
+        for j in np.flatnonzero(right):
+            i = rows[j]
+            answers.points[i], answers.label[i] = handed[j], predicted[j]
+            answers.objective[i] = answers.bound[i] = distance(
+                handed[j : j + 1], ask.centers[i : i + 1], self.weights
+            )[0]
+            answers.status[i], answers.unique[i], answers.reason[i] = OPTIMAL, 1, None
+            answers.second.pop(int(i), None)
+
+    def _related(self, points: FloatArray) -> BoolArray:
+        related = self.constraints.relation_cell(self.features)
+        if related is None:
+            return np.ones(len(points), dtype=bool)
+        return related.contains(points)
+
+    def _attempt(self, ask: _Ask, used: float) -> Answers:
+        """Solve with the margin ``used``; bounds and status speak of the margin asked for."""
+        table, centers, kind, labels = ask.table, ask.centers, ask.kind, ask.labels
+        low, high, rules, asked = ask.low, ask.high, ask.rules, self.asked_margin
         n = len(centers)
-        out = _blank(centers)
+        out = blank(centers)
         gap = np.empty(n)
         certificates = []
         for k in np.unique(labels) if n > 1 else labels:
@@ -346,21 +337,28 @@ class Prepared:
             args = (centers[some], low[some], high[some])
             region, owner = self.region(kind, int(k), used)
             domain = rules.take(rows).domain
+            wide = region if used == asked else self.region(kind, int(k), asked)[0]
             if isinstance(self.within, Hulls):
                 found, blends = nearest_blends(
                     self.within, table.values[rows], region, owner, self.weights, args
                 )
                 out.blend[rows[list(blends)]] = list(blends.values())
-            else:
-                found = project(
-                    args[0], region, self.weights, args[1], args[2], self.options, domain=domain
-                )
-            bound, status = found.bound, found.status
-            if used != asked:
-                wide = self.region(kind, int(k), asked)[0]
                 bound = found.certificate.bounds(wide, args[0], self.weights, args[1], args[2])
                 # Nothing inside the tightened region does not mean nothing at all.
-                status = np.where((status == INFEASIBLE) & np.isfinite(bound), FAILED, status)
+                gone = (found.status == INFEASIBLE) & np.isfinite(bound)
+                status = np.where(gone, FAILED, found.status)
+            else:
+                found = project(
+                    args[0],
+                    region,
+                    self.weights,
+                    args[1],
+                    args[2],
+                    self.options,
+                    domain=domain,
+                    proved_on=wide,
+                )
+                bound, status = found.bound, found.status
             convex = region.is_convex and domain is None
             gap[some] = GAP_CONVEX if convex else GAP_NONCONVEX
             out.points[some], out.bound[some], out.status[some] = found.points, bound, status
@@ -409,7 +407,10 @@ class Prepared:
         out.objective[some] = cost
         out.label[some] = np.where(predicted == wanted, wanted, predicted)
         # Optimal is what the bound proves of the point in the form it is handed out.
-        unit = ROUNDING_SINGLE if table.single_precision else ROUNDING
+        # In single precision the margin itself is as large as what it must cover.
+        unit = ROUNDING
+        if table.single_precision:
+            unit = max(ROUNDING_SINGLE, 8 * (centers.shape[1] + 4) * ROUNDOFF_SINGLE)
         closed = is_closed(cost, out.bound[some], handed, middle, self.weights, gap[some], unit)
         out.status[some] = np.where(closed, OPTIMAL, FEASIBLE)
         out.bound[some] = np.minimum(out.bound[some], cost)
@@ -481,53 +482,3 @@ class Prepared:
         if key[0] == "is":
             return f"is predicted as {label!r}"
         return f"is predicted as any class other than {label!r}"
-
-
-def into_bounds(points: FloatArray, low: FloatArray, high: FloatArray, single: bool) -> FloatArray:
-    """Return points moved inside their bounds where rounding to single precision left them."""
-    if not single:
-        return points
-    inside = points
-    for bound, towards, outside in ((low, np.inf, points < low), (high, -np.inf, points > high)):
-        if outside.any():
-            nearest = bound.astype(np.float32)
-            step = np.nextafter(nearest, np.float32(towards))
-            wrong = nearest < bound if towards > 0 else nearest > bound
-            inside = np.where(outside, np.where(wrong, step, nearest).astype(float), inside)
-    return inside
-
-
-def _blank(centers: FloatArray) -> Answers:
-    n = len(centers)
-    return Answers(
-        points=np.full(centers.shape, np.nan),
-        objective=np.full(n, np.nan),
-        bound=np.zeros(n),
-        status=np.full(n, FAILED, dtype=np.int8),
-        unique=np.full(n, -1, dtype=np.int8),
-        label=np.full(n, -1),
-        reason=np.full(n, None, dtype=object),
-        second={},
-        certificates=(),
-        blend=np.full(n, None, dtype=object),
-    )
-
-
-def _replaced(answers: Answers, rows: IntArray, again: Answers) -> Answers:
-    """Return the answers with some rows solved anew."""
-    for name in ("points", "objective", "bound", "status", "unique", "label", "reason", "blend"):
-        getattr(answers, name)[rows] = getattr(again, name)
-    second = {i: p for i, p in answers.second.items() if i not in set(rows.tolist())}
-    second.update({int(rows[i]): p for i, p in again.second.items()})
-    untouched = np.setdiff1d(np.arange(len(answers)), rows)
-    old = [c.among(untouched, len(answers)) for c in answers.certificates]
-    new = [Certified(c.key, rows[c.rows], c.certificate) for c in again.certificates]
-    return replace(answers, second=second, certificates=tuple(old + new))
-
-
-def merge_certificates(n: int, parts: list[Certified]) -> dict[tuple[str, int], Certificate]:
-    """Return one certificate over all ``n`` rows for each region that was asked for."""
-    keys = sorted({part.key for part in parts})
-    return {
-        key: scatter(n, [(p.rows, p.certificate) for p in parts if p.key == key]) for key in keys
-    }

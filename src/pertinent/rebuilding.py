@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from pertinent._typing import FloatArray, Foreign
+from pertinent.answers import Certified
 from pertinent.asked import Asked
 from pertinent.certificate._records import decode, with_domain
 from pertinent.constraints import Constraints
@@ -19,7 +20,7 @@ from pertinent.features import Features, Table
 from pertinent.plausibility.hull import Hulls
 from pertinent.plausibility.mixture import Densities
 from pertinent.positive import PositiveQuestion
-from pertinent.prepared import Certified, Prepared
+from pertinent.prepared import Prepared
 from pertinent.views.frame import installed_backend
 from pertinent.views.stored import CERTIFICATES, ELSEWHERE
 

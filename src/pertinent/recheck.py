@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray
+from pertinent.answers import Certified
 from pertinent.explanation import Negatives, Positives
 from pertinent.negative import negative_limits
 from pertinent.positive import PositiveQuestion, held_limits, positive_limits
-from pertinent.prepared import Certified, Prepared
+from pertinent.prepared import Prepared
 
 
 def recheck_negatives(
@@ -19,7 +20,7 @@ def recheck_negatives(
     """Return the lower bound that each row's certificate proves for its negative."""
     samples = negatives.table.values
     limits = negative_limits(prepared, samples, untouched)
-    margin = prepared.margin_for(negatives.table)
+    margin = prepared.asked_margin
     return _bounds(prepared, negatives.certificates, samples, limits, margin)
 
 
@@ -29,7 +30,7 @@ def recheck_positives(
     """Return what the certificates prove: the bounds of phase 1 and of phase 2 (eq. 8)."""
     samples = positives.table.values
     question = question.in_precision_of(positives.table)
-    margin = prepared.margin_for(positives.table)
+    margin = prepared.asked_margin
     lower, upper = positive_limits(prepared, samples, question)
     centers = np.broadcast_to(question.baseline, samples.shape)
     first = _bounds(prepared, positives.certificates, centers, (lower, upper), margin)

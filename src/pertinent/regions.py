@@ -336,7 +336,12 @@ class Region:
         if len(self) != 1 or self.cells[0].has_bounds:
             return None
         cell = self.cells[0]
-        linear = [Cell(-g[None], np.array([-h])) for g, h in zip(cell.G, cell.h, strict=True)]
+        # 0 <= h always holds: what ties with it everywhere is not outside.
+        linear = [
+            Cell(-g[None], np.array([-h]))
+            for g, h in zip(cell.G, cell.h, strict=True)
+            if g.any() or h < 0
+        ]
         space = Cell.whole_space(self.dim)
         curved = [replace(space, quadratics=(row.reversed(),)) for row in cell.quadratics]
         return Region((*linear, *curved), self.dim)

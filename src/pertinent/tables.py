@@ -47,6 +47,16 @@ class Table:
         return getattr(self.source, "dtype", None) == np.float32
 
     @cached_property
+    def _single_columns(self) -> BoolArray:
+        """Which columns of ``values`` are handed out as float32."""
+        if not isinstance(self.source, nw.DataFrame):
+            return np.full(self.features.dim, self.single_precision)
+        single = np.zeros(self.features.dim, dtype=bool)
+        for j, name in enumerate(self._source_names()):
+            single[self.features.first[j]] = self._schema[name] == nw.Float32
+        return single
+
+    @cached_property
     def booleans(self) -> IntArray:
         """The columns of ``values`` that hold truth values, by the type of their source."""
         if not isinstance(self.source, nw.DataFrame):
@@ -61,7 +71,7 @@ class Table:
 
     def take(self, rows: IntArray | slice) -> Table:
         """Return some of the rows."""
-        is_array = hasattr(self.source, "dtype") and hasattr(self.source, "__getitem__")
+        is_array = isinstance(self.source, np.ndarray)
         known = isinstance(self.source, nw.DataFrame) or is_array
         source = self.source[rows] if known else None
         return Table(self.features, self.values[rows], source)
@@ -70,7 +80,7 @@ class Table:
         """Return the values that ``write`` will hand out, in double precision."""
         if not self.single_precision:
             return points
-        return points.astype(np.float32).astype(float)
+        return np.where(self._single_columns, points.astype(np.float32).astype(float), points)
 
     def raw(self, points: FloatArray) -> Any:
         """Return points feature by feature: numbers, or objects where there are categories.
@@ -157,7 +167,7 @@ class Table:
 
     def _array(self, points: FloatArray) -> Any:
         values = self.raw(points)
-        single = self.single_precision and values.dtype != object
+        single = values.dtype != object and self.single_precision and self._single_columns.all()
         return values.astype(np.float32) if single else values
 
     def _source_names(self) -> Sequence[str]:
@@ -168,7 +178,7 @@ class Table:
 
     def _source_column(self, j: int) -> Any:
         if isinstance(self.source, nw.DataFrame):
-            series = self.source[self._source_names()[j]]
+            series = self.source.get_column(self._source_names()[j])
             return (
                 series.to_numpy()
                 if series.dtype.is_numeric()
@@ -212,7 +222,7 @@ class Table:
 
     def _like_source(self, name: str, values: Any, *, missing: bool) -> nw.Series[Any]:
         """Return values as a column of the very type that the source's column has."""
-        column = self.source[name]
+        column = self.source.get_column(name)
         if not self.source.implementation.is_pandas():
             kind = None if column.dtype == nw.Object else column.dtype
             made = nw.new_series(name, values, kind, backend=self.source.implementation)

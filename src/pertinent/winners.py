@@ -11,7 +11,6 @@ All right-hand sides follow from as many scores as there are items, not from the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -40,9 +39,10 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class WinnerRegion(Region):
-    """Where one of the ``own`` items has a larger score than every rival, by ``slack``.
+    """Where one of the ``own`` items has a larger score than every rival.
 
-    Build it with `WinnerRegion.of`.
+    With a margin, by ``margin`` times the slope of the pair's row, measured in the space of the
+    model itself (``slopes`` keeps the coefficients there). Build it with `WinnerRegion.of`.
 
     Examples
     --------
@@ -56,53 +56,71 @@ class WinnerRegion(Region):
 
     own: Scores = None  # type: ignore[assignment]
     rivals: Scores = None  # type: ignore[assignment]
-    slack: float = 0.0
+    margin: float = 0.0
+    slopes: tuple[FloatArray, FloatArray] = None  # type: ignore[assignment]
 
     @classmethod
-    def of(cls, own: Scores, rivals: Scores, slack: float = 0.0) -> WinnerRegion:
+    def of(
+        cls,
+        own: Scores,
+        rivals: Scores,
+        margin: float = 0.0,
+        slopes: tuple[FloatArray, FloatArray] | None = None,
+    ) -> WinnerRegion:
         """Return the region where an own item wins."""
+        dim = own.W.shape[1]
+        lazy: list[WinnerRegion] = []
 
         def cell(p: int) -> Cell:
-            return Cell(rivals.W - own.W[p], own.b[p] - rivals.b - slack)
+            return Cell(*lazy[0].row(p, slice(None)))
 
-        return cls(LazyCells(len(own), cell), own.W.shape[1], own, rivals, slack)
+        kept = (own.W, rivals.W) if slopes is None else slopes
+        region = cls(LazyCells(len(own), cell), dim, own, rivals, margin, kept)
+        lazy.append(region)
+        return region
 
-    @cached_property
-    def slope(self) -> float:
-        """The largest coefficient of any row, the unit of a margin."""
-        if not len(self.own) or not len(self.rivals):
+    def slack(self, piece: int, rivals: IntArray | slice) -> FloatArray | float:
+        """Return what the margin asks of the rows of one piece against some rivals."""
+        if self.margin == 0:
             return 0.0
-        up = self.rivals.W.max(axis=0) - self.own.W.min(axis=0)
-        down = self.own.W.max(axis=0) - self.rivals.W.min(axis=0)
-        return float(np.maximum(up, down).max(initial=0.0))
+        own, others = self.slopes
+        slope = np.abs(others[rivals] - own[piece]).max(axis=1)
+        # Items with equal coefficients cannot be told apart by moving: a tie does not count.
+        floor = 1e-9 * np.abs(own[piece]).max(initial=0.0) + np.finfo(float).tiny
+        return np.asarray(self.margin * np.maximum(slope, floor))
 
     def tighten(self, margin: float) -> WinnerRegion:
-        """Return the region with every row asked for by ``margin`` times the largest slope."""
-        return WinnerRegion.of(self.own, self.rivals, self.slack + margin * self.slope)
+        """Return the region with every row asked for by ``margin`` times its slope."""
+        return WinnerRegion.of(self.own, self.rivals, self.margin + margin, self.slopes)
 
     def pull_back(self, through: AffineMap) -> WinnerRegion:
         """Return the region of the points whose image lies in this one."""
-        return WinnerRegion.of(
-            self.own.pull_back(through), self.rivals.pull_back(through), self.slack
-        )
+        own, rivals = self.own.pull_back(through), self.rivals.pull_back(through)
+        return WinnerRegion.of(own, rivals, self.margin, self.slopes)
 
     def complement(self) -> WinnerRegion:
         """Return where a rival wins against every own item."""
-        return WinnerRegion.of(self.rivals, self.own, -self.slack)
+        return WinnerRegion.of(self.rivals, self.own, -self.margin, self.slopes[::-1])
 
-    def row(self, piece: int, rivals: IntArray) -> tuple[FloatArray, FloatArray]:
+    def row(self, piece: int, rivals: IntArray | slice) -> tuple[FloatArray, FloatArray]:
         """Return the rows (coefficients, right-hand sides) of one piece against some rivals."""
         g = self.rivals.W[rivals] - self.own.W[piece]
-        return g, self.own.b[piece] - self.rivals.b[rivals] - self.slack
+        return g, self.own.b[piece] - self.rivals.b[rivals] - self.slack(piece, rivals)
 
     def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
-        """Return whether the best own item beats the best rival by the slack."""
+        """Return whether an own item beats every rival by the margin."""
         points = np.atleast_2d(np.asarray(points, dtype=float))
         if not len(self.own):
             return np.zeros(len(points), dtype=bool)
-        best = self.own(points).max(axis=1)
-        rival = self.rivals(points).max(axis=1, initial=-np.inf)
-        return np.asarray(rival - best + self.slack <= tol)
+        own, rivals = self.own(points), self.rivals(points)
+        if self.margin == 0:
+            best = rivals.max(axis=1, initial=-np.inf)
+            return np.asarray(best - own.max(axis=1) <= tol)
+        inside = np.zeros(len(points), dtype=bool)
+        for p in range(len(self.own)):
+            behind = rivals - own[:, p : p + 1] + self.slack(p, slice(None))
+            inside |= behind.max(axis=1, initial=-np.inf) <= tol
+        return inside
 
 
 #: An item with a metric of its own: its squared distance is ``|F x - s|^2``.

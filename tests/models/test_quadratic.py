@@ -54,7 +54,7 @@ def test_row_is_the_difference_of_the_log_posteriors(kind, priors):
 @pytest.mark.parametrize("name", LOADERS)
 def test_equal_covariances_are_linear(name):
     """reg_param=1.0, the paper's own setting, makes every covariance the identity."""
-    model, X = fitted("qda 1", name)
+    model, _ = fitted("qda 1", name)
     for label in model.classes_:
         cell = decision_region(model, label).cells[0]
         assert cell.is_linear
@@ -138,7 +138,7 @@ def test_polynomial_svc_with_three_classes_is_refused():
 
 def test_anchors_follow_the_region():
     """The class mean is a start for the search, also in the units before a scaler."""
-    model, X = fitted("qda 0.1", "wine")
+    model, _ = fitted("qda 0.1", "wine")
     cell = decision_region(model, 1).cells[0]
     np.testing.assert_array_equal(cell.anchors[0], model.means_[1])
     assert cell.contains(cell.anchors[:1]).all()

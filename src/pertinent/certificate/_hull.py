@@ -68,7 +68,10 @@ class HullProofs(Proofs):
         excess = excess + (self.pull * start).sum(axis=1) - furthest
         proved = dual_values(slopes, excess, start, centers, weights, lower, upper)
         where = np.flatnonzero(self.ray)
-        empty = is_empty(slopes[where], excess[where], start[where], lower[where], upper[where])
+        terms = row_products(y, np.ascontiguousarray(np.abs(cell.G).T)) + np.abs(self.pull)
+        empty = is_empty(
+            slopes[where], excess[where], start[where], lower[where], upper[where], terms[where]
+        )
         proved[where[empty]] = np.inf
         proved[(lower > upper).any(axis=1)] = np.inf
         return proved

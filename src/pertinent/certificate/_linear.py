@@ -19,8 +19,10 @@ from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.certificate._proofs import Proofs
 from pertinent.regions import Cell, row_products
 
-#: A ray speaks of all points within this many times ``1 + |x|`` of the start, where a feature
-#: has no bound: rounding leaves a coefficient of 1e-17 where mathematics has 0.
+#: Where mathematics has 0, rounding leaves a slope of up to this share of the terms added up ...
+CANCELLED = 1e-9
+#: ... and a ray then speaks of all points within this many times ``1 + |x|`` of the start, where
+#: the feature has no bound.
 REACH = 1e6
 
 
@@ -110,7 +112,10 @@ def proved_bounds(
     proved = dual_values(slopes, excess, start, centers, weights, lower, upper)
     if ray.any():
         where = np.flatnonzero(ray)
-        empty = is_empty(slopes[where], excess[where], start[where], lower[where], upper[where])
+        terms = row_products(y[where], np.ascontiguousarray(np.abs(G).T))
+        empty = is_empty(
+            slopes[where], excess[where], start[where], lower[where], upper[where], terms
+        )
         proved[where[empty]] = np.inf
     proved[(lower > upper).any(axis=1)] = np.inf
     return proved
@@ -153,11 +158,19 @@ def is_empty(
     start: FloatArray,
     lower: FloatArray,
     upper: FloatArray,
+    terms: FloatArray | None = None,
 ) -> BoolArray:
-    """Return whether ``excess + slopes'(x - start) > 0`` for every x within the bounds."""
-    reach = REACH * (1.0 + np.abs(start))
-    down = np.minimum(start - lower, reach)
-    up = np.minimum(upper - start, reach)
-    fall = np.where(slopes > 0, slopes * down, -slopes * up).sum(1)
-    size = np.abs(slopes).sum(1) + np.abs(excess)
-    return np.asarray(excess - fall > 1e-13 * size)
+    """Return whether ``excess + slopes'(x - start) > 0`` for every x within the bounds.
+
+    ``terms`` are the sizes of what was added up to each slope. A slope towards an open side
+    proves nothing, unless it is what cancellation leaves of its terms.
+    """
+    end = np.where(slopes > 0, start - lower, upper - start)
+    open_ = np.isinf(end) & (slopes != 0)
+    size = np.abs(slopes) if terms is None else terms
+    left_over = np.abs(slopes) <= CANCELLED * size
+    reach = np.where(open_, np.where(left_over, REACH * (1.0 + np.abs(start)), np.inf), end)
+    with np.errstate(invalid="ignore"):
+        fall = np.where(slopes != 0, np.abs(slopes) * reach, 0.0).sum(axis=1)
+    rounding = 1e-13 * (np.abs(slopes).sum(axis=1) + np.abs(excess))
+    return np.asarray(excess - fall > rounding)

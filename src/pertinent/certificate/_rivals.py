@@ -42,6 +42,8 @@ class RivalProofs(RegionProofs):
     ) -> FloatArray:
         """Return the bound of each center and piece, recomputed from the region's rows."""
         bounds = np.zeros((len(centers), len(region)))
+        if not len(region.rivals):  # type: ignore[attr-defined]
+            return bounds
         start = np.clip(centers, lower, upper)
         movable = upper > lower
         for p in range(len(region)):

@@ -56,19 +56,22 @@ class TangentProofs(Proofs):
     ) -> FloatArray:
         """Return the dual values; ``inf`` where the ray proves the cell empty."""
         start = np.clip(centers, lower, upper)
-        slopes, excess = self.combined(cell, start)
+        slopes, excess, terms = self.combined(cell, start)
         proved = dual_values(slopes, excess, start, centers, weights, lower, upper)
         where = np.flatnonzero(self.ray)
-        empty = is_empty(slopes[where], excess[where], start[where], lower[where], upper[where])
+        empty = is_empty(
+            slopes[where], excess[where], start[where], lower[where], upper[where], terms[where]
+        )
         proved[where[empty]] = np.inf
         proved[(lower > upper).any(axis=1)] = np.inf
         return proved
 
-    def combined(self, cell: Cell, start: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return slope and value at the start of the combination of all rows."""
+    def combined(self, cell: Cell, start: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return slope, value at the start and size of the terms of all rows together."""
         y = np.maximum(self.multipliers, 0.0)
         straight = y[:, len(cell.quadratics) :]
         slopes = row_products(straight, np.ascontiguousarray(cell.G.T))
+        terms = row_products(straight, np.ascontiguousarray(np.abs(cell.G).T))
         excess = (straight * (row_products(start, cell.G) - cell.h)).sum(axis=1)
         for k, row in enumerate(cell.quadratics):
             if not row.is_convex:
@@ -77,5 +80,8 @@ class TangentProofs(Proofs):
             slope = 2 * row_products(p, np.ascontiguousarray(row.plus.T)) + row.q
             value = (slope * start).sum(axis=1) - (p * p).sum(axis=1) + row.c
             slopes = slopes + multiplier[:, None] * slope
+            # The slope itself is what is left of 2 P'p + q: a tangent across an open direction.
+            size = 2 * row_products(np.abs(p), np.ascontiguousarray(np.abs(row.plus).T))
+            terms = terms + multiplier[:, None] * (size + np.abs(row.q))
             excess = excess + multiplier * value
-        return slopes, excess
+        return slopes, excess, terms

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.answers import Answers
 from pertinent.certificate import INFEASIBLE, OPTIMAL
 from pertinent.exact.alternative import Alternative
 from pertinent.explanation import Negatives
 from pertinent.features import Table
-from pertinent.prepared import Answers, Prepared
+from pertinent.prepared import Prepared
 
 #: A bound may stand this share below the cost it proves.
 GAP = 1e-6

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.answers import Answers, Certified
 from pertinent.certificate import (
     FAILED,
     FEASIBLE,
@@ -34,7 +35,7 @@ from pertinent.exact.singles import single_supports
 from pertinent.exact.smallest import CellSearch, Smallest, smallest_supports
 from pertinent.exact.verify import grown
 from pertinent.features import Table
-from pertinent.prepared import Answers, Certified, Prepared
+from pertinent.prepared import Prepared
 from pertinent.regions import Region
 
 #: Margins tried when predict refuses a point of the margin asked for.

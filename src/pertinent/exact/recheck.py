@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from pertinent._typing import FloatArray
+from pertinent.answers import Certified
 from pertinent.exact.question import ExactQuestion
 from pertinent.exact.strict import strict_limits
 from pertinent.exact.sufficient import sufficient_limits
 from pertinent.explanation import Negatives, Positives
 from pertinent.negative import negative_limits
 from pertinent.positive import positive_limits
-from pertinent.prepared import Certified, Prepared
+from pertinent.prepared import Prepared
 
 
 def recheck_exact_positives(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.answers import Certified
 from pertinent.certificate import (
     FAILED,
     FEASIBLE,
@@ -26,7 +27,7 @@ from pertinent.exact.verify import REFUSED, grown, judge, refuse_categories
 from pertinent.explanation import Positives
 from pertinent.features import Table
 from pertinent.positive import PositiveQuestion, two_phase
-from pertinent.prepared import RETRIES, Certified, Prepared
+from pertinent.prepared import RETRIES, Prepared
 
 _STOPPED = "the search reached its limit before it found a set of features that suffices"
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.answers import Certified
 from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
 from pertinent.certificate._sufficient import SufficientProofs
 from pertinent.exact.choices import is_separable
@@ -27,7 +28,7 @@ from pertinent.exact.worst import keep_worst_case
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.explanation import Positives
 from pertinent.features import Table
-from pertinent.prepared import Certified, Prepared
+from pertinent.prepared import Prepared
 from pertinent.regions import Region
 
 

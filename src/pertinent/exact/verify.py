@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.answers import into_bounds
 from pertinent.exceptions import InputError
 from pertinent.features import Table
 from pertinent.plausibility.judge import by_sample
-from pertinent.prepared import GROWTH, Prepared, into_bounds
+from pertinent.prepared import GROWTH, Prepared
 
 REFUSED = "the point found does not pass the model's predict, even with a margin of {:g}"
 

@@ -42,9 +42,11 @@ def nearest_region(
     ``|omega (x - p)|^2 = |omega x|^2 - (2 (omega p)'omega x - |omega p|^2)``: the nearest
     prototype has the largest linear score.
     """
-    images = prototypes if metric is None else prototypes @ metric.T
+    # Seen from the middle of the prototypes: far from the origin, |p|^2 would swamp the rest.
+    middle = prototypes.mean(axis=0)
+    images = prototypes - middle if metric is None else (prototypes - middle) @ metric.T
     W = 2 * images if metric is None else 2 * images @ metric
-    b = -(images * images).sum(axis=1)
+    b = -(images * images).sum(axis=1) - W @ middle
     if handicap is not None:
         b = b - handicap
     own, rivals = Scores(W[is_own], b[is_own]), Scores(W[~is_own], b[~is_own])

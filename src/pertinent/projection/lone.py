@@ -9,10 +9,14 @@ from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, 
 from pertinent.certificate._check import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.projection.problem import SOLVED, Method, Projections, Solved, Task, distance
 from pertinent.projection.uniqueness import decide_unique
+from pertinent.regions import Cell
 
 
-def project_onto_cell(task: Task, method: Method) -> Projections:
-    """Return the nearest points of the task's cell; the same as a search over one piece gives."""
+def project_onto_cell(task: Task, method: Method, proved_on: Cell) -> Projections:
+    """Return the nearest points of the task's cell; the same as a search over one piece gives.
+
+    Bounds speak of the cell ``proved_on``: the task's own, or the same without its margin.
+    """
     n = len(task)
     answer = method.solve(task)
     found = answer.outcome == SOLVED
@@ -23,7 +27,7 @@ def project_onto_cell(task: Task, method: Method) -> Projections:
     if not everyone:
         points = np.where(found[:, None], points, np.nan)
         objective = np.where(found, objective, np.nan)
-    proved = answer.proofs.bounds(task.cell, task.centers, task.weights, task.lower, task.upper)
+    proved = answer.proofs.bounds(proved_on, task.centers, task.weights, task.lower, task.upper)
     proved = np.maximum(proved, 0.0)
     unique, second = _unique(task, found, points, answer)
     return Projections(

@@ -30,6 +30,7 @@ from pertinent.projection.lone import project_onto_cell
 from pertinent.projection.problem import (
     CUT,
     SOLVED,
+    TROUBLE,
     Method,
     Options,
     Projections,
@@ -57,6 +58,7 @@ def project(
     options: Options | None = None,
     skip: bool = True,
     domain: Domain | None = None,
+    proved_on: Region | None = None,
 ) -> Projections:
     """Return the points of a region nearest to the centers in weighted L1.
 
@@ -73,6 +75,8 @@ def project(
         Skip pieces whose lower bound already loses. The answer is the same without.
     domain : Domain, optional
         Whole numbers, categories and the like, beyond the region's inequalities.
+    proved_on : Region, optional
+        The region that bounds and statuses speak of: the same without its margin, say.
 
     Examples
     --------
@@ -95,10 +99,11 @@ def project(
         cutoff = np.full(len(centers), np.inf)
         bounds = _within(cell, low, high)
         task = Task(cell, centers, weights, *bounds, cutoff, options, domain)
-        return project_onto_cell(task, choose_method(cell, domain))
+        wide = cell if proved_on is None else proved_on.cells[0]
+        return project_onto_cell(task, choose_method(cell, domain), wide)
     search = _Search.begin(whole, centers, weights, low, high, options, skip, domain)
     search.run()
-    return search.finish()
+    return search.finish(whole if proved_on is None else proved_on)
 
 
 @dataclass(eq=False)
@@ -199,8 +204,10 @@ class _Search:
             answer.outcome == SOLVED, distance(answer.points, task.centers, self.weights), np.inf
         )
         self._note_ties(rows, value, answer.points)
-        cut = answer.outcome == CUT
-        self.rival[rows[cut]] = np.minimum(self.rival[rows[cut]], self.best[rows[cut]])
+        # A piece stopped early, or given up, might hold as good a point.
+        unsettled = (answer.outcome == CUT) | (answer.outcome == TROUBLE)
+        left = rows[unsettled]
+        self.rival[left] = np.minimum(self.rival[left], self.best[left])
         wins = (value < self.best[rows]) | (
             (value == self.best[rows]) & np.isfinite(value) & (p < self.piece[rows])
         )
@@ -234,11 +241,11 @@ class _Search:
         for i in rows[(value < known) & ~close]:
             self.tied.pop(int(i), None)
 
-    def finish(self) -> Projections:
+    def finish(self, proved_on: Region) -> Projections:
         """Return the answers with their status, decided by the re-checked certificate."""
         n = len(self.centers)
         certificate = Certificate(n, tuple(self.blocks))
-        bound = certificate.bounds(self.region, self.centers, self.weights, self.low, self.high)
+        bound = certificate.bounds(proved_on, self.centers, self.weights, self.low, self.high)
         found = self.piece >= 0
         objective = np.where(found, self.best, np.nan)
         status = self._status(found, bound)

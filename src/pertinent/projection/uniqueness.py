@@ -115,10 +115,20 @@ def _exchange(
     with np.errstate(invalid="ignore"):
         room = np.where(free[rows] & (g != 0), np.abs(end - points[rows]) * np.abs(g), 0.0)
     at = np.arange(len(rows))
-    giver = moved.argmax(axis=1)
-    room[at, giver] = 0.0
-    taker = room.argmax(axis=1)
+    giver, taker = moved.argmax(axis=1), room.argmax(axis=1)
+    # The best giver may be the best taker too: then one of them must be the runner-up.
+    same = giver == taker
+    others_give, others_take = moved.copy(), room.copy()
+    others_give[at, taker], others_take[at, giver] = 0.0, 0.0
+    second_giver, second_taker = others_give.argmax(axis=1), others_take.argmax(axis=1)
+    by_giver = np.minimum(moved[at, giver], others_take[at, second_taker])
+    by_taker = np.minimum(others_give[at, second_giver], room[at, taker])
+    change_giver = same & (by_taker > by_giver)
+    giver = np.where(change_giver, second_giver, giver)
+    taker = np.where(same & ~change_giver, second_taker, taker)
     share = np.minimum(moved[at, giver], room[at, taker]) / 2
+    # An endless room still needs an end.
+    share = np.where(np.isfinite(share), share, 0.5)
     for k, i in enumerate(rows):
         if share[k] <= 0:
             unique[i] = 1

@@ -29,6 +29,9 @@ def winner_bounds(
     ``(s_j - s_p + slack) / max_i(|W_j - W_p|_i / w_i)`` more, i over the features that can move.
     """
     start = np.clip(centers, lower, upper)
+    if not len(region.rivals):
+        nothing = np.zeros((len(centers), len(region)))
+        return nothing, RivalProofs(nothing.astype(np.int32))
     own, rivals = region.own(start), region.rivals(start)
     bounds = np.zeros(own.shape)
     chosen = np.zeros((len(own), len(region)), dtype=np.int32)
@@ -56,7 +59,8 @@ def _against_all(
     steep = _steepness(region, weights)
     # One piece at a time keeps the arrays small: (n, n_rivals).
     for p in range(own.shape[1]):
-        costs = (rivals[rows] - own[rows, p : p + 1] + region.slack) / steep[p]
+        slack = region.slack(p, slice(None))
+        costs = (rivals[rows] - own[rows, p : p + 1] + slack) / steep[p]
         chosen[rows, p] = costs.argmax(axis=1)
         bounds[rows, p] = np.maximum(costs.max(axis=1), 0.0)
 
@@ -87,7 +91,8 @@ def _against_few(
     order = np.argsort(-rivals, kind="stable")[:FEW]
     mine = region.own.W[:, columns] / weights[columns]
     theirs = region.rivals.W[np.ix_(order, columns)] / weights[columns]
-    excess = rivals[order] - own[:, None] + region.slack
+    # Without the margin's slack the bound is a little lower, and holds all the more.
+    excess = rivals[order] - own[:, None]
     steep = np.zeros(excess.shape)
     for k in range(len(columns)):
         np.maximum(steep, np.abs(theirs[:, k] - mine[:, k, None]), out=steep)

@@ -33,7 +33,7 @@ def summarize_population(explanations: Explanations) -> Summary:
         "constraints": rules_text(asked.prepared),
         "baseline": asked.baseline,
         "measure": asked.measure,
-        "margin": float(asked.prepared.margin_for(explanations.table)),
+        "margin": float(asked.prepared.asked_margin),
         "classes": [_class(explanations, k) for k in range(len(positive.classes))],
         "features": [
             {"name": name, "text": wording.names.get(name, name.replace("_", " "))}

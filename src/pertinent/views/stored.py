@@ -79,7 +79,7 @@ def _question(explanations: Explanations, row: int) -> dict[str, Any]:
         "frame": hasattr(table.source, "to_native"),
         "classes": encode(prepared.classes),
         "weights": encode(prepared.weights),
-        "margin": float(prepared.margin_for(table)),
+        "margin": float(prepared.asked_margin),
         "constraints": encode(prepared.constraints),
         "baseline": encode(asked.question.baseline),
         "between": bool(asked.question.between),

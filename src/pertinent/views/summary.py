@@ -241,7 +241,7 @@ def _rules(asked: Asked, explanations: Explanations) -> Summary:
         "between": bool(asked.question.between),
         "baseline": asked.baseline,
         "measure": asked.measure,
-        "margin": float(asked.prepared.margin_for(explanations.table)),
+        "margin": float(asked.prepared.asked_margin),
     }
 
 

@@ -1,0 +1,82 @@
+"""How far inside its class a point must lie for ``predict`` to agree, whatever the units.
+
+A margin is in units of each row's slope (see `Cell.tighten`), while the rounding of a score grows
+with the size of its terms. For ``g'x <= h`` a sum of d products is off by at most about
+``(d + 4) u (|g|'|x| + |h|)``, with u the unit roundoff; the margin that covers it differs from row
+to row, so that data of size 1e-6 are not asked for a margin made for data of size 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent._quadratic import Quadratic
+from pertinent._typing import FloatArray
+from pertinent.regions import LazyCells, Region, row_products
+
+#: Unit roundoff in double and in single precision.
+ROUNDOFF, ROUNDOFF_SINGLE = 2.0**-53, 2.0**-24
+#: The smallest and the largest margin to begin with.
+LEAST, MOST = 1e-18, 1e-3
+#: A region is measured at this margin to see what one unit of margin means for its rows.
+STEP = 2.0**-10
+
+
+@dataclass(frozen=True, eq=False)
+class TermSizes:
+    """The size of each row's terms, in units of that row's margin."""
+
+    linear: FloatArray
+    constant: FloatArray
+    curved: tuple[tuple[Quadratic, float], ...]
+
+    def of(self, centers: FloatArray) -> FloatArray:
+        """Return the largest size over all rows, at each center."""
+        sizes = np.abs(centers)
+        worst = (row_products(sizes, self.linear) + self.constant).max(axis=1, initial=0.0)
+        for row, unit in self.curved:
+            up, down = row_products(centers, row.plus), row_products(centers, row.minus)
+            linear = row_products(sizes, np.abs(row.q)[None])[:, 0]
+            terms = (up * up).sum(axis=1) + (down * down).sum(axis=1) + linear + abs(row.c)
+            np.maximum(worst, terms / unit, out=worst)
+        return np.asarray(worst)
+
+
+def term_sizes(plain: Region, tight: Region) -> TermSizes | None:
+    """Return the term sizes of a region from itself and itself tightened by `STEP`.
+
+    None for regions whose cells are made on demand: there are too many rows to look at.
+    """
+    if isinstance(plain.cells, LazyCells) or len(plain) != len(tight):
+        return None
+    linear, constant, curved = [np.zeros((0, plain.dim))], [np.zeros(0)], []
+    for one, two in zip(plain.cells, tight.cells, strict=True):
+        unit = (one.h - two.h) / STEP
+        used = unit > 0  # relations and other rules have no margin
+        linear.append(np.abs(one.G[used]) / unit[used, None])
+        constant.append(np.abs(one.h[used]) / unit[used])
+        for row, other in zip(one.quadratics, two.quadratics, strict=True):
+            step = (other.c - row.c) / STEP
+            if step > 0:
+                curved.append((row, float(step)))
+    return TermSizes(np.vstack(linear), np.concatenate(constant), tuple(curved))
+
+
+def first_margins(sizes: TermSizes | None, centers: FloatArray, single: bool) -> FloatArray:
+    """Return the margin to begin with for each center, as a power of 1000 (of 10 if single).
+
+    Few different margins mean few different regions; what a margin of up to 1000 times the
+    rounding costs is far below the gap at which an answer counts as optimal.
+    """
+    roundoff = ROUNDOFF_SINGLE if single else ROUNDOFF
+    if sizes is None:
+        return np.full(len(centers), 1e-6 if single else 1e-12)
+    # Broadcast centers (a baseline for everyone) are looked at once.
+    some = centers[:1] if len(centers) and centers.strides[0] == 0 else centers
+    need = 4 * (centers.shape[1] + 4) * roundoff * sizes.of(some)
+    # In single precision the worst case would cost more than a second try.
+    step, need = (1.0, need / 4) if single else (3.0, need)
+    powers = step * np.ceil(np.log10(np.clip(need, LEAST, MOST)) / step)
+    return np.array(np.broadcast_to(10.0**powers, len(centers)))

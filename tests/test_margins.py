@@ -1,0 +1,165 @@
+"""Units do not matter: answers scale with the data, and statuses claim no more than is proved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from linear_models import data, fitted
+from scipy.optimize import linprog
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+import pertinent
+from pertinent.certificate import LinearProofs, check
+from pertinent.lvq import GLVQ
+from pertinent.projection import project
+from pertinent.regions import Cell
+
+
+def linear(W, b):
+    """A logistic regression with given coefficients."""
+    model = LogisticRegression()
+    model.coef_, model.intercept_ = np.atleast_2d(np.asarray(W, dtype=float)), np.array(b, float)
+    model.classes_ = np.arange(max(2, len(model.coef_)))
+    model.n_features_in_ = model.coef_.shape[1]
+    return model
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-6, 1e-3, 1e3, 1e6])
+def test_the_answer_scales_with_the_data(scale):
+    model, X = fitted("logistic", "iris"), data("iris")[0]
+    plain = pertinent.pertinent_negatives(model, X)
+    scaled = linear(model.coef_ / scale, model.intercept_)
+    found = pertinent.pertinent_negatives(scaled, X * scale)
+    assert (found.status == "optimal").all()
+    np.testing.assert_allclose(found.objective / scale, plain.objective, rtol=1e-6)
+    np.testing.assert_allclose(found.bound / scale, plain.bound, rtol=1e-6)
+
+
+@given(st.integers(0, 100_000))
+def test_no_ray_proves_a_reachable_cell_empty(seed):
+    """Column scales from 1e-6 to 1e6, finite and open bounds: linprog judges."""
+    rng = np.random.default_rng(seed)
+    d, scale = 3, 10.0 ** rng.integers(-6, 7, 3)
+    G, h = rng.normal(size=(2, d)) / scale, rng.normal(size=2)
+    open_ = rng.random(d) < 0.5
+    lower = np.where(open_, -np.inf, -rng.uniform(0, 3, d) * scale)
+    upper = np.where(open_, np.inf, rng.uniform(0, 3, d) * scale)
+    y = rng.exponential(size=(1, 2))
+    verdict = check(
+        Cell(G, h), np.zeros(d), np.ones(d), None, LinearProofs(y, np.array([True])),
+        lower=lower, upper=upper,
+    )  # fmt: skip
+    if verdict.infeasible:
+        ends = np.c_[lower / scale, upper / scale]
+        judge = linprog(np.zeros(d), A_ub=G * scale, b_ub=h, bounds=ends)
+        assert judge.status == 2
+
+
+def test_finite_bounds_count_however_far_they_are():
+    cell, ray = Cell([[-1e-7]], [-0.5]), LinearProofs(np.array([[1.0]]), np.array([True]))
+    reachable = check(
+        cell, np.zeros(1), np.ones(1), None, ray, lower=np.zeros(1), upper=np.array([1e7])
+    )
+    assert not reachable.infeasible
+    assert not check(Cell([[-1e-9]], [-1.0]), np.zeros(1), np.ones(1), None, ray).infeasible
+
+
+def test_a_margin_belongs_to_its_own_pair_of_prototypes():
+    model = KNeighborsClassifier(1).fit([[0, 0], [1e-4, 0], [1e3, 0], [-1e3, 5]], [0, 1, 0, 1])
+    found = pertinent.pertinent_negatives(model, np.array([[0.0, 0.0]]))
+    assert found.objective[0] == pytest.approx(5e-5, rel=1e-4)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e6])
+def test_prototypes_far_from_the_origin(offset):
+    X, y = data("iris")
+    model = GLVQ(2, random_state=0, max_iter=50).fit(X, y)
+    plain = pertinent.pertinent_negatives(model, X[::5])
+    model.prototypes_ = model.prototypes_ + offset
+    moved = pertinent.pertinent_negatives(model, X[::5] + offset)
+    assert (moved.status == "optimal").all()
+    np.testing.assert_allclose(moved.objective, plain.objective, rtol=1e-5, atol=1e-7)
+
+
+def test_the_boundary_itself_is_an_answer_where_predict_says_so():
+    on_boundary = linear([[1.0]], [0.0])
+    found = pertinent.pertinent_positives(on_boundary, np.array([[0.0]]), between=True)
+    assert found.status[0] == "optimal"
+    assert found.trivial[0]
+    frozen = pertinent.Constraints(frozen=[0, 1])
+    plane = linear([[1.0, 1.0]], [0.0])
+    kept = pertinent.pertinent_positives(plane, np.array([[1.0, -1.0]]), constraints=frozen)
+    assert kept.values.tolist() == [[1.0, -1.0]]
+    trivial = pertinent.pertinent_positives(plane, np.array([[-1.0, -1.0]]))
+    assert trivial.trivial[0]
+    assert not trivial.kept.any()
+    twins = KNeighborsClassifier(1).fit([[0, 0], [0, 0], [10, 0]], [0, 1, 1])
+    assert pertinent.pertinent_positives(twins, np.zeros((1, 2))).status[0] == "optimal"
+
+
+def test_classes_that_tie_everywhere_do_not_hide_the_others():
+    model = linear([[1, 0], [1, 0], [0, 1]], [0, 0, 0])
+    found = pertinent.pertinent_negatives(model, np.array([[2.0, 0.0]]))
+    assert found.status[0] == "optimal"
+    assert found.target[0] == 2
+
+
+def test_a_tie_is_seen_when_the_largest_giver_is_the_only_taker():
+    found = project(np.zeros((1, 2)), Cell([[-1.0, -1.0]], [-3.0]), upper=np.array([[1.0, np.inf]]))
+    assert found.unique[0] == 0
+    assert np.abs(found.second[0]).sum() == pytest.approx(3.0)
+
+
+def test_a_model_of_one_class():
+    X = data("iris")[0]
+    model = KNeighborsClassifier(1).fit(X[:3], [3, 3, 3])
+    assert (pertinent.pertinent_positives(model, X[:3]).status == "optimal").all()
+    found = pertinent.pertinent_negatives(model, X[:3])
+    assert (found.status == "infeasible").all()
+    assert "never predicts" in found.reason[0]
+
+
+def test_each_column_keeps_its_own_precision():
+    frame = pd.DataFrame({"a": np.array([0.5, 1.0], "f4"), "b": [0.1, 0.2]})
+    model = linear([[1.0, 1.0]], [-3.0])
+    rules = pertinent.Constraints(frozen=["b"])
+    found = pertinent.pertinent_negatives(model, frame, constraints=rules)
+    assert found.found.all()
+    assert (found.points["b"] == frame["b"]).all()
+    assert found.points.dtypes.tolist() == frame.dtypes.tolist()
+
+
+def test_frames_with_numbers_for_names():
+    X, y = data("iris")
+    model = LogisticRegression().fit(X, y)
+    found = pertinent.pertinent_negatives(model, pd.DataFrame(X))
+    assert (model.predict(found.points.to_numpy()) == found.target).all()
+
+
+def test_constant_columns_do_not_get_enormous_weights():
+    X, y = data("iris")
+    wide = np.c_[X, np.full(len(X), 0.1)]
+    explainer = pertinent.Explainer(LogisticRegression().fit(wide, y), data=wide)
+    assert explainer.prepared.weights[-1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"weights": "abc"}, "weights must be numbers"),
+        ({"margin": "a"}, "margin must be a number"),
+        ({"batch_size": 0}, "batch_size must be"),
+        ({"n_jobs": 0}, "n_jobs must not be 0"),
+        ({"target": [[1, 2]]}, "one label for each sample"),
+        ({"constraints": pertinent.Constraints(frozen=[1.7])}, "got 1.7"),
+        ({"constraints": pertinent.Constraints(frozen=[True])}, "got True"),
+    ],
+)
+def test_odd_arguments_are_explained(arguments, match):
+    X = data("iris")[0]
+    with pytest.raises(pertinent.exceptions.InputError, match=match):
+        pertinent.pertinent_negatives(fitted("logistic", "iris"), X, **arguments)
