@@ -65,9 +65,9 @@ def term_sizes(plain: Region, tight: Region) -> TermSizes | None:
 
 
 def first_margins(sizes: TermSizes | None, centers: FloatArray, single: bool) -> FloatArray:
-    """Return the margin to begin with for each center, as a power of 1000 (of 10 if single).
+    """Return the margin to begin with for each center, as a power of 10.
 
-    Few different margins mean few different regions; what a margin of up to 1000 times the
+    Few different margins mean few different regions; what a margin of up to 10 times the
     rounding costs is far below the gap at which an answer counts as optimal.
     """
     roundoff = ROUNDOFF_SINGLE if single else ROUNDOFF
@@ -77,6 +77,5 @@ def first_margins(sizes: TermSizes | None, centers: FloatArray, single: bool) ->
     some = centers[:1] if len(centers) and centers.strides[0] == 0 else centers
     need = 4 * (centers.shape[1] + 4) * roundoff * sizes.of(some)
     # In single precision the worst case would cost more than a second try.
-    step, need = (1.0, need / 4) if single else (3.0, need)
-    powers = step * np.ceil(np.log10(np.clip(need, LEAST, MOST)) / step)
+    powers = np.ceil(np.log10(np.clip(need / 4 if single else need, LEAST, MOST)))
     return np.array(np.broadcast_to(10.0**powers, len(centers)))

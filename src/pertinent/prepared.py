@@ -216,8 +216,8 @@ class Prepared:
         """
         if self.min_proba is not None:
             return None  # where one class is not likely enough, no other need be
-        if self.within is not None:
-            return None
+        if self.within is not None or self.asked_margin > 0:
+            return None  # a margin that was asked for holds against every class
         region = self._region_of(self.model, self.classes.tolist()[k], -margin).complement()
         related = self.constraints.relation_cell(self.features)
         if region is None or related is None:

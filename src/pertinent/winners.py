@@ -113,14 +113,24 @@ class WinnerRegion(Region):
         if not len(self.own):
             return np.zeros(len(points), dtype=bool)
         own, rivals = self.own(points), self.rivals(points)
+        ahead = own.max(axis=1) - rivals.max(axis=1, initial=-np.inf)
         if self.margin == 0:
-            best = rivals.max(axis=1, initial=-np.inf)
-            return np.asarray(best - own.max(axis=1) <= tol)
-        inside = np.zeros(len(points), dtype=bool)
+            return np.asarray(ahead >= -tol)
+        # Every pair asks for something between 0 and the largest slack: few points are unclear.
+        least, most = sorted((0.0, self.margin * self._largest_slope()))
+        inside = np.asarray(ahead >= most - tol)
+        unclear = np.flatnonzero(~inside & (ahead >= least - tol))
         for p in range(len(self.own)):
-            behind = rivals - own[:, p : p + 1] + self.slack(p, slice(None))
-            inside |= behind.max(axis=1, initial=-np.inf) <= tol
+            behind = rivals[unclear] - own[unclear, p : p + 1] + self.slack(p, slice(None))
+            inside[unclear] |= behind.max(axis=1, initial=-np.inf) <= tol
         return inside
+
+    def _largest_slope(self) -> float:
+        own, others = self.slopes
+        if not len(own) or not len(others):
+            return 0.0
+        up, down = others.max(axis=0) - own.min(axis=0), own.max(axis=0) - others.min(axis=0)
+        return float(max(np.maximum(up, down).max(initial=0.0), 1e-9 * np.abs(own).max()))
 
 
 #: An item with a metric of its own: its squared distance is ``|F x - s|^2``.
