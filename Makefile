@@ -83,8 +83,9 @@ bench-exact: $(VENV)/.stamp-test ## How often the paper's support is not minimal
 bench-lvq: $(VENV)/.stamp-test ## Time prototype models against the paper's loop; 1-NN up to 10,000 points
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.lvq
 
-paper: $(VENV)/.stamp-test ## Recompute the paper's table; resumes where it was interrupted
+paper: $(VENV)/.stamp-test ## Recompute the paper's table and figure; resumes where it was interrupted
 	$(ONE_THREAD) $(BIN)/python -m experiments --jobs $(JOBS)
+	$(ONE_THREAD) $(BIN)/python -m experiments.digits_figure
 
 bench-plausibility: $(VENV)/.stamp-test ## Time plausible positives against CVXPY + SCS
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.plausibility

@@ -30,6 +30,9 @@ COLUMNS = (
     "exact_sparsity",
     "exact_closeness",
     "exact_explained",
+    "rounded_valid",
+    "small_kept",
+    "curved_rows",
 )
 
 
@@ -67,6 +70,13 @@ def _measure_fold(fold: Fold, strict: bool) -> dict[str, np.ndarray]:
         "negative_proved": negative.status == "optimal",
         "negative_unique": _share(negative.unique),
     }
+    # What the published code does to an answer: two decimals, and "off" below 0.1.
+    rounded = np.round(_filled(positive.sparse_values), 2)
+    rows["rounded_valid"] = model.predict(rounded) == model.predict(X)
+    small = positive.kept & (np.abs(_filled(positive.values)) < 0.1)
+    rows["small_kept"] = small.any(axis=1)
+    region = pertinent.decision_region(model, model.classes_.tolist()[0])
+    rows["curved_rows"] = np.full(len(X), len(region.cells[0].quadratics))
     blank = np.full(len(X), np.nan)
     for method in ("strict", "exact"):
         if strict:

@@ -53,6 +53,7 @@ def markdown(cells: Sequence[Cell]) -> str:
     parts = [
         _table_part(cells),
         _verdict_part(cells),
+        _wrong_part(cells),
         _exact_part(cells),
         _strict_part(cells),
         _unique_part(cells),
@@ -99,6 +100,28 @@ def _verdict_part(cells: Sequence[Cell]) -> str:
         "is a linear classifier, so one feature suffices.\n\n"
     )
     return text + _rows(["data", "model", "ours against the paper's"], rows)
+
+
+def _wrong_part(cells: Sequence[Cell]) -> str:
+    rows = [
+        [
+            cell.data,
+            cell.model,
+            f"{1 - cell.rounded_valid:.1%}",
+            f"{cell.small_kept:.1%}",
+            f"{cell.curved_rows:.0f}",
+        ]
+        for cell in cells
+        if cell.model in PAPER_MODELS
+    ]
+    header = ["data", "model", "invalid once rounded", "keeps a value below 0.1", "curved rows"]
+    text = (
+        "## What was wrong\n\nThe evidence, from our own answers: the share of sparsest positives "
+        "that lose their class when rounded to two decimals, the share of positives that keep a "
+        "value which the published code would count as off, and how many rows of the model's "
+        "region are quadratic (none for QDA with reg_param=1.0: it is linear).\n\n"
+    )
+    return text + _rows(header, rows)
 
 
 def _exact_part(cells: Sequence[Cell]) -> str:

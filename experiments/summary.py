@@ -50,6 +50,9 @@ class Cell:
     exact_sparsity: float
     exact_closeness: float
     exact_explained: float
+    rounded_valid: float
+    small_kept: float
+    curved_rows: float
     milliseconds: float
 
 
@@ -69,7 +72,8 @@ def _cell(data: str, model: str, runs: Records) -> Cell:
         for name in (
             *MEASURES, "f1", "explained", "proved", "unique", "negative_explained",
             "negative_proved", "negative_unique", "strict_sparsity", "strict_explained",
-            "exact_sparsity", "exact_closeness", "exact_explained",
+            "exact_sparsity", "exact_closeness", "exact_explained", "rounded_valid",
+            "small_kept", "curved_rows",
         )
     }  # fmt: skip
     values |= {f"{name}_var": float(np.nanvar(column[name])) for name in MEASURES}

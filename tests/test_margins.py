@@ -163,3 +163,13 @@ def test_odd_arguments_are_explained(arguments, match):
     X = data("iris")[0]
     with pytest.raises(pertinent.exceptions.InputError, match=match):
         pertinent.pertinent_negatives(fitted("logistic", "iris"), X, **arguments)
+
+
+def test_columns_twelve_decades_apart_still_get_an_answer():
+    """Where the solvers give up, a positive falls back on the sample itself, as not proved."""
+    model, X = fitted("logistic", "iris"), data("iris")[0][::5]
+    scale = np.array([1e6, 1e-6, 1e6, 1.0])
+    scaled = linear(model.coef_ / scale, model.intercept_)
+    found = pertinent.pertinent_positives(scaled, X * scale, between=True)
+    assert found.found.all()
+    assert (scaled.predict(found.points) == scaled.predict(X * scale)).all()

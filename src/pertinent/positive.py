@@ -8,7 +8,7 @@ import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.answers import Answers
-from pertinent.certificate import FEASIBLE, OPTIMAL
+from pertinent.certificate import FAILED, FEASIBLE, OPTIMAL
 from pertinent.explanation import Positives
 from pertinent.features import Table
 from pertinent.plausibility.judge import by_sample, measure
@@ -51,6 +51,7 @@ def two_phase(
     question = question.in_precision_of(table)
     lower, upper = positive_limits(prepared, table.values, question)
     sparse = _phase_one(prepared, table, labels, lower, upper, question)
+    _fall_back_on_the_sample(prepared, table, lower, upper, question, sparse)
     off = turned_off(prepared, sparse.points, question)
     close = _phase_two(prepared, table, labels, lower, upper, question, off, sparse.found)
     return _joined(prepared, table, labels, question, sparse, close, off)
@@ -93,6 +94,27 @@ def _phase_one(
     centers = np.broadcast_to(question.baseline, (len(classes), len(question.baseline)))
     once = prepared.nearest(table, centers, "is", classes, lower, upper)
     return once.expand(inverse)
+
+
+def _fall_back_on_the_sample(
+    prepared: Prepared,
+    table: Table,
+    lower: FloatArray,
+    upper: FloatArray,
+    question: PositiveQuestion,
+    sparse: Answers,
+) -> None:
+    """Answer with the sample where the solvers gave up: it has its own class, proved or not."""
+    asks_more = prepared.within is not None or prepared.min_proba is not None
+    if asks_more or prepared.asked_margin > 0 or prepared.constraints.speaks_of_values:
+        return
+    samples = table.values
+    inside = ((samples >= lower) & (samples <= upper)).all(axis=1)
+    rows = np.flatnonzero((sparse.status == FAILED) & inside)
+    if len(rows):
+        sparse.points[rows] = samples[rows]
+        sparse.objective[rows] = distance(samples[rows], question.baseline, prepared.weights)
+        sparse.status[rows], sparse.reason[rows] = FEASIBLE, None
 
 
 def _phase_two(
