@@ -145,17 +145,33 @@ class Prepared:
 
     def predict(self, table: Table, points: FloatArray | None = None) -> IntArray:
         """Return the places in ``classes`` of the model's own predictions."""
+        own = points is None
         if points is None:
             points = table.values
         if not len(points):
             return np.zeros(0, dtype=np.int64)
         labels = np.asarray(self.model.predict(table.for_model(points)))
+        if own and self.features.fills:
+            self._require_same_when_filled(table, labels)
         if labels.ndim != 1:
             raise InputError(
                 f"{type(self.model).__name__} predicts several outputs at once; explain one "
                 "output at a time with a single-output classifier."
             )
         return self.places(labels)
+
+    def _require_same_when_filled(self, table: Table, labels: Any) -> None:
+        """Refuse samples that the model sees otherwise with their missing values filled in."""
+        source = table.as_given()
+        if source is None:
+            return
+        other = np.flatnonzero(np.asarray(self.model.predict(source)) != labels)
+        if len(other):
+            raise InputError(
+                f"With its missing values filled in, a sample ({len(other)} of {len(table)}) is "
+                "predicted otherwise: the model reads them in more ways than its imputer's. Fill "
+                "them first."
+            )
 
     def places(self, labels: Any) -> IntArray:
         """Return the places of labels in ``classes``."""

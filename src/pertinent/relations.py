@@ -15,7 +15,7 @@ from pertinent.exceptions import InputError
 
 Feature = str | int
 _SENSES: dict[type[ast.cmpop], str] = {
-    ast.LtE: "<=", ast.Lt: "<=", ast.GtE: ">=", ast.Gt: ">=", ast.Eq: "==",
+    ast.LtE: "<=", ast.GtE: ">=", ast.Eq: "==",
 }  # fmt: skip
 #: A relation counts as satisfied within this share of the size of its terms.
 TOLERANCE = 1e-9
@@ -104,7 +104,10 @@ def _from_text(text: str) -> list[Relation]:
     for operator, left, right in zip(tree.ops, sides, sides[1:], strict=False):
         sense = _SENSES.get(type(operator))
         if sense is None:
-            raise InputError(f"The relation {text!r} must use <=, >= or ==.")
+            raise InputError(
+                f"The relation {text!r} must use <=, >= or ==. A strict inequality has no nearest "
+                "point: say how far inside, e.g. 'a <= 2.99'."
+            )
         both = _add(left, right, -1.0)
         constant = -both.pop(None, 0.0)
         coefficients: dict[Feature, float] = {str(n): c for n, c in both.items() if c != 0.0}

@@ -155,6 +155,13 @@ class Table:
         names = list(self.features.names)
         return nw.from_numpy(self._array(points), names, backend=chosen).to_native()
 
+    def as_given(self) -> Any:
+        """Return the samples as they came, where the model takes them so; None elsewhere."""
+        if isinstance(self.source, nw.DataFrame):
+            native = self.source.to_native()
+            return native if self.source.implementation.is_pandas() else None
+        return self.source if isinstance(self.source, np.ndarray) else None
+
     def write(self, points: FloatArray) -> Any:
         """Return one point for each row, as the kind of table the samples came in."""
         if not isinstance(self.source, nw.DataFrame):
@@ -233,8 +240,8 @@ class Table:
             return named
         native = column.to_native()
         dtype: Any = native.dtype
-        if missing and str(dtype) == "bool":
-            dtype = object
+        if missing and getattr(dtype, "kind", "O") in "biu" and isinstance(dtype, np.dtype):
+            dtype = object  # neither truth values nor whole numbers of NumPy can be missing
         if hasattr(dtype, "categories"):
             # A category that this very column never listed is added, not lost.
             new = [v for v in dict.fromkeys(values) if v is not None and v not in dtype.categories]

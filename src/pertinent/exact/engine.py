@@ -246,6 +246,7 @@ class Search:
         return best
 
     def _in_cell(self, piece: int, pool: Pool, size: int, best: Best | None) -> Best | None:
+        seen: set[bytes] = set()
         while best is None or best.cost > 0:
             cost = np.inf if best is None else best.cost
             gains = pool.gains(size, cost * (1 - TIE), self.listed)
@@ -257,6 +258,11 @@ class Search:
                 return best
             masks = np.repeat(pool.forced[None], len(found.features), axis=0)
             masks[np.arange(len(masks))[:, None], found.features] = True
+            judged = {mask.tobytes() for mask in masks}
+            if judged <= seen:
+                # Judged before, to the last one, and not better: rounding keeps proposing them.
+                return best
+            seen |= judged
             points, costs = pool.judge(masks, cost)
             first = int(costs.argmin())
             if costs[first] < cost * (1 - TIE) or (best is None and np.isfinite(costs[first])):

@@ -159,4 +159,6 @@ def _single_input(step: Foreign, columns: Columns, k: int, walk: Walk) -> tuple[
     if not len(inputs):
         return 0, 0.0, float(columns.map.shift[k])
     feature = int(columns.features.owner[inputs[0]])
+    if columns.features.is_category(feature):
+        raise walk.refuse(step, "bins a column that another step takes as categories.")
     return feature, float(row[inputs[0]]), float(columns.map.shift[k])

@@ -122,6 +122,7 @@ def function_transformer(step: Foreign, columns: Columns, walk: Walk) -> Columns
 @register_symbolic("sklearn.impute.SimpleImputer")
 def simple_imputer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """Return the columns themselves: answers have no missing values to fill."""
+    _require_missing(step, walk)
     statistics = np.asarray(step.statistics_)
     empty = is_missing(statistics)
     if step.keep_empty_features:
@@ -135,6 +136,16 @@ def simple_imputer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     from pertinent.models.transforms import join
 
     return join([kept, zeros], columns)
+
+
+def _require_missing(step: Foreign, walk: Walk) -> None:
+    """Refuse steps that take an ordinary value for a missing one: they are no identity."""
+    if not is_missing(np.array([step.missing_values], dtype=object)).all():
+        raise walk.refuse(
+            step,
+            f"takes the ordinary value {step.missing_values!r} for a missing one; only "
+            "missing_values=NaN or None is folded.",
+        )
 
 
 def _record_fill(
@@ -158,6 +169,7 @@ def _record_fill(
 @register_symbolic("sklearn.impute.KNNImputer", "sklearn.impute.IterativeImputer")
 def model_imputer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """Return the columns themselves; what it fills in depends on the other columns."""
+    _require_missing(step, walk)
     if step.add_indicator:
         raise walk.refuse(step, "adds indicators of missing values; fit it without them.")
     walk.ambiguous.update(int(j) for j in columns.raw if j >= 0)
@@ -167,6 +179,7 @@ def model_imputer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
 @register_symbolic("sklearn.impute.MissingIndicator")
 def missing_indicator(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """Return zeros: answers have no missing values."""
+    _require_missing(step, walk)
     walk.ambiguous.update(int(j) for j in columns.raw if j >= 0)
     return columns.constant(np.zeros(len(step.features_)))
 

@@ -104,7 +104,8 @@ def solve_scip(
         _add_row(scip, model, local, k, steps, radius)
     if incumbent is not None:
         _suggest(model, steps, costs, incumbent)
-    model.optimize()
+    if not run_scip(model):
+        return GlobalAnswer(None, 0.0, "error in the solver")
     status = str(model.getStatus())
     if status == "infeasible":
         # With an incumbent this says that nothing lies within its own (slightly larger) ball.
@@ -116,6 +117,21 @@ def solve_scip(
         return GlobalAnswer(None, bound, status)
     step = np.array([model.getVal(v) for v in steps])
     return GlobalAnswer(step, bound, status)
+
+
+def run_scip(model: Any) -> bool:
+    """Let SCIP solve; return False where it gives up with an error of its own.
+
+    Its errors are bare exceptions that begin with its name. One row's numerical trouble must not
+    take the other rows with it.
+    """
+    try:
+        model.optimize()
+    except Exception as error:
+        if not str(error).startswith("SCIP"):
+            raise
+        return False
+    return True
 
 
 def _import() -> Any:

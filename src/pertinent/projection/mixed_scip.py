@@ -19,6 +19,7 @@ from pertinent.certificate._branch import Boxes, narrow
 from pertinent.domains import Domain, from_steps
 from pertinent.exceptions import MissingExtraError, UnsupportedModelError
 from pertinent.projection._mixed_split import rounded_boxes
+from pertinent.projection.global_scip import run_scip
 from pertinent.projection.problem import (
     EMPTY,
     SOLVED,
@@ -166,7 +167,8 @@ def _ask_scip(
             if np.isfinite(high):
                 model.addConsIndicator(x[bins.column] <= float(high), binvar=x[k])
     _add_rows(scip, model, task.cell, x)
-    model.optimize()
+    if not run_scip(model):
+        return None, 0.0
     if str(model.getStatus()) == "infeasible":
         return None, np.inf
     bound = max(float(model.getDualbound()), 0.0)

@@ -1,0 +1,65 @@
+"""Pipelines that look foldable and are not, and tables that cannot hold what is missing."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Binarizer, OneHotEncoder, OrdinalEncoder
+
+import pertinent
+from pertinent.exceptions import InputError, PertinentError
+
+
+@pytest.mark.parametrize("imputer", [SimpleImputer(missing_values=0), KNNImputer(missing_values=0)])
+def test_an_imputer_of_an_ordinary_value_is_no_identity(imputer, rng):
+    X = rng.integers(0, 4, (60, 2)).astype(float)
+    y = (X.sum(axis=1) > 3).astype(int)
+    model = make_pipeline(imputer, LogisticRegression()).fit(X, y)
+    with pytest.raises(PertinentError, match="ordinary value 0"):
+        pertinent.pertinent_negatives(model, X[:3])
+
+
+def test_missing_values_that_mean_two_things_are_refused(rng):
+    frame = pd.DataFrame({"c": rng.choice(["a", "b", None], 80), "v": rng.normal(size=80)})
+    frame = frame.astype({"c": object})
+    y = (frame.c.isna() * 3 + frame.v > 1.5).astype(int)
+    filled = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder())
+    columns = ColumnTransformer(
+        [("i", filled, ["c"]), ("raw", OneHotEncoder(), ["c"]), ("v", "passthrough", ["v"])]
+    )
+    model = make_pipeline(columns, LogisticRegression(C=100)).fit(frame, y)
+    rows = frame[frame.c.isna() & (y == 1)].head(4)
+    with pytest.raises(InputError, match="predicted otherwise"):
+        pertinent.pertinent_negatives(model, rows, missing="impute")
+
+
+@pytest.mark.parametrize(
+    "binned", [Binarizer(threshold=0.5), make_pipeline(OrdinalEncoder(), Binarizer(threshold=0.5))]
+)
+def test_bins_of_a_category_are_refused(binned, rng):
+    frame = pd.DataFrame({"a": rng.integers(0, 2, 80), "b": rng.normal(size=80)})
+    columns = ColumnTransformer(
+        [("one", OneHotEncoder(), ["a"]), ("bin", binned, ["a"]), ("b", "passthrough", ["b"])]
+    )
+    model = make_pipeline(columns, LogisticRegression()).fit(frame, frame.a + frame.b > 0.5)
+    with pytest.raises(PertinentError, match="categories"):
+        pertinent.pertinent_negatives(model, frame.head(3))
+
+
+def test_integer_categories_without_an_answer_can_be_handed_out(rng):
+    frame = pd.DataFrame({"a": rng.integers(0, 3, 80), "b": rng.normal(size=80)})
+    columns = ColumnTransformer([("one", OneHotEncoder(), ["a"]), ("b", "passthrough", ["b"])])
+    model = make_pipeline(columns, LogisticRegression(C=100)).fit(frame, frame.a + frame.b > 1.5)
+    rules = pertinent.Constraints(frozen=["a", "b"])
+    found = pertinent.pertinent_negatives(model, frame.head(3), constraints=rules)
+    assert (found.status == "infeasible").all()
+    assert found.points["a"].isna().all()
+
+
+def test_strict_relations_are_refused():
+    with pytest.raises(InputError, match="must use <=, >= or =="):
+        pertinent.Constraints(relations=["a < 3"])
