@@ -27,10 +27,10 @@ demo: $(VENV)/.stamp-demo ## Explain decisions of a model on embedded data
 	$(BIN)/python -m pertinent.demo
 
 test: lint ## Run every check: ruff, mypy, tests and doctests
-	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m "not slow and not engines" $(PYTEST_ARGS)
 
 test-oldest: $(VENV)-oldest/.stamp-test ## Run the tests with the oldest supported scikit-learn
-	$(ONE_THREAD) $(VENV)-oldest/bin/python -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS)
+	$(ONE_THREAD) $(VENV)-oldest/bin/python -m pytest -n $(JOBS) -m "not slow and not engines" $(PYTEST_ARGS)
 
 test-slow: $(VENV)/.stamp-test ## Run the tests that take minutes each
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m slow $(PYTEST_ARGS)
