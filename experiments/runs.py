@@ -17,9 +17,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from experiments.measures import COLUMNS, measure
 from experiments.protocol import DATA, MODELS, PAPER_MODELS
 
-#: Repetitions of the slower models that the paper does not have.
-FEWER = 3
-
 
 @dataclass(frozen=True)
 class Piece:
@@ -37,9 +34,8 @@ class Piece:
 def pieces(repetitions: int) -> Iterator[Piece]:
     """Yield all pieces, the paper's models first."""
     for model in MODELS:
-        count = repetitions if model in PAPER_MODELS else min(FEWER, repetitions)
         for data in DATA:
-            for seed in range(count):
+            for seed in range(repetitions):
                 yield Piece(data, model, seed)
 
 
