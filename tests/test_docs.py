@@ -1,6 +1,10 @@
 """Every Python block of the README and the documentation runs, and prints what is printed there."""
 
+import os
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import matplotlib
@@ -41,3 +45,44 @@ def test_images_exist():
     for page in PAGES:
         for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).is_file(), (page, target)
+
+
+CONSOLE = re.compile(r"^```console\n(.*?)^```", re.M | re.S)
+
+
+def console_lines():
+    """The commands shown, as (page, words)."""
+    for page in PAGES:
+        for block in CONSOLE.findall(page.read_text(encoding="utf-8")):
+            for line in block.splitlines():
+                if line.startswith("$ "):
+                    yield page, shlex.split(line[2:], comments=True)
+
+
+def test_commands_shown_exist_with_their_options():
+    """Make targets are in the Makefile; each command of ours knows the options it is shown with."""
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    shown = list(console_lines())
+    assert shown
+    for page, words in shown:
+        if words[0] == "make":
+            assert words[1] in targets, (page, words)
+        elif words[0] == "pertinent":
+            command = [word for word in words[1:2] if not word.startswith("-")]
+            answer = subprocess.run(
+                [
+                    sys.executable,
+                    "-c",
+                    "from pertinent.cli import main; main()",
+                    *command,
+                    "--help",
+                ],
+                capture_output=True,
+                text=True,
+                check=True,
+                env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
+            )
+            for option in (word for word in words if word.startswith("--")):
+                assert option in answer.stdout, (page, words, option)
+        else:
+            assert words[0] == "pip", (page, words)
