@@ -377,6 +377,8 @@ class Prepared:
                 bound, status = found.bound, found.status
             convex = region.is_convex and domain is None
             gap[some] = GAP_CONVEX if convex else GAP_NONCONVEX
+            # A bound that only repeats a solver's word proves nothing: no gap counts as closed.
+            gap[rows[~found.certificate.trusted()]] = -1.0
             out.points[some], out.bound[some], out.status[some] = found.points, bound, status
             out.unique[some] = found.unique
             out.label[some] = np.append(owner, -1)[found.piece]  # piece -1: none
