@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from experiments import runs
+from experiments import missing_half, runs
 from experiments.measures import COLUMNS, measure
 from experiments.paper_numbers import PAPER
 from experiments.protocol import DATA, MODELS, PAPER_MODELS, folds
@@ -57,6 +59,8 @@ def test_the_added_models_run(model):
 def test_a_run_resumes_and_reports(tmp_path, monkeypatch, capsys):
     few = [runs.Piece("iris", "LR", 0), runs.Piece("iris", "LR", 1)]
     monkeypatch.setattr(runs, "pieces", lambda repetitions: iter(few))
+    half = runs.HalfPiece("iris", "QDA(1.0)")
+    monkeypatch.setattr(runs, "half_pieces", lambda: iter([half]))
     runs.run(tmp_path / "pieces", 2, 1)
     first = few[0].file(tmp_path / "pieces")
     stamp = first.stat().st_mtime_ns
@@ -66,9 +70,46 @@ def test_a_run_resumes_and_reports(tmp_path, monkeypatch, capsys):
     cells = summarise(runs.load(tmp_path / "pieces", 2))
     write_csv(cells, tmp_path / "table.csv")
     assert read_csv(tmp_path / "table.csv")[0].samples == cells[0].samples
-    text = markdown(cells)
+    halves = runs.load_halves(tmp_path / "pieces")
+    missing_half.write(halves, tmp_path / "missing_half.csv")
+    again = missing_half.read(tmp_path / "missing_half.csv")
+    text = markdown(cells, again)
     assert "| iris | LR | 3.00 ±0.00 (3.00)" in text
     assert "reached" in text
+    assert "| iris | QDA(1.0) | 3.00 | 1.67 (1.38) |" in text
+    assert text == markdown(cells, halves)
+
+
+@pytest.mark.parametrize("model", missing_half.MODELS)
+@pytest.mark.parametrize("data", ["iris", "wine"])
+def test_the_lead_is_that_of_the_model(data, model):
+    """Our formula for QDA has every factor; the published one differs by the missing half."""
+    fold = next(iter(folds(data, model, 0)))
+    own, other, q, c = missing_half.lead(fold.model, 1)
+    points = np.random.default_rng(0).normal(size=(50, fold.X.shape[1]))
+    lead = 0.5 * np.einsum("ni,ij,nj->n", points, own - other, points) + points @ q + c
+    scores = fold.model.decision_function(points)  # of the second class over the first
+    np.testing.assert_allclose(-lead, scores, rtol=1e-6, atol=1e-6)
+    sample = fold.X[0]
+    wrong = missing_half.without_half(fold.model, 1, sample).value(points)
+    delta = sample - points
+    np.testing.assert_allclose(
+        wrong - lead, 0.5 * np.einsum("ni,ij,nj->n", delta, own, delta), rtol=1e-6, atol=1e-6
+    )
+
+
+def test_the_missing_half_refuses_the_optimum_and_gives_the_papers_numbers(monkeypatch):
+    monkeypatch.setattr(missing_half, "SAMPLES", 12)
+    for data in ("house prices", "wine"):
+        half = missing_half.summarise(data, "QDA(1.0)", missing_half.measure(data, "QDA(1.0)"))
+        assert half.means["valid"] == 1.0
+        assert half.means["refused"] == 1.0
+        assert half.means["proved"] == 1.0
+        features = DATA[data]()[0].shape[1]
+        assert half.means["sparsity_right"] == features - 1  # linear: one feature suffices
+        paper = PAPER[data]["QDA(1.0)"]["sparsity"][0]
+        assert abs(half.means["sparsity"] - paper) < 1.2  # and that is what the paper printed
+        assert half.means["distance"] > 3 * half.means["distance_right"]
 
 
 def test_the_figure_has_all_panels(tmp_path):
@@ -78,3 +119,12 @@ def test_the_figure_has_all_panels(tmp_path):
     )
     figure(cells, tmp_path / "table.png")
     assert (tmp_path / "table.png").stat().st_size > 10_000
+
+
+def test_the_page_says_what_the_files_say():
+    """The report in the project is the one that its CSV files give."""
+    results = Path(__file__).parents[2] / "experiments/results"
+    cells = read_csv(results / "table.csv")
+    halves = missing_half.read(results / "missing_half.csv")
+    assert len(halves) == len(missing_half.MODELS) * len(missing_half.DATA)
+    assert (results / "table.md").read_text() == markdown(cells, halves)
