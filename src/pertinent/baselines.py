@@ -107,8 +107,7 @@ def _given(
 
 def _with_bins(features: Features, values: FloatArray) -> FloatArray:
     for bins in features.bins:
-        values[bins.columns] = 0.0
-        values[bins.columns[bins.of(values[bins.column])]] = 1.0
+        bins.fill(values[None])
     return values
 
 

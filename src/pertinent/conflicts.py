@@ -107,6 +107,13 @@ class _Limits:
         name = self.features.names[j]
         if self.features.is_category(j):
             return {f"categories of {name}"}
+        for bins in self.features.bins:
+            if column == bins.excess:
+                return set()  # follows from the number, which is named
+            if column == bins.column and bins.excess is not None:
+                edge = bins.edges[0 if side == "low" else -1]
+                most = "least" if side == "low" else "most"
+                return {f"the model reads {name} as at {most} {edge:g}"}
         return {f"{'lower' if side == 'low' else 'upper'} limit of {name}"}
 
 

@@ -36,6 +36,9 @@ class Bins:
         Whether an edge belongs to the bin above it (True) or below it.
     guard : float
         How far answers keep from an edge, where the model computes it with rounding.
+    excess : int, optional
+        The column of ``x - min(max(x, edges[0]), edges[1])``, for a model that cuts x off at two
+        edges: 0 between them, beyond them x minus the edge. Both bins then own their edge.
     """
 
     column: int
@@ -43,6 +46,7 @@ class Bins:
     edges: FloatArray
     left_closed: bool = True
     guard: float = 0.0
+    excess: int | None = None
 
     def of(self, values: FloatArray) -> IntArray:
         """Return the bin of each value."""
@@ -50,9 +54,33 @@ class Bins:
             return np.asarray(np.searchsorted(self.edges, values, side="right"))
         return np.asarray(np.searchsorted(self.edges, values, side="left"))
 
+    def fill(self, points: FloatArray) -> None:
+        """Write the columns that follow from the binned one, in place."""
+        values = points[:, self.column]
+        points[:, self.columns] = 0.0
+        points[np.arange(len(points)), self.columns[self.of(values)]] = 1.0
+        if self.excess is not None:
+            points[:, self.excess] = self.beyond(values)
+
+    def beyond(self, values: FloatArray) -> FloatArray:
+        """Return by how much values lie beyond the two edges they are cut off at."""
+        return np.asarray(values - np.clip(values, self.edges[0], self.edges[-1]))
+
+    @cached_property
+    def beyond_slope(self) -> FloatArray:
+        """For each bin, the slope of ``beyond``: 1 outside the edges, 0 between them."""
+        return np.array([1.0, 0.0, 1.0])
+
+    @cached_property
+    def beyond_shift(self) -> FloatArray:
+        """For each bin, the constant of ``beyond``: minus the edge outside, 0 between."""
+        return np.array([-self.edges[0], 0.0, -self.edges[-1]])
+
     @cached_property
     def low(self) -> FloatArray:
         """The smallest number of each bin."""
+        if self.excess is not None:
+            return np.concatenate([[-np.inf], self.edges])
         edges = self.edges + self.guard
         first = edges if self.left_closed else np.nextafter(edges, np.inf)
         return np.concatenate([[-np.inf], first])
@@ -60,6 +88,8 @@ class Bins:
     @cached_property
     def high(self) -> FloatArray:
         """The largest number of each bin."""
+        if self.excess is not None:
+            return np.concatenate([self.edges, [np.inf]])
         edges = self.edges - self.guard
         last = np.nextafter(edges, -np.inf) if self.left_closed else edges
         return np.concatenate([last, [np.inf]])
@@ -101,6 +131,9 @@ class Domain:
     def __post_init__(self) -> None:
         if self.owner is None:
             object.__setattr__(self, "owner", np.arange(len(self.decimals)))
+        cut = [bins.column for bins in self.bins if bins.excess is not None]
+        if len(cut) > len(set(cut)):
+            raise ValueError("A column can be cut off at one pair of edges only.")
 
     @property
     def dim(self) -> int:
@@ -178,12 +211,22 @@ class Domain:
             block = points[:, group]
             wrong |= ~(((block == 0) | (block == 1)).all(axis=1) & (block.sum(axis=1) == 1))
         for bins in self.bins:
-            wrong |= (
-                points[np.arange(len(points)), bins.columns[bins.of(points[:, bins.column])]] != 1
-            )
+            values = points[:, bins.column]
+            wrong |= points[np.arange(len(points)), bins.columns[bins.of(values)]] != 1
+            if bins.excess is not None:
+                wrong |= points[:, bins.excess] != bins.beyond(values)
         if self.counts_changes and self.own is not None:
             wrong |= self._breaks_change_rules(points)
         return wrong
+
+    def completed(self, points: FloatArray) -> FloatArray:
+        """Return points whose bins follow from their numbers."""
+        if not self.bins:
+            return points
+        points = points.copy()
+        for bins in self.bins:
+            bins.fill(points)
+        return points
 
     def changed_features(self, points: FloatArray) -> BoolArray:
         """Return which features differ from each row's own values, shape (n, n_features)."""

@@ -30,12 +30,18 @@ MISSING = "a missing value"
 
 @dataclass(frozen=True)
 class Binned:
-    """A number that the model sees by the bin it falls in."""
+    """A number that the model sees by the bin it falls in, or cut off at two edges (clipped)."""
 
     feature: int
     edges: tuple[float, ...]
     left_closed: bool = True
     guard: float = 0.0
+    clipped: bool = False
+
+    @property
+    def width(self) -> int:
+        """How many hidden columns it has: one for each bin, and what is cut off."""
+        return len(self.edges) + 1 + self.clipped
 
 
 @dataclass(frozen=True)
@@ -133,13 +139,13 @@ class Features:
     @cached_property
     def dim(self) -> int:
         """Number of columns."""
-        return int(self._widths.sum()) + sum(len(b.edges) + 1 for b in self.binned)
+        return int(self._widths.sum()) + sum(b.width for b in self.binned)
 
     @cached_property
     def owner(self) -> IntArray:
         """The feature that each column belongs to; the columns of bins come last."""
         visible = np.repeat(np.arange(len(self)), self._widths)
-        hidden = [np.full(len(b.edges) + 1, b.feature) for b in self.binned]
+        hidden = [np.full(b.width, b.feature) for b in self.binned]
         return np.concatenate([visible, *hidden]).astype(np.int64)
 
     @cached_property
@@ -159,9 +165,10 @@ class Features:
         found, start = [], int(self._widths.sum())
         for b in self.binned:
             columns = np.arange(start, start + len(b.edges) + 1)
-            start += len(columns)
+            excess = int(columns[-1]) + 1 if b.clipped else None
+            start += b.width
             column = int(self.first[b.feature])
-            found.append(Bins(column, columns, np.array(b.edges), b.left_closed, b.guard))
+            found.append(Bins(column, columns, np.array(b.edges), b.left_closed, b.guard, excess))
         return tuple(found)
 
     @cached_property
@@ -188,6 +195,16 @@ class Features:
     def by_column(self, mask: BoolArray) -> BoolArray:
         """Return a mask of features as a mask of their columns, bins included."""
         return mask if self.is_plain else np.asarray(mask[..., self.owner])
+
+    def between(self, one: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and highest values between two, column by column.
+
+        Bins are free: between a number in the first and one in the last bin lie all others.
+        """
+        low, high = np.minimum(one, other), np.maximum(one, other)
+        if self.binned:
+            low[..., self.hidden], high[..., self.hidden] = -np.inf, np.inf
+        return low, high
 
     def index(self, feature: str | int) -> int:
         """Return the place of a feature given by name or by position.
@@ -357,8 +374,7 @@ class Features:
             else:
                 out[:, self.first[j]] = self._number_column(j, column)
         for bins in self.bins:
-            own = out[:, bins.column]
-            out[np.arange(len(out)), bins.columns[bins.of(np.nan_to_num(own))]] = 1.0
+            bins.fill(out)  # a missing number stays missing: named and refused later
         return out
 
     def _places(self, j: int, column: Any) -> IntArray:

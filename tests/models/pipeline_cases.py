@@ -121,6 +121,21 @@ CASES = {
         lambda: make_pipeline(StandardScaler(with_std=False), logistic(C=0.01)),
     ),
     "min max": ("wine", lambda: make_pipeline(MinMaxScaler((-1, 2)), logistic())),
+    "min max, clipped": (
+        "wine",
+        lambda: make_pipeline(MinMaxScaler((-1, 2), clip=True), logistic()),
+    ),
+    "clipped among categories": (
+        "small",
+        lambda: make_pipeline(
+            columns(
+                ("n", make_pipeline(SimpleImputer(), MinMaxScaler(clip=True)), SMALL_NUMBERS),
+                ("o", make_pipeline(OrdinalEncoder(), MinMaxScaler(clip=True)), ["grade"]),
+                ("c", OneHotEncoder(), ["colour"]),
+            ),
+            logistic(),
+        ),
+    ),
     "max abs": ("wine", lambda: make_pipeline(MaxAbsScaler(), logistic())),
     "robust": ("wine", lambda: make_pipeline(RobustScaler(), LinearSVC())),
     "robust without center": (

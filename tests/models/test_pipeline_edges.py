@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Binarizer, OneHotEncoder, OrdinalEncoder
+from sklearn.preprocessing import Binarizer, KBinsDiscretizer, OneHotEncoder, OrdinalEncoder
 
 import pertinent
 from pertinent.exceptions import InputError, PertinentError
@@ -63,3 +64,12 @@ def test_integer_categories_without_an_answer_can_be_handed_out(rng):
 def test_strict_relations_are_refused():
     with pytest.raises(InputError, match="must use <=, >= or =="):
         pertinent.Constraints(relations=["a < 3"])
+
+
+def test_between_two_bins_lie_all_others():
+    X = np.linspace(0, 9, 90)[:, None]
+    model = make_pipeline(KBinsDiscretizer(3, encode="onehot-dense"), LogisticRegression())
+    model.fit(X, (X[:, 0] >= 3).astype(int))
+    found = pertinent.pertinent_positives(model, np.array([[8.0]]), baseline=1.0, between=True)
+    assert found.status[0] == "optimal"
+    assert found.sparse_points[0, 0] == pytest.approx(3.0, abs=0.1)  # not as far as 6

@@ -183,7 +183,9 @@ class _Replay:
         for k in np.flatnonzero(tree.kind[nodes] == SPLIT):
             j, low, high = int(tree.place[nodes[k]]), tree.low[nodes[k]], tree.high[nodes[k]]
             own = None if domain.own is None else float(domain.own[boxes.row[k], j])
-            if domain.in_group[j]:
+            if low >= high:  # both sides have the end they share
+                out[k] = True
+            elif domain.in_group[j]:
                 out[k] = low >= 0 and high <= 1
             elif np.isfinite(domain.decimals[j]):
                 out[k] = high <= next_allowed(domain, j, float(low), own)
@@ -242,6 +244,7 @@ def narrow(domain: Domain, boxes: Boxes) -> tuple[Boxes, BoolArray]:
             for bins in domain.bins:
                 empty |= _narrow_bins(bins, lower, upper)
                 empty |= _narrow_group(bins.columns, lower, upper)
+                _narrow_excess(bins, lower, upper)
             _narrow_lattice(domain, lower, upper, own)
     empty |= (lower > upper).any(axis=1)
     return Boxes(boxes.row, lower, upper, state), empty
@@ -301,6 +304,10 @@ def _narrow_bins(bins: Bins, lower: FloatArray, upper: FloatArray) -> BoolArray:
     """Bins out of reach are excluded, and the number lies in those that are left."""
     j = bins.column
     reach = (bins.low <= upper[:, [j]]) & (bins.high >= lower[:, [j]])
+    if bins.excess is not None:
+        # An edge belongs to two bins: it alone is no reason to keep both.
+        more = (bins.low < upper[:, [j]]) & (bins.high > lower[:, [j]])
+        reach &= more | ~more.any(axis=1, keepdims=True)
     can = reach & (upper[:, bins.columns] >= 1.0)
     upper[:, bins.columns] = np.where(can, 1.0, 0.0)
     lower[:, j] = np.maximum(lower[:, j], np.where(can, bins.low, np.inf).min(axis=1))
@@ -308,3 +315,13 @@ def _narrow_bins(bins: Bins, lower: FloatArray, upper: FloatArray) -> BoolArray:
     return np.asarray(
         ~can.any(axis=1) | (lower[:, bins.columns] > upper[:, bins.columns]).any(axis=1)
     )
+
+
+def _narrow_excess(bins: Bins, lower: FloatArray, upper: FloatArray) -> None:
+    """Narrow what is cut off: it grows with the number, so its ends follow from the number's."""
+    if bins.excess is None:
+        return
+    for ends, tighter in ((lower, np.maximum), (upper, np.minimum)):
+        at = ends[:, bins.column]
+        follows = np.where(np.isfinite(at), bins.beyond(np.where(np.isfinite(at), at, 0.0)), at)
+        ends[:, bins.excess] = tighter(ends[:, bins.excess], follows)

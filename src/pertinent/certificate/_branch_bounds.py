@@ -25,11 +25,12 @@ def leaf_bounds(
     start = domain_start(domain, centers, lower, upper)
     slopes = row_products(y, np.ascontiguousarray(cell.G.T))
     # A slope beyond the weight of an unbounded number: shrink all multipliers until it holds.
-    end = np.where(slopes > 0, lower, upper)
-    endless = (np.abs(slopes) > weights) & np.isinf(end) & (weights > 0)
+    outer = _outer_slopes(domain, slopes)
+    end = np.where(outer > 0, lower, upper)
+    endless = (np.abs(outer) > weights) & np.isinf(end) & (weights > 0)
     if endless.any():
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(endless, np.abs(slopes) / weights, 1.0).max(axis=1)
+            ratio = np.where(endless, np.abs(outer) / weights, 1.0).max(axis=1)
         shrink = np.where((ratio > 1.0) & ~ray, (1.0 - 4e-16) / ratio, 1.0)
         y, slopes = y * shrink[:, None], slopes * shrink[:, None]
     excess = (y * (row_products(start, cell.G) - cell.h)).sum(axis=1)
@@ -44,6 +45,17 @@ def leaf_bounds(
         size = np.abs(slopes[r]).sum(axis=1) + np.abs(excess[r])
         proved[r] = np.where(excess[r] + fall > 1e-13 * size, np.inf, np.maximum(proved[r], 0.0))
     return np.asarray(proved)
+
+
+def _outer_slopes(domain: Domain, slopes: FloatArray) -> FloatArray:
+    """Return the slopes far out, where what is cut off of a number grows with it."""
+    cut = [bins for bins in domain.bins if bins.excess is not None]
+    if not cut:
+        return slopes
+    outer = slopes.copy()
+    for bins in cut:
+        outer[:, bins.column] += slopes[:, bins.excess]
+    return outer
 
 
 def domain_start(
@@ -70,8 +82,10 @@ def _least(
 ) -> FloatArray:
     """Return ``min w|x - c| - w|start - c| + slopes'(x - start)`` over the boxes' domains."""
     numeric = ~domain.in_group
-    joint = {bins.column: bins for bins in reversed(domain.bins)}
+    # One family of bins for each number is looked at together with it: one that cuts it off first.
+    joint = {b.column: b for b in sorted(domain.bins[::-1], key=lambda b: b.excess is not None)}
     numeric[list(joint)] = False
+    numeric[[b.excess for b in joint.values() if b.excess is not None]] = False
     end = np.where(slopes > 0, lower, upper)
     steep = (np.abs(slopes) > weights) & numeric & np.isfinite(end)
     at = np.where(steep, end, start)
@@ -109,19 +123,24 @@ def _least_of_bins(
     lower: FloatArray,
     upper: FloatArray,
 ) -> FloatArray:
-    """Return the least over all bins of the number's own part plus the bin's slope."""
+    """Return the least over all bins of the number's own part plus the bin's slope.
+
+    In bin k what is cut off is ``a_k x + b_k``: its slope adds to the number's.
+    """
     j = bins.column
     s, c, w = slopes[:, [j]], centers[:, [j]], weights[j]
+    fixed, now = slopes[:, bins.columns], s[:, 0] * start[:, j]
+    if bins.excess is not None:
+        of_excess = slopes[:, [bins.excess]]
+        now = now + of_excess[:, 0] * start[:, bins.excess]
+        s, fixed = s + of_excess * bins.beyond_slope, fixed + of_excess * bins.beyond_shift
     low = np.maximum(lower[:, [j]], bins.low)
     high = np.minimum(upper[:, [j]], bins.high)
     near = np.clip(c, low, np.maximum(low, high))
     end = np.where(s > 0, low, high)
     at = np.where((np.abs(s) > w) & np.isfinite(end), end, near)
-    price = w * np.abs(at - c) + s * at + slopes[:, bins.columns]
+    price = w * np.abs(at - c) + s * at + fixed
     can = (upper[:, bins.columns] >= 1.0) & (low <= high)
-    now = (
-        w * np.abs(start[:, [j]] - c)[:, 0]
-        + s[:, 0] * start[:, j]
-        + (slopes[:, bins.columns] * start[:, bins.columns]).sum(axis=1)
-    )
+    now = now + w * np.abs(start[:, [j]] - c)[:, 0]
+    now += (slopes[:, bins.columns] * start[:, bins.columns]).sum(axis=1)
     return np.asarray(np.where(can, price, np.inf).min(axis=1) - now)

@@ -51,6 +51,18 @@ class Walk:
         """Note that an encoder reads a feature as categories."""
         self.declared.setdefault(feature, []).append((tuple(levels), takes_others))
 
+    def cut(self, step: Foreign, binned: Binned) -> None:
+        """Note that a step cuts a feature off at two ends, the same ones wherever it does."""
+        known = cut_of(tuple(self.binned), binned.feature)
+        if known is None:
+            self.binned[binned] = 1
+        elif not np.allclose(known.edges, binned.edges, rtol=1e-9):
+            name = self.features.names[binned.feature]
+            raise self.refuse(
+                step, f"cuts {name!r} off (clip=True) where another step does not: at "
+                f"{binned.edges}, not {known.edges}. Fit one of them with clip=False.",
+            )  # fmt: skip
+
     def fill(self, feature: int, value: Any) -> None:
         """Note what an imputer puts in place of a missing value."""
         self.fills.setdefault(feature, []).append(value)
@@ -127,6 +139,11 @@ class Columns:
         if len(wrong):
             name = self.features.names[self.raw[wrong[0]]]
             raise walk.refuse(step, f"needs numbers, and {name!r} holds categories.")
+
+
+def cut_of(binned: Sequence[Binned], feature: int) -> Binned | None:
+    """Return where a feature is cut off; None if it is not."""
+    return next((b for b in binned if b.clipped and b.feature == feature), None)
 
 
 def _numbers_of(features: Features, j: int) -> FloatArray:

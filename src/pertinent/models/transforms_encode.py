@@ -154,6 +154,8 @@ def _single_input(step: Foreign, columns: Columns, k: int, walk: Walk) -> tuple[
     """Return the raw feature that a column follows, with slope and offset."""
     row = columns.map.dense()[k]
     inputs = np.flatnonzero(row)
+    if any(bins.excess in inputs for bins in columns.features.bins):
+        raise walk.refuse(step, "bins a column that an earlier step cuts off (clip=True).")
     if len(inputs) > 1 or columns.products is not None:
         raise walk.refuse(step, "bins a column that mixes several raw features.")
     if not len(inputs):

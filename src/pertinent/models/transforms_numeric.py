@@ -13,6 +13,7 @@ from pertinent.models.transforms import (
     register_symbolic,
     register_transform,
 )
+from pertinent.models.transforms_cut import cut_off
 from pertinent.regions import AffineMap
 from pertinent.tables import is_missing
 
@@ -75,29 +76,26 @@ def probed(step: Foreign) -> AffineMap:
     return AffineMap((answers[1:] - answers[0]).T, answers[0])
 
 
-def _refuse_clip(step: Foreign, walk: Walk) -> None:
-    if getattr(step, "clip", False):
-        raise walk.refuse(
-            step, "cuts values off at the range of the training data (clip=True), which is no "
-            "affine map. Fit it with clip=False.",
-        )  # fmt: skip
-
-
 @register_symbolic("sklearn.preprocessing.MinMaxScaler")
 def min_max_scaler(step: Foreign, columns: Columns, walk: Walk) -> Columns:
-    """Return ``x scale + min``."""
+    """Return ``x scale + min``; with ``clip`` x is cut off at the range of the training data."""
     columns.require_numbers(walk, step)
-    _refuse_clip(step, walk)
     scale, low = np.asarray(step.scale_, dtype=float), np.asarray(step.min_, dtype=float)
+    if step.clip:
+        first, last = (np.asarray(e, dtype=float) for e in (step.data_min_, step.data_max_))
+        # A constant column has a range all the same: as wide as feature_range.
+        constant = first + (step.feature_range[1] - step.feature_range[0]) / scale
+        columns = cut_off(step, columns, walk, first, np.where(last > first, last, constant))
     return columns.through(AffineMap(scale, low))
 
 
 @register_symbolic("sklearn.preprocessing.MaxAbsScaler")
 def max_abs_scaler(step: Foreign, columns: Columns, walk: Walk) -> Columns:
-    """Return ``x / scale``."""
+    """Return ``x / scale``; with ``clip`` (scikit-learn 1.9) x is cut off at -scale and scale."""
     columns.require_numbers(walk, step)
-    _refuse_clip(step, walk)
     scale = np.asarray(step.scale_, dtype=float)
+    if getattr(step, "clip", False):
+        columns = cut_off(step, columns, walk, -scale, scale)
     return columns.through(AffineMap(1.0 / scale, np.zeros(len(scale))))
 
 

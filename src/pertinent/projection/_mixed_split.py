@@ -6,7 +6,7 @@ import numpy as np
 
 from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.certificate._branch import CHANGE, CHANGED, LEAF, SPLIT, UNDECIDED, Boxes
-from pertinent.domains import Domain
+from pertinent.domains import Bins, Domain
 from pertinent.projection.problem import Task
 
 #: Closer than this to an allowed value, relatively, counts as there.
@@ -32,6 +32,10 @@ def rounded_boxes(
         value = _away(domain, int(j), points[:, j], centers[:, j], boxes)
         inside = np.clip(value, lower[:, j], upper[:, j])
         lower[:, j], upper[:, j] = inside, inside
+    for bins in domain.bins:
+        if bins.column in domain.lattice:  # a number that was rounded may have left its bin
+            own_bin = np.arange(len(bins.columns)) == bins.of(lower[:, bins.column])[:, None]
+            lower[:, bins.columns] = upper[:, bins.columns] = own_bin
     if state.shape[1] and domain.max_changes is not None:
         _keep_largest(domain, boxes, points, state, task)
     return Boxes(boxes.row, lower, upper, state)
@@ -150,7 +154,10 @@ def _by_group(
     high: FloatArray,
     todo: BoolArray,
 ) -> None:
-    """Split the group that is divided most evenly, at its largest part."""
+    """Split the group that is divided most evenly, at its largest part.
+
+    Where the group tells on which side of its edges a number is cut off, split the number.
+    """
     if not domain.groups:
         return
     largest = np.stack([points[:, group].max(axis=1) for group in domain.groups], axis=1)
@@ -161,6 +168,17 @@ def _by_group(
         place[mine] = group[points[np.ix_(mine, group)].argmax(axis=1)] if len(mine) else 0
     kind[rows], low[rows], high[rows] = SPLIT, 0.0, 1.0
     todo[rows] = False
+    for bins in domain.bins:
+        if bins.excess is not None:
+            mine = rows[np.isin(place[rows], bins.columns)]
+            place[mine] = bins.column
+            low[mine] = high[mine] = _edge_to_split(bins, boxes.take(mine), points[mine])
+
+
+def _edge_to_split(bins: Bins, boxes: Boxes, points: FloatArray) -> FloatArray:
+    """Return the edge of the outer bin, of those in reach, that has more of the 1."""
+    part = np.where(boxes.upper[:, bins.columns] >= 1.0, points[:, bins.columns], -1.0)
+    return np.asarray(np.where(part[:, -1] > part[:, 0], bins.edges[-1], bins.edges[0]))
 
 
 def _by_lattice(

@@ -6,7 +6,8 @@ left. Cases whose bound cannot beat the row's best point become leaves. The tree
 multipliers of its leaves is the certificate (`pertinent.certificate._branch`).
 
 A relaxation lets each category of a group take part of the 1, ``sum_k z_k = 1``, and a binned
-number lie between the mixed ends of its bins, ``sum_k low_k z_k <= x <= sum_k high_k z_k``.
+number lie between the mixed ends of its bins, ``sum_k low_k z_k <= x <= sum_k high_k z_k``. A
+number that the model cuts off at two edges has three bins, and what is cut off is a column too.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.certificate import LinearProofs, SeveralProofs
 from pertinent.certificate._branch import Boxes, BranchProofs, narrow
 from pertinent.certificate._branch_bounds import leaf_bounds
-from pertinent.domains import Domain
+from pertinent.domains import Bins, Domain
+from pertinent.projection._mixed_cut import is_only_cut, useful_reach, within_reach
 from pertinent.projection._mixed_split import choose_splits, rounded_boxes
 from pertinent.projection._mixed_tree import Open, TreeBuilder
 from pertinent.projection.polyhedron import solve_polyhedron
@@ -38,7 +40,7 @@ def solve_mixed(task: Task) -> Solved:
     """Return the best allowed point of every row, with a tree of cases as proof."""
     if task.domain is None:
         raise ValueError("This task has no domain; its cell has methods of its own.")
-    ends, member = np.unique(_far_ends(task, task.domain), axis=0, return_inverse=True)
+    ends, member = np.unique(far_ends(task, task.domain), axis=0, return_inverse=True)
     if len(ends) <= 1:
         return _Search(task, task.domain, ends[0] if len(ends) else np.zeros(0)).run()
     # Rows of one reach are solved together, whatever other rows there are.
@@ -54,21 +56,32 @@ def solve_mixed(task: Task) -> Solved:
     return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
 
 
-def _far_ends(task: Task, domain: Domain) -> FloatArray:
-    """Return, for each row and binned number, a power of two beyond all that is asked for."""
-    far = np.zeros((len(task), len(domain.bins)))
+def far_ends(task: Task, domain: Domain) -> FloatArray:
+    """Return, for each row and binned number, how far down and up the number need go.
+
+    Twice as many columns as bins: all lower ends, then all upper ones.
+    """
+    low, high = (np.empty((len(task), len(domain.bins))) for _ in range(2))
     for k, bins in enumerate(domain.bins):
-        j = bins.column
-        known = np.full(len(task), np.abs(bins.edges).max())
-        for values in (task.centers, task.lower, task.upper, domain.own):
-            if values is not None:
-                size = np.where(np.isfinite(values[:, j]), np.abs(values[:, j]), 0.0)
-                known = np.maximum(known, size)
-        far[:, k] = 2.0 ** (1.0 + np.ceil(np.log2(1e-300 + known)))
-    return far
+        low[:, k], high[:, k] = _known_reach(task, domain, bins)
+        if is_only_cut(task.cell, domain, bins):
+            low[:, k], high[:, k] = useful_reach(task, domain, bins)
+    return np.hstack([low, high])
 
 
-def relaxed(cell: Cell, domain: Domain, far_ends: FloatArray) -> Cell:
+def _known_reach(task: Task, domain: Domain, bins: Bins) -> tuple[FloatArray, FloatArray]:
+    """Return a power of two, and its negative, beyond all that is asked for."""
+    j = bins.column
+    known = np.full(len(task), np.abs(bins.edges).max())
+    for values in (task.centers, task.lower, task.upper, domain.own):
+        if values is not None:
+            size = np.where(np.isfinite(values[:, j]), np.abs(values[:, j]), 0.0)
+            known = np.maximum(known, size)
+    far = 2.0 ** (1.0 + np.ceil(np.log2(1e-300 + known)))
+    return -far, far
+
+
+def relaxed(cell: Cell, domain: Domain, ends: FloatArray) -> Cell:
     """Return the cell with the rows that tie groups and bins together."""
     rows, sides = [], []
     for group in domain.groups:
@@ -76,18 +89,40 @@ def relaxed(cell: Cell, domain: Domain, far_ends: FloatArray) -> Cell:
         one[group] = 1.0
         rows += [one, -one]  # sum_k z_k <= 1 and >= 1
         sides += [1.0, -1.0]
-    for bins, far in zip(domain.bins, far_ends, strict=True):
+    for bins, first, last in zip(domain.bins, *np.split(ends, 2), strict=True):
         # The outer bins are endless; where nothing is asked for is end enough.
         low, high = bins.low.copy(), bins.high.copy()
-        low[0], high[-1] = -far, far
-        row = np.zeros((2, domain.dim))
-        row[0, bins.columns], row[0, bins.column] = low, -1.0  # sum_k low_k z_k - x <= 0
-        row[1, bins.columns], row[1, bins.column] = -high, 1.0  # x - sum_k high_k z_k <= 0
-        rows += list(row)
+        low[0], high[-1] = min(first, high[0]), max(last, low[-1])
+        if bins.excess is None:
+            ties = _ties(domain, bins, low, high)
+        else:
+            ties = _ties_of_excess(domain, bins, low, high)
+        rows += list(ties)
         # A number on an edge must not fail by a rounding error; bounds keep it in its bin.
-        sides += [1e-12 * far, 1e-12 * far]
+        sides += [1e-12 * np.abs(np.concatenate([low, high])).max()] * len(ties)
     G = np.vstack([cell.G, np.array(rows).reshape(len(rows), domain.dim)])
     return Cell(G, np.concatenate([cell.h, sides]), (), cell.lower, cell.upper)
+
+
+def _ties(domain: Domain, bins: Bins, low: FloatArray, high: FloatArray) -> FloatArray:
+    """``sum_k low_k z_k <= x <= sum_k high_k z_k``."""
+    row = np.zeros((2, domain.dim))
+    row[0, bins.columns], row[0, bins.column] = low, -1.0
+    row[1, bins.columns], row[1, bins.column] = -high, 1.0
+    return row
+
+
+def _ties_of_excess(domain: Domain, bins: Bins, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Both parts of a number that is cut off, what is left and the excess e, lie in their bin.
+
+    ``sum_k left(low_k) z_k <= x - e <= sum_k left(high_k) z_k``, and
+    ``sum_k beyond(low_k) z_k <= e <= sum_k beyond(high_k) z_k``: their sum ties x itself.
+    """
+    left = _ties(domain, bins, low - bins.beyond(low), high - bins.beyond(high))
+    left[:, bins.excess] = [1.0, -1.0]
+    cut = _ties(domain, bins, bins.beyond(low), bins.beyond(high))
+    cut[:, bins.excess], cut[:, bins.column] = cut[:, bins.column], 0.0
+    return np.vstack([left, cut])
 
 
 @dataclass(eq=False)
@@ -96,7 +131,7 @@ class _Search:
 
     task: Task
     domain: Domain
-    far_ends: FloatArray
+    ends: FloatArray
     best: FloatArray = field(init=False)
     points: FloatArray = field(init=False)
     tree: TreeBuilder = field(init=False)
@@ -106,19 +141,21 @@ class _Search:
         self.best = np.full(n, np.inf)
         self.points = np.full(self.task.centers.shape, np.nan)
         self.tree = TreeBuilder(len(self.task.cell.G))
-        self.cell = relaxed(self.task.cell, self.domain, self.far_ends)
+        self.cell = relaxed(self.task.cell, self.domain, self.ends)
         # Bins cost nothing, and the simplex needs costs: little, in units of a bin's width.
         self.weights = self.task.weights.copy()
         for bins in self.domain.bins:
             width = float(np.ptp(bins.edges)) / len(bins.edges) or 1.0
             self.weights[bins.columns] = 1e-3 * width * self.task.weights[bins.column]
+            if bins.excess is not None:
+                self.weights[bins.excess] = 1e-3 * self.task.weights[bins.column]
         self.nodes = np.zeros(n, dtype=np.int64)
 
     def run(self) -> Solved:
         """Return points, outcomes and proofs."""
         n, units = len(self.task), len(self.domain.units)
         state = np.zeros((n, units if self.domain.counts_changes else 0), dtype=np.int8)
-        boxes = Boxes(np.arange(n), self.task.lower, self.task.upper, state)
+        boxes = Boxes(np.arange(n), *within_reach(self.task, self.domain), state)
         roots = self.tree.add(n)
         waiting = self._enter(boxes, roots, np.zeros(n), np.full(n, -1))
         while len(waiting):
@@ -206,6 +243,7 @@ class _Search:
             return
         found, outcome, _, _ = self._relax(tight)
         good = np.flatnonzero(outcome == SOLVED)
+        found = self.domain.completed(found)
         allowed = ~self.domain.take(tight.row[good]).violation(found[good])
         inside = self.task.cell.violation(found[good]) <= self._slack(found[good])
         good = good[allowed & inside]

@@ -16,7 +16,7 @@ import numpy as np
 from pertinent._typing import FloatArray
 from pertinent.certificate import SolverBounds
 from pertinent.certificate._branch import Boxes, narrow
-from pertinent.domains import Domain, from_steps
+from pertinent.domains import Bins, Domain, from_steps
 from pertinent.exceptions import MissingExtraError, UnsupportedModelError
 from pertinent.projection._mixed_split import rounded_boxes
 from pertinent.projection.global_scip import run_scip
@@ -29,7 +29,7 @@ from pertinent.projection.problem import (
     Task,
     distance,
 )
-from pertinent.regions import Cell
+from pertinent.regions import AffineMap, Cell
 
 
 def mixed_by_scip(continuous: Callable[[Cell], Method]) -> Callable[[Task], Solved]:
@@ -104,12 +104,18 @@ def _completed(
 ) -> FloatArray | None:
     """Return SCIP's choices made exact, and the best numbers for them."""
     assert task.domain is not None
-    low, high = boxes.lower.copy(), boxes.upper.copy()
-    for j in task.domain.lattice:
-        low[0, j] = high[0, j] = _nearest_allowed(task.domain, int(j), near[j])
-    for group in task.domain.groups:
+    domain = task.domain
+    low, high, exact = boxes.lower.copy(), boxes.upper.copy(), near.copy()
+    for j in domain.lattice:
+        exact[j] = _nearest_allowed(domain, int(j), near[j], low[0, j], high[0, j])
+        low[0, j] = high[0, j] = exact[j]
+    for bins in domain.bins:
+        # A number that was rounded may have left the bin that SCIP saw it in.
+        if bins.column in domain.lattice:
+            exact[bins.columns] = np.arange(len(bins.columns)) == bins.of(exact[bins.column])
+    for group in domain.groups:
         low[0, group], high[0, group] = 0.0, 0.0
-        chosen = group[near[group].argmax()]
+        chosen = group[exact[group].argmax()]
         low[0, chosen], high[0, chosen] = 1.0, 1.0
     return _solved_within(task, replace(boxes, lower=low, upper=high), continuous)
 
@@ -122,20 +128,39 @@ def _solved_within(
     if empty[0]:
         return None
     weights = np.where(task.weights > 0, task.weights, 1.0)  # bins are fixed: any cost will do
+    cell = _without_excess(task.cell, task.domain, fixed.lower[0])
     rest = Task(
-        task.cell, task.centers, weights, fixed.lower, fixed.upper, np.full(1, np.inf), task.options
+        cell, task.centers, weights, fixed.lower, fixed.upper, np.full(1, np.inf), task.options
     )
-    answer = continuous(task.cell).solve(rest)
-    if answer.outcome[0] != SOLVED or task.domain.violation(answer.points)[0]:
+    answer = continuous(cell).solve(rest)
+    if answer.outcome[0] != SOLVED:
         return None
-    return np.asarray(answer.points[0])
+    points = task.domain.completed(answer.points)
+    return None if task.domain.violation(points)[0] else np.asarray(points[0])
 
 
-def _nearest_allowed(domain: Domain, j: int, value: float) -> float:
+def _without_excess(cell: Cell, domain: Domain, lower: FloatArray) -> Cell:
+    """Return the cell with what is cut off of each number, ``a_k x + b_k`` in its bin k, put in."""
+    cut = [bins for bins in domain.bins if bins.excess is not None]
+    if not cut:
+        return cell
+    matrix, shift = np.eye(cell.dim), np.zeros(cell.dim)
+    for bins in cut:
+        k = int(lower[bins.columns].argmax())
+        matrix[bins.excess] = 0.0
+        matrix[bins.excess, bins.column] = bins.beyond_slope[k]
+        shift[bins.excess] = bins.beyond_shift[k]
+    return cell.pull_back(AffineMap(matrix, shift))
+
+
+def _nearest_allowed(domain: Domain, j: int, value: float, low: float, high: float) -> float:
+    """Return the allowed value nearest to SCIP's, which may miss its bounds by a tolerance."""
     own = None if domain.own is None else domain.own[:, j]
-    at = np.array([value])
+    at = np.array([np.clip(value, low, high)])
     below, above = domain.floor(j, at, own)[0], domain.ceil(j, at, own)[0]
-    return float(below if value - below <= above - value else above)
+    if below < low or (above <= high and above - at[0] < at[0] - below):
+        return float(above)
+    return float(below)
 
 
 def _ask_scip(
@@ -166,6 +191,8 @@ def _ask_scip(
                 model.addConsIndicator(-x[bins.column] <= -float(low), binvar=x[k])
             if np.isfinite(high):
                 model.addConsIndicator(x[bins.column] <= float(high), binvar=x[k])
+        if bins.excess is not None:
+            _tie_excess(model, bins, x[bins.column], x[bins.excess], x)
     _add_rows(scip, model, task.cell, x)
     if not run_scip(model):
         return None, 0.0
@@ -175,6 +202,14 @@ def _ask_scip(
     if not model.getNSols():
         return None, bound
     return np.array([model.getVal(v) for v in x]), bound
+
+
+def _tie_excess(model: Any, bins: Bins, number: Any, excess: Any, x: list[Any]) -> None:
+    """Say that in bin k what is cut off of a number is ``a_k x + b_k``."""
+    for k, slope, shift in zip(bins.columns, bins.beyond_slope, bins.beyond_shift, strict=True):
+        apart = excess - float(slope) * number
+        model.addConsIndicator(apart <= float(shift), binvar=x[k])
+        model.addConsIndicator(-apart <= -float(shift), binvar=x[k])
 
 
 def _variable(model: Any, domain: Domain, j: int, low: float, high: float, task: Task) -> Any:
