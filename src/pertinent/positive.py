@@ -73,8 +73,8 @@ def positive_limits(
     """Return the allowed range of phase 1: a single row where it does not depend on the sample."""
     lower, upper = prepared.constraints.limits(prepared.features, samples)
     if question.between:
-        lower = np.maximum(lower, np.minimum(samples, question.baseline))
-        upper = np.minimum(upper, np.maximum(samples, question.baseline))
+        low, high = prepared.features.between(samples, question.baseline)
+        lower, upper = np.maximum(lower, low), np.minimum(upper, high)
     return lower, upper
 
 
