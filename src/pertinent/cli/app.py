@@ -70,6 +70,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for programs."
 def _said() -> Iterator[None]:
     """Turn errors that are the input's fault into a message and an exit code."""
     with warnings.catch_warnings():
+        # Whatever the surroundings silence: who allows a pickle is warned.
+        warnings.simplefilter("always", UserWarning)
         warnings.showwarning = lambda message, *_, **__: err.print(
             f"[yellow]Warning:[/] {escape(str(message))}"
         )

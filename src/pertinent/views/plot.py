@@ -9,7 +9,7 @@ import numpy as np
 from pertinent.exceptions import InputError, MissingExtraError
 from pertinent.views.layout import CHANGE, ENOUGH, Strip, strips
 from pertinent.views.summary import Summary
-from pertinent.views.text import prediction_words, target_words, typical
+from pertinent.views.text import prediction_words, reason, target_words, typical
 from pertinent.views.words import counted
 
 GREY, INK = "#6b6b6b", "#1a1a1a"
@@ -98,7 +98,9 @@ def _dress(ax: Any, summary: Summary, shown: list[Strip], more: int) -> None:
 
 
 def _nothing(summary: Summary) -> str:
-    return summary["negative"]["reason"] or "nothing in particular was needed"
+    if summary["negative"]["reason"] is None:
+        return "nothing in particular was needed"
+    return reason(summary, "negative")
 
 
 def _legend(ax: Any, summary: Summary) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray
-from pertinent.views.summary import Summary, asked_of, model_name, rules_text
+from pertinent.views.rule_words import Reasons, called_by, feature_text, rules_text
+from pertinent.views.summary import Summary, asked_of, model_name
 from pertinent.views.words import counted, label_text, listed, percent
 
 if TYPE_CHECKING:
@@ -25,24 +26,24 @@ def summarize_population(explanations: Explanations) -> Summary:
     positive, negative = explanations.positive, explanations.negative
     wording, features = asked.wording, explanations.table.features
     kept = _free(explanations, positive.kept)
+    worded = Reasons(asked, features)
     return {
         "n": len(explanations),
         "subject": wording.subject,
         "model": model_name(asked.prepared.model),
         "n_features": len(features),
-        "constraints": rules_text(asked.prepared),
+        "constraints": rules_text(asked.prepared, called_by(wording, features.names)),
         "baseline": asked.baseline,
         "measure": asked.measure,
         "margin": float(asked.prepared.asked_margin),
         "classes": [_class(explanations, k) for k in range(len(positive.classes))],
         "features": [
-            {"name": name, "text": wording.names.get(name, name.replace("_", " "))}
-            for name in features.names
+            {"name": name, "text": feature_text(wording, name)} for name in features.names
         ],
         "kept": _by_class(explanations, kept, positive.found),
         "changed": _by_class(explanations, negative.changed, negative.found),
-        "positive": _outcomes(positive),
-        "negative": _outcomes(negative),
+        "positive": _outcomes(positive, worded),
+        "negative": _outcomes(negative, worded),
         "nothing_needed": int((~kept.any(axis=1) & positive.found).sum()),
         "n_kept": _counts(kept.sum(axis=1)[positive.found]),
         "n_changed": _counts(negative.changed.sum(axis=1)[negative.found]),
@@ -74,10 +75,11 @@ def _by_class(explanations: Explanations, mask: BoolArray, found: BoolArray) -> 
     return [mask[(label == k) & found].sum(axis=0).tolist() for k in places]
 
 
-def _outcomes(results: Results) -> Summary:
+def _outcomes(results: Results, worded: Reasons) -> Summary:
     status = results.status
     reasons: dict[str, int] = {}
-    for reason in results.reason:
+    for raw in results.reason:
+        reason = worded(raw)
         if reason is not None:
             reasons[reason] = reasons.get(reason, 0) + 1
     ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))

@@ -20,11 +20,11 @@ from pertinent.views.raw import (
     row_names,
 )
 from pertinent.views.rounding import first_steps, round_valid
+from pertinent.views.rule_words import Reasons, called_by, feature_text, rules_text
 
 if TYPE_CHECKING:
     from pertinent.asked import Asked
     from pertinent.explanation import Explanations, Results
-    from pertinent.prepared import Prepared
 
 #: Plain values only: what `json.dumps` takes.
 Summary = dict[str, Any]
@@ -54,8 +54,17 @@ def summarize(
         steps = rounding_steps(explanations)
     tables = _decoded(explanations, asked, chosen, steps)
     names = row_names(explanations.table.take(chosen))
+    reasons = Reasons(asked, explanations.table.features)
+    rules = _rules(asked, explanations)
     return [
-        _summary(explanations, asked, int(row), name, {key: t[i] for key, t in tables.items()})
+        {
+            **_summary(explanations, asked, int(row), name, {k: t[i] for k, t in tables.items()}),
+            "reasons": {
+                "positive": reasons(explanations.positive.reason[row]),
+                "negative": reasons(explanations.negative.reason[row]),
+            },
+            "rules": rules.copy(),
+        }
         for i, (row, name) in enumerate(zip(chosen, names, strict=True))
     ]
 
@@ -68,16 +77,6 @@ def asked_of(explanations: Explanations) -> Asked:
             "Explainer.explain."
         )
     return explanations.asked
-
-
-def rules_text(prepared: Prepared) -> str:
-    """Return all that points must obey beside the prediction, in words."""
-    parts = [] if str(prepared.constraints) == "none" else [str(prepared.constraints)]
-    if prepared.min_proba is not None:
-        parts.append(f"a probability of at least {prepared.min_proba:g}")
-    if prepared.within is not None:
-        parts.append(f"every point is {prepared.within.words()}")
-    return "; ".join(parts) or "none"
 
 
 def model_name(model: Any) -> str:
@@ -153,7 +152,6 @@ def _summary(
         "negative": _negative(explanations, asked, row, raw),
         "overlap": [names[j] for j in np.flatnonzero(both)],
         "avoided": bool(explanations.avoided[row]) if asked.overlap == "avoid" else None,
-        "rules": _rules(asked, explanations),
     }
 
 
@@ -165,7 +163,7 @@ def _features(explanations: Explanations, asked: Asked, raw: dict[str, list[Any]
         out.append(
             {
                 "name": name,
-                "text": wording.names.get(name, name.replace("_", " ")),
+                "text": feature_text(wording, name),
                 "unit": wording.units.get(name),
                 "sample": raw["sample"][j],
                 "baseline": raw["baseline"][j],
@@ -236,7 +234,9 @@ def _point(values: list[Raw]) -> list[Raw] | None:
 
 def _rules(asked: Asked, explanations: Explanations) -> Summary:
     return {
-        "constraints": rules_text(asked.prepared),
+        "constraints": rules_text(
+            asked.prepared, called_by(asked.wording, explanations.table.features.names)
+        ),
         "plausible": None if asked.prepared.within is None else asked.prepared.within.words(),
         "between": bool(asked.question.between),
         "baseline": asked.baseline,

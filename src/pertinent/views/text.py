@@ -61,6 +61,12 @@ def typical(summary: Summary) -> str:
     return _TYPICAL.get(summary["rules"]["baseline"], "base")
 
 
+def reason(summary: Summary, part: str) -> str:
+    """Return why there is no positive, or no negative, with features and classes by name."""
+    words = summary.get("reasons", {}).get(part) or summary[part]["reason"]
+    return str(words)
+
+
 def opening(summary: Summary) -> str:
     """Return what the model predicts."""
     return f"The model predicts {prediction_words(summary)} for this {summary['subject']}."
@@ -84,9 +90,11 @@ def enough(summary: Summary, length: str = "medium") -> str:
     """Return what was enough for the prediction: the pertinent positive."""
     positive, usual = summary["positive"], typical(summary)
     if positive["status"] == "infeasible":
-        return f"What was enough: nothing that the rules allow. Proved: {positive['reason']}."
+        return (
+            f"What was enough: nothing that the rules allow. Proved: {reason(summary, 'positive')}."
+        )
     if positive["status"] == "failed":
-        return f"What was enough: no answer, since {positive['reason']}."
+        return f"What was enough: no answer, since {reason(summary, 'positive')}."
     if positive["trivial"]:
         return (
             f"What was enough: nothing in particular. With every value at its {usual} value the "
@@ -169,10 +177,10 @@ def change(summary: Summary, length: str = "medium") -> str:
     if negative["status"] == "infeasible":
         return (
             "What would have changed it: nothing that the rules allow. "
-            f"Proved: {negative['reason']}."
+            f"Proved: {reason(summary, 'negative')}."
         )
     if negative["status"] == "failed":
-        return f"What would have changed it: no answer, since {negative['reason']}."
+        return f"What would have changed it: no answer, since {reason(summary, 'negative')}."
     parts = (
         f"What would have changed it: {_change_list(summary, length)}. The model then predicts "
         f"{target_words(summary)}. {_change_proof(summary)}"
