@@ -31,6 +31,8 @@ COMPILED = frozenset(
         "sklearn.tree._tree.Tree",
     }
 )
+#: A list of columns, as the ColumnTransformer of scikit-learn 1.6 remembers its remainder.
+LISTS = frozenset({"sklearn.compose._column_transformer._RemainderColsList"})
 #: Largest model file, unpacked.
 LARGEST = 2_000_000_000
 
@@ -100,7 +102,7 @@ def _load_skops(file: Path) -> Foreign:
 def _is_trusted(name: str) -> bool:
     public = ".".join(part for part in name.split(".") if not part.startswith("_"))
     own = name.startswith("pertinent.") and public in supported_models()
-    return own or name in COMPILED
+    return own or name in COMPILED | LISTS
 
 
 def _load_pickle(file: Path) -> Foreign:

@@ -69,8 +69,8 @@ def _solve_row(task: Task, continuous: Callable[[Cell], Method]) -> tuple[FloatA
     if first is not None:
         # No better point lies farther in any direction: |x_i - c_i| <= cost / w_i.
         cost = distance(first[None], task.centers, task.weights)[0] * (1 + 1e-6)
-        with np.errstate(divide="ignore"):
-            reach = cost / task.weights
+        paid = task.weights > 0  # bins cost nothing, and reach everywhere
+        reach = np.where(paid, cost / np.where(paid, task.weights, 1.0), np.inf)
         low, high = (
             np.maximum(low, task.centers[0] - reach),
             np.minimum(high, task.centers[0] + reach),
