@@ -12,6 +12,7 @@ Rows of this kind add up over the features of S, so `refutes` can show that no S
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,9 +45,9 @@ class Argument:
     listed: tuple[BoolArray, ...] = ()
 
     @classmethod
-    def empty(cls, n_rows: int) -> Argument:
+    def empty(cls, n_rows: int, listed: Sequence[BoolArray] = ()) -> Argument:
         """Return the argument that needs nothing beside the cell's own rows."""
-        return cls(np.zeros((0, n_rows)), np.zeros(0, dtype=bool))
+        return cls(np.zeros((0, n_rows)), np.zeros(0, dtype=bool), (), tuple(listed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +96,8 @@ class FewestProofs(Proofs):
         upper: FloatArray,
     ) -> FloatArray:
         """Return the number of features, or the cost, proved necessary in this cell."""
+        if cell.is_linear and not len(cell.G) and not any(a.listed for a in self.arguments):
+            return self._in_box(centers, weights, lower, upper)
         proved = np.zeros(len(centers))
         for i in range(len(centers)):
             one = _Sample.of(
@@ -102,6 +105,19 @@ class FewestProofs(Proofs):
             )
             proved[i] = np.inf if one.stuck else self._one(one, i)
         return proved
+
+    def _in_box(
+        self, centers: FloatArray, weights: FloatArray, lower: FloatArray, upper: FloatArray
+    ) -> FloatArray:
+        """Return the bounds in a box: only features whose rest value lies outside must be on."""
+        away = np.maximum(np.maximum(lower - self.rest, self.rest - upper), 0.0) > self.off_tol
+        size, empty = away.sum(axis=1).astype(float), (lower > upper).any(axis=1)
+        if self.goal == "size":
+            return np.where(empty, np.inf, size)
+        spent = weights * np.maximum(np.maximum(lower - centers, centers - upper), 0.0)
+        cost = np.where(away, spent, 0.0).sum(axis=1)
+        # More features than are claimed to be enough: no support of that size is in the box.
+        return np.where(empty | (size > self.size), np.inf, cost)
 
     def _one(self, one: _Sample, i: int) -> float:
         argument, claim = self.arguments[i], self.size[i]
@@ -116,6 +132,8 @@ class FewestProofs(Proofs):
             return one.closest_single()
         # Whatever costs less than the claim, by more than rounding, must be refuted.
         value = self.value[i]
+        if one.toll() >= value:
+            return one.toll()
         return float(value) if one.refuted(argument, most, value) else 0.0
 
 
@@ -151,6 +169,11 @@ class _Sample:
         free = ~forced & ~fixed & (low <= high)
         stuck = bool((forced & (low > high)).any())
         return cls(cell, rest, center, weights, low, high, forced, free, stuck)
+
+    def toll(self) -> float:
+        """Return what the features that cannot rest cost in any case."""
+        away = np.maximum(np.maximum(self.low - self.center, self.center - self.high), 0.0)
+        return float((self.weights * away)[self.forced].sum())
 
     def refuted(self, argument: Argument, size: int, value: float) -> bool:
         """Return whether no support of at most ``size`` features costs less than ``value``."""

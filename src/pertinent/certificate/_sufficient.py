@@ -8,27 +8,23 @@ import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.certificate._cardinality import ROUNDING, refutes, weighted
-from pertinent.certificate._proofs import Proofs
-from pertinent.regions import Cell
+from pertinent.certificate._proofs import Proofs, RegionProofs
+from pertinent.regions import Cell, Region
 
 
 @dataclass(frozen=True, eq=False)
 class SufficientProofs(Proofs):
-    """No set with fewer features holds the sample's class against what the others can do.
+    """No set with fewer features holds every row of the class's one cell in its worst case.
 
     Parameters
     ----------
     size : ndarray of shape (n,)
         What is claimed of each sample.
-    rivals : tuple of ndarray of shape (r, n_features), or None
-        Points of other classes: a sufficient set contains a feature in which each differs from
-        the sample. None: the worst case of each row of the cell speaks for itself.
     extra : dict of int to ndarray of shape (p, n_rows)
         Multipliers >= 0 of weighted sums of rows, for the samples that need them.
     """
 
     size: FloatArray
-    rivals: tuple[FloatArray, ...] | None = None
     extra: dict[int, FloatArray] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -36,9 +32,7 @@ class SufficientProofs(Proofs):
 
     def take(self, rows: IntArray) -> SufficientProofs:
         """Return the proofs of the given rows."""
-        some = None if self.rivals is None else tuple(self.rivals[int(i)] for i in rows)
-        extra = {new: self.extra[int(i)] for new, i in enumerate(rows) if int(i) in self.extra}
-        return replace(self, size=self.size[rows], rivals=some, extra=extra)
+        return replace(self, size=self.size[rows], extra=_taken(self.extra, rows))
 
     def bounds(
         self,
@@ -49,28 +43,73 @@ class SufficientProofs(Proofs):
         upper: FloatArray,
     ) -> FloatArray:
         """Return the number of features proved necessary; the centers are the samples."""
-        closed = np.zeros(len(centers), dtype=bool)
-        if self.rivals is None:
-            closed = _one_row_suffices(cell, centers, lower, upper, self.size)
-        proved = np.where(closed, self.size, 0.0)
+        closed = _one_row_suffices(cell, centers, lower, upper, self.size)
         for i in np.flatnonzero(~closed):
-            x = centers[i]
-            if self.rivals is None:
-                gain, need = weighted(
-                    *_worst_case(cell, x, lower[i], upper[i]), self.extra.get(int(i))
-                )
-            else:
-                rivals = self.rivals[i]
-                inside = ((rivals >= lower[i]) & (rivals <= upper[i])).all(axis=1)
-                gain = (rivals[inside] != x).astype(float)
-                need = np.ones(len(gain))
-                if np.isinf(self.size[i]):
-                    proved[i] = np.inf
-                    continue
-            fewer = int(min(self.size[i] - 1, len(x)))
-            if fewer >= 0 and refutes(gain, need, fewer):
-                proved[i] = self.size[i]
-        return proved
+            gain, need = _worst_case(cell, centers[i], lower[i], upper[i])
+            fewer = int(min(self.size[i] - 1, centers.shape[1]))
+            rows = weighted(gain, need, self.extra.get(int(i)))
+            closed[i] = fewer >= 0 and refutes(*rows, fewer)
+        return np.where(closed, self.size, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class RivalSetProofs(RegionProofs):
+    """No set with fewer features hits every rival; asked of the region of all other classes.
+
+    A sufficient set contains a feature in which each rival differs from the sample. A rival
+    counts only if it lies in the region and within the bounds, which is looked at again here.
+
+    Parameters
+    ----------
+    size : ndarray of shape (n,)
+        What is claimed of each sample; ``inf``: the sample itself is one of its rivals.
+    rivals : tuple of ndarray of shape (r, n_features)
+    extra : dict of int to ndarray of shape (p, r)
+        Multipliers >= 0 of weighted sums of rows, for the samples that need them.
+    """
+
+    size: FloatArray
+    rivals: tuple[FloatArray, ...]
+    extra: dict[int, FloatArray] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    def take(self, rows: IntArray) -> RivalSetProofs:
+        """Return the proofs of the given rows."""
+        some = tuple(self.rivals[int(i)] for i in rows)
+        return replace(self, size=self.size[rows], rivals=some, extra=_taken(self.extra, rows))
+
+    def piece_bounds(
+        self,
+        region: Region,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the number of features proved necessary, the same for every piece."""
+        counts = [len(rivals) for rivals in self.rivals]
+        every = np.concatenate([np.zeros((0, centers.shape[1])), *self.rivals])
+        real = region.contains(every) if len(every) else np.zeros(0, dtype=bool)
+        proved = np.zeros(len(centers))
+        for i, good in enumerate(np.split(real, np.cumsum(counts)[:-1])):
+            good &= ((self.rivals[i] >= lower[i]) & (self.rivals[i] <= upper[i])).all(axis=1)
+            proved[i] = self._one(i, centers[i], good)
+        return np.repeat(proved[:, None], len(region), axis=1)
+
+    def _one(self, i: int, x: FloatArray, good: BoolArray) -> float:
+        differs = (self.rivals[i] != x) & good[:, None]
+        if np.isinf(self.size[i]):
+            return np.inf if (good & ~differs.any(axis=1)).any() else 0.0
+        # A rival that does not count asks for nothing.
+        rows = weighted(differs.astype(float), good.astype(float), self.extra.get(i))
+        fewer = int(min(self.size[i] - 1, len(x)))
+        return float(self.size[i]) if fewer >= 0 and refutes(*rows, fewer) else 0.0
+
+
+def _taken(extra: dict[int, FloatArray], rows: IntArray) -> dict[int, FloatArray]:
+    return {new: extra[int(i)] for new, i in enumerate(rows) if int(i) in extra}
 
 
 def _one_row_suffices(

@@ -29,6 +29,7 @@ from pertinent.certificate import (
 from pertinent.exact.alternative import Alternative
 from pertinent.exact.choices import Choices, ranged_choices, strict_choices
 from pertinent.exact.engine import CLOSED, CLOSED_QUADRATIC, Best, Search, pools_of
+from pertinent.exact.leaves import best_leaves, is_boxes
 from pertinent.exact.others import other_supports
 from pertinent.exact.question import Effort
 from pertinent.exact.singles import single_supports
@@ -114,7 +115,7 @@ class Batch:
         self.prepared, self.table, self.ask = prepared, table, ask
         self.samples = table.values
         n, d = self.samples.shape
-        self.margin = prepared.margin_for(table)
+        self.margin = prepared.asked_margin
         self.mask = np.zeros((n, d), dtype=bool)
         self.have = np.zeros(n, dtype=bool)
         self.claim = np.zeros(n)
@@ -164,6 +165,11 @@ class Batch:
     def _supports(self, rows: IntArray, region: Region) -> None:
         """Find supports at the margin asked for: the cheap ways first."""
         choices = self.choices(rows)
+        if is_boxes(region):
+            args = (choices, self.samples[rows], self.prepared.weights, self.ask.at_most)
+            mask, found = best_leaves(region, *args)
+            self._take(rows, found, mask)
+            return
         left = np.ones(len(rows), dtype=bool)
         if self.ask.at_most is None:
             left = self._cheap(rows, region, choices)
@@ -197,7 +203,7 @@ class Batch:
     def _take(self, rows: IntArray, found: BoolArray, mask: BoolArray) -> None:
         mine = rows[found]
         self.mask[mine], self.have[mine] = mask[found], True
-        self.claim[mine] = mask[found].sum(axis=1)
+        self.claim[mine] = mask[found].sum(axis=1) if self.ask.at_most is None else 0.0
 
     def _search(self, row: int, region: Region, margin: float) -> None:
         search = self.begin(row, region, [])
@@ -280,7 +286,7 @@ class Batch:
             wrong = np.flatnonzero(self.have & (self.out.status == FAILED))
             if not len(wrong):
                 return
-            used = grown(used)
+            used = grown(self.prepared, self.table, used)
             for k, rows in self._by_label(wrong):
                 for row in rows:
                     self._search(int(row), self.region(k, used), used)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pertinent._typing import BoolArray
-from pertinent.certificate import OPTIMAL, FewestProofs
+from pertinent.certificate import OPTIMAL, Argument, FewestProofs
 from pertinent.exact.alternative import Alternative
-from pertinent.exact.engine import Best, Search
+from pertinent.exact.engine import CLOSED
+from pertinent.exact.leaves import further_leaves, is_boxes
+from pertinent.regions import Cell, Region
 
 if TYPE_CHECKING:
     from pertinent.exact.fewest import Batch
@@ -23,6 +26,8 @@ def other_supports(batch: Batch, row: int) -> tuple[Alternative, ...]:
     if not batch.out.found[row]:
         return ()
     region = batch.region(int(batch.ask.labels[row]))
+    if is_boxes(region):
+        return _other_leaves(batch, row, region)
     search = batch.searches.get(row) or batch.begin(row, region, [])
     search.limits, search.spent = batch.ask.effort.limits(), 0
     search.listed = [batch.mask[row]]
@@ -38,31 +43,55 @@ def other_supports(batch: Batch, row: int) -> tuple[Alternative, ...]:
             break
         size = int(best.mask.sum()) if batch.ask.at_most is None else size
         masks.append(best.mask)
-        proved.append(first and not search.stopped and _holds(batch, search, row, best))
+        known = [(pool.cell, pool.argument(search.listed)) for pool in search.pools]
+        wanted = best.cost * (1 - 2 * search.gap)
+        proved.append(first and not search.stopped and _holds(batch, row, known, best.mask, wanted))
         search.listed = [*search.listed, best.mask]
     return _listed(batch, row, masks, proved)
 
 
-def _holds(batch: Batch, search: Search, row: int, best: Best) -> bool:
+def _other_leaves(batch: Batch, row: int, region: Region) -> tuple[Alternative, ...]:
+    """Return the supports of the next-best boxes."""
+    ask, first = batch.ask, batch.mask[row]
+    further = further_leaves(
+        region,
+        batch.choices(np.array([row])),
+        batch.samples[row],
+        batch.prepared.weights,
+        first,
+        ask.alternatives,
+        ask.at_most,
+    )
+    sure = bool(batch.out.status[row] == OPTIMAL)
+    listed, proved = [first], []
+    for mask, cost in further:
+        known = [(cell, Argument.empty(0, listed)) for cell in region.cells]
+        proved.append(sure and _holds(batch, row, known, mask, cost * (1 - 2 * CLOSED)))
+        listed = [*listed, mask]
+    return _listed(batch, row, listed[1:], proved)
+
+
+def _holds(
+    batch: Batch,
+    row: int,
+    known: Sequence[tuple[Cell, Argument]],
+    mask: BoolArray,
+    cost: float,
+) -> bool:
     """Re-check that no support not listed is smaller, or as small and closer."""
-    ask = batch.ask
-    size = float(best.mask.sum() if ask.at_most is None else ask.at_most)
-    cost = best.cost * (1 - 2 * search.gap)
+    ask, one = batch.ask, [row]
+    size = float(mask.sum() if ask.at_most is None else ask.at_most)
     goals = {"cost": cost} if ask.at_most is not None else {"size": size, "cost": cost}
     for goal, wanted in goals.items():
-        for pool in search.pools:
-            proofs = FewestProofs(
-                ask.rest[[row]],
-                np.array([size]),
-                np.array([cost]),
-                (pool.argument(search.listed),),
-                goal,
-                ask.off_tol,
+        claim = ask.rest[one], np.array([size]), np.array([cost])
+        for cell, argument in known:
+            proofs = FewestProofs(*claim, (argument,), goal, ask.off_tol)
+            low, high = (
+                np.maximum(ask.lower[one], cell.lower),
+                np.minimum(ask.upper[one], cell.upper),
             )
-            low = np.maximum(ask.lower[[row]], pool.cell.lower)
-            high = np.minimum(ask.upper[[row]], pool.cell.upper)
             weights = batch.prepared.weights
-            if proofs.bounds(pool.cell, batch.samples[[row]], weights, low, high)[0] < wanted:
+            if proofs.bounds(cell, batch.samples[one], weights, low, high)[0] < wanted:
                 return False
     return True
 

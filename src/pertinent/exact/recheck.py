@@ -10,7 +10,7 @@ from pertinent._typing import FloatArray
 from pertinent.answers import Certified
 from pertinent.exact.question import ExactQuestion
 from pertinent.exact.strict import strict_limits
-from pertinent.exact.sufficient import sufficient_limits
+from pertinent.exact.sufficient import proof_margin, sufficient_limits
 from pertinent.explanation import Negatives, Positives
 from pertinent.negative import negative_limits
 from pertinent.positive import positive_limits
@@ -31,7 +31,11 @@ def recheck_exact_positives(
         limits = strict_limits(prepared, positives.table, question)
     else:
         limits = positive_limits(prepared, samples, question)
-    margin = prepared.margin_for(positives.table)
+    margin = prepared.asked_margin
+    if positives.method == "sufficient":
+        parts = [([part], proof_margin(prepared, part.key[0])) for part in positives.certificates]
+        size = np.sum([_bounds(prepared, one, samples, limits, m) for one, m in parts], axis=0)
+        return size, np.zeros(len(samples))
     size = _bounds(prepared, positives.certificates, samples, limits, margin)
     close = _bounds(prepared, positives.closeness_certificates, samples, limits, margin)
     return size, close
@@ -41,8 +45,7 @@ def recheck_few_changes(prepared: Prepared, negatives: Negatives) -> FloatArray:
     """Return what the certificates of ``norm="l0"`` or ``max_changes`` prove of the objective."""
     samples = negatives.table.values
     limits = negative_limits(prepared, samples)
-    margin = prepared.margin_for(negatives.table)
-    return _bounds(prepared, negatives.certificates, samples, limits, margin)
+    return _bounds(prepared, negatives.certificates, samples, limits, prepared.asked_margin)
 
 
 def _bounds(

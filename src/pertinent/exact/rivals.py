@@ -1,9 +1,15 @@
-"""Sufficient sets for unions of polyhedra: hit every rival, found one after the other.
+"""Sufficient sets for unions of polyhedra and boxes: hit every rival.
 
-A rival is a point of another class, within the bounds, that agrees with the sample on the set
-proposed so far. Each sufficient set contains a feature in which the rival differs; the smallest
-set that hits all rivals found is proposed next. When there is no rival left, it is sufficient,
-and no smaller set is, since it would miss one of the rivals.
+A rival is a point of another class within the bounds. A set of features is sufficient iff each
+rival differs from the sample in one of them, so the smallest set that hits all rivals is sought.
+
+- Boxes (trees): the rival of a leaf that differs least is the sample clipped into the leaf, so
+  all rivals that matter are known at once.
+- Polyhedra: a rival that agrees with the set proposed so far is a projection; they are found one
+  after the other, until there is none left.
+
+Rivals that prove a set necessary lie in another class by the margin that rounding needs; those
+that a set must hit to be called sufficient may come as close as that to the other class.
 """
 
 from __future__ import annotations
@@ -15,12 +21,14 @@ from numpy.typing import NDArray
 
 from pertinent._typing import BoolArray, FloatArray
 from pertinent.certificate import INFEASIBLE
+from pertinent.exact.hitting import minimal_sets, smallest_hitting
 from pertinent.exact.question import Effort
-from pertinent.exact.subsets import FOUND, STOPPED, Gains, Limits, find_supports
+from pertinent.exact.subsets import Limits
 from pertinent.exact.worst import Suffices
 from pertinent.features import Table
 from pertinent.prepared import Prepared
-from pertinent.projection import project
+from pertinent.projection import Options, project
+from pertinent.regions import Region
 
 #: Rivals after which a sample is given up.
 MOST_RIVALS = 2_000
@@ -33,33 +41,55 @@ class _Row:
     sample: FloatArray
     limits: Limits
     rivals: list[FloatArray] = field(default_factory=list)
+    sure: list[bool] = field(default_factory=list)
     size: int = 0
     mask: BoolArray = field(default=None)  # type: ignore[arg-type]
+    multipliers: FloatArray | None = None
     state: str = "open"
 
     def __post_init__(self) -> None:
         self.mask = np.zeros(len(self.sample), dtype=bool)
 
-    def meet(self, rival: FloatArray) -> None:
-        """Take in a rival, and propose the next smallest set."""
-        if not (rival != self.sample).any():
-            self.state = "none"
+    def meet(self, rivals: FloatArray, sure: bool) -> None:
+        """Take in rivals, and propose the smallest set that hits all."""
+        if (rivals == self.sample).all(axis=1).any():
+            # Nothing tells the sample from its rival: not even all features suffice.
+            same = rivals[(rivals == self.sample).all(axis=1)]
+            self.state, self.rivals, self.sure = "none", list(same[:1]), [sure]
             return
-        self.rivals.append(rival)
+        self.rivals += list(rivals)
+        self.sure += [sure] * len(rivals)
         if len(self.rivals) > MOST_RIVALS:
             self.state = "stopped"
             return
-        differs = (np.array(self.rivals) != self.sample).astype(float)
-        gains = Gains(differs[None], np.ones((1, len(differs))), differs.any(axis=0)[None])
-        while self.size <= len(self.sample):
-            result = find_supports(gains, self.size, self.limits)
-            if result.outcome[0] == FOUND:
-                self.mask = result.first(len(self.sample))[1][0]
-                return
-            if result.outcome[0] == STOPPED:
+        if self.rivals:
+            hit = smallest_hitting(np.array(self.rivals) != self.sample, self.size, self.limits)
+            self.size, self.multipliers = hit.size, hit.multipliers
+            if hit.mask is None:
                 self.state = "stopped"
-                return
-            self.size += 1
+            else:
+                self.mask = hit.mask
+
+    def proof(self) -> tuple[FloatArray, FloatArray | None]:
+        """Return the rivals that are surely of another class, and the weights of their rows."""
+        rivals = np.array(self.rivals).reshape(-1, len(self.sample))
+        sure = np.array(self.sure, dtype=bool)
+        if self.multipliers is None or not len(self.multipliers) or not sure.all():
+            return rivals[sure], None
+        return rivals, self.multipliers
+
+
+@dataclass(frozen=True, eq=False)
+class _Others:
+    """Where other classes are: surely, and possibly."""
+
+    sure: Region
+    wide: Region
+
+    @property
+    def is_boxes(self) -> bool:
+        """Whether all cells are boxes."""
+        return all(c.is_linear and not len(c.G) for c in (*self.sure.cells, *self.wide.cells))
 
 
 def hit_rivals(
@@ -71,25 +101,78 @@ def hit_rivals(
     effort: Effort,
 ) -> Suffices:
     """Return the fewest features that leave no room for another class."""
-    # Rivals may come as close to the boundary as the margin: sufficient sets stay clear of it.
-    region, _ = prepared.region("not", k, -prepared.margin_for(table))
-    options = replace(prepared.options, unique=False)
+    margin = prepared.margin_for(table)
+    # A margin that was asked for makes rivals of whatever comes closer than that.
+    inner = -margin if prepared.asked_margin > 0 else margin
+    others = _Others(prepared.region("not", k, inner)[0], prepared.region("not", k, -margin)[0])
     rows = [_Row(x, effort.limits()) for x in table.values]
-    waiting = np.arange(len(rows))
-    while len(waiting):
-        fixed = np.array([rows[i].mask for i in waiting])
-        x = table.values[waiting]
-        low, high = np.where(fixed, x, lower[waiting]), np.where(fixed, x, upper[waiting])
-        found = project(x, region, prepared.weights, low, high, options)
-        for j, i in enumerate(waiting):
-            if found.status[j] == INFEASIBLE:
-                rows[i].state = "done"
-            elif np.isfinite(found.objective[j]):
-                rows[i].meet(found.points[j])
-            else:
-                rows[i].state = "failed"
-        waiting = np.array([i for i in waiting if rows[i].state == "open"], dtype=np.int64)
+    if others.is_boxes:
+        for row, low, high in zip(rows, lower, upper, strict=True):
+            _meet_boxes(row, others, low, high)
+    else:
+        _meet_projected(rows, others, prepared, lower, upper)
     return _answers(rows)
+
+
+def _meet_boxes(row: _Row, others: _Others, low: FloatArray, high: FloatArray) -> None:
+    """Meet the sample clipped into every leaf of another class that the bounds leave."""
+    for region, sure in ((others.sure, True), (others.wide, False)):
+        if row.state == "open" and len(region):
+            floor = np.maximum([cell.lower for cell in region.cells], low)
+            ceiling = np.minimum([cell.upper for cell in region.cells], high)
+            possible = (floor <= ceiling).all(axis=1)
+            rivals = np.clip(row.sample, floor[possible], ceiling[possible])
+            rivals = rivals[minimal_sets(rivals != row.sample)]
+            unmet = ((rivals == row.sample) | ~row.mask).all(axis=1)
+            if sure or unmet.any():
+                row.meet(rivals if sure else rivals[unmet], sure)
+    if row.state == "open":
+        row.state = "done"
+
+
+def _meet_projected(
+    rows: list[_Row], others: _Others, prepared: Prepared, lower: FloatArray, upper: FloatArray
+) -> None:
+    """Meet the nearest rival that agrees with each proposed set, until there is none."""
+    options = replace(prepared.options, unique=False)
+    waiting = rows
+    places = {id(row): i for i, row in enumerate(rows)}
+    while waiting:
+        here = np.array([places[id(row)] for row in waiting])
+        left = _meet_nearest(
+            waiting, others.sure, True, lower[here], upper[here], prepared, options
+        )
+        here = np.array([places[id(row)] for row in left], dtype=np.int64)
+        done = _meet_nearest(left, others.wide, False, lower[here], upper[here], prepared, options)
+        for row in done:
+            row.state = "done"
+        waiting = [row for row in waiting if row.state == "open"]
+
+
+def _meet_nearest(
+    rows: list[_Row],
+    region: Region,
+    sure: bool,
+    lower: FloatArray,
+    upper: FloatArray,
+    prepared: Prepared,
+    options: Options,
+) -> list[_Row]:
+    """Let each sample meet its nearest rival; return those for which there is none."""
+    if not rows:
+        return []
+    x, fixed = np.array([row.sample for row in rows]), np.array([row.mask for row in rows])
+    low, high = np.where(fixed, x, lower), np.where(fixed, x, upper)
+    found = project(x, region, prepared.weights, low, high, options)
+    none = []
+    for j, row in enumerate(rows):
+        if found.status[j] == INFEASIBLE:
+            none.append(row)
+        elif np.isfinite(found.objective[j]):
+            row.meet(found.points[j : j + 1], sure)
+        else:
+            row.state = "failed"
+    return none
 
 
 _REASONS = {
@@ -103,10 +186,12 @@ _REASONS = {
 def _answers(rows: list[_Row]) -> Suffices:
     reason: NDArray[np.object_] = np.array([_REASONS[row.state] for row in rows], dtype=object)
     size = [np.inf if row.state == "none" else float(row.size) for row in rows]
+    proofs = [row.proof() for row in rows]
     return Suffices(
         np.array([row.mask for row in rows]),
         np.array([row.state == "done" for row in rows]),
         np.array(size),
         reason,
-        tuple(np.array(row.rivals).reshape(-1, len(row.sample)) for row in rows),
+        tuple(rivals for rivals, _ in proofs),
+        {i: weights for i, (_, weights) in enumerate(proofs) if weights is not None},
     )

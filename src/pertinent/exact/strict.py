@@ -90,7 +90,7 @@ class _Attempts:
         self.lower = np.broadcast_to(lower, table.values.shape)
         self.upper = np.broadcast_to(upper, table.values.shape)
         n = len(table)
-        self.asked = prepared.margin_for(table)
+        self.asked = prepared.asked_margin
         self.points = np.full(table.values.shape, np.nan)
         self.claim = np.zeros(n)
         self.extra: dict[tuple[int, int], FloatArray] = {}
@@ -105,7 +105,7 @@ class _Attempts:
             rows = rows[~self.valid[rows] & np.isfinite(self.claim[rows])]
             if not len(rows):
                 break
-            used = grown(used)
+            used = grown(self.prepared, self.table, used)
 
     def _try(self, rows: IntArray, used: float, first: bool) -> None:
         """Search with the margin ``used``; what the margin asked for proves is kept."""

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.answers import Certified
 from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
-from pertinent.certificate._sufficient import SufficientProofs
+from pertinent.certificate._proofs import WHOLE
+from pertinent.certificate._sufficient import RivalSetProofs, SufficientProofs
 from pertinent.exact.choices import is_separable
 from pertinent.exact.question import ExactQuestion, in_precision_of
 from pertinent.exact.rivals import hit_rivals
 from pertinent.exact.verify import refuse_lattices
-from pertinent.exact.worst import keep_worst_case
+from pertinent.exact.worst import Suffices, keep_worst_case
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.explanation import Positives
 from pertinent.features import Table
@@ -58,16 +59,37 @@ def sufficient(
         part = table.take(rows)
         answer = solve(prepared, part, int(k), lower[rows], upper[rows], question.effort)
         mask[rows], found[rows], reason[rows] = answer.mask, answer.found, answer.reason
-        proofs = SufficientProofs(answer.size, answer.rivals, answer.extra)
-        certificate = Certificate(len(rows), (Block(0, np.arange(len(rows)), proofs),))
-        proved[rows] = proofs.bounds(
-            region.cells[0], part.values, prepared.weights, lower[rows], upper[rows]
+        certified = _certified(answer, int(k), rows)
+        proved[rows] = certified.certificate.bounds(
+            prepared.region(*certified.key, proof_margin(prepared, certified.key[0]))[0],
+            part.values,
+            prepared.weights,
+            lower[rows],
+            upper[rows],
         )
-        certificates.append(Certified(("is", int(k)), rows, certificate))
+        certificates.append(certified)
     points = np.where(mask, table.values, np.clip(question.baseline, lower, upper))
     return _result(
         prepared, table, labels, question, points, mask, found, proved, reason, tuple(certificates)
     )
+
+
+def _certified(answer: Suffices, k: int, rows: IntArray) -> Certified:
+    """Return the proof: the worst case of the class's own rows, or points of other classes."""
+    everyone = np.arange(len(rows))
+    if answer.rivals is None:
+        block = Block(0, everyone, SufficientProofs(answer.size, answer.extra))
+        return Certified(("is", k), rows, Certificate(len(rows), (block,)))
+    block = Block(WHOLE, everyone, RivalSetProofs(answer.size, answer.rivals, answer.extra))
+    return Certified(("not", k), rows, Certificate(len(rows), (block,)))
+
+
+def proof_margin(prepared: Prepared, kind: str) -> float:
+    """Return the margin of the region that a proof speaks of.
+
+    What comes closer to another class than a margin that was asked for is a rival.
+    """
+    return prepared.asked_margin if kind == "is" else -prepared.asked_margin
 
 
 def sufficient_limits(
@@ -100,7 +122,7 @@ def _refuse_rules(prepared: Prepared) -> None:
 
 
 def _splits(region: Region) -> bool:
-    return len(region) == 1 and is_separable(region.cells[0])
+    return len(region) == 1 and is_separable(region.cells[0]) and not region.cells[0].has_bounds
 
 
 def _refuse(prepared: Prepared, region: Region, by_rivals: bool) -> None:

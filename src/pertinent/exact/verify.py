@@ -79,6 +79,6 @@ def refuse_lattices(prepared: Prepared, table: Table, asked: str) -> None:
         raise InputError(f"{asked} does not know this kind of plausibility. Leave it out.")
 
 
-def grown(margin: float) -> float:
-    """Return the margin of the next attempt."""
-    return max(margin, 1e-9) * GROWTH
+def grown(prepared: Prepared, table: Table, used: float) -> float:
+    """Return the margin of the next attempt: first what rounding needs, then ever more."""
+    return max(prepared.margin_for(table), used * GROWTH)

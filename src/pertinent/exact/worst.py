@@ -59,7 +59,7 @@ def keep_worst_case(
     for _ in range(RETRIES):
         if not len(wrong):
             return answer
-        margin = grown(margin)
+        margin = grown(prepared, table, margin)
         tight = prepared.region("is", k, margin)[0].cells[0]
         part = table.take(wrong)
         again = fewest_for(tight, part.values, lower[wrong], upper[wrong], effort.limits(len(part)))

@@ -1,6 +1,6 @@
 """Fitted classifier -> region: one function for each family of models."""
 
-from pertinent.models import calibrated, linear, pipeline, prototype, quadratic, svc
+from pertinent.models import calibrated, linear, pipeline, prototype, quadratic, svc, tree
 from pertinent.models.registry import (
     decision_region,
     model_classes,
@@ -21,4 +21,5 @@ __all__ = [
     "register_model",
     "supported_models",
     "svc",
+    "tree",
 ]
