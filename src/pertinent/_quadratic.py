@@ -60,6 +60,12 @@ class Quadratic:
         linear = row_products(points, self.q[None])[:, 0]
         return np.asarray((up * up).sum(1) - (down * down).sum(1) + linear + self.c)
 
+    def sizes(self, points: FloatArray) -> FloatArray:
+        """Return the size of the terms that `value` adds up: the unit of its rounding."""
+        up, down = row_products(points, self.plus), row_products(points, self.minus)
+        linear = row_products(np.abs(points), np.abs(self.q)[None])[:, 0]
+        return np.asarray((up * up).sum(1) + (down * down).sum(1) + linear + abs(self.c))
+
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return the gradient at each point, shape (n, n_features)."""
         up, down = row_products(points, self.plus), row_products(points, self.minus)

@@ -10,6 +10,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -314,3 +315,48 @@ def test_the_text_says_why_a_plausible_positive_is_not_sparse():
     assert "takes more values than the prediction alone" in words
     plain = pertinent.Explainer(MODEL, data=X, baseline=0.0).explain(X[60:61])[0]
     assert "takes more values" not in plain.text("long")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [GaussianNB(), QuadraticDiscriminantAnalysis(reg_param=0.1)],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_infeasible_thresholds_under_curved_models_are_proved_and_named(load, model):
+    data, kind = load(return_X_y=True)
+    data = StandardScaler().fit_transform(data)
+    model.fit(data, kind)
+    half = data.shape[1] // 2
+    plausible = Plausibility(data, kind, n_components=2, quantile=1.0, random_state=0)
+    prepared = pertinent.Explainer(
+        model, data=data, plausibility=plausible, constraints=Constraints(frozen=list(range(half)))
+    )
+    some = data[::12]
+    result = prepared.explain(some).negative
+    none = result.status == "infeasible"
+    assert none.sum() > len(some) // 2
+    assert (result.status != "failed").all()
+    assert np.isinf(recheck_negatives(prepared.prepared, result)[none]).all()
+    for i in np.flatnonzero(none):
+        assert result.reason[i].startswith("density and constraints conflict")
+        assert " frozen" in result.reason[i]
+        # Independently: with the frozen half held, no component of another class gets there.
+        for label in set(model.classes_) - {model.predict(some[i : i + 1])[0]}:
+            peaks = _peaks_given(plausible.mixture(label), some[i, :half])
+            assert (peaks < plausible.threshold(label)).all()
+
+
+def _peaks_given(mixture, held):
+    """The largest weighted log-density of each component when the first features are held."""
+    out = []
+    for weight, mean, root in zip(
+        mixture.weights_, mixture.means_, mixture.precisions_cholesky_, strict=True
+    ):
+        covariance = np.linalg.inv(root @ root.T)
+        own = covariance[: len(held), : len(held)]
+        away = held - mean[: len(held)]
+        peak = np.log(weight) - 0.5 * len(mean) * np.log(2 * np.pi)
+        peak -= 0.5 * np.linalg.slogdet(covariance)[1]
+        out.append(peak - 0.5 * away @ np.linalg.solve(own, away))
+    return np.array(out)

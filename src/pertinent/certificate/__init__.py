@@ -9,6 +9,7 @@ from pertinent.certificate._cardinality import StrictProofs, refutes
 from pertinent.certificate._check import Verdict, check
 from pertinent.certificate._copositive import CopositiveProofs, Simplices
 from pertinent.certificate._fewest import Argument, FewestProofs
+from pertinent.certificate._lagrange import LagrangeProofs
 from pertinent.certificate._linear import LinearProofs, SingleRowProofs
 from pertinent.certificate._proofs import Block, Certificate, NoProofs, Proofs
 from pertinent.certificate._rivals import RivalProofs
@@ -28,6 +29,7 @@ __all__ = [
     "Certificate",
     "CopositiveProofs",
     "FewestProofs",
+    "LagrangeProofs",
     "LinearProofs",
     "NoProofs",
     "Proofs",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pertinent._typing import FloatArray, IntArray
-from pertinent.certificate import INFEASIBLE, Certificate
+from pertinent.certificate import INFEASIBLE, Certificate, Proofs, SeveralProofs
 from pertinent.certificate._hull import HullProofs
 from pertinent.conflicts import why_infeasible
 from pertinent.plausibility.hull import Hulls
@@ -98,6 +98,8 @@ def _tester(prepared: Prepared, sample: FloatArray, margin: float) -> Tester:
                 for cell, k in zip(region, owner, strict=True)
                 for ball in within.region(int(k), margin)
             ]
+            if any(cell.contains(np.clip(cell.anchors, lower, upper)).any() for cell in cells):
+                return False  # a mean is such a point
             found = project(one, Region(tuple(cells), region.dim), prepared.weights, *limits)
         return bool(found.status[0] == INFEASIBLE)
 
@@ -113,8 +115,8 @@ def _limits_used(
 ) -> Sides:
     """Return the limits that the proofs of emptiness rest on, with their largest weight in any."""
     sides: Sides = {}
-    for block in certificate.blocks:
-        slopes = _slopes(block.proofs, region.cells[block.piece], np.clip(sample, lower, upper))
+    for proofs, piece in _single_proofs(certificate):
+        slopes = _slopes(proofs, region.cells[piece], np.clip(sample, lower, upper))
         if slopes is None:
             continue
         weights = np.abs(slopes) / max(float(np.abs(slopes).max(initial=0.0)), 1e-300)
@@ -123,6 +125,15 @@ def _limits_used(
             if np.isfinite(lower[i] if slopes[i] > 0 else upper[i]):
                 sides[side] = max(sides.get(side, 0.0), float(weights[i]))
     return sides
+
+
+def _single_proofs(certificate: Certificate) -> Iterator[tuple[Proofs, int]]:
+    """Yield every proof with its piece, those that stand together one by one."""
+    for block in certificate.blocks:
+        if isinstance(block.proofs, SeveralProofs):
+            yield from ((proofs, block.piece) for _, proofs in block.proofs.parts)
+        else:
+            yield block.proofs, block.piece
 
 
 def _words(prepared: Prepared, sides: Sides) -> str:

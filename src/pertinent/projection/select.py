@@ -13,6 +13,7 @@ from pertinent.projection.mixed_scip import mixed_by_scip
 from pertinent.projection.polyhedron import solve_polyhedron
 from pertinent.projection.problem import Method
 from pertinent.projection.quadratic import solve_quadratic
+from pertinent.projection.relaxed import convex_first, has_convex_row
 from pertinent.projection.separable import is_separable, solve_separable, solve_separable_row
 from pertinent.regions import Cell
 
@@ -29,6 +30,7 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
     - one quadratic row that is a sum over features: closed form, or branch and bound over boxes
       where bounds are in the way, all centers at once;
     - linear rows and one ellipsoid: an interior-point method over all centers at once;
+    - convex and other quadratic rows: the convex ones first, then the methods below;
     - other convex quadratic rows: a cone program for each center;
     - other quadratic rows: the convex-concave procedure from several starts, with copositivity
       proofs (and boxes, where all rows are sums over features).
@@ -63,6 +65,10 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
     if cell.is_convex:
         why = "convex quadratic rows: a cone program each, by Clarabel"
         return Method("cone program", why, solve_convex)
+    if has_convex_row(cell):
+        why = "convex and other rows: the convex ones first, then the convex-concave procedure"
+        inner = solve_separable if is_separable(cell) else solve_quadratic
+        return Method("convex rows first", why, exact_if_asked(convex_first(inner)))
     if is_separable(cell):
         why = "separable quadratic rows: convex-concave procedure, bounds over boxes"
         return Method("convex-concave, separable", why, exact_if_asked(solve_separable))
