@@ -1,0 +1,335 @@
+"""One answer of `pertinent_positives` or `pertinent_negatives` in sentences.
+
+These results know neither an explainer nor its rules; what they know is what is said: the values,
+what is proved of their number and size, and further sets of features. Own values are quoted, new
+ones are printed in full, so that they are valid as printed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pertinent.exact.alternative import Alternative
+from pertinent.exceptions import InputError
+from pertinent.explanation import Negatives, Positives
+from pertinent.views.raw import Raw, raw_rows
+from pertinent.views.rule_words import feature_text
+from pertinent.views.text import LENGTHS, LISTED, with_unit
+from pertinent.views.words import Wording, counted, label_text, listed, plain
+
+#: A bound this close to the value, relative to it, is the value.
+GAP = 1e-4
+
+
+def answer_text(
+    results: Positives | Negatives,
+    row: int = 0,
+    length: str = "medium",
+    wording: Wording | None = None,
+) -> str:
+    """Return one positive or negative in words, whichever method it was asked with.
+
+    Parameters
+    ----------
+    results : Positives or Negatives
+        Of `pertinent_positives` (methods "two-phase", "strict", "exact", "sufficient") or
+        `pertinent_negatives` (norms "l1" and "l0").
+    row : int
+    length : {"short", "medium", "long"}
+        One sentence; the answer and what is proved of it; the alternatives and numbers as well.
+    wording : Wording, optional
+
+    Examples
+    --------
+    >>> import pertinent
+    >>> from pertinent.views.answer_text import answer_text
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> pp = pertinent.pertinent_positives(model, X[:1], method="strict", baseline="median", data=X)
+    >>> print(answer_text(pp, 0, "short"))
+    Enough for 0: x2 1.4 (1 of 4 features, proved fewest).
+    """
+    if length not in LENGTHS:
+        raise InputError(f"length must be one of {', '.join(LENGTHS)}. Got {length!r} instead.")
+    if not -len(results) <= row < len(results):
+        raise IndexError(f"There are {len(results)} answers; got index {row}.")
+    answer = _Answer.of(results, row % len(results), wording or Wording())
+    words = _Positive(answer) if isinstance(results, Positives) else _Negative(answer)
+    return words.text(length)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """One row of the results, decoded."""
+
+    results: Any
+    row: int
+    wording: Wording
+    sample: list[Raw]
+    point: list[Raw]
+
+    @classmethod
+    def of(cls, results: Positives | Negatives, row: int, wording: Wording) -> _Answer:
+        one = results.table.take(np.array([row]))
+        sample = raw_rows(one, one.values)[0]
+        return cls(results, row, wording, sample, raw_rows(one, results.values[row][None])[0])
+
+    @property
+    def status(self) -> str:
+        return str(self.results.status[self.row])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        names: tuple[str, ...] = self.results.table.features.names
+        return names
+
+    def number(self, name: str) -> float:
+        return float(getattr(self.results, name)[self.row])
+
+    def label(self, place: int) -> str:
+        if place < 0:
+            return "another class"
+        label = self.results.classes.tolist()[place]
+        return self.wording.labels.get(label) or label_text(label)
+
+    def value(self, j: int, point: list[Raw]) -> str:
+        """Return a feature with its value, in full where it is not the sample's own."""
+        name, own = self.names[j], point[j] == self.sample[j]
+        known = {"unit": self.wording.units.get(name)}
+        return f"{self.text(j)} {with_unit(known, point[j], exact=not own)}"
+
+    def text(self, j: int) -> str:
+        return feature_text(self.wording, self.names[j])
+
+    @property
+    def proved_number(self) -> bool:
+        """Whether it is proved that fewer features will not do."""
+        if self.status == "optimal":
+            return True
+        enough = self.number("bound") >= self.number("objective")
+        return enough and all(
+            bool(part.certificate.trusted()[part.rows == self.row].all())
+            for part in self.results.certificates
+        )
+
+    @property
+    def proved_closeness(self) -> bool:
+        """Whether it is proved that no other set of that many features comes closer."""
+        size = self.number("closeness")
+        return self.status == "optimal" or (
+            self.proved_number and self.number("closeness_bound") >= size * (1 - GAP)
+        )
+
+    def others(self, what: str, length: str) -> str:
+        """Return the alternatives in words."""
+        found: tuple[Alternative, ...] = self.results.alternatives[self.row]
+        if not found or length != "long":
+            return ""
+        parts = [self._other(other) for other in found]
+        return f"{what}: {'; '.join(parts)}."
+
+    def _other(self, other: Alternative) -> str:
+        one = self.results.table.take(np.array([self.row]))
+        point = raw_rows(one, other.values[None])[0]
+        values = listed([self.value(int(j), point) for j in np.flatnonzero(other.features)])
+        return f"{values} ({'proved' if other.proved else 'not proved'} next best)"
+
+
+def _cut(parts: list[str], length: str) -> str:
+    most = LISTED[length]
+    if len(parts) > most + 1:
+        parts = [*parts[:most], counted(len(parts) - most, "other feature")]
+    return listed(parts)
+
+
+def _least(bound: float) -> int:
+    """Return the number of features that a bound proves to be needed."""
+    return max(int(np.ceil(bound - GAP)), 0)
+
+
+class _Positive:
+    """Sentences about what was enough."""
+
+    def __init__(self, answer: _Answer) -> None:
+        self.answer = answer
+        self.method: str = answer.results.method
+        self.label = answer.label(int(answer.results.label[answer.row]))
+        self.kept = np.flatnonzero(answer.results.kept[answer.row])
+        self.fallback = bool(answer.results.fallback[answer.row])
+        self.total = len(answer.names)
+
+    def text(self, length: str) -> str:
+        if self.answer.status in ("infeasible", "failed"):
+            return self._none()
+        if length == "short":
+            return self._short()
+        parts = [self._answer(length), self._proof()]
+        parts.append(self.answer.others("Also enough, in this order", length))
+        if length == "long":
+            parts.append(self._numbers())
+        return " ".join(part for part in parts if part)
+
+    def _none(self) -> str:
+        reason = self.answer.results.reason[self.answer.row]
+        if self.answer.status == "failed":
+            return f"What was enough for {self.label}: no answer, since {reason}."
+        why = f": {reason}" if reason else ""
+        kind = {
+            "strict": "no set of the sample's own values, with the others at their base values",
+            "sufficient": "no set of values",
+        }
+        none = kind.get(self.method, "nothing")
+        return f"What was enough for {self.label}: proved that {none} is enough{why}."
+
+    def _short(self) -> str:
+        if not len(self.kept):
+            return f"Enough for {self.label}: {self._nothing()}."
+        count = f"{len(self.kept)} of {counted(self.total, 'feature')}"
+        proof = f", {self._word()}" if self._word() else ""
+        return f"Enough for {self.label}: {self._values('short')} ({count}{proof})."
+
+    def _word(self) -> str:
+        if self.method == "two-phase":
+            return "proved smallest" if self.answer.status == "optimal" else "not proved smallest"
+        if self.fallback:
+            return "not proved fewest"
+        if self.answer.proved_number:
+            return "proved fewest"
+        return f"at least {_least(self.answer.number('bound'))} proved"
+
+    def _nothing(self) -> str:
+        if self.method == "sufficient":
+            return "nothing in particular, whatever all values are within their bounds"
+        return "nothing in particular, the base values get the same"
+
+    def _values(self, length: str) -> str:
+        point = self.answer.point
+        return _cut([self.answer.value(int(j), point) for j in self.kept], length)
+
+    def _answer(self, length: str) -> str:
+        if not len(self.kept):
+            return f"What was enough for {self.label}: {self._nothing()}."
+        rest = self.total - len(self.kept)
+        start = f"What was enough for {self.label}: {self._values(length)}."
+        if self.fallback:
+            start = (
+                "Proved: no set of the sample's own values is enough, with the others at their "
+                f"base values. With other values, this is: {self._values(length)}."
+            )
+        these = "this value" if len(self.kept) == 1 else f"these {len(self.kept):,} values"
+        if not rest:
+            return f"{start} All features are needed."
+        other = "the other feature" if rest == 1 else f"the other {rest:,} features"
+        if self.method == "sufficient":
+            takes = "takes" if rest == 1 else "take"
+            return (
+                f"{start} With {these} the model predicts {self.label} whatever values {other} "
+                f"{takes} within the bounds."
+            )
+        at = "at its base value" if rest == 1 else "at their base values"
+        return f"{start} With {these}, and {other} {at}, the model predicts {self.label}."
+
+    def _proof(self) -> str:
+        answer, count = self.answer, len(self.kept)
+        if self.method == "two-phase":
+            if answer.status == "optimal":
+                return "Proved smallest: no smaller departure from the base values is enough."
+            return "Checked with the model, but not proved smallest."
+        if self.fallback:
+            return "Checked with the model; fewer features might be enough."
+        if not answer.proved_number:
+            least = _least(answer.number("bound"))
+            needed = f"; proved is that at least {least} of them are needed" if least else ""
+            return f"Checked with the model, but not proved fewest of {count}{needed}."
+        if not count:
+            return ""
+        own = " at the sample's own values" if self.method in ("strict", "sufficient") else ""
+        proof = f"Proved fewest: no fewer features{own} are enough."
+        if self.method != "exact":
+            return proof
+        if answer.proved_closeness:
+            return f"{proof} Proved closest: no other {count:,} come closer to the sample's values."
+        return f"{proof} Not proved closest: other {count:,} might come closer."
+
+    def _numbers(self) -> str:
+        objective, bound = self.answer.number("objective"), self.answer.number("bound")
+        if self.method == "two-phase":
+            return f"Size {objective:.4g}, proved bound {bound:.4g}."
+        numbers = f"Features: {objective:.0f}, proved bound {bound:.4g}."
+        closeness = self.answer.number("closeness")
+        if closeness == 0:
+            return f"{numbers} The values are the sample's own."
+        return f"{numbers} They differ from the sample's own values by {closeness:.4g}."
+
+
+class _Negative:
+    """Sentences about what would have changed it."""
+
+    def __init__(self, answer: _Answer) -> None:
+        self.answer = answer
+        self.fewest = answer.results.norm == "l0"
+        self.changed = np.flatnonzero(answer.results.changed[answer.row])
+        self.own = answer.label(int(answer.results.label[answer.row]))
+        self.target = answer.label(int(answer.results.target_place[answer.row]))
+
+    def text(self, length: str) -> str:
+        reason = self.answer.results.reason[self.answer.row]
+        if self.answer.status == "failed":
+            return f"What would have changed {self.own}: no answer, since {reason}."
+        if self.answer.status == "infeasible":
+            why = f": {reason}" if reason else ""
+            return f"What would have changed {self.own}: proved that nothing does{why}."
+        if length == "short":
+            return f"For {self.target}: {self._values('short')} ({self._word()})."
+        parts = [
+            f"What would have changed {self.own}: {self._values(length)}. The model then predicts "
+            f"{self.target}.",
+            self._proof(),
+            self.answer.others("Further changes that do, in this order", length),
+        ]
+        if length == "long":
+            parts.append(self._numbers())
+        return " ".join(part for part in parts if part)
+
+    def _values(self, length: str) -> str:
+        answer = self.answer
+        parts = [
+            f"{answer.value(int(j), answer.point)} instead of {plain(answer.sample[j])}"
+            for j in self.changed
+        ]
+        return _cut(parts, length)
+
+    def _word(self) -> str:
+        count = counted(len(self.changed), "change")
+        if self.fewest:
+            if self.answer.proved_number:
+                return f"{count}, proved fewest"
+            return f"{count}, at least {_least(self.answer.number('bound'))} proved"
+        proved = "" if self.answer.status == "optimal" else "not "
+        return f"{count}, {proved}proved smallest"
+
+    def _proof(self) -> str:
+        answer = self.answer
+        if not self.fewest:
+            if answer.status == "optimal":
+                return "Proved smallest: no smaller change that is allowed does."
+            return "Checked with the model, but not proved smallest."
+        if not answer.proved_number:
+            least = counted(_least(answer.number("bound")), "change")
+            return f"Checked with the model, but not proved fewest; at least {least} proved."
+        proof = "Proved fewest: no fewer changes that are allowed do."
+        if answer.proved_closeness:
+            return f"{proof} Proved smallest among changes of as many features."
+        return f"{proof} Not proved smallest among changes of as many features."
+
+    def _numbers(self) -> str:
+        objective, bound = self.answer.number("objective"), self.answer.number("bound")
+        if not self.fewest:
+            return f"Size {objective:.4g}, proved bound {bound:.4g}."
+        size = self.answer.number("closeness")
+        return f"Changes: {objective:.0f}, proved bound {bound:.4g}; their size is {size:.4g}."
