@@ -9,13 +9,14 @@ import pytest
 from quadratic_models import fitted, some
 
 import pertinent
-from pertinent.certificate import check
+from pertinent.certificate import FAILED, INFEASIBLE, check
 from pertinent.exceptions import MissingExtraError
 from pertinent.models import decision_region
-from pertinent.projection import Options, project
-from pertinent.projection.global_scip import solve_scip
+from pertinent.projection import Options, global_scip, project
+from pertinent.projection.global_scip import GlobalAnswer, solve_scip
 from pertinent.projection.problem import Task
 from pertinent.projection.shifted import shift
+from pertinent.regions import Cell, Quadratic
 
 pytest.importorskip("pyscipopt")
 
@@ -70,6 +71,30 @@ def test_time_out_leaves_a_feasible_answer_with_its_gap():
     found = project(center, cell, options=Options(exact=True, time_limit=1e-3))
     assert found.status[0] == 1
     assert 0 < found.bound[0] < found.objective[0] <= fast
+
+
+def out_of_reach():
+    """A row that nothing within a box satisfies, and that our own proofs leave open."""
+    form = np.random.default_rng(3).normal(size=(40, 40))
+    values, vectors = np.linalg.eigh(form + form.T)
+    A = (vectors * np.where(values > 0, 1.0, -1.0)) @ vectors.T
+    # x'Ax >= -|x|^2 >= -40 within the box, and the row asks for x'Ax <= -41.
+    row = Quadratic.from_matrix(A, np.zeros(40), 41.0)
+    return Cell(np.zeros((0, 40)), np.zeros(0), (row,), np.full(40, -1.0), np.full(40, 1.0))
+
+
+def test_that_nothing_exists_is_never_said_on_scips_word(monkeypatch):
+    cell = out_of_reach()
+    said = GlobalAnswer(None, np.inf, "infeasible")
+    monkeypatch.setattr(global_scip, "solve_scip", lambda *args: said)
+    found = project(np.zeros((1, 40)), cell, options=Options(exact=True))
+    assert found.status[0] == FAILED
+    assert found.bound[0] == 0
+    # With few enough features free to move, a proof of our own is found.
+    held = np.where(np.arange(40) < 20, 0.0, 1.0)
+    found = project(np.zeros((1, 40)), cell, lower=-held, upper=held, options=Options(exact=True))
+    assert found.status[0] == INFEASIBLE
+    assert found.certificate.trusted()[0]
 
 
 def test_own_proofs_stay_trusted():

@@ -84,6 +84,8 @@ class CopositiveProofs(Proofs):
         """Return the distance within which the replay shows that there is no point."""
         start = np.clip(centers, lower, upper)
         proved = (weights * np.abs(start - centers)).sum(axis=1)
+        if not (weights > 0).all():
+            return np.asarray(proved)  # what costs nothing is in no ball
         values, slopes = _rows_at(cell, start, weights)
         forms = _corner_forms(cell, weights)
         room = np.hstack([upper - start, start - lower]) * np.hstack([weights, weights])

@@ -89,6 +89,7 @@ class SeparableProofs(Proofs):
         holds = np.ones(len(self), dtype=bool)
         holds[owner[leaves[~closed]]] = False
         holds &= _is_separable(cell) & np.isfinite(self.radius) & (self.radius > 0)
+        holds &= bool((weights > 0).all())  # what costs nothing is in no ball
         # A ball that holds all of the box leaves no point at all.
         whole = np.maximum(up, down).sum(axis=1) <= self.radius
         proved = base + np.where(holds, np.where(whole, np.inf, self.radius), 0.0)

@@ -58,7 +58,7 @@ class SweepProofs(Proofs):
         """Return the cost up to which the sweep shows that there is no point."""
         start = np.clip(centers, lower, upper)
         base = (weights * np.abs(start - centers)).sum(axis=1)
-        if len(cell.quadratics) != 1 or len(cell.G):
+        if len(cell.quadratics) != 1 or len(cell.G) or not (weights > 0).all():
             return np.asarray(base)
         row = cell.quadratics[0]
         if not (np.diag(np.diagonal(row.A)) == row.A).all():

@@ -4,7 +4,8 @@ Each quadratic row is rotated to the eigenvectors of its form, ``z = V's``, wher
 squares ``sum_k lambda_k z_k^2``: SCIP closes such programs that it cannot close in the original
 coordinates. The L1 ball of the best point known bounds every variable.
 
-SCIP's lower bound cannot be replayed, so it is kept apart as `SolverBounds`.
+SCIP's lower bound cannot be replayed, so it is kept apart as `SolverBounds`; that no point exists
+at all counts only with a proof of our own.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._typing import FloatArray
-from pertinent.certificate import SeveralProofs, SolverBounds
+from pertinent._typing import FloatArray, IntArray
+from pertinent.certificate import Proofs, SeveralProofs, SolverBounds
 from pertinent.certificate._check import GAP_NONCONVEX
 from pertinent.exceptions import MissingExtraError
 from pertinent.projection.convex_concave import polish
+from pertinent.projection.lagrange import prove_empty
 from pertinent.projection.problem import EMPTY, SOLVED, Solved, Solver, Task, distance
 from pertinent.projection.quadratic import prove_row
 from pertinent.projection.settle import settle
@@ -57,15 +59,20 @@ def close_gaps(task: Task, answer: Solved) -> Solved:
     if not len(rows):
         return answer
     points, outcome = answer.points.copy(), answer.outcome.copy()
-    parts = [(np.arange(len(task)), answer.proofs)]
+    parts: list[tuple[IntArray, Proofs]] = [(np.arange(len(task)), answer.proofs)]
     claimed = np.zeros(len(rows))
     shifted = shift(task)
     for k, i in enumerate(rows):
         step = (points[i] - shifted.start[i]) * task.weights if np.isfinite(cost[i]) else None
         found = solve_scip(shifted.row(int(i)), step, task.options.gap, task.options.time_limit)
         better, claimed[k] = found.step, shifted.base[i] + found.bound
-        if np.isinf(found.bound) and step is None:
-            outcome[i] = EMPTY
+        if np.isinf(found.bound):
+            # That nothing exists is said only with a proof of our own: SCIP's word is dropped.
+            claimed[k] = 0.0
+            proof = prove_empty(shifted, int(i))
+            if proof is not None:
+                outcome[i] = EMPTY
+                parts.append((np.array([i]), proof))
         if better is not None and (step is None or np.abs(better).sum() < np.abs(step).sum()):
             point = _settled(shifted, int(i), better)
             if (

@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._typing import FloatArray
-from pertinent.certificate import SolverBounds
-from pertinent.certificate._branch import Boxes, narrow
+from pertinent._typing import FloatArray, IntArray
+from pertinent.certificate import Proofs, SeveralProofs, SolverBounds
+from pertinent.certificate._branch import Boxes, BranchProofs, Tree, narrow
 from pertinent.domains import Bins, Domain, from_steps
 from pertinent.exceptions import MissingExtraError, UnsupportedModelError
 from pertinent.projection._mixed_split import rounded_boxes
 from pertinent.projection.global_scip import run_scip
 from pertinent.projection.problem import (
-    EMPTY,
     SOLVED,
     TROUBLE,
     Method,
@@ -51,11 +50,31 @@ def mixed_by_scip(continuous: Callable[[Cell], Method]) -> Callable[[Task], Solv
             point, claimed[i] = _solve_row(one, continuous)
             if point is not None:
                 points[i], outcome[i] = point, SOLVED
-            elif np.isinf(claimed[i]):
-                outcome[i] = EMPTY
-        return Solved(points, outcome, SolverBounds(claimed, "SCIP"))
+        # SCIP's bounds are repeated, but not its word that nothing exists: that needs a proof.
+        parts = _emptiness(task, np.flatnonzero(np.isinf(claimed)), continuous)
+        claimed[np.isinf(claimed)] = 0.0
+        parts.append((np.arange(n), SolverBounds(claimed, "SCIP")))
+        return Solved(points, outcome, SeveralProofs(n, tuple(parts)))
 
     return solve
+
+
+def _emptiness(
+    task: Task, rows: IntArray, continuous: Callable[[Cell], Method]
+) -> list[tuple[IntArray, Proofs]]:
+    """Return what shows that rows have no point: the domain by itself, or the cell without it."""
+    if not len(rows):
+        return []
+    some = task.take(rows)
+    assert some.domain is not None
+    one = np.zeros(1, dtype=np.int64)
+    leaf = Tree(one.astype(np.int8), one, np.zeros(1), np.zeros(1), one - 1, one - 1, one - 1)
+    nothing = np.zeros((0, len(task.cell.G))), np.zeros(0, dtype=bool)
+    bare = BranchProofs(some.domain, np.zeros(len(rows), dtype=np.int64), leaf, *nothing)
+    if not (task.weights > 0).all():
+        return [(rows, bare)]
+    free = continuous(task.cell).solve(replace(some, domain=None))
+    return [(rows, bare), (rows, free.proofs)]
 
 
 def _solve_row(task: Task, continuous: Callable[[Cell], Method]) -> tuple[FloatArray | None, float]:
