@@ -13,6 +13,7 @@ from sklearn.discriminant_analysis import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
+import pertinent
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.models import decision_region
 
@@ -142,3 +143,35 @@ def test_anchors_follow_the_region():
     cell = decision_region(model, 1).cells[0]
     np.testing.assert_array_equal(cell.anchors[0], model.means_[1])
     assert cell.contains(cell.anchors[:1]).all()
+
+
+@pytest.mark.parametrize("model", [GaussianNB(), QuadraticDiscriminantAnalysis(reg_param=0.1)])
+def test_a_copy_of_an_earlier_class_never_wins(model):
+    X, y = data("iris")
+    X, y = np.vstack([X, X[y == 1]]), np.concatenate([y, np.full(50, 3)])
+    model.fit(X, y)
+    assert 3 not in model.predict(X)
+    found = pertinent.pertinent_negatives(model, X[::40], target=3)
+    assert (found.status == "infeasible").all()
+    assert np.isinf(found.bound).all()
+    # The original loses nothing by its copy, and "any other class" is never the copy.
+    assert (pertinent.pertinent_negatives(model, X[:5], target=1).status == "optimal").all()
+    assert (pertinent.pertinent_negatives(model, X[::40]).target != 3).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GaussianNB(priors=(0.5, 0.5, 0.0)),
+        QuadraticDiscriminantAnalysis(reg_param=0.1, priors=(0.5, 0.5, 0.0)),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_a_class_without_a_prior_never_wins(model):
+    X, y = data("iris")
+    model.fit(X, y)
+    found = pertinent.pertinent_negatives(model, X[::30], target=2)
+    assert (found.status == "infeasible").all()
+    other = pertinent.pertinent_negatives(model, X[::30])
+    assert (other.status == "optimal").all()
+    assert set(other.target) <= {0, 1}

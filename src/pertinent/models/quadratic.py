@@ -49,12 +49,28 @@ def gaussian_region(
         Where a search may start; the mean of the class by default.
     """
     t = class_index(model, label)
+    if np.isneginf(offsets[t]) or any(
+        _same_scores(factors, means, offsets, k, t) for k in range(t)
+    ):
+        # No prior, or a tie that goes to the earlier class: this one would need 0 <= -1.
+        return Region((Cell(np.zeros((1, means.shape[1])), np.array([-1.0])),))
     rows = [
         beats(factors[t], means[t], offsets[t], factors[k], means[k], offsets[k])
         for k in range(len(means))
-        if k != t
+        if k != t and not np.isneginf(offsets[k])  # a class without a prior never wins
     ]
     return rows_region(rows, means[t][None] if anchors is None else anchors, margin)
+
+
+def _same_scores(
+    factors: Sequence[FloatArray], means: FloatArray, offsets: FloatArray, k: int, t: int
+) -> bool:
+    """Return whether two classes score every point alike, to the last bit."""
+    return bool(
+        offsets[k] == offsets[t]
+        and np.array_equal(means[k], means[t])
+        and np.array_equal(factors[k], factors[t])
+    )
 
 
 def rows_region(rows: Sequence[Quadratic], anchors: FloatArray, margin: float) -> Region:
@@ -128,7 +144,7 @@ def qda_region(model: Foreign, label: Any, margin: float) -> Region:
     rotations = [np.asarray(r, dtype=float) for r in model.rotations_]
     factors = [r.T / np.sqrt(2 * s)[:, None] for r, s in zip(rotations, scalings, strict=True)]
     # logdet is the sum of the logs of the eigenvalues: no determinant overflows.
-    offsets = np.log(np.asarray(model.priors_, dtype=float))
+    offsets = _logs(model.priors_)
     offsets = offsets - 0.5 * np.array([np.log(s).sum() for s in scalings])
     means = np.asarray(model.means_, dtype=float)
     t = class_index(model, label)
@@ -147,12 +163,18 @@ def gaussian_nb_region(model: Foreign, label: Any, margin: float) -> Region:
             "larger var_smoothing."
         )
     factors = [np.diag(1 / np.sqrt(2 * v)) for v in variances]
-    offsets = np.log(np.asarray(model.class_prior_, dtype=float))
+    offsets = _logs(model.class_prior_)
     offsets = offsets - 0.5 * np.log(variances).sum(axis=1)
     means = np.asarray(model.theta_, dtype=float)
     t = class_index(model, label)
     anchors = _around(means[t], np.diag(np.sqrt(variances[t])))
     return gaussian_region(factors, means, offsets, model, label, margin, anchors)
+
+
+def _logs(priors: Foreign) -> FloatArray:
+    """Return the logarithms, -inf for a class without a prior."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.asarray(priors, dtype=float)))
 
 
 def _around(mean: FloatArray, axes: FloatArray) -> FloatArray:
