@@ -84,11 +84,49 @@ def test_positives_obey_the_same_rules(model, X):
         ({"bounds": {0: (5, 3)}}, "5 is not below 3"),
         ({"bounds": {0: 3}}, "must be a pair"),
         ({"bounds": {0: (np.nan, 1)}}, "leave no value"),
+        ({"bounds": {"a": ("1", 2)}}, r"bounds of 'a' must be numbers, or None.* Got \('1', 2\)"),
+        ({"bounds": {"a": "12"}}, "must be a pair"),
+        ({"bounds": [("a", 0, 1)]}, r"bounds must be a mapping such as \{'income': \(0, None\)\}"),
+        ({"decimals": ["a"]}, "decimals must be a mapping such as"),
+        ({"decimals": {"a": 0.5}}, "must be a whole number from -12 to 12. Got 0.5"),
+        ({"decimals": {"a": "2"}}, "must be a whole number from -12 to 12. Got '2'"),
+        ({"decimals": {"a": 99}}, "must be a whole number from -12 to 12. Got 99"),
+        ({"max_changes": 1.5}, "max_changes must be a whole number of at least 1.* Got 1.5"),
+        ({"max_changes": "2"}, "max_changes must be a whole number of at least 1.* Got '2'"),
+        ({"max_changes": True}, "max_changes must be a whole number of at least 1.* Got True"),
+        ({"max_changes": 0}, "max_changes must be a whole number of at least 1.* Got 0"),
+        ({"costs": {"a": "x"}}, "cost of 'a' must be a positive number. Got 'x'"),
+        ({"costs": {"a": None}}, "cost of 'a' must be a positive number. Got None"),
+        ({"costs": [2, 3]}, "costs must be a mapping"),
+        ({"relations": [({"a": np.nan}, 0)]}, "numbers must be finite. Got nan"),
+        ({"relations": [({"a": "x"}, 0)]}, "numbers must be finite. Got 'x'"),
+        ({"relations": [({"a": 1}, "0")]}, "numbers must be finite. Got '0'"),
+        ({"relations": [({"a": 0}, 1)]}, "speaks of no feature"),
+        ({"relations": ["1e999 * a <= 3"]}, "numbers must be finite. Got inf"),
+        ({"relations": "a <= 3"}, "relations must be a list"),
+        ({"frozen": "age"}, "frozen must be a list. Got 'age'"),
+        ({"integer": 3}, "integer must be a list. Got 3"),
+        ({"categories": {"job": "fixed"}}, "must be a list of categories. Got 'fixed'"),
+        ({"categories": ["job"]}, "categories must be a mapping"),
+        ({"transitions": {"job": ["fixed"]}}, "must map each category"),
+        ({"transitions": {"job": {"a": "bc"}}}, "'a' of 'job' may become must be a list"),
     ],
 )
 def test_impossible_rules_are_refused(rules, match):
     with pytest.raises(InputError, match=match):
         pertinent.Constraints(**rules)
+
+
+def test_numbers_of_numpy_are_numbers():
+    rules = pertinent.Constraints(
+        bounds={"a": (np.float32(0), np.int64(2))},
+        decimals={"a": np.int64(1)},
+        max_changes=np.int32(2),
+        costs={"a": np.float64(2)},
+        frozen=np.array(["b"]),
+        relations=[({"a": np.float64(1)}, np.int64(0))],
+    )
+    assert "at most 2 features change" in str(rules)
 
 
 def test_unknown_features_are_refused_before_any_work(model, X):

@@ -236,12 +236,82 @@ def test_wrong_rules_are_refused_at_once(rules, words):
         ({"categories": {"age": [1]}}, "holds numbers"),
         ({"integer": ["job"]}, "holds categories"),
         ({"bounds": {"job": (0, 1)}}, "holds categories"),
-        ({"decimals": {"income": 0.5}}, "must be an integer"),
+        ({"transitions": {"age": {}}}, "holds numbers"),
     ],
 )
 def test_rules_that_do_not_fit_the_data_are_refused(model, refused, X, rules, words):
     with pytest.raises(InputError, match=words):
         negatives(model, refused, X, **rules)
+
+
+@pytest.fixture(scope="module")
+def lenient(X, model):
+    """Return a model that takes categories it does not know."""
+    columns = ColumnTransformer(
+        [
+            ("n", StandardScaler(), NUMBERS),
+            ("c", OneHotEncoder(handle_unknown="ignore"), ["job", "education"]),
+        ]
+    )
+    return make_pipeline(columns, LogisticRegression()).fit(X, model.predict(X))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [{"retired": ["part time", "fixed"]}, lambda old, new: old == "retired" and new != "freelance"],
+    ids=["mapping", "function"],
+)
+def test_a_category_that_the_model_does_not_know_may_be_left(lenient, refused, X, rule):
+    rows = refused.assign(job=["retired", "student"] * 6 + ["retired"] * 13)
+    rows = rows[lenient.predict(rows) == "bad"]
+    others = ["income", "debt", "months", "age", "education"]
+    rules = Constraints(frozen=others, transitions={"job": rule})
+    found = pertinent.pertinent_negatives(lenient, rows, data=X, constraints=rules)
+    reach = ["part time", "fixed", "none"] if callable(rule) else ["part time", "fixed"]
+    for i, own in enumerate(rows["job"]):
+        options = pd.DataFrame([{**rows.iloc[i], "job": job} for job in reach], columns=list(rows))
+        good = np.array(reach)[lenient.predict(options) == "good"] if own == "retired" else []
+        assert found.status[i] == ("optimal" if len(good) else "infeasible")
+        if len(good):
+            assert found.points["job"].iloc[i] in good
+    assert set(found.status) == {"optimal", "infeasible"}
+    if not callable(rule):
+        explainer = pertinent.Explainer(lenient, data=X, constraints=rules)
+        for explanation in explainer.explain(rows[:3]):
+            assert pertinent.check(explanation.json(), lenient).ok
+
+
+def test_a_category_that_the_model_does_not_know_in_a_list_of_lists():
+    X = np.array([[i % 7, "ab"[i % 2]] for i in range(60)], dtype=object)
+    columns = ColumnTransformer(
+        [("n", StandardScaler(), [0]), ("c", OneHotEncoder(handle_unknown="ignore"), [1])]
+    )
+    y = (X[:, 0].astype(int) + 3 * (X[:, 1] == "b") > 5).astype(int)
+    model = make_pipeline(columns, LogisticRegression()).fit(X, y)
+    rules = Constraints(frozen=[0], transitions={1: {"new": ["b"]}})
+    found = pertinent.pertinent_negatives(model, [[4, "new"], [4, "odd"]], constraints=rules)
+    assert found.status.tolist() == ["optimal", "infeasible"]
+    assert found.points[0].tolist() == [4, "b"]
+
+
+def test_a_misspelt_origin_is_refused_all_the_same(lenient, refused, X):
+    with pytest.raises(InputError, match="Did you mean 'fixed'"):
+        negatives(lenient, refused, X, transitions={"job": {"fixd": ["none"]}})
+
+
+def test_allowed_categories_hold_for_the_sample_too(model, refused, X):
+    """A sample whose own category is not listed must change it, as a number out of its bounds."""
+    allowed = ["fixed", "freelance"]
+    found = negatives(model, refused, X, categories={"job": allowed})
+    assert (found.status == "optimal").all()
+    assert found.points["job"].isin(allowed).all()
+    outside = ~refused["job"].isin(allowed).to_numpy()
+    assert outside.any()
+    assert found.changed[outside, list(X).index("job")].all()
+    held = negatives(model, refused, X, categories={"job": allowed}, frozen=["job"])
+    assert (held.status[outside] == "infeasible").all()
+    assert "allowed categories of job; job frozen" in held.reason[outside][0]
+    assert (held.status[~outside] == "optimal").all()
 
 
 def test_a_baseline_must_suit_the_rules(model, refused, X):

@@ -131,11 +131,11 @@ def _findings(explanations: Explanations, document: dict[str, Any]) -> list[Find
     positive, negative = explanations.positive, explanations.negative
     predicted = asked.prepared.predict(table)[0]
     out = [_judged("the sample is predicted as said", predicted == positive.label[0])]
-    limits = positive_limits(asked.prepared, table.values, asked.question)
+    limits = positive_limits(asked.prepared, table, asked.question)
     out += _valid("what was enough", asked.prepared, positive, int(positive.label[0]), limits)
     out += _positive_proofs(asked, positive, unsure)
     untouched = positive.kept & explanations.avoided[:, None]
-    limits = negative_limits(asked.prepared, table.values, untouched)
+    limits = negative_limits(asked.prepared, table, untouched)
     name = "what would have changed it"
     out += _valid(name, asked.prepared, negative, int(negative.target_place[0]), limits)
     bound = recheck_negatives(asked.prepared, negative, untouched)

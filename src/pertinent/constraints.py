@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pertinent._constraint_checks import ends_of, require_well_formed
 from pertinent._constraint_words import in_words, range_text
 from pertinent._typing import FloatArray, IntArray
 from pertinent.domains import Domain, is_on_lattice
@@ -16,7 +18,7 @@ from pertinent.exceptions import InputError
 from pertinent.features import Features
 from pertinent.regions import Cell
 from pertinent.relations import Relation, read_relation, relation_rows
-from pertinent.tables import is_missing
+from pertinent.tables import Table, is_missing, values_of
 
 Feature = str | int
 Bound = tuple[float | None, float | None]
@@ -53,10 +55,12 @@ class Constraints:
         Take numbers with that many digits after the point, so that the value shown is the value
         that was checked; negative digits round before the point.
     categories : mapping of feature to list
-        The categories that may be changed to.
+        The only categories that points may have. Like ``bounds``, this holds for every point: a
+        sample whose own category is not listed must change it.
     transitions : mapping of feature to (mapping of category to list, or callable)
         The categories that each category may be changed to; one that is not listed stays. A
         callable gets the old and the new category, and returns whether the change is allowed.
+        The old one may be a category that the model does not know, where it takes such ones.
     relations : sequence of str or (mapping, number)
         Linear relations, e.g. ``"debt <= 0.4 * income"`` (see `pertinent.relations`).
     max_changes : int, optional
@@ -98,27 +102,7 @@ class Constraints:
     together: Sequence[Sequence[Feature]] = ()
 
     def __post_init__(self) -> None:
-        for feature, pair in self.bounds.items():
-            if not isinstance(pair, Sequence) or len(pair) != 2:
-                raise InputError(
-                    f"The bounds of {feature!r} must be a pair (low, high), with None for an "
-                    f"open side. Got {pair!r} instead."
-                )
-            low, high = _ends(pair)
-            if np.isnan(low) or np.isnan(high) or low > high:
-                raise InputError(
-                    f"The bounds of {feature!r} leave no value: {pair[0]} is not below {pair[1]}."
-                )
-        if isinstance(self.relations, str):
-            raise InputError(f"relations must be a list of relations. Got {self.relations!r}.")
-        if self.max_changes is not None and not self.max_changes >= 1:
-            raise InputError(f"max_changes must be at least 1. Got {self.max_changes!r} instead.")
-        for feature, cost in self.costs.items():
-            if not (np.isfinite(cost) and cost > 0):
-                raise InputError(
-                    f"The cost of {feature!r} must be a positive number. Got {cost!r}. To forbid "
-                    "a change, use frozen."
-                )
+        require_well_formed(self)
         self._relations  # noqa: B018 - a relation that cannot be read is refused here
 
     def __str__(self) -> str:
@@ -156,8 +140,17 @@ class Constraints:
         for name, rule in self.transitions.items():
             j = self._category(features, name, "transitions")
             if not callable(rule):
-                for value in [*rule, *(new for many in rule.values() for new in many)]:
-                    features.level(j, value)
+                for old, many in rule.items():
+                    self._require_origin(features, j, old)
+                    for new in many:
+                        features.level(j, new)
+
+    @staticmethod
+    def _require_origin(features: Features, j: int, old: Any) -> None:
+        """Refuse a category that no sample can have, or that is nearly spelled like a known one."""
+        close = difflib.get_close_matches(str(old), [str(v) for v in features.levels[j] or ()], 1)
+        if close or not features.has_other(j):
+            features.level(j, old)
 
     def _category(self, features: Features, name: Feature, rule: str) -> int:
         j = features.index(name)
@@ -168,12 +161,15 @@ class Constraints:
             )
         return j
 
-    def limits(self, features: Features, samples: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def limits(
+        self, features: Features, table: Table | FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and highest allowed values for each sample.
 
-        Shape (n, n_columns) where they depend on the sample, else (1, n_columns).
+        Shape (n, n_columns) where they depend on the sample, else (1, n_columns). A table knows
+        the names of categories that the model does not: ``transitions`` may speak of them.
         """
-        fixed = self._fixed(features)
+        fixed, samples = self._fixed(features), values_of(table)
         strange = fixed.strange
         theirs = bool(len(strange) and samples[:, strange].any())
         theirs |= any(not is_on_lattice(samples[:, j], d).all() for j, d in fixed.lattice)
@@ -187,7 +183,7 @@ class Constraints:
             np.maximum(lower[:, j], samples[:, j], out=lower[:, j])
         for j in fixed.keep_high:
             np.minimum(upper[:, j], samples[:, j], out=upper[:, j])
-        self._limit_categories(features, samples, upper)
+        self._limit_categories(features, table, upper)
         return lower, upper
 
     @cached_property
@@ -207,7 +203,7 @@ class Constraints:
         upper[strange] = 0.0
         for name, pair in self.bounds.items():
             j = features.column(name, "bounds")
-            lower[j], upper[j] = _ends(pair)
+            lower[j], upper[j] = ends_of(pair)
         held = np.flatnonzero(np.isin(features.owner, features.indices(self.frozen))).tolist()
         keep_low = [features.column(f, "increase_only") for f in self.increase_only]
         keep_high = [features.column(f, "decrease_only") for f in self.decrease_only]
@@ -224,7 +220,10 @@ class Constraints:
                 found += [int(features.first[j]) + p for p in places]
         return np.array(found, dtype=np.int64)
 
-    def _limit_categories(self, features: Features, samples: FloatArray, upper: FloatArray) -> None:
+    def _limit_categories(
+        self, features: Features, table: Table | FloatArray, upper: FloatArray
+    ) -> None:
+        samples = values_of(table)
         for name, chosen in self.categories.items():
             j = self._category(features, name, "categories")
             allowed = {features.level(j, value) for value in chosen}
@@ -236,24 +235,39 @@ class Constraints:
             columns = features.columns_of(j)
             allowed_from = self._transition_table(features, j, name)
             own = samples[:, columns].argmax(axis=1)
-            upper[:, columns] = np.minimum(upper[:, columns], allowed_from[own])
+            allowed_now = allowed_from[own]
+            if features.has_other(j) and isinstance(table, Table):
+                strange = np.flatnonzero(own == len(columns) - 1)
+                names = table.own_categories(j)[strange]
+                allowed_now[strange, :-1] = self._moves_from(features, j, name, names)
+            upper[:, columns] = np.minimum(upper[:, columns], allowed_now)
+
+    def _moves_from(
+        self, features: Features, j: int, name: Feature, strangers: Sequence[Any]
+    ) -> FloatArray:
+        """Return which categories may be changed to from those that the model does not know."""
+        levels = features.levels[j] or ()
+        moves = [[self._may_become(name, old, new) for new in levels] for old in strangers]
+        return np.array(moves, dtype=float).reshape(len(strangers), len(levels))
+
+    def _may_become(self, name: Feature, old: Any, new: Any) -> bool:
+        rule = self.transitions[name]
+        return bool(rule(old, new) if callable(rule) else new in rule.get(old, ()))
 
     def _transition_table(self, features: Features, j: int, name: Feature) -> FloatArray:
         """Return 1 where the category of the row may become that of the column."""
-        rule, levels = self.transitions[name], features.levels[j] or ()
+        levels = features.levels[j] or ()
         table = np.eye(len(features.columns_of(j)))
         for a, old in enumerate(levels):
             for b, new in enumerate(levels):
                 if a != b:
-                    table[a, b] = rule(old, new) if callable(rule) else new in rule.get(old, ())
+                    table[a, b] = self._may_become(name, old, new)
         return table
 
     def lattice(self, features: Features) -> dict[int, int]:
         """Return the digits after the point of each column that is confined to some."""
         digits = {features.column(name, "integer"): 0 for name in self.integer}
         for name, count in self.decimals.items():
-            if int(count) != count or not -12 <= count <= 12:
-                raise InputError(f"The decimals of {name!r} must be an integer. Got {count!r}.")
             column = features.column(name, "decimals")
             digits[column] = min(int(count), digits.get(column, int(count)))
         return digits
@@ -343,8 +357,3 @@ class Constraints:
                 for column in features.columns_of(self._category(features, name, words)):
                     note(int(column), "high", f"allowed {words} of {called(name)}")
         return rules
-
-
-def _ends(pair: Bound) -> tuple[float, float]:
-    low, high = pair
-    return (-np.inf if low is None else float(low)), (np.inf if high is None else float(high))

@@ -270,7 +270,7 @@ class Features:
             columns = [frame.get_column(name) for name in self._frame_names(frame)]
             values = self._columns(columns) if self.is_plain else self._mixed(columns)
         self._refuse_missing(values)
-        return Table(self, values, X if frame is None else frame)
+        return Table(self, values, array if frame is None else frame)
 
     @staticmethod
     def _as_array(X: Any) -> Any:

@@ -14,6 +14,7 @@ from pertinent.explanation import Negatives
 from pertinent.features import Table
 from pertinent.plausibility.judge import by_sample, measure
 from pertinent.prepared import Prepared
+from pertinent.tables import values_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ def nearest_contrast(
 ) -> Negatives:
     """Return the nearest point of another class for a batch predicted as ``labels`` (eq. 1)."""
     samples = table.values
-    lower, upper = negative_limits(prepared, samples, question.untouched)
+    lower, upper = negative_limits(prepared, table, question.untouched)
     if question.target is None:
         found = prepared.nearest(table, samples, "not", labels, lower, upper, changes=True)
         wanted = found.label
@@ -62,12 +63,13 @@ def nearest_contrast(
 
 
 def negative_limits(
-    prepared: Prepared, samples: FloatArray, untouched: BoolArray | None = None
+    prepared: Prepared, table: Table | FloatArray, untouched: BoolArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Return the allowed range of each sample's negative."""
-    lower, upper = prepared.constraints.limits(prepared.features, samples)
+    lower, upper = prepared.constraints.limits(prepared.features, table)
     if untouched is None:
         return lower, upper
+    samples = values_of(table)
     untouched = prepared.features.by_column(untouched)
     low = np.where(untouched, np.maximum(lower, samples), lower)
     return low, np.where(untouched, np.minimum(upper, samples), upper)

@@ -14,6 +14,7 @@ from pertinent.features import Table
 from pertinent.plausibility.judge import by_sample, measure
 from pertinent.prepared import Prepared
 from pertinent.projection.problem import distance
+from pertinent.tables import values_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ def two_phase(
     leave it. Phase 2 (eq. 6) holds the others at the baseline and projects the sample.
     """
     question = question.in_precision_of(table)
-    lower, upper = positive_limits(prepared, table.values, question)
+    lower, upper = positive_limits(prepared, table, question)
     sparse = _phase_one(prepared, table, labels, lower, upper, question)
     _fall_back_on_the_sample(prepared, table, lower, upper, question, sparse)
     off = turned_off(prepared, sparse.points, question)
@@ -68,12 +69,12 @@ def turned_off(prepared: Prepared, points: FloatArray, question: PositiveQuestio
 
 
 def positive_limits(
-    prepared: Prepared, samples: FloatArray, question: PositiveQuestion
+    prepared: Prepared, table: Table | FloatArray, question: PositiveQuestion
 ) -> tuple[FloatArray, FloatArray]:
     """Return the allowed range of phase 1: a single row where it does not depend on the sample."""
-    lower, upper = prepared.constraints.limits(prepared.features, samples)
+    lower, upper = prepared.constraints.limits(prepared.features, table)
     if question.between:
-        low, high = prepared.features.between(samples, question.baseline)
+        low, high = prepared.features.between(values_of(table), question.baseline)
         lower, upper = np.maximum(lower, low), np.minimum(upper, high)
     return lower, upper
 

@@ -19,7 +19,7 @@ def recheck_negatives(
 ) -> FloatArray:
     """Return the lower bound that each row's certificate proves for its negative."""
     samples = negatives.table.values
-    limits = negative_limits(prepared, samples, untouched)
+    limits = negative_limits(prepared, negatives.table, untouched)
     margin = prepared.asked_margin
     return _bounds(prepared, negatives.certificates, samples, limits, margin)
 
@@ -31,7 +31,7 @@ def recheck_positives(
     samples = positives.table.values
     question = question.in_precision_of(positives.table)
     margin = prepared.asked_margin
-    lower, upper = positive_limits(prepared, samples, question)
+    lower, upper = positive_limits(prepared, positives.table, question)
     centers = np.broadcast_to(question.baseline, samples.shape)
     first = _bounds(prepared, positives.certificates, centers, (lower, upper), margin)
     off = np.abs(positives.sparse_values - question.baseline) <= question.off_tol

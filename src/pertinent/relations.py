@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -75,9 +76,10 @@ def read_relation(relation: Any) -> list[Relation]:
         )
         if sense not in ("<=", ">=", "=="):
             raise InputError(f"A relation's sense must be '<=', '>=' or '=='. Got {sense!r}.")
-        numbers = {name: float(c) for name, c in coefficients.items()}
+        numbers = {name: _finite(c, relation) for name, c in coefficients.items()}
+        side = _finite(constant, relation)
         words = " + ".join(f"{c:g} * {name}" for name, c in numbers.items())
-        return [Relation(numbers, sense, float(constant), f"{words} {sense} {constant:g}")]
+        return [_one(numbers, sense, side, f"{words} {sense} {side:g}")]
     raise InputError(
         "A relation is a text such as 'debt <= 0.4 * income', or a tuple of coefficients and a "
         f"number such as ({{'debt': 1, 'income': -0.4}}, 0). Got {relation!r} instead."
@@ -110,11 +112,22 @@ def _from_text(text: str) -> list[Relation]:
             )
         both = _add(left, right, -1.0)
         constant = -both.pop(None, 0.0)
-        coefficients: dict[Feature, float] = {str(n): c for n, c in both.items() if c != 0.0}
-        if not coefficients:
-            raise InputError(f"The relation {text!r} speaks of no feature.")
-        found.append(Relation(coefficients, sense, constant, text))
+        terms: dict[Feature, float] = {str(n): _finite(c, text) for n, c in both.items()}
+        found.append(_one(terms, sense, _finite(constant, text), text))
     return found
+
+
+def _one(terms: Mapping[Feature, float], sense: str, constant: float, text: str) -> Relation:
+    coefficients = {name: c for name, c in terms.items() if c != 0.0}
+    if not coefficients:
+        raise InputError(f"The relation {text!r} speaks of no feature.")
+    return Relation(coefficients, sense, constant, text)
+
+
+def _finite(value: Any, relation: Any) -> float:
+    if isinstance(value, Real) and np.isfinite(value):
+        return float(value)
+    raise InputError(f"A relation's numbers must be finite. Got {value!r} in {relation!r}.")
 
 
 _Terms = dict[str | None, float]

@@ -103,6 +103,10 @@ class Table:
         unused = self.features.unused
         return all(self.features.reads_as_numbers(self._source_column(j)) for j in unused)
 
+    def own_categories(self, j: int) -> Any:
+        """Return the category of each sample, those that the model does not know included."""
+        return self._raw_column(j, self.values)
+
     def _raw_column(self, j: int, points: FloatArray) -> Any:
         features = self.features
         if not features.is_category(j):
@@ -248,6 +252,11 @@ class Table:
             if new:
                 dtype = type(dtype)([*dtype.categories, *new], ordered=dtype.ordered)
         return nw.from_native(type(native)(values, dtype=dtype, name=name), series_only=True)
+
+
+def values_of(samples: Table | FloatArray) -> FloatArray:
+    """Return the columns of a table, or of samples that are nothing else."""
+    return samples.values if isinstance(samples, Table) else samples
 
 
 def _takes(frame: nw.DataFrame[Any]) -> bool:

@@ -103,14 +103,14 @@ def _decoded(
     baseline = np.broadcast_to(asked.question.baseline, table.values.shape)
     # Categories and the sample's own values are quoted; only new numbers are rounded.
     new = number_columns(features) & (positive.values[rows] != table.values)
-    kept_limits = positive_limits(asked.prepared, table.values, asked.question)
+    kept_limits = positive_limits(asked.prepared, table, asked.question)
     kept = round_valid(
         asked.prepared, table, positive.values[rows],
         new & features.by_column(positive.kept[rows]), baseline,
         positive.label[rows], kept_limits, steps,
     )  # fmt: skip
     untouched = (positive.kept & explanations.avoided[:, None])[rows]
-    limits = negative_limits(asked.prepared, table.values, untouched)
+    limits = negative_limits(asked.prepared, table, untouched)
     changed = round_valid(
         asked.prepared, table, negative.values[rows],
         number_columns(features) & features.by_column(negative.changed[rows]), table.values,
