@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,7 @@ class Answers:
     """Nearest points for a batch of rows, checked against the model.
 
     ``label`` is the place in ``classes`` of the class each point is predicted as; -1 if none.
+    ``gap`` is the relative gap to the bound within which an answer is optimal; -1: it never is.
     """
 
     points: FloatArray
@@ -29,6 +31,7 @@ class Answers:
     second: dict[int, FloatArray]
     certificates: tuple[Certified, ...]
     blend: NDArray[np.object_]
+    gap: FloatArray
 
     def __len__(self) -> int:
         return len(self.points)
@@ -56,6 +59,7 @@ class Answers:
             second,
             tuple(c.expand(rows) for c in self.certificates),
             self.blend[rows],
+            self.gap[rows],
         )
 
 
@@ -126,12 +130,27 @@ def blank(centers: FloatArray) -> Answers:
         second={},
         certificates=(),
         blend=np.full(n, None, dtype=object),
+        gap=np.full(n, -1.0),
     )
+
+
+_ARRAYS = ("points", "objective", "bound", "status", "unique", "label", "reason", "blend", "gap")
+
+
+def merged(centers: FloatArray, parts: Sequence[tuple[IntArray, Answers]]) -> Answers:
+    """Return the answers of all rows from those of disjoint groups of them."""
+    whole, certificates = blank(centers), []
+    for rows, part in parts:
+        for name in _ARRAYS:
+            getattr(whole, name)[rows] = getattr(part, name)
+        whole.second.update({int(rows[i]): point for i, point in part.second.items()})
+        certificates += [Certified(c.key, rows[c.rows], c.certificate) for c in part.certificates]
+    return replace(whole, certificates=tuple(certificates))
 
 
 def replaced(answers: Answers, rows: IntArray, again: Answers) -> Answers:
     """Return the answers with some rows solved anew."""
-    for name in ("points", "objective", "bound", "status", "unique", "label", "reason", "blend"):
+    for name in _ARRAYS:
         getattr(answers, name)[rows] = getattr(again, name)
     second = {i: p for i, p in answers.second.items() if i not in set(rows.tolist())}
     second.update({int(rows[i]): p for i, p in again.second.items()})

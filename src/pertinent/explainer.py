@@ -30,9 +30,14 @@ from pertinent.explanation import Explanations, Negatives, Positives, overwritte
 from pertinent.features import Features, Table
 from pertinent.gathering import Gathering, gather
 from pertinent.models import region_function
-from pertinent.negative import NegativeQuestion, nearest_contrast, target_places
+from pertinent.negative import (
+    NegativeQuestion,
+    nearest_contrast,
+    propose_negatives,
+    target_places,
+)
 from pertinent.plausibility import Plausibility
-from pertinent.positive import PositiveQuestion, two_phase
+from pertinent.positive import PositiveQuestion, propose_positives, two_phase
 from pertinent.prepared import Prepared
 from pertinent.projection import Options
 from pertinent.views.words import Wording
@@ -431,12 +436,17 @@ class Explainer:
         self, table: Table, target: IntArray | None
     ) -> tuple[Positives, Negatives, BoolArray]:
         labels = self.prepared.predict(table)
-        positive = two_phase(self.prepared, table, labels, self.question)
-        avoid = self.overlap == "avoid"
-        question = NegativeQuestion(target, positive.kept if avoid else None)
+        proposed = propose_positives(self.prepared, table, labels, self.question)
+        if self.overlap == "allow":
+            contrasts = propose_negatives(self.prepared, table, labels, NegativeQuestion(target))
+            # Few rows cost the model's calls more than anything else: it judges all at once.
+            together = [proposed.first, proposed.second, contrasts.found]
+            sparse, close, found = self.prepared.judge(together)
+            none = np.zeros(len(table), dtype=bool)
+            return proposed.judged(sparse, close), contrasts.judged(found), none
+        positive = proposed.judged(*self.prepared.judge([proposed.first, proposed.second]))
+        question = NegativeQuestion(target, positive.kept)
         negative = nearest_contrast(self.prepared, table, labels, question)
-        if not avoid:
-            return positive, negative, np.zeros(len(table), dtype=bool)
         # Where nothing is left without the positive's features, they are allowed after all.
         avoided = negative.found
         rows = np.flatnonzero(~avoided)

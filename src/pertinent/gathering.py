@@ -67,6 +67,8 @@ class Gathering(Generic[R]):
         """Return the results of all batches as one."""
         if self._first is None:
             raise ValueError("No batch was added.")
+        if self._first.table is self._table:
+            return self._first
         if not self._parts:
             return replace(self._first, table=self._table)
         lists = {name: tuple(v) for name, v in self._parts.items() if isinstance(v, list)}

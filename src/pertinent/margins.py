@@ -18,8 +18,9 @@ from pertinent.regions import LazyCells, Region, row_products
 
 #: Unit roundoff in double and in single precision.
 ROUNDOFF, ROUNDOFF_SINGLE = 2.0**-53, 2.0**-24
-#: The smallest and the largest margin to begin with.
-LEAST, MOST = 1e-18, 1e-3
+#: The margins to begin with: powers of 10, from the smallest to the largest.
+LADDER = 10.0 ** np.arange(-18, -2)
+LEAST = float(LADDER[0])
 #: A region is measured at this margin to see what one unit of margin means for its rows.
 STEP = 2.0**-10
 
@@ -75,7 +76,7 @@ def first_margins(sizes: TermSizes | None, centers: FloatArray, single: bool) ->
         return np.full(len(centers), 1e-6 if single else 1e-12)
     # Broadcast centers (a baseline for everyone) are looked at once.
     some = centers[:1] if len(centers) and centers.strides[0] == 0 else centers
-    need = 4 * (centers.shape[1] + 4) * roundoff * sizes.of(some)
     # In single precision the worst case would cost more than a second try.
-    powers = np.ceil(np.log10(np.clip(need / 4 if single else need, LEAST, MOST)))
-    return np.array(np.broadcast_to(10.0**powers, len(centers)))
+    need = (1 if single else 4) * (centers.shape[1] + 4) * roundoff * sizes.of(some)
+    margins = LADDER[np.minimum(np.searchsorted(LADDER, need), len(LADDER) - 1)]
+    return margins if len(some) == len(centers) else np.repeat(margins, len(centers))

@@ -13,7 +13,7 @@ from pertinent.exceptions import InputError
 from pertinent.explanation import Negatives
 from pertinent.features import Table
 from pertinent.plausibility.judge import by_sample, measure
-from pertinent.prepared import Prepared
+from pertinent.prepared import Prepared, Proposal
 from pertinent.tables import values_of
 
 
@@ -46,20 +46,41 @@ def target_places(prepared: Prepared, target: Any, n: int) -> IntArray | None:
     return prepared.places(target)
 
 
+@dataclass(frozen=True, eq=False)
+class NegativeProposal:
+    """The nearest contrasts, not yet judged."""
+
+    prepared: Prepared
+    table: Table
+    labels: IntArray
+    target: IntArray | None
+    found: Proposal
+
+    def judged(self, found: Answers) -> Negatives:
+        """Return the negatives, from the points that the model accepts."""
+        wanted = found.label if self.target is None else self.target
+        return _result(self.prepared, self.table, self.labels, wanted, found)
+
+
 def nearest_contrast(
     prepared: Prepared, table: Table, labels: IntArray, question: NegativeQuestion
 ) -> Negatives:
     """Return the nearest point of another class for a batch predicted as ``labels`` (eq. 1)."""
-    samples = table.values
+    proposal = propose_negatives(prepared, table, labels, question)
+    return proposal.judged(*prepared.judge([proposal.found]))
+
+
+def propose_negatives(
+    prepared: Prepared, table: Table, labels: IntArray, question: NegativeQuestion
+) -> NegativeProposal:
+    """Return the points of `nearest_contrast`, for the model to judge."""
+    samples, target = table.values, question.target
     lower, upper = negative_limits(prepared, table, question.untouched)
-    if question.target is None:
-        found = prepared.nearest(table, samples, "not", labels, lower, upper, changes=True)
-        wanted = found.label
-    else:
-        _refuse_own_class(prepared, labels, question.target)
-        found = prepared.nearest(table, samples, "is", question.target, lower, upper, changes=True)
-        wanted = question.target
-    return _result(prepared, table, labels, wanted, found)
+    if target is not None:
+        _refuse_own_class(prepared, labels, target)
+    kind, wanted = ("not", labels) if target is None else ("is", target)
+    found = prepared.propose(table, samples, kind, wanted, lower, upper, changes=True)
+    return NegativeProposal(prepared, table, labels, target, found)
 
 
 def negative_limits(

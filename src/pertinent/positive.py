@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
-from pertinent.answers import Answers
+from pertinent.answers import Answers, replaced
 from pertinent.certificate import FAILED, FEASIBLE, OPTIMAL
 from pertinent.explanation import Positives
 from pertinent.features import Table
 from pertinent.plausibility.judge import by_sample, measure
-from pertinent.prepared import Prepared
+from pertinent.prepared import Prepared, Proposal
 from pertinent.projection.problem import distance
 from pertinent.tables import values_of
 
@@ -38,7 +38,48 @@ class PositiveQuestion:
 
     def in_precision_of(self, table: Table) -> PositiveQuestion:
         """Return the question with base values that can be handed out exactly."""
-        return replace(self, baseline=table.as_handed_out(self.baseline))
+        baseline = table.as_handed_out(self.baseline)
+        return self if baseline is self.baseline else replace(self, baseline=baseline)
+
+
+@dataclass(frozen=True, eq=False)
+class PositiveProposal:
+    """Both phases solved, not yet judged; the second trusts the first.
+
+    ``place`` is the row of phase 1 for each sample: where its range is the same for everyone,
+    its answer depends on the class alone and is solved once a class.
+    """
+
+    prepared: Prepared
+    table: Table
+    labels: IntArray
+    question: PositiveQuestion
+    lower: FloatArray
+    upper: FloatArray
+    first: Proposal
+    place: IntArray | None
+    held: BoolArray
+    second: Proposal
+
+    def judged(self, sparse: Answers, close: Answers) -> Positives:
+        """Return the positives, from both phases as the model accepts them."""
+        sparse = sparse if self.place is None else sparse.expand(self.place)
+        _fall_back_on_the_sample(
+            self.prepared, self.table, self.lower, self.upper, self.question, sparse
+        )
+        off = turned_off(self.prepared, sparse.points, self.question)
+        held = off & sparse.found[:, None]
+        # Phase 2 sees of phase 1 only what it turned off: it stands unless that has changed.
+        rows = np.flatnonzero((held != self.held).any(axis=1))
+        if len(rows):
+            close = replaced(close, rows, self._second_phase(rows, held[rows]))
+        return _joined(self.prepared, self.table, self.labels, self.question, sparse, close, off)
+
+    def _second_phase(self, rows: IntArray, held: BoolArray) -> Answers:
+        some = self.table.take(rows)
+        lower, upper = (b[rows] if len(b) > 1 else b for b in (self.lower, self.upper))
+        low, high = held_limits(lower, upper, self.question, held)
+        return self.prepared.nearest(some, some.values, "is", self.labels[rows], low, high)
 
 
 def two_phase(
@@ -49,13 +90,26 @@ def two_phase(
     Phase 1 (eq. 5) projects the baseline onto the region of the predicted class: few features
     leave it. Phase 2 (eq. 6) holds the others at the baseline and projects the sample.
     """
+    proposal = propose_positives(prepared, table, labels, question)
+    return proposal.judged(*prepared.judge([proposal.first, proposal.second]))
+
+
+def propose_positives(
+    prepared: Prepared, table: Table, labels: IntArray, question: PositiveQuestion
+) -> PositiveProposal:
+    """Return both phases of `two_phase`, for the model to judge."""
     question = question.in_precision_of(table)
     lower, upper = positive_limits(prepared, table, question)
-    sparse = _phase_one(prepared, table, labels, lower, upper, question)
-    _fall_back_on_the_sample(prepared, table, lower, upper, question, sparse)
-    off = turned_off(prepared, sparse.points, question)
-    close = _phase_two(prepared, table, labels, lower, upper, question, off, sparse.found)
-    return _joined(prepared, table, labels, question, sparse, close, off)
+    first, place = _phase_one(prepared, table, labels, lower, upper, question)
+    points, found = first.answers.points, first.answers.found
+    if place is not None:
+        points, found = points[place], found[place]
+    held = turned_off(prepared, points, question) & found[:, None]
+    low, high = held_limits(lower, upper, question, held)
+    second = prepared.propose(table, table.values, "is", labels, low, high)
+    return PositiveProposal(
+        prepared, table, labels, question, lower, upper, first, place, held, second
+    )
 
 
 def turned_off(prepared: Prepared, points: FloatArray, question: PositiveQuestion) -> BoolArray:
@@ -86,15 +140,14 @@ def _phase_one(
     lower: FloatArray,
     upper: FloatArray,
     question: PositiveQuestion,
-) -> Answers:
+) -> tuple[Proposal, IntArray | None]:
     if len(lower) > 1 or len(labels) <= 1 or by_sample(prepared.within):
         centers = np.broadcast_to(question.baseline, table.values.shape)
-        return prepared.nearest(table, centers, "is", labels, lower, upper)
+        return prepared.propose(table, centers, "is", labels, lower, upper), None
     # The same range for everyone: the answer depends on the class alone.
-    classes, inverse = np.unique(labels, return_inverse=True)
+    classes, place = np.unique(labels, return_inverse=True)
     centers = np.broadcast_to(question.baseline, (len(classes), len(question.baseline)))
-    once = prepared.nearest(table, centers, "is", classes, lower, upper)
-    return once.expand(inverse)
+    return prepared.propose(table, centers, "is", classes, lower, upper), place
 
 
 def _fall_back_on_the_sample(
@@ -109,28 +162,15 @@ def _fall_back_on_the_sample(
     asks_more = prepared.within is not None or prepared.min_proba is not None
     if asks_more or prepared.asked_margin > 0 or prepared.constraints.speaks_of_values:
         return
+    failed = sparse.status == FAILED
+    if not failed.any():
+        return
     samples = table.values
-    inside = ((samples >= lower) & (samples <= upper)).all(axis=1)
-    rows = np.flatnonzero((sparse.status == FAILED) & inside)
+    rows = np.flatnonzero(failed & ((samples >= lower) & (samples <= upper)).all(axis=1))
     if len(rows):
         sparse.points[rows] = samples[rows]
         sparse.objective[rows] = distance(samples[rows], question.baseline, prepared.weights)
         sparse.status[rows], sparse.reason[rows] = FEASIBLE, None
-
-
-def _phase_two(
-    prepared: Prepared,
-    table: Table,
-    labels: IntArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    question: PositiveQuestion,
-    off: BoolArray,
-    found: BoolArray,
-) -> Answers:
-    """Project the samples with the turned-off features held at the baseline."""
-    low, high = held_limits(lower, upper, question, off & found[:, None])
-    return prepared.nearest(table, table.values, "is", labels, low, high)
 
 
 def held_limits(

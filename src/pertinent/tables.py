@@ -71,6 +71,8 @@ class Table:
 
     def take(self, rows: IntArray | slice) -> Table:
         """Return some of the rows."""
+        if isinstance(rows, slice) and rows == slice(0, len(self)):
+            return self
         is_array = isinstance(self.source, np.ndarray)
         known = isinstance(self.source, nw.DataFrame) or is_array
         source = self.source[rows] if known else None
@@ -87,8 +89,8 @@ class Table:
 
         An array of shape (n, n_features): the points themselves if every feature is a number.
         """
-        if self.features.is_plain and self._all_numbers:
-            return points
+        if not self.features.levels and self._all_numbers:
+            return points if self.features.is_plain else points[:, self.features.first]
         out = np.empty((len(points), len(self.features)), dtype=object)
         for j in range(len(self.features)):
             out[:, j] = self._raw_column(j, points)
@@ -140,6 +142,11 @@ class Table:
         carried[np.isnan(values)] = None
         return carried
 
+    @property
+    def takes_any_points(self) -> bool:
+        """Whether points go to the model as plain numbers, whichever sample they belong to."""
+        return isinstance(self.source, np.ndarray) and self.features.is_plain and self._all_numbers
+
     def for_model(self, points: FloatArray) -> Any:
         """Return points as the model's ``predict`` takes them."""
         if self.features.named and isinstance(self.source, nw.DataFrame):
@@ -178,6 +185,8 @@ class Table:
 
     def _array(self, points: FloatArray) -> Any:
         values = self.raw(points)
+        if values.dtype == object and getattr(self.source, "dtype", np.dtype(object)).kind in "fiu":
+            values = values.astype(float)  # categories that are numbers in a table of numbers
         single = values.dtype != object and self.single_precision and self._single_columns.all()
         return values.astype(np.float32) if single else values
 

@@ -106,7 +106,7 @@ def proved_bounds(
     upper: FloatArray,
 ) -> FloatArray:
     """Return the bound each row of multipliers proves, ``inf`` for a ray that proves emptiness."""
-    start = np.clip(centers, lower, upper)
+    start = np.minimum(np.maximum(centers, lower), upper)
     slopes = row_products(y, np.ascontiguousarray(G.T))
     excess = (y * (row_products(start, G) - h)).sum(1)
     proved = dual_values(slopes, excess, start, centers, weights, lower, upper)

@@ -77,7 +77,7 @@ class Task:
 
     def start(self) -> FloatArray:
         """Return the point of the bounds nearest to each center."""
-        return np.clip(self.centers, self.lower, self.upper)
+        return np.minimum(np.maximum(self.centers, self.lower), self.upper)
 
     def take(self, rows: IntArray) -> Task:
         """Return the task of some rows only."""

@@ -29,14 +29,19 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
         # Weights are positive, so a center that already lies inside is its only nearest point.
         unique[(points == task.centers).all(axis=1)] = 1
         return unique, {}
-    y = np.maximum(proofs.multipliers, 0.0)
+    y = _certain(proofs.multipliers, task)
     can_rise, can_fall = _free_directions(task, points, y)
     free = can_rise | can_fall
+    if not free.any():
+        unique[:] = 1
+        return unique, {}
     tight = y > 0
     n_free, n_tight = free.sum(axis=1), tight.sum(axis=1)
     unique[n_free == 0] = 1
     # One feature with zero reduced cost under a positive multiplier: its row determines it.
     unique[(n_free == 1) & (n_tight >= 1)] = 1
+    if (unique == 1).all():
+        return unique, {}
     _by_rank(task.cell.G, free, tight, n_free, n_tight, unique)
     witnesses: dict[int, FloatArray] = {}
     undecided = np.flatnonzero(unique < 0)
@@ -49,6 +54,15 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
             if point is not None:
                 witnesses[int(i)] = point
     return unique, witnesses
+
+
+def _certain(multipliers: FloatArray, task: Task) -> FloatArray:
+    """Return the multipliers without those that rounding alone may have left.
+
+    A row with a positive multiplier is tight at every optimum; one of 1e-17 proves no such thing.
+    """
+    steepest = np.abs(task.cell.G / task.weights).max(axis=1, initial=0.0)
+    return np.where(multipliers * steepest > FLAT, multipliers, 0.0)
 
 
 def _free_directions(task: Task, points: FloatArray, y: FloatArray) -> tuple[BoolArray, BoolArray]:

@@ -1,0 +1,208 @@
+"""A model with its regions, in the units of the samples; everything is computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from pertinent._typing import FloatArray, Foreign, IntArray
+from pertinent.constraints import Constraints
+from pertinent.exceptions import InputError, unknown_name
+from pertinent.features import Features, Table
+from pertinent.margins import STEP, TermSizes, first_margins, term_sizes
+from pertinent.models import model_classes, region_function
+from pertinent.models.confidence import confident
+from pertinent.plausibility import Densities, Hulls
+from pertinent.projection import Options
+from pertinent.regions import Region
+
+#: Default margins: enough for ``predict`` to agree in double and in single precision.
+MARGIN, MARGIN_SINGLE = 1e-9, 1e-5
+
+
+@dataclass(eq=False)
+class ModelRegions:
+    """A model with its regions, features, weights and rules.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    features : Features
+    weights : ndarray of shape (n_features,)
+    constraints : Constraints
+    margin : float or None
+        None: what ``predict`` needs in the precision of the samples.
+    options : Options
+    min_proba : float, optional
+        The probability that the model must give to the class of each point.
+    within : Densities, Hulls or None
+        Where points are plausible.
+    """
+
+    model: Foreign
+    features: Features
+    weights: FloatArray
+    constraints: Constraints = field(default_factory=Constraints)
+    margin: float | None = None
+    options: Options = field(default_factory=Options)
+    min_proba: float | None = None
+    within: Densities | Hulls | None = None
+
+    def __post_init__(self) -> None:
+        # Kept, not looked up again: a process that solves a batch may not know the registration.
+        self._region_of = region_function(self.model)
+        if self.min_proba is not None:
+            self._region_of = confident(self.min_proba)
+        self.classes = model_classes(self.model)
+        self._regions: dict[tuple[str, int, float], tuple[Region, IntArray]] = {}
+        self._sizes: dict[tuple[str, int], TermSizes | None] = {}
+        self._plain: Self | None = None
+        self._largest_weight = float(self.weights.max(initial=0.0))
+        self.region("is", 0, 0.0)  # an unsupported model fails here, before any work
+
+    def without_plausibility(self) -> Self:
+        """Return the same without plausibility; made once."""
+        if self.within is None:
+            return self
+        if self._plain is None:
+            self._plain = replace(self, within=None)
+        return self._plain
+
+    @property
+    def asked_margin(self) -> float:
+        """The margin that bounds and statuses speak of: what the user asked for, 0 by default."""
+        return 0.0 if self.margin is None else self.margin
+
+    def first_margins(
+        self, table: Table, centers: FloatArray, kind: str, labels: IntArray
+    ) -> FloatArray:
+        """Return the margin to solve each row with first: asked for, and enough for rounding."""
+        if len(labels) and (len(labels) == 1 or (labels == labels[0]).all()):
+            sizes = self._term_sizes(kind, int(labels[0]))
+            margins = first_margins(sizes, centers, table.single_precision)
+        else:
+            margins = np.empty(len(centers))
+            for k in np.unique(labels):
+                rows = np.flatnonzero(labels == k)
+                sizes = self._term_sizes(kind, int(k))
+                margins[rows] = first_margins(sizes, centers[rows], table.single_precision)
+        return np.maximum(margins, self.asked_margin)
+
+    def _term_sizes(self, kind: str, k: int) -> TermSizes | None:
+        key = (kind, k)
+        if key not in self._sizes:
+            plain, tight = (self.region(kind, k, margin)[0] for margin in (0.0, STEP))
+            self._sizes[key] = term_sizes(plain, tight)
+        return self._sizes[key]
+
+    def margin_for(self, table: Table) -> float:
+        """Return one margin for all rows, in the precision of the samples."""
+        if self.margin is not None:
+            return self.margin
+        return MARGIN_SINGLE if table.single_precision else MARGIN
+
+    def predict(self, table: Table, points: FloatArray | None = None) -> IntArray:
+        """Return the places in ``classes`` of the model's own predictions."""
+        own = points is None
+        if points is None:
+            points = table.values
+        if not len(points):
+            return np.zeros(0, dtype=np.int64)
+        labels = np.asarray(self.model.predict(table.for_model(points)))
+        if own and self.features.fills:
+            self._require_same_when_filled(table, labels)
+        if labels.ndim != 1:
+            raise InputError(
+                f"{type(self.model).__name__} predicts several outputs at once; explain one "
+                "output at a time with a single-output classifier."
+            )
+        return self.places(labels)
+
+    def _require_same_when_filled(self, table: Table, labels: Any) -> None:
+        """Refuse samples that the model sees otherwise with their missing values filled in."""
+        source = table.as_given()
+        if source is None:
+            return
+        other = np.flatnonzero(np.asarray(self.model.predict(source)) != labels)
+        if len(other):
+            raise InputError(
+                f"With its missing values filled in, a sample ({len(other)} of {len(table)}) is "
+                "predicted otherwise: the model reads them in more ways than its imputer's. Fill "
+                "them first."
+            )
+
+    def places(self, labels: Any) -> IntArray:
+        """Return the places of labels in ``classes``."""
+        labels = np.asarray(labels)
+        if labels.dtype == self.classes.dtype and labels.dtype.kind in "iufUSb":
+            place = np.searchsorted(self.classes, labels).clip(0, len(self.classes) - 1)
+            if (self.classes[place] == labels).all():
+                return np.asarray(place, dtype=np.int64)
+        known = {label: k for k, label in enumerate(self.classes.tolist())}
+        out = np.empty(len(labels), dtype=np.int64)
+        for i, label in enumerate(labels.tolist()):
+            if label not in known:
+                raise unknown_name("label", label, self.classes.tolist())
+            out[i] = known[label]
+        return out
+
+    def region(self, kind: str, k: int, margin: float) -> tuple[Region, IntArray]:
+        """Return a region in the units of the samples, and the class of each of its cells."""
+        key = (kind, k, margin)
+        if key not in self._regions:
+            self._regions[key] = self._build_region(kind, k, margin)
+        return self._regions[key]
+
+    def _build_region(self, kind: str, k: int, margin: float) -> tuple[Region, IntArray]:
+        if kind == "is":
+            region = self._region_of(self.model, self.classes.tolist()[k], margin)
+            if region.dim != self.features.dim:
+                raise InputError(
+                    f"The model's regions have {region.dim} features, its samples "
+                    f"{self.features.dim}."
+                )
+            related = self.constraints.relation_cell(self.features)
+            if related is not None:
+                region = region.intersect(related)
+            if isinstance(self.within, Densities):
+                region = self.within.inside(region, k, margin)
+            return region, np.full(len(region), k)
+        outside = self._outside(k, margin)
+        if outside is not None:
+            return outside, np.full(len(outside), -1)
+        return self.others(k, margin)
+
+    def others(self, k: int, margin: float) -> tuple[Region, IntArray]:
+        """Return the regions of all classes but one, and the class of each cell."""
+        whole, labels = Region((), self.features.dim), np.zeros(0, dtype=np.int64)
+        for other in range(len(self.classes)):
+            if other != k:
+                region, own = self.region("is", other, margin)
+                whole, labels = whole.union(region), np.concatenate([labels, own])
+        return whole, labels
+
+    def _outside(self, k: int, margin: float) -> Region | None:
+        """Return where class k does not win, by ``margin``; None where the form is not known.
+
+        The points of all other classes are often easier to describe together than one by one:
+        under linear scores they are half-spaces. Which class wins there, ``predict`` tells.
+        What is plausible depends on the class, so they are then taken one by one.
+        """
+        if self.min_proba is not None:
+            return None  # where one class is not likely enough, no other need be
+        if self.within is not None or self.asked_margin > 0:
+            return None  # a margin that was asked for holds against every class
+        region = self._region_of(self.model, self.classes.tolist()[k], -margin).complement()
+        related = self.constraints.relation_cell(self.features)
+        if region is None or related is None:
+            return region
+        return region.intersect(related)
+
+    def asked(self, key: tuple[str, int]) -> str:
+        """Return what a region means, in words."""
+        label = self.classes.tolist()[key[1]]
+        if key[0] == "is":
+            return f"is predicted as {label!r}"
+        return f"is predicted as any class other than {label!r}"
