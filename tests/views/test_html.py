@@ -89,7 +89,12 @@ def test_report_dom(applicants, tmp_path):
     assert ("html", "lang", "en") in dom.attributes
     assert any(name == "content" and "width=device-width" in value
                for tag, name, value in dom.attributes if tag == "meta")  # fmt: skip
-    for words in ("A title", "LogisticRegression", "age frozen", "Certificate of what was enough"):
+    for words in (
+        "A title",
+        "LogisticRegression",
+        "age, marital, bad credit record and price stay as they are",
+        "Certificate of what was enough",
+    ):
         assert words in dom.text
     assert "@media print" in page
 
@@ -123,3 +128,13 @@ def test_report_of_a_thousand_rows_is_small(features, tmp_path):
     result = pertinent.Explainer(model, data=frame, constraints=rules).explain(frame)
     size = result.report(tmp_path / "r.html").stat().st_size
     assert size < 2_000_000
+
+
+def test_a_feature_that_both_was_enough_and_would_change_it_says_both(applicants):
+    both = next(e for e in applicants if e.summary()["overlap"])
+    name = next(
+        f["text"] for f in both.summary()["features"] if f["name"] == both.summary()["overlap"][0]
+    )
+    strip = both.html().split(f"<b>{name}</b>")[1].split("</li>")[0]
+    assert "→" in strip
+    assert "was enough" in strip

@@ -71,3 +71,13 @@ def test_plot_image(digits):
     assert [len(ax.images) for ax in axes] == [1, 1, 1]
     with pytest.raises(ValueError, match="has 49 values, and there are 64 features"):
         digits[0].plot(image_shape=(7, 7))
+
+
+def test_counts_have_no_fractions(digits):
+    """A few samples: no half of one on an axis."""
+    figure = digits.plot_summary()
+    titles = ("Size of the smallest change", "How many features")
+    axes = [ax for ax in figure.axes if ax.get_title() in titles]
+    assert len(axes) == 2
+    for ax in axes:
+        assert all(float(tick).is_integer() for tick in ax.get_yticks())

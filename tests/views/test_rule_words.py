@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 import pertinent
 from pertinent.views.population import summarize_population
 from pertinent.views.report import report_html
-from pertinent.views.rule_words import called_by, renamed
+from pertinent.views.rule_words import called_by, renamed, rule_lines
 
 NAMES = ("time_left", "amount", "records")
 WORDING = pertinent.Wording(
@@ -52,15 +52,23 @@ def test_every_rule_is_renamed():
         costs={"amount": 3.0},
         together=[["amount", "records"]],
     )
-    words = str(renamed(rules, called_by(WORDING, NAMES)))
-    assert words == (
-        "bad credit record frozen; 0 <= loan amount <= 10; time left <= 3; time left may only "
-        "increase; time left may only decrease; loan amount is a whole number; time left has at "
-        "most 1 decimal; bad credit record is one of yes; bad credit record changes only from no "
-        "to yes; loan amount <= 2 * time left; 1 * loan amount + 2 * bad credit record <= 7; at "
-        "most 2 features change; loan amount and bad credit record change together; loan amount "
-        "costs 3 times as much"
-    )
+    lines = rule_lines(renamed(rules, called_by(WORDING, NAMES)))
+    assert lines == [
+        "bad credit record stays as it is",
+        "loan amount is between 0 and 10",
+        "time left is at most 3",
+        "time left may only increase",
+        "time left may only decrease",
+        "loan amount is a whole number",
+        "time left has at most 1 decimal",
+        "bad credit record is one of yes",
+        "bad credit record changes only from no to yes",
+        "loan amount <= 2 * time left",
+        "1 * loan amount + 2 * bad credit record <= 7",
+        "at most 2 features change",
+        "loan amount and bad credit record change together",
+        "loan amount costs 3 times as much",
+    ]
 
 
 def test_features_that_are_called_the_same_keep_their_names():

@@ -56,8 +56,8 @@ def strips(summary: Summary, most: int = 12) -> tuple[list[Strip], int]:
 
 def _strip(feature: Summary, kept: Summary | None, changed: Summary | None) -> Strip:
     marks = {"baseline": feature["baseline"], "sample": feature["sample"]}
+    own = kept is not None and kept["exact"] == feature["sample"]
     if kept is not None:
-        own = kept["exact"] == feature["sample"]
         marks["kept"] = feature["sample"] if own else kept["value"]
     if changed is not None:
         marks["changed"] = changed["value"]
@@ -67,6 +67,9 @@ def _strip(feature: Summary, kept: Summary | None, changed: Summary | None) -> S
         name: with_unit(feature, value) if name == "changed" else plain(value)
         for name, value in marks.items()
     }
+    # New values are valid as they are printed, so they are printed in full.
+    if kept is not None and not own:
+        texts["kept"] = plain(kept["value"], exact=True)
     if changed is not None:
         texts["changed"] = with_unit(feature, changed["value"], exact=True)
     typical = None

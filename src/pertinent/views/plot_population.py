@@ -91,6 +91,7 @@ def _distances(ax: Any, population: Summary) -> None:
         ax.axvline(median, color=INK, linewidth=1)
         ax.text(median, ax.get_ylim()[1], f" median {median:.3g}", va="top", fontsize=9)
     ax.set_ylabel(f"{population['subject']}s", fontsize=9)
+    _whole(ax.yaxis)
     _plain_frame(ax)
 
 
@@ -123,6 +124,7 @@ def _sizes(ax: Any, population: Summary) -> None:
         ax.bar(at[: len(counts)] + shift, counts, width=0.26, color=colour, label=label)
     ax.legend(frameon=False, fontsize=8)
     ax.set_xticks(at if longest < 15 else at[:: max(longest // 8, 1)])
+    _whole(ax.yaxis)
     _plain_frame(ax)
 
 
@@ -143,6 +145,7 @@ def _outcomes(ax: Any, population: Summary) -> None:
         ax.text(0, y + 0.33, "; ".join(rest), fontsize=8, color=GREY, va="top")
     ax.set_yticks([0, 1], ["was enough", "would\nchange it"], fontsize=9)
     ax.set_ylim(1.8, -0.5)
+    _whole(ax.xaxis)
     _plain_frame(ax)
     reasons = population["negative"]["reasons"]
     if reasons:
@@ -153,6 +156,11 @@ def _wrapped(text: str, width: int = 52) -> str:
     import textwrap
 
     return "\n".join(textwrap.wrap(text, width)[:4])
+
+
+def _whole(axis: Any) -> None:
+    """Let an axis of counts have no fractions."""
+    axis.get_major_locator().set_params(integer=True)
 
 
 def _plain_frame(ax: Any) -> None:

@@ -140,7 +140,10 @@ def _strips(summary: Summary, place: dict[str, int]) -> list[list[Any]]:
         texts = s.texts
         new = texts.get("changed", "")
         numbers = [-1 if m is None else round(1000 * m) for m in marks]
-        out.append([place[s.name], *numbers, texts["sample"], new, texts["baseline"]])
+        strip = [place[s.name], *numbers, texts["sample"], new, texts["baseline"]]
+        if texts.get("kept", texts["sample"]) != texts["sample"]:
+            strip.append(texts["kept"])
+        out.append(strip)
     return out
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pertinent.constraints import Constraints, Feature
 from pertinent.relations import Relation
-from pertinent.views.words import Wording, label_text
+from pertinent.views.words import Wording, label_text, listed, plain
 
 if TYPE_CHECKING:
     from pertinent.asked import Asked
@@ -64,13 +64,51 @@ def feature_text(wording: Wording, name: str) -> str:
 
 def rules_text(prepared: Prepared, called: Called) -> str:
     """Return all that points must obey beside the prediction, in words."""
-    rules = str(renamed(prepared.constraints, called))
-    parts = [] if rules == "none" else [rules]
+    parts = rule_lines(renamed(prepared.constraints, called))
     if prepared.min_proba is not None:
         parts.append(f"a probability of at least {prepared.min_proba:g}")
     if prepared.within is not None:
         parts.append(f"every point is {prepared.within.words()}")
     return "; ".join(parts) or "none"
+
+
+def rule_lines(rules: Constraints) -> list[str]:
+    """Return the rules as short sentences; features with the same rule share one.
+
+    Examples
+    --------
+    >>> from pertinent import Constraints
+    >>> from pertinent.views.rule_words import rule_lines
+    >>> rules = Constraints(frozen=["age", "job"], bounds={"income": (0, None), "time": (6, 72)})
+    >>> rule_lines(rules)
+    ['age and job stay as they are', 'income is at least 0', 'time is between 6 and 72']
+    """
+    lines = _shared(rules.frozen, "stays as it is", "stay as they are")
+    by_range: dict[tuple[float | None, float | None], list[Feature]] = {}
+    for name, (low, high) in rules.bounds.items():
+        by_range.setdefault((low, high), []).append(name)
+    for (low, high), names in by_range.items():
+        words = _range(low, high)
+        lines += _shared(names, f"is {words}", f"are {words}")
+    for direction, some in (("increase", rules.increase_only), ("decrease", rules.decrease_only)):
+        lines += _shared(some, f"may only {direction}", f"may only {direction}")
+    lines += _shared(rules.integer, "is a whole number", "are whole numbers")
+    rest = replace(rules, frozen=(), bounds={}, increase_only=(), decrease_only=(), integer=())
+    return lines if str(rest) == "none" else [*lines, *str(rest).split("; ")]
+
+
+def _shared(names: Sequence[Feature], one: str, many: str) -> list[str]:
+    if not names:
+        return []
+    return [f"{listed([str(name) for name in names])} {one if len(names) == 1 else many}"]
+
+
+def _range(low: float | None, high: float | None) -> str:
+    if low is None and high is None:
+        return "free"
+    if high is None:
+        return f"at least {plain(low)}"
+    return f"at most {plain(high)}" if low is None else f"between {plain(low)} and {plain(high)}"
 
 
 def renamed(rules: Constraints, called: Called) -> Constraints:

@@ -37,9 +37,9 @@
     s.textContent = text;
     parent.append(" ", s);
   };
-  // One strip: [feature, baseline, sample, kept, changed, low, high, own text, new text], places
-  // in thousandths, -1 where there is none.
-  const strip = ([f, b, s, k, c, low, high, own, fresh, base]) => {
+  // One strip: [feature, baseline, sample, kept, changed, low, high, own text, new text, base text,
+  // text of what was enough if it is not the own value]; places in thousandths, -1 where none is.
+  const strip = ([f, b, s, k, c, low, high, own, fresh, base, kept]) => {
     const li = document.createElement("li");
     const name = document.createElement("b");
     name.textContent = data.features[f];
@@ -54,7 +54,7 @@
     const side = document.createElement("span");
     side.textContent = own;
     if (c >= 0) span(side, "p-changed", `→ ${fresh}`);
-    else span(side, "p-kept", "was enough");
+    if (k >= 0) span(side, "p-kept", kept ? `(${kept} was enough)` : "was enough");
     span(side, "p-soft", `${data.usual} ${base}`);
     li.append(name, track, side);
     return li;
