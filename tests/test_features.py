@@ -8,8 +8,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from linear_models import data
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
 
 import pertinent
 from pertinent.exceptions import InputError
@@ -120,3 +123,48 @@ def test_unnamed_features_get_numbers():
     X, y = data("iris")
     model = LogisticRegression().fit(X, y)
     assert Features.of(model, X).names == ("x0", "x1", "x2", "x3")
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_whole_numbers_stay_whole_where_a_row_has_no_answer(kind):
+    rng = np.random.default_rng(0)
+    columns = {
+        "age": rng.integers(18, 80, 60),
+        "level": rng.integers(0, 9, 60).astype(np.uint8),
+        "income": rng.normal(size=60),
+    }
+    frame = pd.DataFrame(columns)
+    model = LogisticRegression(max_iter=5000).fit(
+        frame, frame["age"] / 10 + frame["level"] + frame["income"] > 9
+    )
+    given = kind(columns)
+    # Every coefficient is positive: who is above the boundary cannot get below it by increasing.
+    rules = pertinent.Constraints(integer=["age", "level"], increase_only=list(columns))
+    found = pertinent.pertinent_negatives(model, given, constraints=rules)
+    assert (found.status == np.where(model.predict(frame), "infeasible", "optimal")).all()
+    assert set(found.status) == {"infeasible", "optimal"}
+    if kind is pd.DataFrame:  # the integers of NumPy cannot be missing, those of pandas can
+        kinds = [str(dtype) for dtype in found.points.dtypes]
+        assert kinds == ["Int64", "UInt8", "float64"]
+        missing = found.points["age"].isna().tolist()
+    else:
+        assert found.points.schema == given.schema
+        ages = found.points["age"]
+        missing = (ages.is_null().to_pylist if kind is pa.table else ages.is_null().to_list)()
+    assert missing == (~found.found).tolist()
+
+
+def test_numbers_that_the_model_bins_come_back_as_numbers():
+    X = np.arange(40.0).reshape(20, 2)
+    model = make_pipeline(KBinsDiscretizer(3, encode="ordinal"), LogisticRegression())
+    found = pertinent.pertinent_negatives(model.fit(X, X[:, 0] > 15), X)
+    assert found.points.dtype == float
+
+
+def test_categories_that_are_numbers_come_back_as_numbers():
+    X = np.column_stack([np.arange(40) % 3, np.arange(40.0)])
+    columns = ColumnTransformer([("c", OneHotEncoder(), [0]), ("n", "passthrough", [1])])
+    model = make_pipeline(columns, LogisticRegression(max_iter=1000)).fit(X, X[:, 1] > 15)
+    found = pertinent.pertinent_negatives(model, X)
+    assert found.points.dtype == float
+    assert (model.predict(found.points) != model.predict(X)).all()

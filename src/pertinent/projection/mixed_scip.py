@@ -205,7 +205,7 @@ def _ask_scip(
     for group in domain.groups:
         model.addCons(scip.quicksum(x[k] for k in group) == 1)
     for bins in domain.bins:
-        for k, low, high in zip(bins.columns, bins.low, bins.high, strict=True):
+        for k, low, high in zip(bins.columns, *_allowed_ends(domain, bins), strict=True):
             if np.isfinite(low):
                 model.addConsIndicator(-x[bins.column] <= -float(low), binvar=x[k])
             if np.isfinite(high):
@@ -221,6 +221,18 @@ def _ask_scip(
     if not model.getNSols():
         return None, bound
     return np.array([model.getVal(v) for v in x]), bound
+
+
+def _allowed_ends(domain: Domain, bins: Bins) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest and the largest allowed number of each bin.
+
+    Between two neighbours on a lattice an edge is out of the reach of SCIP's tolerance.
+    """
+    j = bins.column
+    if j not in domain.lattice:
+        return bins.low, bins.high
+    own = None if domain.own is None else domain.own[:, j]
+    return domain.ceil(j, bins.low, own), domain.floor(j, bins.high, own)
 
 
 def _tie_excess(model: Any, bins: Bins, number: Any, excess: Any, x: list[Any]) -> None:
