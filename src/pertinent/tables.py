@@ -235,8 +235,9 @@ class Table:
         if dtype == nw.Boolean:
             truth = [None if g else bool(v) for v, g in zip(values, gone, strict=True)]
             return self._like_source(name, truth, missing=bool(gone.any()))
-        if dtype in _INTEGERS and not gone.any() and (values == np.round(values)).all():
-            return self._like_source(name, values.astype(np.int64), missing=False)
+        if dtype in _INTEGERS and (values == np.round(values))[~gone].all():
+            whole = values.astype(np.int64) if not gone.any() else _or_none(values.tolist())
+            return self._like_source(name, whole, missing=bool(gone.any()))
         kept = nw.Float32 if dtype == nw.Float32 else nw.Float64
         return nw.new_series(name, values, kept, backend=self.source.implementation)
 
@@ -253,14 +254,22 @@ class Table:
             return named
         native = column.to_native()
         dtype: Any = native.dtype
-        if missing and getattr(dtype, "kind", "O") in "biu" and isinstance(dtype, np.dtype):
-            dtype = object  # neither truth values nor whole numbers of NumPy can be missing
+        if missing and isinstance(dtype, np.dtype) and dtype.kind in "iu":
+            # int64 cannot hold a missing value, Int64 of pandas can
+            dtype = dtype.name.replace("i", "I").replace("u", "U")
+        if missing and isinstance(dtype, np.dtype) and dtype.kind == "b":
+            dtype = object  # truth values of NumPy cannot be missing
         if hasattr(dtype, "categories"):
             # A category that this very column never listed is added, not lost.
             new = [v for v in dict.fromkeys(values) if v is not None and v not in dtype.categories]
             if new:
                 dtype = type(dtype)([*dtype.categories, *new], ordered=dtype.ordered)
         return nw.from_native(type(native)(values, dtype=dtype, name=name), series_only=True)
+
+
+def _or_none(values: Sequence[float]) -> list[int | None]:
+    """Return whole numbers, None where one is missing."""
+    return [None if value != value else int(value) for value in values]
 
 
 def values_of(samples: Table | FloatArray) -> FloatArray:
