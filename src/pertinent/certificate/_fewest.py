@@ -251,6 +251,7 @@ class _Sample:
         )[0]
         spent = (self.weights * np.abs(self.rest - self.center))[~support].sum()
         holds = proved - spent >= value if np.isfinite(value) else np.isinf(proved)
+        holds = holds and certificate.trusted().all()
         return (~support)[None].astype(float), np.array([1.0 if holds else 0.0])
 
     def closest_single(self) -> float:

@@ -77,6 +77,7 @@ _OWN = {
     "argument": "_fewest.Argument",
     "sufficient": "_sufficient.SufficientProofs",
     "rival-sets": "_sufficient.RivalSetProofs",
+    "halving": "_halving.HalvingProofs",
     "rivals": "_rivals.RivalProofs",
     "cuts": "_cuts.CutProofs",
     "sweep": "_sweep.SweepProofs",

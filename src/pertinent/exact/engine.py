@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise, product
 
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray
-from pertinent.certificate import INFEASIBLE, Argument, Certificate, LinearProofs
+from pertinent.certificate import INFEASIBLE, Argument, Block, Certificate, LinearProofs
+from pertinent.certificate._halving import HalvingProofs
 from pertinent.certificate._linear import REACH
 from pertinent.exact.choices import Choices, cell_gains, with_forced
 from pertinent.exact.smallest import exclude
@@ -29,6 +31,8 @@ from pertinent.regions import Cell, Region
 
 #: Supports judged together.
 AT_ONCE = 64
+#: Parts of a support's range that are searched by themselves.
+MOST_PARTS = 64
 #: A support must be better by this share to replace the best one: below it is a tie.
 TIE = 1e-9
 #: A row counts as excluding a support whose cost it puts this close to the best; for quadratic
@@ -157,9 +161,51 @@ class Pool:
         cost = np.where(np.isnan(found.objective), np.inf, cost)
         reached = min(best, float(cost.min(initial=np.inf)))
         spent = np.where(supports, 0.0, self.weights * np.abs(self.rest - self.center)).sum(1)
+        before = len(self.doubtful)
         for k, mask in enumerate(supports):
             self._learn(k, mask, found, float(found.bound[k] - spent[k]), reached)
-        return found.points, cost
+        points = found.points
+        for mask in self.doubtful[before:]:
+            k = int((supports == mask).all(axis=1).argmax())
+            point, least = self._in_parts(mask)
+            if least < cost[k]:
+                points[k], cost[k] = point, least
+        self._settle(before, min(reached, float(cost.min(initial=np.inf))))
+        return points, cost
+
+    def _in_parts(self, mask: BoolArray) -> tuple[FloatArray, float]:
+        """Return the nearest point over parts of the range: a local method may have missed it."""
+        on = np.flatnonzero(mask)
+        ends = [self._cuts(int(j)) for j in on]
+        if self.cell.is_linear or np.prod([len(e) - 1 for e in ends]) > MOST_PARTS:
+            return self.rest, np.inf
+        parts = list(product(*(pairwise(e) for e in ends)))
+        low = np.repeat(self.rest[None], len(parts), axis=0)
+        high = low.copy()
+        low[:, on], high[:, on] = np.moveaxis(np.array(parts), 2, 0)
+        centers = np.broadcast_to(self.center, low.shape)
+        found = project(centers, Region((self.cell,)), self.weights, low, high, self.options)
+        cost = (self.weights * np.abs(found.points - self.center))[:, mask].sum(axis=1)
+        cost = np.where(np.isnan(found.objective), np.inf, cost)
+        return found.points[cost.argmin()], float(cost.min())
+
+    def _cuts(self, j: int) -> FloatArray:
+        """Return where to cut a feature's range: at the center, and halfway from it to an end."""
+        low, high, center = self.low[j], self.high[j], self.center[j]
+        cuts = [low, (low + center) / 2, center, (high + center) / 2, high]
+        inside = [v for v in cuts if low <= v <= high]
+        return np.unique([*(v for v in inside if np.isfinite(v)), low, high])
+
+    def _settle(self, before: int, best: float) -> None:
+        """Look again at doubtful supports now that the best is known better."""
+        left = []
+        for mask in self.doubtful[before:]:
+            proof = self._halve(mask, best)
+            if proof is None:
+                left.append(mask)
+            else:
+                self.excluded.append((mask, proof, best))
+        self.doubtful[before:] = left
 
     def _learn(
         self, k: int, mask: BoolArray, found: Projections, bound: float, best: float
@@ -174,11 +220,28 @@ class Pool:
                 return
             del self.multipliers[-1], self.ray[-1]
         rounding = 1e-12 * float((self.weights * (np.abs(self.center) + np.abs(self.rest))).sum())
-        if none or bound >= best * (1 - self.gap) - rounding:
-            proof = found.certificate.take(np.array([k]))
-            self.excluded.append((mask, proof, np.inf if none else bound + rounding))
-        else:
+        proof = found.certificate.take(np.array([k]))
+        value = np.inf if none else bound + rounding
+        if not proof.trusted().all():
+            value = 0.0  # a solver's word
+        if value < best * (1 - self.gap):
+            halved = self._halve(mask, best)
+            proof, value = (proof, value) if halved is None else (halved, best)
+        # What excludes this support no more than at a lower cost may still do so later on.
+        self.excluded.append((mask, proof, value))
+        if value < best * (1 - self.gap):
             self.doubtful.append(mask)
+
+    def _halve(self, mask: BoolArray, best: float) -> Certificate | None:
+        """Return the proof that a support costs no less than the best, by halving boxes."""
+        low, high = np.where(mask, self.low, self.rest), np.where(mask, self.high, self.rest)
+        spent = float((self.weights * np.abs(self.rest - self.center))[~mask].sum())
+        claim = spent + best * (1 - self.gap / 2)
+        proofs = HalvingProofs(np.array([claim]))
+        args = (self.cell, self.center[None], self.weights, low[None], high[None])
+        if self.cell.is_linear or proofs.bounds(*args)[0] < claim:
+            return None
+        return Certificate(1, (Block(0, np.array([0]), proofs),))
 
     def _shrunk(self, y: FloatArray, mask: BoolArray) -> FloatArray:
         """Return multipliers whose slopes stay below the weights where a feature has no end."""

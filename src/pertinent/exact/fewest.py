@@ -121,6 +121,7 @@ class Batch:
         self.claim = np.zeros(n)
         self.value = np.zeros(n)
         self.searches: dict[int, Search] = {}
+        self.hints: dict[int, Best] = {}
         self.out = Fewest(
             points=np.full((n, d), np.nan),
             cost=np.full(n, np.nan),
@@ -217,7 +218,7 @@ class Batch:
             if best is not None and not search.stopped:
                 self.value[row] = best.cost * (1 - 2 * search.gap)
         if best is not None:
-            self.mask[row], self.have[row] = best.mask, True
+            self.mask[row], self.have[row], self.hints[row] = best.mask, True, best
 
     def begin(self, row: int, region: Region, listed: list[BoolArray]) -> Search:
         """Return a fresh search for one sample."""
@@ -254,7 +255,9 @@ class Batch:
 
     def nearest(self, rows: IntArray, mask: BoolArray) -> Answers:
         """Return the closest points with all but the masked features at rest."""
-        low, high = self._held(rows, mask)
+        return self._within(rows, *self._held(rows, mask))
+
+    def _within(self, rows: IntArray, low: FloatArray, high: FloatArray) -> Answers:
         return self.prepared.nearest(
             self.table.take(rows),
             self.samples[rows],
@@ -269,15 +272,45 @@ class Batch:
         if not len(rows):
             return
         answers, out = self.nearest(rows, self.mask[rows]), self.out
-        on = np.where(self.mask[rows], self.prepared.weights, 0.0)
+        answers = self._towards_hints(rows, answers)
         out.points[rows], out.label[rows] = answers.points, answers.label
-        out.cost[rows] = (on * np.abs(answers.points - self.samples[rows])).sum(axis=1)
+        out.cost[rows] = self._cost(rows, answers.points)
         out.status[rows] = np.where(answers.found, FEASIBLE, FAILED)
         out.reason[rows] = answers.reason
         if first:
             # What the closed forms claim; the check decides.
             easy = np.array([int(i) not in self.searches for i in rows], dtype=bool)
             self.value[rows[easy]] = np.nan_to_num(out.cost[rows[easy]] * (1 - 2 * CLOSED))
+
+    def _cost(self, rows: IntArray, points: FloatArray) -> FloatArray:
+        """Return the distance of the features that are on."""
+        on = np.where(self.mask[rows], self.prepared.weights, 0.0)
+        return np.asarray((on * np.abs(points - self.samples[rows])).sum(axis=1))
+
+    def _towards_hints(self, rows: IntArray, answers: Answers) -> Answers:
+        """Look between the sample and the search's own point where that one is closer.
+
+        A local method may miss it; whatever lies between costs no more.
+        """
+        cost = self._cost(rows, answers.points)
+        hinted = {j: self.hints[int(i)] for j, i in enumerate(rows) if int(i) in self.hints}
+        some = [j for j, hint in hinted.items() if not cost[j] <= hint.cost * (1 + CLOSED)]
+        if not some:
+            return answers
+        points = np.array([hinted[j].point for j in some])
+        low, high = self._held(rows[some], self.mask[rows[some]])
+        # A hair more room, for the margin.
+        room = 1e-4 * np.abs(points - self.samples[rows[some]])
+        low = np.maximum(low, np.minimum(points, self.samples[rows[some]]) - room)
+        high = np.minimum(high, np.maximum(points, self.samples[rows[some]]) + room)
+        again = self._within(rows[some], low, high)
+        with np.errstate(invalid="ignore"):
+            better = ~(self._cost(rows[some], again.points) >= cost[some]) & again.found
+        closer = np.flatnonzero(better)
+        places = np.array(some)[closer]
+        for name in ("points", "label", "status", "reason"):
+            getattr(answers, name)[places] = getattr(again, name)[closer]
+        return answers
 
     def _again(self) -> None:
         """Where predict refuses the point, look for a support with a larger margin."""

@@ -47,7 +47,7 @@ def minimal_sets(sets: BoolArray) -> IntArray:
     _, first = np.unique(sets, axis=0, return_index=True)
     first = np.sort(first)
     some = sets[first].astype(np.float32)
-    count = some.sum(axis=1)
+    count = np.asarray(some.sum(axis=1))
     # T_j lies in T_i and is smaller:  |T_i and T_j| = |T_j| < |T_i|.
     larger = np.any((some @ some.T == count) & (count < count[:, None]), axis=1)
     return np.asarray(first[np.logical_not(larger)])
@@ -56,7 +56,9 @@ def minimal_sets(sets: BoolArray) -> IntArray:
 def smallest_hitting(sets: BoolArray, start: int, limits: Limits) -> Hitting:
     """Return the smallest set that hits all sets; none of fewer than ``start`` features does."""
     n_sets, d = sets.shape
-    gains = Gains(sets[None].astype(float), np.ones((1, n_sets)), sets.any(axis=0)[None])
+    gains = Gains(
+        sets[None].astype(float), np.ones((1, n_sets)), np.asarray(sets.any(axis=0))[None]
+    )
     none = np.zeros((0, n_sets))
     easy = Limits(min(EASY, limits.nodes), limits.deadline)
     for size in range(start, d + 1):

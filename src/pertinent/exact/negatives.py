@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from math import comb
 from typing import Any
 
 import numpy as np
 
 from pertinent._typing import IntArray
-from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE
+from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.exact.contrasts import further_contrasts
 from pertinent.exact.fewest import Ask, Fewest, fewest_features
 from pertinent.exact.question import Effort
@@ -23,6 +24,9 @@ from pertinent.negative import (
     negative_limits,
 )
 from pertinent.prepared import Prepared
+
+#: Sets of features that may be looked at only to prove an answer that is known already.
+FEW_SETS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,36 +174,78 @@ def _limited(
     question: FewChanges,
     negatives: Negatives,
 ) -> Negatives:
-    """Solve again where the nearest point changes too much; others are optimal as they are."""
+    """Solve again where the nearest point changes too much, or was not proved."""
     most = int(question.max_changes or 0)
-    rows = np.flatnonzero(negatives.found & (negatives.changed.sum(axis=1) > most))
+    search = _Limited(prepared, table, labels, question)
+    too_many = negatives.changed.sum(axis=1) > most
     if question.alternatives:
-        rows = np.flatnonzero(negatives.found)
-    if not len(rows):
-        return negatives
-    part = replace(
-        question,
-        target=None if question.target is None else question.target[rows],
-        untouched=None if question.untouched is None else question.untouched[rows],
+        too_many[:] = True
+    negatives = search.replace(negatives, np.flatnonzero(negatives.found & too_many), always=True)
+    if comb(table.values.shape[1], most) <= FEW_SETS:
+        # What could not be proved of all points may be of those with so few changes.
+        unproved = ~too_many & (negatives.status_code == FEASIBLE)
+        negatives = search.replace(negatives, np.flatnonzero(unproved), always=False)
+    return negatives
+
+
+@dataclass(frozen=True, eq=False)
+class _Limited:
+    """The search for the nearest points with few changes, for some of the samples."""
+
+    prepared: Prepared
+    table: Table
+    labels: IntArray
+    question: FewChanges
+
+    def replace(self, negatives: Negatives, rows: IntArray, always: bool) -> Negatives:
+        """Return the negatives with some rows searched again; unless always, if proved then."""
+        if not len(rows):
+            return negatives
+        again = self._search(rows)
+        if not always:
+            good = np.flatnonzero(again.status_code == OPTIMAL)
+            rows, again = rows[good], _some(again, good)
+        others: list[Any] = list(negatives.alternatives)
+        for i, found in zip(rows, again.alternatives, strict=True):
+            others[int(i)] = found
+        return replace(overwritten(negatives, rows, again), alternatives=tuple(others))
+
+    def _search(self, rows: IntArray) -> Negatives:
+        question, some = self.question, self.table.take(rows)
+        part = replace(
+            question,
+            target=None if question.target is None else question.target[rows],
+            untouched=None if question.untouched is None else question.untouched[rows],
+        )
+        ask = replace(
+            _ask(self.prepared, some, self.labels[rows], part),
+            at_most=min(int(question.max_changes or 0), self.table.values.shape[1]),
+            alternatives=question.alternatives,
+        )
+        found = fewest_features(self.prepared, some, ask)
+        return replace(
+            _negatives(self.prepared, some, self.labels[rows], part, found),
+            objective=found.cost,
+            bound=found.cost_bound,
+            certificates=found.cost_certificates,
+        )
+
+
+def _some(negatives: Negatives, rows: IntArray) -> Negatives:
+    """Return the negatives of some of the samples."""
+    arrays = {
+        f.name: getattr(negatives, f.name)[rows]
+        for f in fields(negatives)
+        if f.name != "classes" and isinstance(getattr(negatives, f.name), np.ndarray)
+    }
+    return replace(
+        negatives,
+        table=negatives.table.take(rows),
+        certificates=tuple(c.expand(rows) for c in negatives.certificates),
+        alternatives=tuple(negatives.alternatives[int(i)] for i in rows),
+        second={},
+        **arrays,
     )
-    some = table.take(rows)
-    ask = replace(
-        _ask(prepared, some, labels[rows], part),
-        at_most=min(most, table.values.shape[1]),
-        alternatives=question.alternatives,
-    )
-    found = fewest_features(prepared, some, ask)
-    again = replace(
-        _negatives(prepared, some, labels[rows], part, found),
-        objective=found.cost,
-        bound=found.cost_bound,
-        certificates=found.cost_certificates,
-    )
-    merged = overwritten(negatives, rows, again)
-    others: list[Any] = [()] * len(table)
-    for j, i in enumerate(rows):
-        others[int(i)] = again.alternatives[j]
-    return replace(merged, alternatives=tuple(others))
 
 
 def _negatives(

@@ -32,6 +32,11 @@ class Effort:
     time_limit: float | None = None
     gap: float = 1e-6
 
+    @classmethod
+    def of(cls, time_limit: float | None, gap: float | None) -> Effort:
+        """Return the effort asked for; None leaves the default."""
+        return cls(time_limit=time_limit, gap=cls.gap if gap is None else gap)
+
     def __post_init__(self) -> None:
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError(f"time_limit must be a number above 0. Got {self.time_limit!r}.")

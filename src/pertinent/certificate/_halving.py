@@ -1,0 +1,168 @@
+"""Few features that move: boxes halved until each holds no cheaper point.
+
+With most features held, a cell has few variables left. A box of them is closed as soon as
+
+    its cost          sum_i w_i |x_i - c_i|          is at least the claim everywhere,
+    a row             f(x) <= 0                      holds nowhere, or
+    a Lagrangian      cost(x) + y f(x), with y >= 0  is at least the claim everywhere,
+
+since cost is at least the Lagrangian where the row holds. With the middle m of a box and its half
+widths r, and ``t = x - m``, a quadratic ``f(m) + g't + t'At`` is bounded below by the least of
+``g_i t_i + A_ii t_i^2`` for each feature alone, less ``|A_ij| r_i r_j`` for each pair. Boxes that
+stay open are halved. The proof is the claim; checking it repeats the halving.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.certificate._proofs import Proofs
+from pertinent.regions import Cell
+
+#: Open boxes at any time, and rounds of halving, after which the claim counts as not proved.
+MOST_BOXES, MOST_ROUNDS = 8_000, 160
+#: Features that may move.
+MOST_FEATURES = 6
+ROUNDING = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class HalvingProofs(Proofs):
+    """Claims that no point of the cell within the bounds costs less.
+
+    Parameters
+    ----------
+    claimed : ndarray of shape (n,)
+        ``inf``: there is no point at all.
+    """
+
+    claimed: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.claimed)
+
+    def take(self, rows: IntArray) -> HalvingProofs:
+        """Return the proofs of the given rows."""
+        return HalvingProofs(self.claimed[rows])
+
+    def bounds(
+        self,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the claims that the halving confirms; else what the bounds alone cost."""
+        start = np.clip(centers, lower, upper)
+        proved = (weights * np.abs(start - centers)).sum(axis=1)
+        for i in np.flatnonzero(self.claimed > proved):
+            free = upper[i] > lower[i]
+            if not cell.exponentials and free.sum() <= MOST_FEATURES:
+                few = _Few.of(cell, free, start[i], centers[i], weights)
+                spent = float((weights * np.abs(start[i] - centers[i]))[~free].sum())
+                if few.closes(lower[i][free], upper[i][free], float(self.claimed[i]) - spent):
+                    proved[i] = self.claimed[i]
+        proved[(lower > upper).any(axis=1)] = np.inf
+        return proved
+
+
+@dataclass(frozen=True, eq=False)
+class _Few:
+    """What is left of a cell when all but a few features are held: rows ``t'At + g't + c <= 0``.
+
+    ``t`` is the step from the center.
+    """
+
+    A: FloatArray
+    g: FloatArray
+    c: FloatArray
+    weights: FloatArray
+    center: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        cell: Cell,
+        free: BoolArray,
+        held: FloatArray,
+        center: FloatArray,
+        weights: FloatArray,
+    ) -> _Few:
+        origin = np.where(free, center, held)
+        count = int(free.sum())
+        A = [np.zeros((len(cell.G), count, count))]
+        A += [row.A[np.ix_(free, free)][None] for row in cell.quadratics]
+        g = [cell.G[:, free], *(row.gradient(origin[None])[:, free] for row in cell.quadratics)]
+        c = [cell.G @ origin - cell.h, *(row.value(origin[None]) for row in cell.quadratics)]
+        rows = np.concatenate(A), np.concatenate(g), np.concatenate(c)
+        return cls(*rows, weights[free], center[free])
+
+    def closes(self, lower: FloatArray, upper: FloatArray, claim: float) -> bool:
+        """Return whether no point of the box costs less than the claim."""
+        reach = claim / self.weights
+        low = np.maximum(lower - self.center, -reach)[None]
+        high = np.minimum(upper - self.center, reach)[None]
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            return False
+        for _ in range(MOST_ROUNDS):
+            if not len(low):
+                return True
+            open_ = self._open(low, high, claim)
+            low, high = _halved(low[open_], high[open_], self.weights)
+            if len(low) > MOST_BOXES:
+                return False
+        return False
+
+    def _open(self, low: FloatArray, high: FloatArray, claim: float) -> BoolArray:
+        """Return the boxes that none of the three arguments closes."""
+        nearest = np.maximum(np.maximum(low, -high), 0.0)
+        cost = nearest @ self.weights
+        middle, half = (low + high) / 2, (high - low) / 2
+        # On one side of the center the cost is linear; across it, at least 0.
+        side = np.where(low >= 0, 1.0, np.where(high <= 0, -1.0, 0.0)) * self.weights
+        paid = (side * middle).sum(axis=1)
+        open_ = cost < claim
+        for A, g, c in zip(self.A, self.g, self.c, strict=True):
+            slope = g + 2 * middle @ A
+            terms = (middle @ A) * middle, middle * g
+            value = terms[0].sum(axis=1) + terms[1].sum(axis=1) + c
+            size = np.abs(terms[0]).sum(axis=1) + np.abs(terms[1]).sum(axis=1) + abs(c)
+            off = np.abs(A - np.diag(np.diag(A)))
+            pairs = ((half @ off) * half).sum(axis=1)
+            rounding = ROUNDING * size
+            open_ &= value + _least_alone(slope, np.diag(A), half) - pairs <= rounding
+            if np.isfinite(claim):
+                # The multiplier that makes the Lagrangian flattest in the middle of the box.
+                steep = (slope * slope).sum(axis=1)
+                y = np.maximum(-(side * slope).sum(axis=1), 0.0) / np.where(steep > 0, steep, 1.0)
+                bent = _least_alone(side + y[:, None] * slope, y[:, None] * np.diag(A), half)
+                open_ &= paid + y * (value - pairs - rounding) + bent < claim
+        return open_
+
+
+def _least_alone(slope: FloatArray, bend: FloatArray, half: FloatArray) -> FloatArray:
+    """Return the sum of ``min slope_i t + bend_i t^2`` over ``|t| <= half_i``."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inner = np.where(bend > 0, np.minimum(np.abs(slope) / (2 * bend), half), half)
+    inner = np.where(np.isfinite(inner), inner, half)
+    return np.asarray((bend * inner * inner - np.abs(slope) * inner).sum(axis=1))
+
+
+def _halved(
+    low: FloatArray, high: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return both halves of each box, cut where it costs most to cross it; first at the center."""
+    if not len(low):
+        return low, high
+    here = np.arange(len(low))
+    across = (low < 0) & (high > 0)
+    width = np.where(across, 1e6, 1.0) * weights * (high - low)
+    j = width.argmax(axis=1)
+    cut = np.where(across[here, j], 0.0, (low[here, j] + high[here, j]) / 2)
+    below, above = high.copy(), low.copy()
+    below[here, j], above[here, j] = cut, cut
+    return np.concatenate([low, above]), np.concatenate([below, high])
