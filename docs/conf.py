@@ -26,6 +26,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
     "native_math",
+    "rounded_csv",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_extensions", "images/README.md"]

@@ -53,8 +53,8 @@
     mark(track, "p-s", s);
     const side = document.createElement("span");
     side.textContent = own;
-    if (c >= 0) span(side, "p-changed", `→ ${fresh}`);
     if (k >= 0) span(side, "p-kept", kept ? `(${kept} was enough)` : "was enough");
+    if (c >= 0) span(side, "p-changed", `→ ${fresh}`);
     span(side, "p-soft", `${data.usual} ${base}`);
     li.append(name, track, side);
     return li;
