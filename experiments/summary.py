@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from experiments.paper_numbers import PAPER
+from experiments.protocol import PAPER_MODELS
 
 Records = Sequence[Sequence[Mapping[str, Any]]]
 
 MEASURES = ("sparsity", "closeness", "closeness_plus", "overlap")
+#: Also measured on the samples whose rounded positive keeps its class.
+SURVIVING = ("sparsity", "closeness", "closeness_plus")
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,9 @@ class Cell:
     rounded_valid: float
     small_kept: float
     curved_rows: float
+    surviving_sparsity: float
+    surviving_closeness: float
+    surviving_closeness_plus: float
     milliseconds: float
 
 
@@ -77,6 +83,9 @@ def _cell(data: str, model: str, runs: Records) -> Cell:
         )
     }  # fmt: skip
     values |= {f"{name}_var": float(np.nanvar(column[name])) for name in MEASURES}
+    # The paper's population: what its rounding to two decimals leaves over.
+    left = (column["rounded_valid"] == 1) & (model in PAPER_MODELS)
+    values |= {f"surviving_{name}": _mean(column[name][left]) for name in SURVIVING}
     return Cell(
         data=data,
         model=model,

@@ -121,6 +121,17 @@ def test_the_figure_has_all_panels(tmp_path):
     assert (tmp_path / "table.png").stat().st_size > 10_000
 
 
+def test_the_comparable_basis_is_what_survives_rounding():
+    records = [{**r, "seconds": 0.0} for r in measure("wine", "LR", seed=0, strict=True)]
+    left = [r for r in records if r["rounded_valid"]]
+    assert 0 < len(left) < len(records)
+    (cell,) = summarise({("wine", "LR"): [records]})
+    assert cell.surviving_closeness == pytest.approx(np.mean([r["closeness"] for r in left]))
+    assert cell.surviving_closeness != cell.closeness
+    (other,) = summarise({("wine", "GaussianNB"): [records]})
+    assert np.isnan(other.surviving_closeness)  # the paper has no such cell
+
+
 def test_the_page_says_what_the_files_say():
     """The report in the project is the one that its CSV files give."""
     results = Path(__file__).parents[2] / "experiments/results"
