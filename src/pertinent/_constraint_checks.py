@@ -91,7 +91,7 @@ def _require_bounds(feature: Any, pair: Any) -> None:
             f"The bounds of {feature!r} must be numbers, or None for an open side. "
             f"Got {pair!r} instead."
         )
-    low, high = ends_of(pair)
+    low, high = ends_of(list(pair))
     if np.isnan(low) or np.isnan(high) or low > high:
         raise InputError(
             f"The bounds of {feature!r} leave no value: {pair[0]} is not below {pair[1]}."

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent._quadratic import Quadratic
-from pertinent._typing import FloatArray
+from pertinent._typing import BoolArray, FloatArray
 from pertinent.regions import LazyCells, Region, row_products
 
 #: Unit roundoff in double and in single precision.
@@ -80,3 +80,23 @@ def first_margins(sizes: TermSizes | None, centers: FloatArray, single: bool) ->
     need = (1 if single else 4) * (centers.shape[1] + 4) * roundoff * sizes.of(some)
     margins = LADDER[np.minimum(np.searchsorted(LADDER, need), len(LADDER) - 1)]
     return margins if len(some) == len(centers) else np.repeat(margins, len(centers))
+
+
+def surely_inside(region: Region, points: FloatArray) -> BoolArray:
+    """Return which points lie in a region by more than the rounding of its linear rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.regions import Cell, Region
+    >>> region = Region((Cell(np.array([[1e17, -1e17]]), np.array([1.0])),))
+    >>> surely_inside(region, np.array([[1.0, 1.0], [1.0, 2.0]]))
+    array([False,  True])
+    """
+    sure = np.zeros(len(points), dtype=bool)
+    for cell in region.cells:
+        terms = row_products(np.abs(points), np.abs(cell.G)) + np.abs(cell.h)
+        rounding = (cell.dim + 4) * ROUNDOFF * terms
+        slack = cell.h - row_products(points, cell.G)
+        sure |= cell.contains(points) & (slack >= rounding).all(axis=1)
+    return sure

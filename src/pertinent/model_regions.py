@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from pertinent._typing import FloatArray, Foreign, IntArray
+from pertinent._typing import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.constraints import Constraints
 from pertinent.exceptions import InputError, unknown_name
 from pertinent.features import Features, Table
-from pertinent.margins import STEP, TermSizes, first_margins, term_sizes
+from pertinent.margins import STEP, TermSizes, first_margins, surely_inside, term_sizes
 from pertinent.models import model_classes, region_function
 from pertinent.models.confidence import confident
+from pertinent.models.pipeline import mixes_features
 from pertinent.plausibility import Densities, Hulls
 from pertinent.projection import Options
 from pertinent.regions import Region
@@ -57,6 +59,7 @@ class ModelRegions:
             self._region_of = confident(self.min_proba)
         self.classes = model_classes(self.model)
         self._regions: dict[tuple[str, int, float], tuple[Region, IntArray]] = {}
+        self._plain_regions: dict[int, Region] = {}
         self._sizes: dict[tuple[str, int], TermSizes | None] = {}
         self._plain: Self | None = None
         self._largest_weight = float(self.weights.max(initial=0.0))
@@ -132,6 +135,27 @@ class ModelRegions:
                 "predicted otherwise: the model reads them in more ways than its imputer's. Fill "
                 "them first."
             )
+
+    @cached_property
+    def may_fold_badly(self) -> bool:
+        """Whether steps mix features, so that rounding may outweigh what the model looks at."""
+        return mixes_features(self.model)
+
+    def misplaced(self, table: Table) -> BoolArray:
+        """Return the samples that do not lie, by more than rounding, where they are predicted."""
+        own = self.predict(table, table.values)
+        wrong = np.zeros(len(table), dtype=bool)
+        for k in np.unique(own):
+            rows = np.flatnonzero(own == k)
+            wrong[rows] = ~surely_inside(self._unruled(int(k)), table.values[rows])
+        return wrong
+
+    def _unruled(self, k: int) -> Region:
+        """Return where a class is predicted, whatever else is asked for."""
+        if k not in self._plain_regions:
+            label = self.classes.tolist()[k]
+            self._plain_regions[k] = region_function(self.model)(self.model, label, 0.0)
+        return self._plain_regions[k]
 
     def places(self, labels: Any) -> IntArray:
         """Return the places of labels in ``classes``."""

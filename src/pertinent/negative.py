@@ -58,6 +58,7 @@ class NegativeProposal:
 
     def judged(self, found: Answers) -> Negatives:
         """Return the negatives, from the points that the model accepts."""
+        self.prepared.doubt(self.table, found)
         wanted = found.label if self.target is None else self.target
         return _result(self.prepared, self.table, self.labels, wanted, found)
 

@@ -64,6 +64,7 @@ class PositiveProposal:
     def judged(self, sparse: Answers, close: Answers) -> Positives:
         """Return the positives, from both phases as the model accepts them."""
         sparse = sparse if self.place is None else sparse.expand(self.place)
+        self.prepared.doubt(self.table, sparse)
         _fall_back_on_the_sample(
             self.prepared, self.table, self.lower, self.upper, self.question, sparse
         )

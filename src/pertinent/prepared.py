@@ -167,6 +167,21 @@ class Prepared(ModelRegions):
         self._verify(proposals)
         return [self._settled(proposal) for proposal in proposals]
 
+    def doubt(self, table: Table, answers: Answers) -> None:
+        """Claim nothing where the region does not hold the sample that the model says it does.
+
+        A decomposition that keeps directions without variance may be weighed by 1e13: what the
+        model predicts is then its own rounding, and proofs about its region prove nothing.
+        """
+        if not self.may_fold_badly:
+            return
+        rows = self.misplaced(table)
+        answers.bound[rows], answers.unique[rows] = 0.0, -1
+        answers.status[rows & (answers.status == OPTIMAL)] = FEASIBLE
+        gone = rows & (answers.status == INFEASIBLE)
+        answers.status[gone] = FAILED
+        answers.reason[gone] = "the model's regions and its predict disagree on this very sample"
+
     # Solving ----------------------------------------------------------------------------------
 
     def _solve(self, ask: Ask, used: FloatArray) -> Answers:

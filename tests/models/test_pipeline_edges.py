@@ -5,14 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Binarizer, KBinsDiscretizer, OneHotEncoder, OrdinalEncoder
+from sklearn.preprocessing import (
+    Binarizer,
+    KBinsDiscretizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
 
 import pertinent
 from pertinent.exceptions import InputError, PertinentError
+from pertinent.regions import AffineMap
 
 
 @pytest.mark.parametrize("imputer", [SimpleImputer(missing_values=0), KNNImputer(missing_values=0)])
@@ -73,3 +83,57 @@ def test_between_two_bins_lie_all_others():
     found = pertinent.pertinent_positives(model, np.array([[8.0]]), baseline=1.0, between=True)
     assert found.status[0] == "optimal"
     assert found.sparse_points[0, 0] == pytest.approx(3.0, abs=0.1)  # not as far as 6
+
+
+def low_rank(seed=0, n=150):
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(n, 3))
+    return Z @ rng.normal(size=(3, 8)) + 5, np.digitize(Z[:, 0] + 0.3 * Z[:, 1], [-0.5, 0.5])
+
+
+@pytest.mark.parametrize("steps", [[PCA()], [StandardScaler(), PCA(whiten=True)]])
+def test_nothing_is_claimed_of_a_model_that_predicts_its_own_rounding(steps):
+    """Five of eight components have no variance, and LDA weighs them by about 1e13."""
+    X, y = low_rank()
+    model = make_pipeline(*steps, LinearDiscriminantAnalysis()).fit(X, y)
+    inside = [pertinent.decision_region(model, k).contains(X) for k in model.classes_]
+    assert ((model.predict(X)[:, None] == model.classes_) != np.array(inside).T).any()
+    stay = pertinent.Constraints(frozen=range(8))
+    for found in (
+        pertinent.pertinent_negatives(model, X[:20]),
+        pertinent.pertinent_positives(model, X[:20]),
+        pertinent.pertinent_negatives(model, X[:20], constraints=stay),
+    ):
+        assert not {"optimal", "infeasible"} & set(found.status)
+        assert (found.bound[found.found] == 0).all()
+
+
+def test_the_components_that_do_vary_are_explained():
+    X, y = low_rank()
+    model = make_pipeline(PCA(3), LinearDiscriminantAnalysis()).fit(X, y)
+    assert set(pertinent.pertinent_negatives(model, X[:20]).status) == {"optimal"}
+
+
+class Mixer(TransformerMixin, BaseEstimator):
+    """Adds and subtracts two columns."""
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X):
+        return X @ np.array([[1.0, 1.0], [1.0, -1.0]])
+
+
+def test_nothing_is_claimed_where_a_registered_map_is_wrong(rng):
+    @pertinent.register_transform(f"{Mixer.__module__}.Mixer")
+    def wrong(step):
+        return AffineMap(np.array([[1.0, 1.0], [-1.0, 1.0]]), np.zeros(2))  # a sign is wrong
+
+    X = rng.normal(size=(200, 2))
+    model = make_pipeline(Mixer(), LogisticRegression()).fit(X, X[:, 0] - X[:, 1] > 0.2)
+    found = pertinent.pertinent_negatives(model, X)
+    region = pertinent.decision_region(model, True)
+    misplaced = region.contains(X) != model.predict(X)
+    assert misplaced.any()
+    assert not set(found.status[misplaced]) & {"optimal", "infeasible"}

@@ -153,6 +153,15 @@ def columns_of(model: Foreign) -> Columns | None:
     return columns
 
 
+def mixes_features(model: Foreign) -> bool:
+    """Return whether any column that reaches the last step follows from several raw features."""
+    columns = columns_of(model)
+    if columns is None or columns.map.is_diagonal:
+        return False
+    used, owner = columns.map.matrix != 0, columns.features.owner
+    return any(len(np.unique(owner[row])) > 1 for row in used)
+
+
 def pull_back(region: Region, columns: Columns | None) -> Region:
     """Return a region of the last step's space in raw units."""
     if columns is None:
