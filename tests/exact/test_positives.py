@@ -1,11 +1,14 @@
 """Strict, exact and sufficient positives: rules, refusals, proofs, batches."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 import pertinent
@@ -13,6 +16,7 @@ from pertinent.certificate import FewestProofs, StrictProofs, refutes
 from pertinent.exact import ExactQuestion, data_ranges
 from pertinent.exact.cover import hard_cover
 from pertinent.exact.recheck import recheck_exact_positives, recheck_few_changes
+from pertinent.exact.strict import next_best
 from pertinent.exact.subsets import Gains, Limits, find_supports, smallest_size
 from pertinent.exceptions import InputError, UnsupportedModelError
 
@@ -293,3 +297,82 @@ def test_certificates_replay(method):
     np.testing.assert_array_equal(
         recheck_few_changes(explainer.prepared, changed), changed.objective
     )
+
+
+def test_two_features_that_do_the_same_leave_no_unique_answer():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    Z = np.column_stack([X, X[:, 0]])  # the last repeats the first
+    model = LogisticRegression().fit(Z, X @ [1.0, 0.2, 0.1] > 0)
+    model.coef_[0, 3] = model.coef_[0, 0]
+    kwargs = {"alternatives": 1}
+    changed = pertinent.pertinent_negatives(model, Z, norm="l0", **kwargs)
+    assert (changed.unique == False).all()  # noqa: E712 - an array of True, False and None
+    alone = pertinent.pertinent_negatives(LogisticRegression().fit(X, Z[:, 0] > 0), X, **kwargs)
+    assert len(alone.alternatives[0])
+    one = LogisticRegression().fit(X, X @ [1.0, 0.2, 0.1] > 0)
+    changed = pertinent.pertinent_negatives(one, X, norm="l0", **kwargs)
+    assert (changed.unique == True).all()  # noqa: E712
+    for method in ("strict", "exact"):
+        kept = pertinent.pertinent_positives(one, X, method=method, baseline=-0.3, **kwargs)
+        for i, others in enumerate(kept.alternatives):
+            same = [a for a in others if a.objective == kept.objective[i]]
+            if method == "strict" and same:
+                assert kept.unique[i] is False
+        assert kept.unique[kept.trivial].all()
+        assert (kept.unique == None).mean() < 0.5  # noqa: E711
+    undecided = pertinent.pertinent_negatives(one, X, norm="l0")
+    assert (undecided.unique == None).all()  # noqa: E711
+
+
+def test_rivals_that_are_none_prove_nothing():
+    X, y = load_iris(return_X_y=True)
+    model = KNeighborsClassifier(1).fit(X[::5], y[::5])
+    found = pertinent.pertinent_positives(model, X[::10], method="sufficient", data=X)
+    explainer = pertinent.Explainer(model, data=X)
+    limits = np.broadcast_to(X.min(0), (len(X), 4)), np.broadcast_to(X.max(0), (len(X), 4))
+    checked = 0
+    for part in found.certificates:
+        proofs = part.certificate.blocks[0].proofs
+        region, _ = explainer.prepared.region(*part.key, 0.0)
+        samples = X[::10][part.rows]
+        args = (region, samples, np.ones(4), limits[0][part.rows], limits[1][part.rows])
+        np.testing.assert_array_equal(proofs.piece_bounds(*args)[:, 0], found.bound[part.rows])
+        for i, row in enumerate(part.rows):
+            # Points of the sample's own class are no rivals, however many features they change.
+            own = model.predict(X) == model.predict(samples[[i]])
+            false = np.where(np.eye(4, dtype=bool), X[own][-1], samples[i])
+            own_rivals = false[model.predict(false) == model.predict(samples[[i]])]
+            wrong = replace(proofs.take(np.array([i])), rivals=(own_rivals,))
+            one = (region, samples[[i]], np.ones(4), limits[0][[row]], limits[1][[row]])
+            assert wrong.piece_bounds(*one)[0, 0] == 0
+            endless = replace(proofs.take(np.array([i])), size=np.array([np.inf]))
+            assert endless.piece_bounds(*one)[0, 0] == 0
+            checked += 1
+    assert checked == 15
+
+
+def test_an_alternative_that_skips_a_better_one_is_not_proved(digits):
+    model, X = digits
+    question = ExactQuestion(np.full(64, 0.3))
+    found = pertinent.pertinent_positives(
+        model, X[:6], method="strict", baseline=0.3, alternatives=4
+    )
+    prepared = pertinent.Explainer(model, baseline=0.3).prepared
+    endless = np.full(64, np.inf)
+    larger = 0
+    for i, others in enumerate(found.alternatives):
+        label = int(found.label[i])
+        supports = [found.kept[i], *(a.features for a in others)]
+        proved = next_best(prepared, question, X[i], label, supports, (-endless, endless))
+        assert proved == [a.proved for a in others] == [True] * len(others)
+        # Without the best one listed, a support of more features is no longer next best.
+        more = np.zeros(64, dtype=bool)
+        more[np.flatnonzero(~found.kept[i])[: int(found.kept[i].sum()) + 1]] = True
+        if found.kept[i].any():
+            other = np.zeros(64, dtype=bool)
+            other[np.flatnonzero(~found.kept[i])[0]] = True
+            skipped = next_best(prepared, question, X[i], label, [other, more], (-endless, endless))
+            assert skipped == [False]
+            larger += 1
+    assert larger

@@ -11,7 +11,7 @@ do not add up to its need closes a branch; otherwise each feature in turn is tak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -130,6 +130,20 @@ def weighted(
     return np.concatenate([gain, y @ gain]), np.concatenate([need, y @ need])
 
 
+def not_all_of(
+    gain: FloatArray, need: FloatArray, listed: Sequence[BoolArray], open_: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the rows with each listed support T, and all around it, ruled out.
+
+    Not all of T may be on:  sum_{i in T} -1  >=  -(|T| - 1), of those that are not on already.
+    """
+    if not listed:
+        return gain, need
+    masks = np.array(listed) & open_
+    rows = np.concatenate([gain, -masks.astype(float)])
+    return rows, np.concatenate([need, 1.0 - masks.sum(axis=1)])
+
+
 @dataclass(frozen=True, eq=False)
 class StrictProofs(Proofs):
     """No point made of sample values and baseline values has fewer sample values in the cell.
@@ -142,12 +156,15 @@ class StrictProofs(Proofs):
     off_tol : float
     extra : dict of int to ndarray of shape (p, n_rows)
         Multipliers >= 0 of weighted sums of rows, for the samples that need them.
+    listed : tuple of ndarray of bool
+        Supports that are known: they, and what contains them, are not spoken of.
     """
 
     baseline: FloatArray
     size: FloatArray
     off_tol: float = 0.0
     extra: dict[int, FloatArray] = field(default_factory=dict)
+    listed: tuple[BoolArray, ...] = ()
 
     def __len__(self) -> int:
         return len(self.size)
@@ -182,6 +199,7 @@ class StrictProofs(Proofs):
             gain, need = switch_gains(cell, start[i], centers[i], free[i], int(fewer[i]))
             meets = None if plain else _Meets(cell, start[i], centers[i])
             gain, need = weighted(gain, need, self.extra.get(int(i)))
+            gain, need = not_all_of(gain, need, self.listed, ~forced[i])
             closed[i] = refutes(gain, need, int(fewer[i]), meets)
         proved = np.where(closed, np.maximum(self.size, granted), granted)
         proved[(forced & barred).any(axis=1)] = np.inf

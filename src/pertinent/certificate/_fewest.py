@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
-from pertinent.certificate._cardinality import _is_diagonal, refutes
+from pertinent.certificate._cardinality import _is_diagonal, not_all_of, refutes
 from pertinent.certificate._linear import REACH
 from pertinent.certificate._proofs import Certificate, Proofs
 from pertinent.regions import Cell, Quadratic, Region
@@ -191,11 +191,7 @@ class _Sample:
         enough = np.abs(need) + np.abs(finite).sum(axis=1) + 1.0
         gain = np.where(endless, enough[:, None], finite)
         need = need - (gain * self.forced).sum(axis=1)
-        if argument.listed:
-            # Not all of T:  sum_{i in T} -1  >=  -(|T| - 1).
-            masks = np.array(argument.listed) & ~self.forced
-            gain = np.concatenate([gain, -masks.astype(float)])
-            need = np.concatenate([need, 1.0 - masks.sum(axis=1)])
+        gain, need = not_all_of(gain, need, argument.listed, ~self.forced)
         more = size - int(self.forced.sum())
         return refutes(np.where(self.free, gain, 0.0), need, more)
 

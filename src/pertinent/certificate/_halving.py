@@ -67,7 +67,7 @@ class HalvingProofs(Proofs):
                 if few.closes(lower[i][free], upper[i][free], float(self.claimed[i]) - spent):
                     proved[i] = self.claimed[i]
         proved[(lower > upper).any(axis=1)] = np.inf
-        return proved
+        return np.asarray(proved)
 
 
 @dataclass(frozen=True, eq=False)

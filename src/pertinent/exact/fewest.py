@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.answers import Answers, Certified
 from pertinent.certificate import (
     FAILED,
@@ -26,7 +26,7 @@ from pertinent.certificate import (
     Certificate,
     FewestProofs,
 )
-from pertinent.exact.alternative import Alternative
+from pertinent.exact.alternative import Alternative, uniqueness
 from pertinent.exact.choices import Choices, ranged_choices, strict_choices
 from pertinent.exact.engine import CLOSED, CLOSED_QUADRATIC, Best, Search, pools_of
 from pertinent.exact.leaves import best_leaves, is_boxes
@@ -89,6 +89,7 @@ class Fewest:
     label: IntArray
     reason: NDArray[np.object_]
     alternatives: tuple[tuple[Alternative, ...], ...]
+    unique: CodeArray
     certificates: tuple[Certified, ...]
     cost_certificates: tuple[Certified, ...]
 
@@ -131,6 +132,7 @@ class Batch:
             label=np.full(n, -1),
             reason=np.full(n, None, dtype=object),
             alternatives=(),
+            unique=np.full(n, -1, dtype=np.int8),
             certificates=(),
             cost_certificates=(),
         )
@@ -146,6 +148,7 @@ class Batch:
         self._prove()
         if self.ask.alternatives:
             self.out.alternatives = tuple(other_supports(self, i) for i in range(len(self.samples)))
+        self._decide_unique()
         return self.out
 
     def region(self, k: int, margin: float | None = None) -> Region:
@@ -276,6 +279,7 @@ class Batch:
         out.points[rows], out.label[rows] = answers.points, answers.label
         out.cost[rows] = self._cost(rows, answers.points)
         out.status[rows] = np.where(answers.found, FEASIBLE, FAILED)
+        out.unique[rows] = answers.unique  # of this support, so far
         out.reason[rows] = answers.reason
         if first:
             # What the closed forms claim; the check decides.
@@ -308,7 +312,7 @@ class Batch:
             better = ~(self._cost(rows[some], again.points) >= cost[some]) & again.found
         closer = np.flatnonzero(better)
         places = np.array(some)[closer]
-        for name in ("points", "label", "status", "reason"):
+        for name in ("points", "label", "status", "reason", "unique"):
             getattr(answers, name)[places] = getattr(again, name)[closer]
         return answers
 
@@ -405,6 +409,16 @@ class Batch:
             out.status[row] = INFEASIBLE
             out.reason[row] = out.reason[row] or self._why(int(row))
         out.cost_bound = np.where(found, np.fmin(out.cost_bound, out.cost), out.cost_bound)
+
+    def _decide_unique(self) -> None:
+        """Let the next best support tell whether the best one is the only one."""
+        out = self.out
+        size = self.mask.sum(axis=1) if self.ask.at_most is None else out.cost
+        for i in range(len(self.samples)):
+            others = out.alternatives[i] if out.alternatives else ()
+            optimal = bool(out.status[i] == OPTIMAL)
+            within = int(out.unique[i])
+            out.unique[i] = uniqueness(optimal, float(size[i]), float(out.cost[i]), others, within)
 
     def _why(self, row: int) -> str:
         label = self.prepared.classes.tolist()[self.ask.labels[row]]

@@ -258,7 +258,7 @@ def _negatives(
         values=found.points,
         status_code=found.status.astype(np.int8),
         reason=found.reason,
-        unique_code=np.full(len(table), -1, dtype=np.int8),
+        unique_code=found.unique,
         label=labels,
         objective=found.cost,
         bound=found.cost_bound,

@@ -47,7 +47,7 @@ def exact(prepared: Prepared, table: Table, labels: IntArray, question: ExactQue
         values=found.points,
         status_code=found.status.astype(np.int8),
         reason=found.reason,
-        unique_code=np.full(len(table), -1, dtype=np.int8),
+        unique_code=found.unique,
         label=labels,
         objective=size,
         bound=np.where(found.found, np.fmin(found.size_bound, size), found.size_bound),

@@ -251,14 +251,14 @@ def _least_useful(gains: Gains) -> IntArray:
 
 def further_supports(
     region: Region, choices: Choices, first: BoolArray, count: int, limits: Limits
-) -> tuple[list[BoolArray], list[bool]]:
-    """Return the next smallest supports of one sample after its first, and whether proved so.
+) -> list[BoolArray]:
+    """Return the next smallest supports of one sample after its first.
 
     A support that contains a smaller one says nothing new and is left out: the supports listed
     are minimal ones, in the order of their size.
     """
     searches = [CellSearch(cell, choices) for cell in region.cells]
-    known, proved, sure = [first], [], True
+    known, stopped = [first], False
     for k in range(int(first.sum()), region.dim + 1):
         same: set[bytes] = {m.tobytes() for m in known}
         earlier = [m for m in known if m.sum() < k]
@@ -275,11 +275,10 @@ def further_supports(
                     if mask.tobytes() not in same and len(known) <= count:
                         same.add(mask.tobytes())
                         known.append(mask)
-                        proved.append(sure)
-                sure = sure and int(result.outcome[0]) != STOPPED
-        if len(known) > count or not sure:
+                stopped |= int(result.outcome[0]) == STOPPED
+        if len(known) > count or stopped:
             break
-    return known[1:], proved
+    return known[1:]
 
 
 def exclude(gains: Gains, choices: Choices, supports: list[BoolArray]) -> Gains:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +20,7 @@ from pertinent.certificate import (
     StrictProofs,
 )
 from pertinent.domains import is_on_lattice
-from pertinent.exact.alternative import Alternative
+from pertinent.exact.alternative import Alternative, uniqueness
 from pertinent.exact.choices import Choices, strict_choices
 from pertinent.exact.question import ExactQuestion, in_precision_of
 from pertinent.exact.smallest import further_supports, smallest_supports
@@ -151,13 +152,17 @@ class _Attempts:
         status[none] = INFEASIBLE
         for i in np.flatnonzero(none):
             self.reason[i] = self._why_none(int(i))
+        others = self._alternatives(kept) or ((),) * len(kept)
+        unique = [
+            uniqueness(status[i] == OPTIMAL, objective[i], 0.0, others[i]) for i in range(len(kept))
+        ]
         return Positives(
             table=self.table,
             classes=self.prepared.classes,
             values=self.points,
             status_code=status.astype(np.int8),
             reason=self.reason,
-            unique_code=np.full(len(self.table), -1, dtype=np.int8),
+            unique_code=np.array(unique, dtype=np.int8),
             label=self.labels,
             objective=objective,
             bound=np.where(self.valid, np.fmin(proved, objective), proved),
@@ -171,7 +176,7 @@ class _Attempts:
             certificates=certificates,
             closeness_certificates=(),
             method="strict",
-            alternatives=self._alternatives(kept),
+            alternatives=others,
         )
 
     def _certificates(self) -> tuple[Certified, ...]:
@@ -211,27 +216,56 @@ class _Attempts:
     def _others(self, row: int, first: BoolArray) -> tuple[Alternative, ...]:
         region, _ = self.prepared.region("is", int(self.labels[row]), self.asked)
         here = self.choices.take(np.array([row]))
-        masks, proved = further_supports(
+        masks = further_supports(
             region, here, first, self.question.alternatives, self.question.effort.limits()
         )
         if not masks:
             return ()
         points = np.where(np.array(masks), self.table.values[row], here.rest)
+        label = int(self.labels[row])
         verdict = judge(
             self.prepared,
             self.table.take(np.full(len(masks), row)),
             points,
             "is",
-            np.full(len(masks), self.labels[row]),
+            np.full(len(masks), label),
             self.lower[row],
             self.upper[row],
         )
-        size = [float(m.sum()) for m in masks]
+        good = np.flatnonzero(verdict.valid)
+        supports = [first, *(masks[j] for j in good)]
+        limits = self.lower[row], self.upper[row]
+        sample = self.table.values[row]
+        proved = next_best(self.prepared, self.question, sample, label, supports, limits)
         return tuple(
-            Alternative(mask, verdict.points[j], size[j], 0.0, proved[j], int(self.labels[row]))
-            for j, mask in enumerate(masks)
-            if verdict.valid[j]
+            Alternative(masks[j], verdict.points[j], float(masks[j].sum()), 0.0, sure, label)
+            for j, sure in zip(good, proved, strict=True)
         )
+
+
+def next_best(
+    prepared: Prepared,
+    question: ExactQuestion,
+    sample: FloatArray,
+    label: int,
+    supports: Sequence[BoolArray],
+    limits: tuple[FloatArray, FloatArray],
+) -> list[bool]:
+    """Return of each support after the first whether it is proved next best; no solver is called.
+
+    Proved is that no support which contains none of those before it has fewer features.
+    """
+    region, _ = prepared.region("is", label, prepared.asked_margin)
+    out = []
+    for j in range(1, len(supports)):
+        size = float(supports[j].sum())
+        proofs = StrictProofs(
+            question.baseline, np.array([size]), question.off_tol, {}, tuple(supports[:j])
+        )
+        blocks = tuple(Block(piece, np.array([0]), proofs) for piece in range(len(region)))
+        bound = Certificate(1, blocks).bounds(region, sample[None], prepared.weights, *limits)[0]
+        out.append(bool(bound >= size))
+    return out
 
 
 def _proved(
