@@ -315,6 +315,30 @@ CASES = {
         "wine",
         lambda: make_pipeline(StandardScaler(), OneVsRestClassifier(logistic())),
     ),
+    "one vs rest over pipelines": (
+        "wine",
+        lambda: OneVsRestClassifier(
+            make_pipeline(StandardScaler(), SelectKBest(k=6), PCA(4), logistic())
+        ),
+    ),
+    "one vs rest over mixed pipelines": (
+        "small",
+        lambda: OneVsRestClassifier(make_pipeline(_small(), LinearSVC())),
+    ),
+    "one vs rest over calibrated pipelines": (
+        "wine",
+        lambda: OneVsRestClassifier(
+            CalibratedClassifierCV(
+                make_pipeline(StandardScaler(), LinearSVC()), ensemble=False, cv=2
+            )
+        ),
+    ),
+    "one vs rest over pipelines, last step": (
+        "cancer",
+        lambda: make_pipeline(
+            StandardScaler(), OneVsRestClassifier(make_pipeline(PCA(3), logistic()))
+        ),
+    ),
     "credit": (
         "credit",
         lambda: make_pipeline(

@@ -8,12 +8,16 @@ import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_wine
+from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
+    KBinsDiscretizer,
     MinMaxScaler,
     Normalizer,
     OneHotEncoder,
@@ -279,3 +283,20 @@ def test_columns_that_the_model_ignores_may_hold_anything():
     found = pertinent.Explainer(model, data=X).explain(rows)
     assert (found.negative.points["colour"] == rows["colour"]).all()
     assert isinstance(found.negative.points["grade"].dtype, pd.CategoricalDtype)
+
+
+def test_one_vs_rest_over_what_cannot_be_compared_is_refused():
+    X, y = load_wine(return_X_y=True)
+    curved = OneVsRestClassifier(make_pipeline(PolynomialFeatures(2), LogisticRegression()))
+    with pytest.raises(UnsupportedModelError, match="put PolynomialFeatures in front"):
+        pertinent.decision_region(curved.fit(X[:, :2], y), 0)
+    bayes = OneVsRestClassifier(make_pipeline(StandardScaler(), GaussianNB())).fit(X, y)
+    with pytest.raises(UnsupportedModelError, match="OneVsRestClassifier over GaussianNB"):
+        pertinent.decision_region(bayes, 0)
+    selected = make_pipeline(SelectKBest(k=3), KBinsDiscretizer(3), LogisticRegression())
+    with pytest.raises(UnsupportedModelError, match="in a way of its own"):
+        pertinent.pertinent_negatives(OneVsRestClassifier(selected).fit(X, y), X[:2])
+    inner = OneVsRestClassifier(make_pipeline(KBinsDiscretizer(3), LogisticRegression()))
+    nested = make_pipeline(StandardScaler(), inner).fit(X, y)
+    with pytest.raises(UnsupportedModelError, match="not as the last step of another pipeline"):
+        pertinent.decision_region(nested, 0)

@@ -1,6 +1,15 @@
 """Fitted classifier -> region: one function for each family of models."""
 
-from pertinent.models import calibrated, linear, pipeline, prototype, quadratic, svc, tree
+from pertinent.models import (
+    calibrated,
+    linear,
+    one_vs_rest,
+    pipeline,
+    prototype,
+    quadratic,
+    svc,
+    tree,
+)
 from pertinent.models.registry import (
     decision_region,
     model_classes,
@@ -14,6 +23,7 @@ __all__ = [
     "decision_region",
     "linear",
     "model_classes",
+    "one_vs_rest",
     "pipeline",
     "prototype",
     "quadratic",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pertinent._typing import FloatArray, Foreign
-from pertinent.exceptions import InputError, UnsupportedModelError
+from pertinent.exceptions import InputError
 from pertinent.models.registry import class_index, model_classes, register_model
 from pertinent.regions import Cell, Region
 
@@ -69,21 +69,3 @@ def coefficients(model: Foreign) -> tuple[FloatArray, FloatArray]:
 def scored_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of models that predict the class of the largest linear score."""
     return linear_region(*coefficients(model), model, label, margin)
-
-
-@register_model("sklearn.multiclass.OneVsRestClassifier")
-def one_vs_rest_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of one-vs-rest over linear binary classifiers."""
-    if getattr(model, "multilabel_", False):
-        raise UnsupportedModelError("OneVsRestClassifier on several labels at once: not a class.")
-    rows, offsets = [], []
-    for inner in model.estimators_:
-        if not hasattr(inner, "decision_function") or not hasattr(inner, "coef_"):
-            raise UnsupportedModelError(
-                f"OneVsRestClassifier over {type(inner).__name__}: supported are linear "
-                "classifiers with a decision_function, e.g. LogisticRegression or LinearSVC."
-            )
-        W, b = coefficients(inner)
-        rows.append(W[0])
-        offsets.append(b[0])
-    return linear_region(np.array(rows), np.array(offsets), model, label, margin)

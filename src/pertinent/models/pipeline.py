@@ -6,7 +6,7 @@ rounding aside. Margins are those of the last step's own space.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ WRAPPERS = {
     "sklearn.model_selection.FixedThresholdClassifier": "",
     "sklearn.frozen.FrozenEstimator": "estimator",
 }
+ONE_VS_REST = "sklearn.multiclass.OneVsRestClassifier"
 PIPELINES = ("sklearn.pipeline.Pipeline", "imblearn.pipeline.Pipeline")
 
 
@@ -91,11 +92,38 @@ def first_step(model: Foreign) -> Foreign:
     return model
 
 
+def is_one_vs_rest(model: Foreign) -> bool:
+    """Return whether a model decides by one binary model for each class."""
+    return any(ONE_VS_REST in _names(cls) for cls in type(model).__mro__)
+
+
+def pipelines_in(model: Foreign) -> list[Foreign]:
+    """Return the pipelines that read the raw features: one, one for each class, or none."""
+    inner = inside(model)
+    every = inner.estimators_ if is_one_vs_rest(inner) else [inner]
+    return [inside(one) for one in every if is_pipeline(inside(one))]
+
+
 def structure_of(model: Foreign, names: tuple[str, ...]) -> Structure | None:
     """Return what the steps make of the raw features; None for a model without steps."""
-    pipeline = inside(model)
-    if not is_pipeline(pipeline):
+    found = [_structure_of(pipeline, names) for pipeline in pipelines_in(model)]
+    if not found:
         return None
+    first = found[0]
+    if any(
+        (s.levels, s.others, s.binned) != (first.levels, first.others, first.binned) for s in found
+    ):
+        raise UnsupportedModelError(
+            f"The pipelines in this {type(inside(model)).__name__} read the raw features each in a "
+            "way of its own (other categories or bins). Put the steps that encode or bin them in "
+            "front of it."
+        )
+    fills = {j: v for j, v in first.fills.items() if all(s.fills.get(j) == v for s in found)}
+    unused = frozenset.intersection(*(s.unused for s in found))
+    return replace(first, fills=fills, unused=unused)
+
+
+def _structure_of(pipeline: Foreign, names: tuple[str, ...]) -> Structure:
     walk = Walk(Features(names), recording=True)
     _walk(pipeline, walk)
     levels: list[tuple[Any, ...] | None] = [None] * len(names)
@@ -175,8 +203,14 @@ def pull_back(region: Region, columns: Columns | None) -> Region:
 @register_model(*PIPELINES)
 def pipeline_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of the last step, pulled back through the steps before it."""
-    columns = columns_of(model)
-    return pull_back(decision_region(final_step(model), label, margin), columns)
+    columns, last = columns_of(model), final_step(model)
+    for inner in pipelines_in(last):
+        if not Features.of(inner).is_plain:
+            raise UnsupportedModelError(
+                f"{type(last).__name__} over pipelines that encode or bin is supported on raw "
+                "features only, not as the last step of another pipeline."
+            )
+    return pull_back(decision_region(last, label, margin), columns)
 
 
 @register_model(*(name for name, place in WRAPPERS.items() if place))
