@@ -138,7 +138,7 @@ def against_paper(case: Case) -> tuple[Bar, str, bool]:
     t = targets_for(model, X)
     labels = model.classes_[t]
     ours = seconds_per_row(
-        lambda: pertinent.pertinent_negatives(model, X, target=labels), len(X), repeats=2
+        lambda: pertinent.pertinent_negatives(model, X, target=labels), len(X), repeats=5
     )
     found = pertinent.pertinent_negatives(model, X, target=labels)
     valid = float((model.predict(np.nan_to_num(found.points)) == labels).mean())

@@ -32,14 +32,26 @@ class Quadratic:
     c: float
 
     @classmethod
-    def from_matrix(cls, A: FloatArray, q: FloatArray, c: float, rtol: float = 1e-13) -> Quadratic:
-        """Return the row for a symmetric matrix, split by its eigenvectors."""
-        values, vectors = np.linalg.eigh((A + A.T) / 2)
+    def from_matrix(
+        cls,
+        A: FloatArray,
+        q: FloatArray,
+        c: float,
+        rtol: float = 1e-13,
+        scale: FloatArray | None = None,
+    ) -> Quadratic:
+        """Return the row for a symmetric matrix, split by its eigenvectors.
+
+        Features in very different units need a ``scale`` for each: eigenvalues are then those of
+        ``A_ij / (scale_i scale_j)``, so that what is small only in its units is not lost.
+        """
+        scale = np.ones(len(A)) if scale is None else scale
+        values, vectors = np.linalg.eigh((A + A.T) / 2 / np.outer(scale, scale))
         size = float(np.abs(values).max(initial=0.0)) * rtol
         up, down = values > size, values < -size
         return cls(
-            np.sqrt(values[up])[:, None] * vectors[:, up].T,
-            np.sqrt(-values[down])[:, None] * vectors[:, down].T,
+            np.sqrt(values[up])[:, None] * vectors[:, up].T * scale,
+            np.sqrt(-values[down])[:, None] * vectors[:, down].T * scale,
             q,
             float(c),
         )
@@ -56,20 +68,31 @@ class Quadratic:
 
     def value(self, points: FloatArray) -> FloatArray:
         """Return the left-hand side at each point."""
-        up, down = row_products(points, self.plus), row_products(points, self.minus)
+        up, down = self._images(points)
         linear = row_products(points, self.q[None])[:, 0]
         return np.asarray((up * up).sum(1) - (down * down).sum(1) + linear + self.c)
 
+    def _images(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return ``plus x`` and ``minus x`` of each point."""
+        return _images(self.plus, self._axes[0], points), _images(self.minus, self._axes[1], points)
+
+    @cached_property
+    def _axes(self) -> tuple[FloatArray | None, FloatArray | None]:
+        """The diagonals of the factors, where these are diagonal (naive Bayes)."""
+        return _axis(self.plus), _axis(self.minus)
+
     def sizes(self, points: FloatArray) -> FloatArray:
         """Return the size of the terms that `value` adds up: the unit of its rounding."""
-        up, down = row_products(points, self.plus), row_products(points, self.minus)
+        up, down = self._images(points)
         linear = row_products(np.abs(points), np.abs(self.q)[None])[:, 0]
         return np.asarray((up * up).sum(1) + (down * down).sum(1) + linear + abs(self.c))
 
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return the gradient at each point, shape (n, n_features)."""
-        up, down = row_products(points, self.plus), row_products(points, self.minus)
-        return 2 * (row_products(up, self.plus.T) - row_products(down, self.minus.T)) + self.q
+        up, down = self._images(points)
+        up = _images(self.plus.T, self._axes[0], up)
+        down = _images(self.minus.T, self._axes[1], down)
+        return np.asarray(2 * (up - down) + self.q)
 
     def scale(self) -> float:
         """Return the size of the slope near the origin, the unit of a margin."""
@@ -91,3 +114,13 @@ class Quadratic:
             through.rows(slope[None])[0],
             float(constant),
         )
+
+
+def _axis(factor: FloatArray) -> FloatArray | None:
+    square = len(factor) == factor.shape[1]
+    diagonal = np.diagonal(factor)
+    return diagonal.copy() if square and (np.diag(diagonal) == factor).all() else None
+
+
+def _images(factor: FloatArray, axis: FloatArray | None, points: FloatArray) -> FloatArray:
+    return row_products(points, factor) if axis is None else points * axis

@@ -175,3 +175,35 @@ def test_a_class_without_a_prior_never_wins(model):
     other = pertinent.pertinent_negatives(model, X[::30])
     assert (other.status == "optimal").all()
     assert set(other.target) <= {0, 1}
+
+
+def units(seed, d):
+    """Samples of three classes, the first narrow in every direction, in wildly different units."""
+    rng = np.random.default_rng(seed)
+    scale = 10.0 ** rng.uniform(-4, 4, d)
+    spread, X = (0.05, 1.0, 2.0), []
+    for k in range(3):
+        turn = rng.normal(size=(d, d)) * 0.2 + np.eye(d)
+        X.append(rng.normal(size=(80, d)) @ turn * spread[k] + rng.normal(size=d) * (k > 0))
+    return np.vstack(X), np.repeat([0, 1, 2], 80), scale
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_units_of_the_features_do_not_matter(seed):
+    """The same model in other units has the same rows, and the same answers at the same costs."""
+    X, y, scale = units(seed, 6)
+    one = QuadraticDiscriminantAnalysis().fit(X, y)
+    other = QuadraticDiscriminantAnalysis(tol=1e-300).fit(X * scale, y)
+    samples = X[one.predict(X) != 0][::10]
+    for label in (0, 1, 2):
+        plain, scaled = (decision_region(m, label).cells[0].quadratics for m in (one, other))
+        for row, twin in zip(plain, scaled, strict=True):
+            assert row.is_convex == twin.is_convex
+            np.testing.assert_allclose(row.value(X), twin.value(X * scale), rtol=1e-6, atol=1e-6)
+    plain = pertinent.pertinent_negatives(one, samples, target=0)
+    scaled = pertinent.pertinent_negatives(other, samples * scale, target=0, weights=1 / scale)
+    assert decision_region(one, 0).is_convex
+    assert (plain.status == "optimal").all()
+    assert scaled.found.all()
+    np.testing.assert_allclose(plain.objective, scaled.objective, rtol=1e-5)
+    assert (scaled.bound >= 0.99 * scaled.objective).all()

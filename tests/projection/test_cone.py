@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from pertinent.certificate import check
+from pertinent.certificate import OPTIMAL, check
 from pertinent.projection import choose_method, project
 from pertinent.projection.cone import ConeProgram
-from pertinent.projection.problem import EMPTY, SOLVED, Task
+from pertinent.projection.problem import EMPTY, SOLVED, TROUBLE, Task
 from pertinent.projection.shifted import shift
 from pertinent.regions import Cell, Quadratic
 
@@ -122,3 +124,20 @@ def test_few_features_move_among_many():
     assert program.kept is not None
     assert len(program.kept) < d
     assert np.abs(again.step).sum() == pytest.approx(np.abs(whole.step).sum(), rel=1e-6)
+
+
+def test_where_the_cone_solver_gives_up_a_point_at_hand_is_the_answer(monkeypatch):
+    turn = np.array([[1.0, 0.3, 0.0], [0.0, 1.0, 0.2], [0.1, 0.0, 1.0]])
+    rows = (ball([3.0, 0.5, 0.0], 1.0, turn), ball([3.0, 0.0, 0.5], 1.5, turn.T))
+    anchors = np.array([[3.0, 0.25, 0.25]])
+    cell = Cell(np.zeros((0, 3)), np.zeros(0), rows, anchors=anchors)
+    solved = project(np.zeros((1, 3)), cell)
+    assert solved.methods[0].name == "cone program"
+    assert solved.status[0] == OPTIMAL
+    real = ConeProgram.solve
+    monkeypatch.setattr(ConeProgram, "solve", lambda *args: replace(real(*args), outcome=TROUBLE))
+    found = project(np.zeros((1, 3)), cell)
+    assert cell.contains(found.points)[0]
+    assert found.objective[0] >= solved.objective[0] * (1 - 1e-9)
+    # What the solver left is still a bound.
+    assert 0 < found.bound[0] <= solved.objective[0] * (1 + 1e-9)

@@ -24,6 +24,9 @@ from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.certificate._proofs import Proofs
 from pertinent.regions import Cell
 
+#: Numbers looked at together, features times lines of some centers: few enough for the cache.
+AT_ONCE = 200_000
+
 
 @dataclass(frozen=True, eq=False)
 class SweepProofs(Proofs):
@@ -65,7 +68,16 @@ class SweepProofs(Proofs):
             return np.asarray(base)
         slope = row.gradient(start) / weights
         up, down = (upper - start) * weights, (start - lower) * weights
-        holds = self._holds(np.diagonal(row.A) / weights**2, slope, row.value(start), up, down)
+        a, value, holds = (
+            np.diagonal(row.A) / weights**2,
+            row.value(start),
+            np.zeros(len(self), bool),
+        )
+        size = max(1, AT_ONCE // max(1, cell.dim * self.slopes.shape[1]))
+        for first in range(0, len(self), size):
+            k = slice(first, first + size)
+            part = SweepProofs(self.radius[k], self.slopes[k])
+            holds[k] = part._holds(a, slope[k], value[k], up[k], down[k])
         proved = base + np.where(holds, self.radius, 0.0)
         proved[(lower > upper).any(axis=1)] = np.inf
         return np.asarray(proved)
@@ -82,13 +94,9 @@ class SweepProofs(Proofs):
         usable = roomy[:, ~concave].all(axis=1)
         room = np.minimum(np.maximum(here, 0.0), t[:, None])
         ends, lines, size = self._lines(a[concave], steep[:, concave], room[:, concave])
-        # What one feature of convex gain makes of the rest of the budget, or none does.
-        rest = t[:, None] - ends
-        alone, movable = np.zeros(rest.shape), room > 0
-        for j in np.flatnonzero(~concave):
-            # Not negative, and 0 without room.
-            slope, bend = steep[:, j] * movable[:, j], a[j] * movable[:, j]
-            np.maximum(alone, rest * (slope[:, None] - bend[:, None] * rest), out=alone)
+        alone = _best_alone(
+            a[~concave], steep[:, ~concave], room[:, ~concave] > 0, t[:, None] - ends
+        )
         most = np.maximum(alone[:, :-1] + lines[0], alone[:, 1:] + lines[1]).max(axis=1)
         rounding = 1e-14 * len(a) * (c + alone.max(axis=1) + size)
         fine = np.isfinite(self.slopes).all(axis=1) & (self.slopes >= 0).all(axis=1)
@@ -103,10 +111,14 @@ class SweepProofs(Proofs):
         bound holds. They are put where neighbouring lines meet, which makes it best.
         """
         v = self.slopes
-        height = np.zeros(v.shape)
-        for i in range(len(a)):
-            s = np.clip((steep[:, i, None] - v) / (2 * a[i]), 0.0, room[:, i, None])
-            height += s * (steep[:, i, None] - a[i] * s - v)
+        # max_s (|g_i| - v) s - a_i s^2 within the room, features first, in as little memory
+        over = steep.T[:, :, None] - v
+        s = over / (2 * a[:, None, None])
+        np.maximum(s, 0.0, out=s)
+        np.minimum(s, room.T[:, :, None], out=s)
+        over -= a[:, None, None] * s
+        over *= s
+        height = over.sum(axis=0)
         drop = v[:, :-1] - v[:, 1:]
         with np.errstate(divide="ignore", invalid="ignore"):
             meet = np.where(drop > 0, (height[:, 1:] - height[:, :-1]) / drop, 0.0)
@@ -115,3 +127,24 @@ class SweepProofs(Proofs):
         ends = np.hstack([np.zeros_like(t), meet, t])
         at_ends = height + v * ends[:, :-1], height + v * ends[:, 1:]
         return ends, at_ends, np.abs(at_ends[1]).max(axis=1)
+
+
+def _best_alone(
+    a: FloatArray, steep: FloatArray, movable: BoolArray, rest: FloatArray
+) -> FloatArray:
+    """Return the most that one feature of convex gain, or none, makes of each rest of a budget.
+
+    Spending u gains ``|g_j| u + |a_j| u^2``: a feature that another one matches in both need not
+    be looked at.
+    """
+    order = np.argsort(a, kind="stable")  # the most curved first
+    slope = np.where(movable, steep, -1.0)[:, order]
+    before = np.hstack([np.full((len(slope), 1), -1.0), slope[:, :-1]])
+    row, j = np.nonzero(slope > np.maximum.accumulate(before, axis=1)[:, : slope.shape[1]])
+    alone = np.zeros(rest.shape)
+    if len(row):
+        u = rest[row]
+        gain = (slope[row, j, None] - a[order][j, None] * u) * u
+        first = np.flatnonzero(np.diff(row, prepend=-1))
+        alone[row[first]] = np.maximum(np.maximum.reduceat(gain, first, axis=0), 0.0)
+    return alone

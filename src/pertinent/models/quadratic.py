@@ -114,17 +114,28 @@ def beats(
 def _without_rounding(plus: FloatArray, minus: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return factors of the same difference, without parts that are rounding only."""
     first, second = plus.T @ plus, minus.T @ minus
+    # Units of 1 for every feature: rounding is judged whatever the features are measured in.
+    scale = np.sqrt(np.maximum(np.diagonal(first), np.diagonal(second)))
+    scale[scale == 0] = 1.0
     A = first - second
-    size = max(float(np.abs(first).max(initial=0.0)), float(np.abs(second).max(initial=0.0)))
-    none = np.zeros((0, plus.shape[1]))
-    if np.abs(A).max(initial=0.0) <= ROUNDING * len(A) * size:
+    judged = A / np.outer(scale, scale)
+    none, noise = np.zeros((0, len(A))), ROUNDING * len(A)
+    if np.abs(judged).max(initial=0.0) <= noise:
         return none, none
-    values = np.linalg.eigvalsh(A)
-    if values[0] >= -ROUNDING * len(A) * size:
-        return Quadratic.from_matrix(A, np.zeros(len(A)), 0.0).plus, none
-    if values[-1] <= ROUNDING * len(A) * size:
-        return none, Quadratic.from_matrix(A, np.zeros(len(A)), 0.0).minus
+    straight = bool((np.diag(np.diagonal(A)) == A).all())
+    values = np.diagonal(judged) if straight else np.linalg.eigvalsh(judged)
+    if values.min() >= -noise:
+        return _root(A, scale, straight), none
+    if values.max() <= noise:
+        return none, _root(-A, scale, straight)
     return plus, minus
+
+
+def _root(A: FloatArray, scale: FloatArray, straight: bool) -> FloatArray:
+    """Return F with ``F'F = A`` for a matrix without negative eigenvalues, rounding aside."""
+    if straight:
+        return np.diag(np.sqrt(np.maximum(np.diagonal(A), 0.0)))
+    return Quadratic.from_matrix(A, np.zeros(len(A)), 0.0, scale=scale).plus
 
 
 @register_model("sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis")

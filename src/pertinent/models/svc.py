@@ -47,7 +47,10 @@ def _degree_two(model: Foreign, label: Any, margin: float) -> Region:
     # A positive score means the second class; a row is "<= 0".
     second = class_index(model, label) == 1
     sign = -1.0 if second else 1.0
-    row = Quadratic.from_matrix(sign * A, sign * q, sign * c)
+    # |A_ij| <= scale_i scale_j: features in small units count as much as those in large ones.
+    scale = gamma * np.sqrt((vectors.T**2) @ np.abs(a))
+    scale[scale == 0] = 1.0
+    row = Quadratic.from_matrix(sign * A, sign * q, sign * c, scale=scale)
     own = vectors[a > 0] if second else vectors[a < 0]
     return rows_region([row], own.mean(axis=0)[None], margin)
 

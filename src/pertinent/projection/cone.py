@@ -120,9 +120,11 @@ class _Restricted:
         self, program: ConeProgram, free: IntArray, slopes: FloatArray, values: FloatArray
     ) -> None:
         self.local, self.group_of, self.free = program.local, program.group_of, free
-        self.slopes, self.values = slopes[:, free], values
+        # The program is in s / unit, so that its numbers are neither huge nor tiny.
+        self.unit = _unit(slopes[:, free], values)
+        self.slopes, self.values = slopes[:, free] * self.unit, values
         # |P s| = |R s| with the triangular factor of P: no more rows than columns.
-        self.groups = [_compressed(P[:, free]) for P in program.groups]
+        self.groups = [_compressed(P[:, free] * self.unit) for P in program.groups]
         # Each cone is scaled to entries of size 1: |P s|^2 = size^2 |(P / size) s|^2.
         self.sizes = [max(float(np.abs(P).max(initial=0.0)), 1e-300) for P, _ in self.groups]
 
@@ -141,8 +143,9 @@ class _Restricted:
         status = str(solution.status)
         z, x = np.asarray(solution.z), np.asarray(solution.x)
         step = np.zeros(self.local.dim)
-        step[self.free] = x[:f]
-        y = np.maximum(z[first_row : first_row + m], 0.0) / size
+        step[self.free] = x[:f] * self.unit
+        # Costs are counted in units, so multipliers of the rows are too.
+        y = np.maximum(z[first_row : first_row + m], 0.0) / size * self.unit
         slack = float(x[2 * f + n_cones :].max(initial=0.0)) if penalty is not None else 0.0
         return ConeAnswer(STATUS.get(status, TROUBLE), step, y, self._tangents(z), slack, status)
 
@@ -159,7 +162,7 @@ class _Restricted:
         """Return ``A, b`` and the cones of ``b - A z``, and where the rows begin."""
         f, n_cones, m = len(self.free), len(self.groups), len(values)
         n = 2 * f + n_cones + (m if slack else 0)
-        up, down = self.local.up[self.free], self.local.down[self.free]
+        up, down = self.local.up[self.free] / self.unit, self.local.down[self.free] / self.unit
         capped, floored = np.flatnonzero(np.isfinite(up)), np.flatnonzero(np.isfinite(down))
         first = 2 * f + len(capped) + len(floored)
         head = np.zeros((first + m + (m if slack else 0), n))
@@ -206,6 +209,14 @@ class _Restricted:
             found[group] if group >= 0 else np.zeros(len(self.local.plus[k]))
             for k, group in enumerate(self.group_of[: len(self.local.plus)])
         )
+
+
+def _unit(slopes: FloatArray, values: FloatArray) -> float:
+    """Return how far the start is, at least, from satisfying every row, by their slopes."""
+    steep = np.abs(slopes).max(axis=1, initial=0.0)
+    asks = (values > 0) & (steep > 0)
+    far = float((values[asks] / steep[asks]).max(initial=0.0))
+    return far if np.isfinite(far) and far > 0 else 1.0
 
 
 def _compressed(P: FloatArray) -> tuple[FloatArray, FloatArray | None]:

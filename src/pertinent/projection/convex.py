@@ -11,6 +11,7 @@ from pertinent.projection.convex_concave import polish
 from pertinent.projection.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.projection.settle import settle
 from pertinent.projection.shifted import Shifted, shift
+from pertinent.projection.stationary import shortened
 
 
 def solve_convex(task: Task) -> Solved:
@@ -45,12 +46,38 @@ def solve_convex_row(
         return shifted.start[i], SOLVED, np.zeros(local.n_rows), images
     answer = ConeProgram(local).solve()
     touched = tuple(image + p for image, p in zip(images, answer.tangents, strict=True))
-    if answer.outcome != SOLVED:
-        return None, answer.outcome, answer.multipliers, touched
-    exact = polish(local, answer.step)
-    if exact is None or exact.cost > np.abs(answer.step).sum() * (1 + 1e-6):
-        point = settle(shifted, i, np.where(np.abs(answer.step) < 1e-9, 0.0, answer.step))
-        return point, SOLVED if point is not None else TROUBLE, answer.multipliers, touched
-    point = settle(shifted, i, exact.step)
-    touched = tuple(image + P @ exact.step for image, P in zip(images, local.plus, strict=True))
-    return point, SOLVED if point is not None else TROUBLE, exact.multipliers, touched
+    if answer.outcome == SOLVED:
+        exact = polish(local, answer.step)
+        if exact is not None and exact.cost <= np.abs(answer.step).sum() * (1 + 1e-6):
+            point = settle(shifted, i, exact.step)
+            if point is not None:
+                at = zip(images, local.plus, strict=True)
+                moved = tuple(image + P @ exact.step for image, P in at)
+                return point, SOLVED, exact.multipliers, moved
+        dust = np.abs(answer.step) < 1e-9 * np.abs(answer.step).max()
+        point = settle(shifted, i, np.where(dust, 0.0, answer.step))
+        if point is not None:
+            return point, SOLVED, answer.multipliers, touched
+    point = _at_hand(shifted, i)
+    if point is not None:
+        return point, SOLVED, answer.multipliers, touched
+    return None, answer.outcome if answer.outcome == EMPTY else TROUBLE, answer.multipliers, touched
+
+
+def _at_hand(shifted: Shifted, i: int) -> FloatArray | None:
+    """Return a point for which no solver is needed: on the way to an anchor, made stationary.
+
+    The bound then says how far from the optimum it may be.
+    """
+    local, task = shifted.row(i), shifted.task
+    best: FloatArray | None = None
+    for anchor in (task.cell.anchors - shifted.start[i]) * task.weights:
+        step = np.clip(anchor, -local.down, local.up)
+        if local.within(step, 0.0):
+            near = shortened(local, step)
+            exact = polish(local, near)
+            if exact is not None and exact.cost < np.abs(near).sum():
+                near = exact.step
+            if best is None or np.abs(near).sum() < np.abs(best).sum():
+                best = near
+    return None if best is None else settle(shifted, i, best)

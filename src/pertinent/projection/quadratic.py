@@ -22,7 +22,12 @@ from pertinent.projection.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Ta
 from pertinent.projection.settle import settle
 from pertinent.projection.shifted import Local, Shifted, shift
 from pertinent.projection.single import single_changes
-from pertinent.projection.stationary import Stationary, is_stationary, multipliers_at
+from pertinent.projection.stationary import (
+    Stationary,
+    is_stationary,
+    multipliers_at,
+    shortened,
+)
 from pertinent.regions import Quadratic
 
 #: The radius to prove, relative to the best cost: within the gap of non-convex cells (1e-4).
@@ -115,7 +120,7 @@ class _RowSearch:
         """Take the first point on the way to an anchor that satisfies all rows."""
         step = np.clip(anchor, -self.local.down, self.local.up)
         if self.local.within(step, 0.0):
-            self.offer(_shortened(self.local, step))
+            self.offer(shortened(self.local, step))
 
     def beyond(self, cutoff: float) -> bool:
         """Return whether nothing lies within the cutoff: then no answer is of interest."""
@@ -212,7 +217,7 @@ class _RowSearch:
         """Take a step met by a failed proof, made stationary if that helps."""
         assert self.best is not None
         before = self.best.cost
-        step = _shortened(self.local, step)
+        step = shortened(self.local, step)
         if np.abs(step).sum() < before:
             self.offer(step)
         exact = polish(self.local, step)
@@ -239,20 +244,6 @@ class _RowSearch:
             search = Search(self.corners, whole, self.options(whole), LAST)
             if search.run():
                 self.proof = search.proof()
-
-
-def _shortened(local: Local, step: FloatArray) -> FloatArray:
-    """Return the shortest multiple ``r * step``, 0 < r <= 1, that satisfies every row."""
-    c, b = local.values, local.slopes @ step
-    a = np.zeros(local.n_rows)
-    a[: len(local.forms)] = (local.forms @ step) @ step
-    with np.errstate(invalid="ignore", divide="ignore"):
-        half = -0.5 * (b + np.where(b >= 0, 1.0, -1.0) * np.sqrt(b * b - 4 * a * c))
-        roots = np.concatenate([half / a, c / half])
-    for r in np.sort(roots[(roots > 0) & (roots < 1)]):
-        if local.within(r * step, 1e-12):
-            return np.asarray(r * step)
-    return step
 
 
 def _spectral(local: Local) -> Local:

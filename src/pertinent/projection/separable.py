@@ -24,6 +24,8 @@ from pertinent.regions import Cell, row_products
 
 #: Boxes that one center may have open at the same time, in the first and in the last try.
 FIRST_OPEN, LAST_OPEN = 40, 300
+#: With no more centers than this, many slopes at once take less time than two tries.
+SMALL = 24
 #: Where boxes prove less than this share of the best cost, copositivity may prove more.
 POOR = 0.9
 
@@ -60,7 +62,7 @@ def solve_separable_row(task: Task) -> Solved:
     here, left = np.flatnonzero(inside), np.flatnonzero(~inside)
     nothing = SweepProofs(np.zeros(len(here)), np.zeros((len(here), 1)))
     parts: list[tuple[IntArray, Proofs]] = [(here, nothing)] if len(here) else []
-    for where in (FEW, MANY):
+    for where in (MANY,) if len(left) <= SMALL else (FEW, MANY):
         rows = left[np.isfinite(best[left])]
         if len(rows):
             sweeps = sweep_proofs(row.take(rows), steps[rows], best[rows] * share, where)
@@ -170,10 +172,7 @@ def _settled(shifted: Shifted, steps: FloatArray, found: BoolArray) -> FloatArra
     for growth in (1e-15, 4e-15, 1.6e-14, 6.4e-14):
         if not len(outside):
             return points
-        longer = np.clip(steps[outside] * (1 + growth), -shifted.down[outside], shifted.up[outside])
-        full = steps.copy()
-        full[outside] = longer
-        moved = shifted.points(full)[outside]
+        moved = shifted.points(steps[outside] * (1 + growth), outside)
         good = cell.contains(moved)
         points[outside[good]] = moved[good]
         outside = outside[~good]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent._typing import BoolArray, FloatArray
+from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.projection.problem import Task, distance
 from pertinent.regions import row_products
 
@@ -102,13 +102,14 @@ class Shifted:
             self.down[i],
         )
 
-    def points(self, steps: FloatArray) -> FloatArray:
-        """Return ``x`` for steps ``s``: exactly the start, or a bound, where ``s`` says so."""
-        x = self.start + steps / self.task.weights
-        x = np.where(steps == 0, self.start, x)
-        x = np.where(steps >= self.up, self.task.upper, x)
-        x = np.where((steps <= -self.down) & (steps < 0), self.task.lower, x)
-        return np.clip(x, self.task.lower, self.task.upper)
+    def points(self, steps: FloatArray, rows: IntArray | None = None) -> FloatArray:
+        """Return ``x`` for steps of all centers, or of some; exact at the start and at bounds."""
+        some = slice(None) if rows is None else rows
+        start, lower, upper = self.start[some], self.task.lower[some], self.task.upper[some]
+        x = np.where(steps == 0, start, start + steps / self.task.weights)
+        x = np.where(steps >= self.up[some], upper, x)
+        x = np.where((steps <= -self.down[some]) & (steps < 0), lower, x)
+        return np.clip(x, lower, upper)
 
     def point(self, i: int, step: FloatArray) -> FloatArray:
         """Return ``x`` for one center's step."""

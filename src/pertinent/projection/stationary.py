@@ -59,6 +59,20 @@ def is_stationary(local: Local, found: Stationary, rtol: float = 1e-7) -> bool:
     )
 
 
+def shortened(local: Local, step: FloatArray) -> FloatArray:
+    """Return the shortest multiple ``r * step``, 0 < r <= 1, that satisfies every row."""
+    c, b = local.values, local.slopes @ step
+    a = np.zeros(local.n_rows)
+    a[: len(local.forms)] = (local.forms @ step) @ step
+    with np.errstate(invalid="ignore", divide="ignore"):
+        half = -0.5 * (b + np.where(b >= 0, 1.0, -1.0) * np.sqrt(b * b - 4 * a * c))
+        roots = np.concatenate([half / a, c / half])
+    for r in np.sort(roots[(roots > 0) & (roots < 1)]):
+        if local.within(r * step, 1e-12):
+            return np.asarray(r * step)
+    return step
+
+
 def refine(
     local: Local, s: FloatArray, dust: float = 1e-6, inside: float = 0.0, steps: int = STEPS
 ) -> Stationary | None:

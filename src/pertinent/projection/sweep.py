@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent._typing import FloatArray
+from pertinent._typing import FloatArray, IntArray
 from pertinent.certificate import SweepProofs
 from pertinent.projection.boxes import Aggregate
 
@@ -44,24 +44,44 @@ def closed_form(row: Aggregate) -> tuple[FloatArray, FloatArray, FloatArray]:
     gained, spent = _sums(ranked**2 / (4 * curve)), _sums(ranked / (2 * curve))
     gain_loss, spend_loss = _sums(1 / (4 * curve)), _sums(1 / (2 * curve))
     # With k of them moving, v lies between the slopes of the k-th and of the next.
-    most = np.hstack([np.full((n, 1), np.inf), ranked])
-    least = np.hstack([ranked, np.zeros((n, 1))])
-    best, chosen, level = np.full(n, np.inf), np.full(n, -1), np.zeros(n)
+    high = np.hstack([np.full((n, 1), np.inf), ranked * (1 + 1e-12)])
+    low = np.hstack([ranked * (1 - 1e-12), np.zeros((n, 1))])
+    # One line for each center and each choice of the one feature of convex gain, -1 for none.
+    who, j = _choices(a, steep, convex)
+    none = j < 0
+    own = np.where(none, 0.0, 1 / np.where(none, 1.0, -4 * a[j]))[:, None]
+    slope = np.where(none, 0.0, steep[who, j])[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
-        for j in (-1, *convex):
-            own = 0.0 if j < 0 else 1 / (4 * -a[j])
-            slope = np.zeros(n) if j < 0 else steep[:, j]
-            need = row.c[:, None] - gained + own * slope[:, None] ** 2
-            v = np.sqrt(need / (own - gain_loss))
-            cost = spent - spend_loss * v + (0.0 if j < 0 else 2 * own * (v - slope[:, None]))
-            fits = (v >= least * (1 - 1e-12)) & (v <= most * (1 + 1e-12)) & (v >= slope[:, None])
-            cost = np.where(fits & np.isfinite(cost), cost, np.inf)
-            k = cost.argmin(axis=1)
-            value = cost[np.arange(n), k]
-            better = value < best
-            best[better], chosen[better] = value[better], j
-            level[better] = v[np.arange(n), k][better]
+        need = (row.c[who, None] + own * slope**2) - gained[who]
+        v = np.sqrt(need / (own - gain_loss[who]))
+        cost = spent[who] - 2 * own * slope + (2 * own - spend_loss[who]) * v
+        fits = (v >= low[who]) & (v <= high[who]) & (v >= slope)
+    cost = np.where(fits & (cost < np.inf), cost, np.inf)
+    k = cost.argmin(axis=1)
+    value = cost[np.arange(len(who)), k]
+    # The cheapest line of each center, the first of them where several are.
+    first = np.flatnonzero(np.diff(who, prepend=-1))
+    best = np.minimum.reduceat(value, first) if len(first) else np.zeros(0)
+    wins = np.flatnonzero(value == best[who])
+    wins = wins[np.diff(who[wins], prepend=-1) > 0]
+    level = v[wins, k[wins]]
+    chosen = np.where(np.isfinite(best), j[wins], -1)
+    level = np.where(np.isfinite(best), level, 0.0)
     return _steps(row, best, chosen, level)
+
+
+def _choices(a: FloatArray, steep: FloatArray, convex: IntArray) -> tuple[IntArray, IntArray]:
+    """Return pairs of a center and the one feature of convex gain that may move, -1 for none.
+
+    Spending u on it gains ``|g_j| u + |a_j| u^2``: a feature that another one matches in both
+    slope and curvature is of no use.
+    """
+    order = convex[np.argsort(a[convex], kind="stable")]  # the most curved first
+    slope = np.hstack([np.full((len(steep), 1), -1.0), steep[:, order]])
+    steepest = np.maximum.accumulate(slope, axis=1)
+    useful = np.hstack([slope[:, :1] < 0, slope[:, 1:] > steepest[:, :-1]])
+    who, place = np.nonzero(useful)
+    return who, np.append(-1, order)[place]
 
 
 def _sums(terms: FloatArray) -> FloatArray:
@@ -113,14 +133,14 @@ def _levels(a: FloatArray, steep: FloatArray, shares: FloatArray) -> FloatArray:
     """
     order = np.argsort(-steep, axis=1, kind="stable")
     ranked = np.take_along_axis(steep, order, axis=1)
-    rate, spent = np.zeros(shares.shape), np.zeros(shares.shape)
     per, linear = _sums(1 / (2 * a)[order]), _sums(ranked / (2 * a[order]))
+    # With k + 1 of them moving, starting where v reaches the slope of the (k + 1)-th.
+    begins = linear[:, :-1] - per[:, :-1] * ranked
+    moving = np.zeros(shares.shape, dtype=np.int64)
     for k in range(len(a)):
-        # With k + 1 of them moving, starting where v reaches the slope of the (k + 1)-th.
-        begins = linear[:, k] - per[:, k] * ranked[:, k]
-        moving = shares >= begins[:, None]
-        rate = np.where(moving, per[:, k + 1, None], rate)
-        spent = np.where(moving, linear[:, k + 1, None], spent)
+        moving += shares >= begins[:, k, None]
+    rate = np.take_along_axis(per, moving, axis=1)
+    spent = np.take_along_axis(linear, moving, axis=1)
     top = ranked[:, :1] if len(a) else np.zeros((len(steep), 1))
     level = np.where(rate > 0, (spent - shares) / np.where(rate > 0, rate, 1.0), top)
     return np.maximum(level, 0.0)
