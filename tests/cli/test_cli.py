@@ -91,6 +91,7 @@ def test_report(files, tmp_path):
     assert result.exit_code == cli.DONE, result.output
     assert "All of them" in page.read_text(encoding="utf-8")
     assert json.loads(result.stdout.splitlines()[0])["n"] == 12
+    assert f"({page.stat().st_size / 1e3:.0f} kB)" in result.stderr  # small, but never 0.0 MB
 
 
 def test_models():

@@ -193,8 +193,13 @@ def report(
             sys.stdout.write(json.dumps(result.summary(), ensure_ascii=False) + "\n")
         else:
             out.print(escape(result.text()), highlight=False, soft_wrap=True)
-        err.print(f"Written: {path} ({path.stat().st_size / 1e6:.1f} MB)", soft_wrap=True)
+        err.print(f"Written: {path} ({_size(path)})", soft_wrap=True)
         _finish(result)
+
+
+def _size(path: Path) -> str:
+    size = path.stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
 
 
 @app.command("check", epilog="Example: [bold]pertinent check explanation.json model.skops[/]")
