@@ -28,8 +28,11 @@ def test_counts_are_those_of_the_answers(applicants):
 def test_infeasible_share_and_why(impossible):
     population = impossible.summary()
     assert population["negative"]["status"]["infeasible"] == 4
-    assert "frozen" in population["negative"]["reasons"][0]["reason"]
-    assert "For 100% it is proved that nothing would change it" in impossible.text()
+    assert "stay as they are" in population["negative"]["reasons"][0]["reason"]
+    words = impossible.text()
+    assert "For 100% it is proved that nothing would change it" in words
+    # What has no answer is no answer that lacks a proof.
+    assert "Proved smallest: 100% of what was enough." in words
 
 
 def test_text_names_features_and_classes(applicants):

@@ -51,7 +51,7 @@ def test_proved_smallest_is_said_where_proved(applicants):
 def test_nothing_changes_it(impossible):
     words = impossible[0].text()
     assert "nothing that the rules allow. Proved: no point is predicted as" in words
-    assert "x0 frozen" in words
+    assert "obeys: x0, x1 and x2 stay as they are" in words
 
 
 def test_a_label_in_other_words():

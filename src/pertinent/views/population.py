@@ -170,12 +170,16 @@ def _distance_words(population: Summary) -> str:
 
 
 def _proof_words(population: Summary) -> str:
-    n = population["n"]
+    """Return how many of the answers are proved smallest; what has none is another matter."""
     parts = []
     for name, words in (("positive", "what was enough"), ("negative", "what would change it")):
         status = population[name]["status"]
-        parts.append(f"{percent(status['optimal'] / n)} of {words}")
-    return f"Proved smallest: {listed(parts)}."
+        found = status["optimal"] + status["feasible"]
+        if found:
+            parts.append(f"{percent(status['optimal'] / found)} of {words}")
+        if 0 < found < population["n"]:
+            parts[-1] += " where something does"
+    return f"Proved smallest: {listed(parts)}." if parts else ""
 
 
 def _absent(population: Summary) -> list[str]:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pertinent.prepared import Prepared
 
 #: How the rules that a proof rests on are phrased around the name of a feature.
-_AFTER = (" frozen", " may only increase", " may only decrease")
+_FROZEN = " frozen"
+_AFTER = (" may only increase", " may only decrease")
 _BEFORE = (
     "allowed categories of ",
     "allowed transitions of ",
@@ -179,8 +180,16 @@ class Reasons:
         if reason is None:
             return None
         start, obeys, rules = reason.partition(" obeys: ")
-        worded = "; ".join(self._rule(rule) for rule in rules.split("; "))
-        return f"{self._predicted(start)}{obeys}{worded}"
+        return f"{self._predicted(start)}{obeys}{'; '.join(self._rules(rules.split('; ')))}"
+
+    def _rules(self, rules: list[str]) -> list[str]:
+        """Return the rules that conflict; frozen features share one sentence."""
+        still = [rule.removesuffix(_FROZEN) for rule in rules if rule.endswith(_FROZEN)]
+        frozen = [self.called(name) for name in still if name in self.names]
+        rest = [
+            self._rule(r) for r in rules if r.removesuffix(_FROZEN) not in set(still) & self.names
+        ]
+        return [*_shared(frozen, "stays as it is", "stay as they are"), *rest]
 
     def _predicted(self, text: str) -> str:
         for label, words in self.labels.items():
@@ -197,5 +206,8 @@ class Reasons:
         for head in _BEFORE:
             if rule.startswith(head) and rule.removeprefix(head) in self.names:
                 return head + self.called(rule.removeprefix(head))
-        name, sense, number = rule.rpartition(" >= " if " >= " in rule else " <= ")
-        return f"{self.called(name)}{sense}{number}" if name in self.names else rule
+        for sense, words in ((" >= ", "is at least"), (" <= ", "is at most")):
+            name, found, number = rule.rpartition(sense)
+            if found and name in self.names:
+                return f"{self.called(name)} {words} {number}"
+        return rule
