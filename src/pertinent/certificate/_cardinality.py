@@ -158,6 +158,8 @@ class StrictProofs(Proofs):
         Multipliers >= 0 of weighted sums of rows, for the samples that need them.
     listed : tuple of ndarray of bool
         Supports that are known: they, and what contains them, are not spoken of.
+    owner : ndarray of int, shape (n_columns,), optional
+        The feature of each column, where features have several: they are on or off as a whole.
     """
 
     baseline: FloatArray
@@ -165,6 +167,7 @@ class StrictProofs(Proofs):
     off_tol: float = 0.0
     extra: dict[int, FloatArray] = field(default_factory=dict)
     listed: tuple[BoolArray, ...] = ()
+    owner: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.size)
@@ -183,6 +186,8 @@ class StrictProofs(Proofs):
         upper: FloatArray,
     ) -> FloatArray:
         """Return the number of features proved necessary; the centers are the samples."""
+        if self.owner is not None:
+            return self._folded(cell, centers, lower, upper)
         rest = np.clip(self.baseline, lower, upper)
         forced = np.abs(rest - self.baseline) > self.off_tol
         rest = np.where(forced, self.baseline, rest)
@@ -204,6 +209,30 @@ class StrictProofs(Proofs):
         proved = np.where(closed, np.maximum(self.size, granted), granted)
         proved[(forced & barred).any(axis=1)] = np.inf
         return np.asarray(proved, dtype=float)
+
+    def _folded(
+        self, cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray
+    ) -> FloatArray:
+        """Return the bounds where columns go together; the rows must be linear."""
+        owner = np.asarray(self.owner)
+        fold = np.eye(int(owner.max()) + 1)[owner]
+        rest = np.clip(self.baseline, lower, upper)
+        away = np.abs(rest - self.baseline) > self.off_tol
+        rest = np.where(away, self.baseline, rest)
+        forced = away @ fold > 0
+        same = (np.abs(x - rest) > self.off_tol) @ fold == 0
+        barred = same | (((x < lower) | (x > upper)) @ fold > 0)
+        free, granted = ~(forced | barred), forced.sum(axis=1)
+        proved = granted.astype(float)
+        for i in np.flatnonzero((self.size > granted) & cell.is_linear):
+            start = np.where(forced[i][owner], x[i], rest[i])
+            gain = np.where(free[i], (-cell.G * (x[i] - start)) @ fold, 0.0)
+            rows = weighted(gain, cell.G @ start - cell.h, self.extra.get(int(i)))
+            fewer = int(min(self.size[i] - 1 - granted[i], free[i].sum()))
+            if refutes(*not_all_of(*rows, self.listed, ~forced[i]), fewer):
+                proved[i] = self.size[i]
+        proved[(forced & barred).any(axis=1)] = np.inf
+        return np.asarray(proved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +270,7 @@ def _separable_rows(
         yield -g * step, (g * start).sum(axis=1) - h
     for row in cell.quadratics:
         a = np.diag(row.A)
-        yield -(row.q + 2 * a * start + a * step) * step, row.value(start)
+        yield -(row.gradient(start) + a * step) * step, row.value(start)
 
 
 def switch_gains(
@@ -266,7 +295,7 @@ def switch_gains(
 def _switched(row: Quadratic, start: FloatArray, step: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return ``-(slope_i t_i + A_ii t_i^2)`` and ``-2 A_ij t_i t_j`` (0 on the diagonal)."""
     A = row.A
-    alone = -(row.q + 2 * A @ start) * step - np.diag(A) * step * step
+    alone = -row.gradient(start[None])[0] * step - np.diag(A) * step * step
     pairs = -2 * A * step[:, None] * step[None, :]
     np.fill_diagonal(pairs, 0.0)
     return alone, np.zeros_like(pairs) if _is_diagonal(row) else pairs

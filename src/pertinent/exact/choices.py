@@ -11,7 +11,7 @@ also credited half of what its best partners can add, which is an upper bound.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -66,6 +66,67 @@ class Choices:
         low, high = np.maximum(self.low, cell.lower), np.minimum(self.high, cell.upper)
         out = (self.rest < cell.lower) | (self.rest > cell.upper)
         return Choices(self.rest, low, high, self.forced | out, self.barred | (low > high))
+
+
+@dataclass(frozen=True, eq=False)
+class Folded(Choices):
+    """Choices among features that have several columns each (categories, bins), all or none.
+
+    ``rest`` is 0 and ``low`` and ``high`` are 1: how much of each feature is on.
+
+    Parameters
+    ----------
+    start, sample : ndarray of shape (n, n_columns)
+        Values of the columns of features that are off, and on.
+    owner : ndarray of int, shape (n_columns,)
+        The feature of each column.
+    """
+
+    start: FloatArray
+    sample: FloatArray
+    owner: IntArray
+
+    def take(self, rows: IntArray) -> Folded:
+        """Return the choices of some samples; rows may repeat."""
+        on = self.low[rows]
+        forced, barred = self.forced[rows], self.barred[rows]
+        start, sample = self.start[rows], self.sample[rows]
+        return Folded(self.rest[rows], on, on, forced, barred, start, sample, self.owner)
+
+    def within(self, cell: Cell) -> Folded:
+        """Return the choices that the cell's own bounds leave."""
+        if not cell.has_bounds:
+            return self
+        out = any_of((self.start < cell.lower) | (self.start > cell.upper), self.owner)
+        gone = any_of((self.sample < cell.lower) | (self.sample > cell.upper), self.owner)
+        return replace(self, forced=self.forced | out, barred=self.barred | gone)
+
+    def gains(self, cell: Cell) -> tuple[FloatArray, FloatArray]:
+        """Return what turning each feature on takes off each linear row, and what is needed."""
+        gain = _times(-cell.G, self.sample - self.start)
+        folded = gain @ np.eye(self.rest.shape[1])[self.owner]
+        return folded, row_products(self.start, cell.G) - cell.h
+
+
+def any_of(columns: BoolArray, owner: IntArray) -> BoolArray:
+    """Return whether any column of each feature is set."""
+    return np.asarray(columns @ np.eye(owner.max() + 1, dtype=bool)[owner])
+
+
+def folded_choices(
+    samples: FloatArray,
+    baseline: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    tol: float,
+    owner: IntArray,
+) -> Folded:
+    """Return the choices of a strict positive whose features have several columns."""
+    rest, forced = _rest(baseline, np.broadcast_to(lower, samples.shape), upper, tol)
+    same = ~any_of(np.abs(samples - rest) > tol, owner)
+    barred = same | any_of((samples < lower) | (samples > upper), owner)
+    on = np.ones(same.shape)
+    return Folded(0 * on, on, on, any_of(forced, owner), barred, rest, samples, owner)
 
 
 def strict_choices(
@@ -127,6 +188,8 @@ def cell_gains(cell: Cell, choices: Choices, size: int) -> Gains:
     size : int
         Number of features on in all: it limits how many partners a feature can have.
     """
+    if isinstance(choices, Folded):
+        return with_forced(*choices.gains(cell), choices)
     parts = [_linear(cell, choices)]
     parts += [_quadratic(row, choices, size) for row in cell.quadratics]
     gain = np.concatenate([p[0] for p in parts], axis=1)
@@ -167,7 +230,7 @@ def _times(rows: FloatArray, steps: FloatArray) -> FloatArray:
 def _quadratic(row: Quadratic, choices: Choices, size: int) -> tuple[FloatArray, FloatArray]:
     """With t = v - rest the row changes by ``slope't + t'At``."""
     A, rest = row.A, choices.rest
-    slope = row.q + 2 * row_products(rest, A)
+    slope = row.gradient(rest)
     low, high = choices.low - rest, choices.high - rest
     gain = _best_alone(np.diag(A), slope, low, high)
     if not _is_diagonal(row):

@@ -11,6 +11,7 @@ import numpy as np
 from pertinent._typing import IntArray
 from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.exact.contrasts import further_contrasts
+from pertinent.exact.counted import counted_negatives, is_mixed
 from pertinent.exact.fewest import Ask, Fewest, fewest_features
 from pertinent.exact.question import Effort
 from pertinent.exact.verify import refuse_lattices
@@ -67,9 +68,11 @@ def few_changes(
 ) -> Negatives:
     """Return negatives by the number of their changes, and as many alternatives as asked for."""
     if question.norm == "l0":
-        refuse_lattices(prepared, table, 'norm="l0"')
-        _refuse_together(prepared)
         question = replace(question, max_changes=_fewer(prepared, question))
+        if is_mixed(prepared, table):
+            _refuse_alternatives(question)
+            return counted_negatives(prepared, table, labels, question, question.max_changes)
+        refuse_lattices(prepared, table, 'norm="l0"')
         return _fewest(prepared, table, labels, question)
     if question.max_changes is not None and _by_rules(prepared, table):
         # Categories, whole numbers and features that change together: the rules count them.
@@ -101,24 +104,18 @@ def _fewer(prepared: Prepared, question: FewChanges) -> int | None:
     return min((most for most in both if most is not None), default=None)
 
 
-def _refuse_together(prepared: Prepared) -> None:
-    if prepared.constraints.together:
+def _refuse_alternatives(question: FewChanges) -> None:
+    if question.alternatives:
         raise InputError(
-            'norm="l0" counts each feature by itself, and the constraints bind some together. '
-            "Use max_changes, which knows them."
+            'alternatives with norm="l0" are for features that are numbers, and here some are '
+            "categories, bins or whole numbers, or change together. Leave norm out: alternatives "
+            "in weighted L1 know them."
         )
 
 
 def _by_rules(prepared: Prepared, table: Table) -> bool:
-    rules = prepared.constraints
-    return bool(
-        not prepared.features.is_plain
-        or rules.lattice(prepared.features)
-        or rules.together
-        or rules.max_changes is not None
-        or len(table.booleans)
-        or prepared.within is not None
-    )
+    counted = prepared.constraints.max_changes is not None
+    return counted or is_mixed(prepared, table) or prepared.within is not None
 
 
 def _ask(prepared: Prepared, table: Table, labels: IntArray, question: FewChanges) -> Ask:

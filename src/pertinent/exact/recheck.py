@@ -8,6 +8,7 @@ import numpy as np
 
 from pertinent._typing import FloatArray
 from pertinent.answers import Certified
+from pertinent.exact.counted import is_mixed, recheck_counted
 from pertinent.exact.question import ExactQuestion
 from pertinent.exact.strict import strict_limits
 from pertinent.exact.sufficient import proof_margin, sufficient_limits
@@ -44,6 +45,8 @@ def recheck_exact_positives(
 def recheck_few_changes(prepared: Prepared, negatives: Negatives) -> FloatArray:
     """Return what the certificates of ``norm="l0"`` or ``max_changes`` prove of the objective."""
     samples = negatives.table.values
+    if negatives.norm == "l0" and is_mixed(prepared, negatives.table):
+        return recheck_counted(prepared, negatives)
     limits = negative_limits(prepared, samples)
     return _bounds(prepared, negatives.certificates, samples, limits, prepared.asked_margin)
 

@@ -100,7 +100,7 @@ def _root_costs(cell: Cell, own: Choices, centers: FloatArray, weights: FloatArr
     forms = [np.zeros_like(cell.G)] + [np.diag(row.A)[None] for row in cell.quadratics]
     a = np.concatenate(forms)
     linear = np.broadcast_to(cell.G, (len(own), *cell.G.shape))
-    slopes = [row.q + 2 * row_products(own.rest, row.A) for row in cell.quadratics]
+    slopes = [row.gradient(own.rest) for row in cell.quadratics]
     s = np.concatenate([linear, *(slope[:, None, :] for slope in slopes)], axis=1)
     values = [row.value(own.rest)[:, None] for row in cell.quadratics]
     c = np.concatenate([row_products(own.rest, cell.G) - cell.h, *values], axis=1)[:, :, None]

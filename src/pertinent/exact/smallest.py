@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
-from pertinent.exact.choices import Choices, cell_gains, is_separable
+from pertinent.exact.choices import Choices, Folded, cell_gains, is_separable
 from pertinent.exact.cover import EASY, hard_cover
 from pertinent.exact.subsets import (
     STOPPED,
@@ -109,6 +109,7 @@ def smallest_supports(region: Region, choices: Choices, limits: Limits) -> Small
     rows = sum(len(cell.G) + len(cell.quadratics) for cell in region.cells)
     count = max(1, BATCH_NUMBERS // max(1, rows * region.dim))
     starts = range(0, len(choices), count)
+    dim = choices.rest.shape[1]  # fewer than columns where features have several
     parts = [
         _smallest(region, choices.take(np.arange(s, min(s + count, len(choices)))), limits)
         for s in starts
@@ -121,7 +122,7 @@ def smallest_supports(region: Region, choices: Choices, limits: Limits) -> Small
         for (row, piece), y in part.extra.items()
     }
     return Smallest(
-        np.concatenate([np.zeros((0, region.dim), dtype=bool)] + [p.mask for p in parts]),
+        np.concatenate([np.zeros((0, dim), dtype=bool)] + [p.mask for p in parts]),
         np.concatenate([np.zeros(0, dtype=bool)] + [p.found for p in parts]),
         np.concatenate([np.zeros(0)] + [p.bound for p in parts]),
         extra,
@@ -132,7 +133,7 @@ def _smallest(region: Region, choices: Choices, limits: Limits) -> Smallest:
     searches = [CellSearch(cell, choices) for cell in region.cells]
     if len(searches) == 1 and searches[0].is_one_row:
         return _by_sorting(searches[0])
-    return _Levels(searches, len(choices), region.dim, limits).run()
+    return _Levels(searches, len(choices), choices.rest.shape[1], limits).run()
 
 
 def _by_sorting(search: CellSearch) -> Smallest:
@@ -232,6 +233,8 @@ class _Levels:
 def _turned_off(search: CellSearch, row: int, dim: int) -> BoolArray | None:
     """Return what is left when everything is on and what is not needed is turned off."""
     here = search.choices.take(np.array([row]))
+    if isinstance(here, Folded):
+        return None
     on: BoolArray = ~here.barred[0]
     point = np.where(on, here.low[0], here.rest[0])
     if not search.cell.contains(point[None])[0]:
@@ -259,7 +262,7 @@ def further_supports(
     """
     searches = [CellSearch(cell, choices) for cell in region.cells]
     known, stopped = [first], False
-    for k in range(int(first.sum()), region.dim + 1):
+    for k in range(int(first.sum()), choices.rest.shape[1] + 1):
         same: set[bytes] = {m.tobytes() for m in known}
         earlier = [m for m in known if m.sum() < k]
         for search in searches:

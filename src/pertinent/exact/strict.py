@@ -21,10 +21,11 @@ from pertinent.certificate import (
 )
 from pertinent.domains import is_on_lattice
 from pertinent.exact.alternative import Alternative, uniqueness
-from pertinent.exact.choices import Choices, strict_choices
+from pertinent.exact.choices import Choices, Folded, folded_choices, strict_choices
 from pertinent.exact.question import ExactQuestion, in_precision_of
 from pertinent.exact.smallest import further_supports, smallest_supports
 from pertinent.exact.verify import REFUSED, grown, judge, refuse_categories
+from pertinent.exceptions import InputError
 from pertinent.explanation import Positives
 from pertinent.features import Table
 from pertinent.positive import PositiveQuestion, two_phase
@@ -44,17 +45,32 @@ def strict(
     sorted by what they add (eqs. 10 and 13 of the paper); 0 features are allowed. Several rows,
     unions and general quadratic rows are searched, see `pertinent.exact.subsets`.
     """
-    refuse_categories(prepared, 'method="strict"')
     question = in_precision_of(table, question)
-    samples = table.values
     lower, upper = strict_limits(prepared, table, question)
-    choices = strict_choices(samples, question.baseline, lower, upper, question.off_tol)
+    args = (table.values, question.baseline, lower, upper, question.off_tol)
+    if prepared.features.is_plain:
+        choices = strict_choices(*args)
+    else:
+        _refuse_unfolded(prepared, labels)
+        choices = folded_choices(*args, prepared.features.owner)
     search = _Attempts(prepared, table, labels, question, choices, lower, upper)
     search.run()
     positives = search.result()
     if question.fallback:
         positives = with_fallback(prepared, positives, question)
     return positives
+
+
+def _refuse_unfolded(prepared: Prepared, labels: IntArray) -> None:
+    """Say which models and rules with categories or bins are not known."""
+    regions = [prepared.region("is", int(k), 0.0)[0] for k in np.unique(labels)]
+    if not all(cell.is_linear for region in regions for cell in region.cells):
+        refuse_categories(prepared, 'method="strict" of a model with curved regions')
+    if prepared.constraints.categories or prepared.constraints.transitions:
+        raise InputError(
+            'method="strict" keeps a category or takes that of the baseline; rules about '
+            'categories cannot be asked of it. Leave them out, or use method="two-phase".'
+        )
 
 
 def strict_limits(
@@ -119,9 +135,7 @@ class _Attempts:
                 self.claim[mine] = found.bound
                 self.extra.update({(int(mine[i]), c): y for (i, c), y in found.extra.items()})
             have = mine[found.found]
-            self.points[have] = np.where(found.mask, self.table.values[mine], here.rest)[
-                found.found
-            ]
+            self.points[have] = self._switched(mine, found.mask)[found.found]
             self.reason[mine[~found.found]] = _STOPPED
         have = rows[np.isfinite(self.points[rows, 0])]
         verdict = judge(
@@ -143,9 +157,8 @@ class _Attempts:
         proved = _proved(
             self.prepared, certificates, self.table, self.asked, self.lower, self.upper
         )
-        kept = self.valid[:, None] & (
-            np.abs(self.points - self.question.baseline) > self.question.off_tol
-        )
+        away = np.abs(self.points - self.question.baseline) > self.question.off_tol
+        kept = self.valid[:, None] & self.prepared.features.by_feature(away)
         objective = np.where(self.valid, kept.sum(axis=1).astype(float), np.nan)
         none = np.isinf(proved) & ~self.valid
         status = np.where(self.valid, np.where(proved >= objective, OPTIMAL, FEASIBLE), FAILED)
@@ -193,7 +206,16 @@ class _Attempts:
         place = {int(row): i for i, row in enumerate(rows)} if self.extra else {}
         extra = {place[i]: y for (i, c), y in self.extra.items() if c == piece and i in place}
         question = self.question
-        return StrictProofs(question.baseline, self.claim[rows], question.off_tol, extra)
+        owner = owner_of(self.prepared)
+        claim = self.claim[rows]
+        return StrictProofs(question.baseline, claim, question.off_tol, extra, owner=owner)
+
+    def _switched(self, rows: IntArray, masks: BoolArray) -> FloatArray:
+        """Return the points with the features of the masks at the samples' own values."""
+        here = self.choices.take(rows)
+        rest = here.start if isinstance(here, Folded) else here.rest
+        on = self.prepared.features.by_column(masks)
+        return np.where(on, self.table.values[rows], rest)
 
     def _why_none(self, row: int) -> str:
         label = self.prepared.classes.tolist()[self.labels[row]]
@@ -221,7 +243,7 @@ class _Attempts:
         )
         if not masks:
             return ()
-        points = np.where(np.array(masks), self.table.values[row], here.rest)
+        points = self._switched(np.full(len(masks), row), np.array(masks))
         label = int(self.labels[row])
         verdict = judge(
             self.prepared,
@@ -243,6 +265,11 @@ class _Attempts:
         )
 
 
+def owner_of(prepared: Prepared) -> IntArray | None:
+    """Return the feature of each column, None where each has one of its own."""
+    return None if prepared.features.is_plain else prepared.features.owner
+
+
 def next_best(
     prepared: Prepared,
     question: ExactQuestion,
@@ -260,7 +287,11 @@ def next_best(
     for j in range(1, len(supports)):
         size = float(supports[j].sum())
         proofs = StrictProofs(
-            question.baseline, np.array([size]), question.off_tol, {}, tuple(supports[:j])
+            question.baseline,
+            np.array([size]),
+            question.off_tol,
+            listed=tuple(supports[:j]),
+            owner=owner_of(prepared),
         )
         blocks = tuple(Block(piece, np.array([0]), proofs) for piece in range(len(region)))
         bound = Certificate(1, blocks).bounds(region, sample[None], prepared.weights, *limits)[0]

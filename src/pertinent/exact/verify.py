@@ -60,8 +60,8 @@ def refuse_categories(prepared: Prepared, asked: str) -> None:
     if not prepared.features.is_plain:
         raise InputError(
             f"{asked} chooses among features that are numbers, and this model also takes "
-            'categories or bins. Use method="two-phase", or negatives with '
-            "Constraints(max_changes=...), which know them."
+            'categories or bins. Use method="two-phase" or "strict", or negatives with '
+            'norm="l0" or max_changes, which know them.'
         )
 
 
@@ -73,7 +73,7 @@ def refuse_lattices(prepared: Prepared, table: Table, asked: str) -> None:
         names = [prepared.features.names[j] for j in whole[:10]]
         raise InputError(
             f"{asked} moves values freely, and these are confined to whole numbers or decimals: "
-            f'{names}. Use method="strict", or negatives with Constraints(max_changes=...).'
+            f'{names}. Use method="strict", or negatives with norm="l0" or max_changes.'
         )
     if by_sample(prepared.within):
         raise InputError(f"{asked} does not know this kind of plausibility. Leave it out.")

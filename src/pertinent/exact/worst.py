@@ -79,7 +79,7 @@ def worst_gains(cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray)
     parts, overs = [gain], [over]
     for row in cell.quadratics:
         a = np.diag(row.A)
-        slope = row.q + 2 * a * x
+        slope = row.gradient(x)
         parts.append(_best_alone(-a, -slope, low, high)[:, None, :])
         overs.append(row.value(x)[:, None])
     gain, over = np.concatenate(parts, axis=1), np.concatenate(overs, axis=1)
