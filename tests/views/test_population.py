@@ -84,3 +84,22 @@ def test_counts_have_no_fractions(digits):
     assert len(axes) == 2
     for ax in axes:
         assert all(float(tick).is_integer() for tick in ax.get_yticks())
+
+
+def test_a_plot_says_that_nothing_would_change_it_and_draws_no_arrow_for_it(impossible, applicants):
+    ax = impossible[0].plot()
+    assert "proved: nothing that the rules allow would change it" in ax.get_title(loc="left")
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert "was enough" in labels
+    assert "would change it" not in labels
+    drawn = [text.get_text() for text in applicants[0].plot().get_legend().get_texts()]
+    assert "would change it" in drawn
+
+
+def test_features_that_never_occur_take_no_room(applicants):
+    population = applicants.summary()
+    total = np.sum(population["kept"], axis=0) + np.sum(population["changed"], axis=0)
+    shown = [label.get_text() for label in applicants.plot_summary().axes[0].get_yticklabels()]
+    texts = [feature["text"] for feature in population["features"]]
+    assert set(shown) <= {text for text, count in zip(texts, total, strict=True) if count}
+    assert shown

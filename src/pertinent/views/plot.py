@@ -88,6 +88,8 @@ def _dress(ax: Any, summary: Summary, shown: list[Strip], more: int) -> None:
     if summary["negative"]["values"]:
         proved = ", proved smallest" if summary["negative"]["status"] == "optimal" else ""
         title += f"; in orange the change to {target_words(summary)}{proved}"
+    elif summary["negative"]["status"] == "infeasible":
+        title += "; proved: nothing that the rules allow would change it"
     ax.set_title(title, loc="left", fontsize=11, color=INK)
     if more:
         ax.text(0, max(len(shown), 1) - 0.42, f"and {more} more features", color=GREY, fontsize=8)
@@ -114,6 +116,11 @@ def _legend(ax: Any, summary: Summary) -> None:
         Line2D([], [], color=ENOUGH, linewidth=7, label="was enough"),
         Line2D([], [], marker=">", color=CHANGE, linewidth=2.4, label="would change it"),
     ]  # fmt: skip
+    # Only what is drawn.
+    if not summary["negative"]["values"]:
+        del entries[4]
+    if not summary["positive"]["values"]:
+        del entries[3]
     if summary["features"][0]["low"] is None:
         del entries[2]
     ax.legend(handles=entries, loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=5,
@@ -167,7 +174,9 @@ def _change_image(ax: Any, summary: Summary, sample: Any, shape: tuple[int, ...]
     changed = _mask(summary, "negative", shape)
     if point is None:
         ax.imshow(_tinted(sample, {}))
-        ax.set_title(f"would change it: {summary['negative']['status']}", fontsize=10)
+        none = summary["negative"]["status"] == "infeasible"
+        title = "proved: nothing would change it" if none else "would change it: no answer"
+        ax.set_title(title, fontsize=10)
         return
     up = _pixels(point, shape) > sample
     ax.imshow(_tinted(sample, {CHANGE: changed & up, REMOVE: changed & ~up}))

@@ -59,7 +59,8 @@ def _order(population: Summary, most: int) -> list[int]:
     """Return the features that occur most often, most frequent last (at the top)."""
     total = np.sum(population["kept"], axis=0) + np.sum(population["changed"], axis=0)
     ranked = sorted(range(len(total)), key=lambda j: (-total[j], j))
-    return ranked[:most][::-1]
+    occurring = [j for j in ranked if total[j]] or ranked
+    return occurring[:most][::-1]
 
 
 def _frequencies(ax: Any, population: Summary, k: int, order: list[int]) -> None:
@@ -155,7 +156,7 @@ def _outcomes(ax: Any, population: Summary) -> None:
 def _wrapped(text: str, width: int = 52) -> str:
     import textwrap
 
-    return "\n".join(textwrap.wrap(text, width)[:4])
+    return "\n".join(textwrap.wrap(text, width, max_lines=4, placeholder=" …"))
 
 
 def _whole(axis: Any) -> None:
