@@ -72,6 +72,8 @@ def _frequencies(ax: Any, population: Summary, k: int, order: list[int]) -> None
     ax.barh(at, -kept, color=ENOUGH, height=0.7)
     ax.barh(at, changed, color=CHANGE, height=0.7)
     ax.set_yticks(at, names)
+    # A bar is never thicker than a sixth of the panel.
+    ax.set_ylim(len(order) - max(len(order), 6) - 0.6, len(order) - 0.4)
     ax.set_xlim(-1.05, 1.05)
     ax.set_xticks([-1, -0.5, 0, 0.5, 1], ["100%", "50%", "0", "50%", "100%"])
     ax.set_xlabel(" ", fontsize=9)  # room for the two texts below
@@ -140,7 +142,7 @@ def _outcomes(ax: Any, population: Summary) -> None:
             # Words instead of a legend where the bar is wide enough to be read.
             if count > 0.3 * population["n"]:
                 ax.text(left - count / 2, y, WORDS[status], ha="center", va="center",
-                        color="white", fontsize=8)  # fmt: skip
+                        color="white" if status == "optimal" else INK, fontsize=8)  # fmt: skip
         rest = [f"{WORDS[s]}: {population[key]['status'][s]:,}" for s in STATUSES
                 if 0 < population[key]["status"][s] <= 0.3 * population["n"]]  # fmt: skip
         ax.text(0, y + 0.33, "; ".join(rest), fontsize=8, color=GREY, va="top")
