@@ -31,9 +31,10 @@ from pertinent.rulecheck import broken_rules
 
 SCALERS = [
     StandardScaler, MinMaxScaler, RobustScaler, lambda: "passthrough",
+    lambda: MinMaxScaler((-1, 3), clip=True),
     lambda: make_pipeline(SimpleImputer(), StandardScaler()),
     lambda: make_pipeline(StandardScaler(), PCA()),
-    lambda: KBinsDiscretizer(3, encode="onehot-dense", quantile_method="averaged_inverted_cdf"),
+    lambda: KBinsDiscretizer(3, encode="onehot-dense", strategy="uniform"),
 ]  # fmt: skip
 ENCODERS = [
     OneHotEncoder, OrdinalEncoder, lambda: OneHotEncoder(drop="first"),
@@ -80,6 +81,7 @@ def rules(draw, X):
     texts = [name for name in X if name.startswith("c")]
     some = st.lists(st.sampled_from(numbers), max_size=2, unique=True)
     given = {"frozen": draw(some), "increase_only": draw(some)}
+    given["decrease_only"] = [n for n in draw(some) if n not in given["increase_only"]]
     whole = [name for name in numbers if X[name].dtype.kind == "i"]
     given["integer"] = draw(st.lists(st.sampled_from(whole), unique=True)) if whole else []
     given["decimals"] = {n: draw(st.integers(0, 2)) for n in draw(some) if n not in whole}
@@ -92,7 +94,9 @@ def rules(draw, X):
                 chosen = draw(st.lists(st.sampled_from(levels), min_size=1, unique=True))
                 given["categories"] = {name: chosen}
             else:
-                given["transitions"] = {name: {levels[0]: levels[1:]}}
+                moves = {levels[0]: levels[1:]}
+                rule = draw(st.sampled_from([moves, lambda old, new: old < new]))
+                given["transitions"] = {name: rule}
     if draw(st.booleans()) and len(numbers) > 1:
         given["relations"] = [
             f"{numbers[0]} - 2 * {numbers[1]} <= {float(X[numbers[0]].max()):.3f}"
@@ -114,7 +118,9 @@ def rules(draw, X):
 @given(problems())
 def test_every_promise_is_kept(problem):
     model, X, constraints = problem
-    rows = X.iloc[:6]
+    rows = X.iloc[:6].copy()
+    numbers = [name for name in X if name.startswith("n")]
+    rows.loc[rows.index[-2:], numbers] *= 3  # beyond the range of the training data
     features = Features.of(model, X)
     before = model.predict(rows)
     inside = pertinent.decision_region(model, before[0]).contains(features.read(X).values)
@@ -187,3 +193,18 @@ def test_brute_force_over_all_categories(seed):
                     best = min(best, answer.objective[0] + changed)
         assert found.objective[i] == pytest.approx(best, rel=1e-6, abs=1e-9)
         assert found.status[i] == "optimal"
+    baseline = {"a": 0.5, "b": -20.0, "u": "y", "v": "p", "w": 3}
+    positive = pertinent.pertinent_positives(model, rows, data=X, baseline=baseline)
+    for i, label in enumerate(model.predict(rows)):
+        best = np.inf
+        for u, v, w in itertools.product("xyz", "pq", [1, 2, 3, 4]):
+            one = pd.DataFrame([{**baseline, "u": u, "v": v, "w": w}])
+            part = regions[label].restrict(
+                np.arange(features.dim) >= 2, features.read(one).values[0]
+            )
+            answer = project(np.array([[0.5, -20.0]]), part, weights)
+            if answer.piece[0] >= 0:
+                kept = (u != "y") + (v != "p") + (w != 3)
+                best = min(best, answer.objective[0] + kept)
+        assert positive.objective[i] == pytest.approx(best, rel=1e-6, abs=1e-9)
+        assert positive.status[i] == "optimal"

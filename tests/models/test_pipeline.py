@@ -9,6 +9,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_wine
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -300,3 +304,36 @@ def test_one_vs_rest_over_what_cannot_be_compared_is_refused():
     nested = make_pipeline(StandardScaler(), inner).fit(X, y)
     with pytest.raises(UnsupportedModelError, match="not as the last step of another pipeline"):
         pertinent.decision_region(nested, 0)
+
+
+SURE = {
+    "logistic": (LogisticRegression(), 2),
+    "lda": (LinearDiscriminantAnalysis(), 2),
+    "qda": (QuadraticDiscriminantAnalysis(reg_param=0.1), 2),
+    "naive bayes": (GaussianNB(), 2),
+    "softmax": (LogisticRegression(), 3),
+    "lda, softmax": (LinearDiscriminantAnalysis(), 3),
+    "calibrated": (CalibratedClassifierCV(LinearSVC(), ensemble=False), 2),
+}
+
+
+@pytest.mark.parametrize("name", SURE)
+def test_min_proba_equals_the_nearest_point_of_a_grid(name):
+    last, n_classes = SURE[name]
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(150, 2)) * [1.0, 2.0]
+    score = X @ [1.0, 0.7] + 0.2 * X[:, 0] ** 2 + 0.4 * rng.normal(size=150)
+    y = np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
+    model = make_pipeline(StandardScaler(), last).fit(X, y)
+    axis = np.linspace(-9, 9, 601)
+    grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
+    proba = model.predict_proba(grid)
+    found = pertinent.pertinent_negatives(model, X[:6], min_proba=0.8)
+    assert found.found.all()
+    for i, own in enumerate(model.predict(X[:6])):
+        sure = (proba.argmax(axis=1) != own) & (proba.max(axis=1) >= 0.8)
+        nearest = np.abs(grid[sure] - X[i]).sum(axis=1).min()
+        # No grid point is nearer, and one of the corners around the optimum is hardly farther.
+        assert nearest - 4 * (axis[1] - axis[0]) <= found.objective[i] <= nearest + 1e-6
+    shown = model.predict_proba(found.points)
+    assert (shown.max(axis=1) >= 0.8).all()

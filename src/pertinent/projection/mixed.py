@@ -32,6 +32,8 @@ from pertinent.regions import Cell
 WIDTH = 4
 #: Until a row has this many cases its optimum is sought exactly; then within a gap.
 EXACT_NODES, EXACT, CLOSE = 300, 1e-9, 5e-5
+#: A binned number that other rows speak of too may have to go this much farther.
+FARTHER = 2.0**10
 #: Rows that need more cases than this are handed out as they are, with the bound so far.
 MAX_NODES = 3000
 
@@ -78,6 +80,8 @@ def _known_reach(task: Task, domain: Domain, bins: Bins) -> tuple[FloatArray, Fl
             size = np.where(np.isfinite(values[:, j]), np.abs(values[:, j]), 0.0)
             known = np.maximum(known, size)
     far = 2.0 ** (1.0 + np.ceil(np.log2(1e-300 + known)))
+    if task.cell.G[:, j].any():  # a relation may ask for more than is known of the number
+        far = FARTHER * far
     return -far, far
 
 
