@@ -1,13 +1,18 @@
 """Exact answers for quadratic models, against dense grids."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import pertinent
+from pertinent.certificate._halving import HalvingProofs
+from pertinent.regions import Cell, Quadratic
 
 
 def _standard(load, columns):
@@ -62,3 +67,66 @@ def test_fewest_changes_and_the_closest_of_them(case):
             grid = np.repeat(samples[i][None], 4001, axis=0)
             grid[:, j] += np.linspace(-reach, reach, 4001)
             assert (model.predict(grid) == own[i]).all()
+
+
+def test_a_time_limit_leaves_an_honest_gap():
+    X, y = _standard(load_breast_cancer, 30)
+    model = QuadraticDiscriminantAnalysis(reg_param=0.1).fit(X, y)
+    samples = X[model.predict(X) != model.predict(X.mean(axis=0)[None])][:4]
+    for seconds in (1e-3, 20.0):
+        found = pertinent.pertinent_positives(
+            model, samples, method="exact", baseline="mean", data=X, time_limit=seconds
+        )
+        good = found.found
+        assert (model.predict(found.points[good]) == model.predict(samples[good])).all()
+        assert (found.bound[good] <= found.objective[good]).all()
+        assert (found.closeness_bound[good] <= found.closeness[good] + 1e-9).all()
+        tight = found.bound >= found.objective
+        assert not (found.status == "optimal")[good & ~tight].any()
+    assert (found.status == "optimal").all()
+
+
+def test_a_local_answer_that_is_not_the_best_is_found_out():
+    """A degree-2 machine on wine: the local method misses the best pair of changes."""
+    X, y = load_wine(return_X_y=True)
+    X = np.ascontiguousarray(StandardScaler().fit_transform(X)[:, [0, 6, 9, 10, 12]])
+    model = SVC(kernel="poly", degree=2, coef0=1.0).fit(X, y == 1)
+    x, ends = X[163], np.array([X.min(axis=0), X.max(axis=0)])
+    rules = pertinent.Constraints(bounds={j: tuple(ends[:, j]) for j in range(5)})
+    found = pertinent.pertinent_negatives(model, x[None], max_changes=2, constraints=rules)
+    assert found.status[0] == "optimal"
+    own, best = model.predict(x[None])[0], np.inf
+    for i, j in combinations(range(5), 2):
+        first, second = np.meshgrid(*(np.linspace(*ends[:, k], 201) for k in (i, j)))
+        grid = np.repeat(x[None], first.size, axis=0)
+        grid[:, i], grid[:, j] = first.ravel(), second.ravel()
+        other = model.predict(grid) != own
+        best = min(best, np.abs(grid[other] - x).sum(axis=1).min(initial=np.inf))
+    assert found.objective[0] <= best
+    assert found.bound[0] >= found.objective[0] * (1 - 1e-4)
+
+
+def test_halving_confirms_what_holds_and_nothing_else():
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(20):
+        A = rng.normal(size=(3, 3))
+        row = Quadratic.from_matrix(A + A.T, rng.normal(size=3), 1.5)
+        cell = Cell(np.zeros((0, 3)), np.zeros(0), (row,))
+        center, low, high = np.zeros((1, 3)), np.full((1, 3), -1.0), np.full((1, 3), 1.0)
+        low[0, 2] = high[0, 2] = 0.3
+        first, second = np.meshgrid(*2 * (np.linspace(-1, 1, 301),))
+        grid = np.column_stack([first.ravel(), second.ravel(), np.full(first.size, 0.3)])
+        inside = row.value(grid) <= 0
+        best = np.abs(grid[inside]).sum(axis=1).min(initial=np.inf)
+        weights = np.ones(3)
+        if np.isinf(best):
+            proved = HalvingProofs(np.array([np.inf])).bounds(cell, center, weights, low, high)
+            assert proved[0] in (np.inf, 0.3)
+            continue
+        hits += best > 0.31
+        for share, holds in ((0.97, best > 0.32), (1.001, False)):
+            claim = np.array([best * share])
+            proved = HalvingProofs(claim).bounds(cell, center, weights, low, high)[0]
+            assert (proved == claim[0]) == holds or claim[0] <= 0.3
+    assert hits > 5

@@ -20,7 +20,7 @@ from pertinent.certificate import (
     StrictProofs,
 )
 from pertinent.domains import is_on_lattice
-from pertinent.exact.alternative import Alternative, uniqueness
+from pertinent.exact.alternative import UNIQUE, UNKNOWN, Alternative, uniqueness
 from pertinent.exact.choices import Choices, Folded, folded_choices, strict_choices
 from pertinent.exact.question import ExactQuestion, in_precision_of
 from pertinent.exact.smallest import further_supports, smallest_supports
@@ -166,16 +166,16 @@ class _Attempts:
         for i in np.flatnonzero(none):
             self.reason[i] = self._why_none(int(i))
         others = self._alternatives(kept) or ((),) * len(kept)
-        unique = [
-            uniqueness(status[i] == OPTIMAL, objective[i], 0.0, others[i]) for i in range(len(kept))
-        ]
+        unique = np.where((status == OPTIMAL) & (objective == 0), UNIQUE, UNKNOWN)
+        for i in np.flatnonzero([len(listed) > 0 for listed in others]):
+            unique[i] = uniqueness(status[i] == OPTIMAL, objective[i], 0.0, others[i])
         return Positives(
             table=self.table,
             classes=self.prepared.classes,
             values=self.points,
             status_code=status.astype(np.int8),
             reason=self.reason,
-            unique_code=np.array(unique, dtype=np.int8),
+            unique_code=unique.astype(np.int8),
             label=self.labels,
             objective=objective,
             bound=np.where(self.valid, np.fmin(proved, objective), proved),
