@@ -13,7 +13,7 @@ from pertinent._typing import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Quadratic:
-    """The inequality ``|plus x|^2 - |minus x|^2 + q'x + c <= 0``.
+    """The inequality ``|plus u|^2 - |minus u|^2 + q'u + c <= 0`` with ``u = x - origin``.
 
     The matrix ``A = plus'plus - minus'minus`` is kept as its two factors: they are what a cone
     solver and a convex-concave split need, and they survive changes of coordinates exactly.
@@ -24,12 +24,16 @@ class Quadratic:
         Factors of the convex and of the concave part; no rows where there is none.
     q : ndarray of shape (n_features,)
     c : float
+    origin : ndarray of shape (n_features,), optional
+        Where slope and value are q and c; 0 by default. Near the points of interest (the mean of
+        a class) no digits are lost in differences of large numbers.
     """
 
     plus: FloatArray
     minus: FloatArray
     q: FloatArray
     c: float
+    origin: FloatArray | None = None
 
     @classmethod
     def from_matrix(
@@ -56,6 +60,11 @@ class Quadratic:
             float(c),
         )
 
+    @property
+    def at(self) -> FloatArray:
+        """The origin, written out."""
+        return np.zeros(len(self.q)) if self.origin is None else self.origin
+
     @cached_property
     def A(self) -> FloatArray:
         """The symmetric matrix of the quadratic form."""
@@ -68,12 +77,21 @@ class Quadratic:
 
     def value(self, points: FloatArray) -> FloatArray:
         """Return the left-hand side at each point."""
+        points = self.seen(points)
         up, down = self._images(points)
         linear = row_products(points, self.q[None])[:, 0]
         return np.asarray((up * up).sum(1) - (down * down).sum(1) + linear + self.c)
 
+    def seen(self, points: FloatArray) -> FloatArray:
+        """Return the points as seen from the origin of the row."""
+        return points if self.origin is None else points - self.origin
+
+    def image(self, points: FloatArray) -> FloatArray:
+        """Return ``plus u`` of each point."""
+        return _images(self.plus, self._axes[0], self.seen(points))
+
     def _images(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ``plus x`` and ``minus x`` of each point."""
+        """Return ``plus u`` and ``minus u`` of each point, as seen from the origin."""
         return _images(self.plus, self._axes[0], points), _images(self.minus, self._axes[1], points)
 
     @cached_property
@@ -83,37 +101,51 @@ class Quadratic:
 
     def sizes(self, points: FloatArray) -> FloatArray:
         """Return the size of the terms that `value` adds up: the unit of its rounding."""
+        points = self.seen(points)
         up, down = self._images(points)
         linear = row_products(np.abs(points), np.abs(self.q)[None])[:, 0]
         return np.asarray((up * up).sum(1) + (down * down).sum(1) + linear + abs(self.c))
 
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return the gradient at each point, shape (n, n_features)."""
-        up, down = self._images(points)
+        up, down = self._images(self.seen(points))
         up = _images(self.plus.T, self._axes[0], up)
         down = _images(self.minus.T, self._axes[1], down)
         return np.asarray(2 * (up - down) + self.q)
 
     def scale(self) -> float:
-        """Return the size of the slope near the origin, the unit of a margin."""
+        """Return the size of the slope near the row's origin, the unit of a margin."""
         return float(np.abs(self.q).max(initial=0.0) + np.abs(self.A).max(initial=0.0))
 
     def reversed(self) -> Quadratic:
         """Return the inequality that holds where this one is violated (or tight)."""
-        return Quadratic(self.minus, self.plus, -self.q, -self.c)
+        return Quadratic(self.minus, self.plus, -self.q, -self.c, self.origin)
 
     def pull_back(self, through: AffineMap) -> Quadratic:
         """Return the inequality on ``z`` that says the same of ``x = M z + t``."""
-        up, down = self.plus @ through.shift, self.minus @ through.shift
-        # |P(Mz+t)|^2 = |PMz|^2 + 2 (Pt)'PM z + |Pt|^2, and likewise for the concave part.
+        origin = None if self.origin is None else _preimage(through, self.origin)
+        # u = M (z - origin) + e, and |P(Mv+e)|^2 = |PMv|^2 + 2 (Pe)'PM v + |Pe|^2.
+        e = through.shift if origin is None else self.seen(through(origin[None])[0])
+        up, down = self.plus @ e, self.minus @ e
         slope = self.q + 2 * (up @ self.plus - down @ self.minus)
-        constant = self.c + self.q @ through.shift + up @ up - down @ down
+        constant = self.c + self.q @ e + up @ up - down @ down
         return Quadratic(
             through.rows(self.plus),
             through.rows(self.minus),
             through.rows(slope[None])[0],
             float(constant),
+            origin,
         )
+
+
+def _preimage(through: AffineMap, point: FloatArray) -> FloatArray:
+    """Return a point whose image comes closest to a given one."""
+    away = point - through.shift
+    if through.is_diagonal:
+        return np.where(
+            through.matrix == 0, 0.0, away / np.where(through.matrix == 0, 1.0, through.matrix)
+        )
+    return np.asarray(np.linalg.lstsq(through.matrix, away, rcond=None)[0])
 
 
 def _axis(factor: FloatArray) -> FloatArray | None:

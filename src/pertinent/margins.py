@@ -38,10 +38,7 @@ class TermSizes:
         sizes = np.abs(centers)
         worst = (row_products(sizes, self.linear) + self.constant).max(axis=1, initial=0.0)
         for row, unit in self.curved:
-            up, down = row_products(centers, row.plus), row_products(centers, row.minus)
-            linear = row_products(sizes, np.abs(row.q)[None])[:, 0]
-            terms = (up * up).sum(axis=1) + (down * down).sum(axis=1) + linear + abs(row.c)
-            np.maximum(worst, terms / unit, out=worst)
+            np.maximum(worst, row.sizes(centers) / unit, out=worst)
         return np.asarray(worst)
 
 

@@ -207,3 +207,17 @@ def test_units_of_the_features_do_not_matter(seed):
     assert scaled.found.all()
     np.testing.assert_allclose(plain.objective, scaled.objective, rtol=1e-5)
     assert (scaled.bound >= 0.99 * scaled.objective).all()
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e6])
+@pytest.mark.parametrize(
+    "model", [GaussianNB(var_smoothing=0), QuadraticDiscriminantAnalysis(reg_param=0.1, tol=1e-300)]
+)
+def test_far_from_zero_nothing_is_lost(model, offset):
+    """Rows are written around the mean of the class: answers stay proved far from the origin."""
+    X, y = data("iris")
+    some_rows = X[::15]
+    near = pertinent.pertinent_negatives(model.fit(X, y), some_rows)
+    far = pertinent.pertinent_negatives(model.fit(X + offset, y), some_rows + offset)
+    assert (far.status == "optimal").all()
+    np.testing.assert_allclose(far.objective, near.objective, rtol=1e-6)

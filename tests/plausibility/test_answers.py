@@ -77,7 +77,8 @@ def test_the_nearest_of_all_components_agrees_with_a_cone_solver():
             cell = pertinent.decision_region(MODEL, k, 1e-9).cells[0]
             for ball in map(ball_of, within.region(k, 1e-9)):
                 z = cp.Variable(4)
-                inside = [cell.G @ z <= cell.h, cp.norm(ball.P @ z - ball.r) <= ball.radius]
+                seen = ball.P @ (z - ball.row.at) - ball.r
+                inside = [cell.G @ z <= cell.h, cp.norm(seen) <= ball.radius]
                 problem = cp.Problem(cp.Minimize(cp.norm1(z - x)), inside)
                 best = min(best, problem.solve(solver="CLARABEL"))
         assert found.objective[i] == pytest.approx(best, rel=1e-6)

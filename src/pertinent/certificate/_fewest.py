@@ -221,7 +221,7 @@ class _Sample:
     def _quadratic(self, row: Quadratic, size: int) -> tuple[FloatArray, FloatArray]:
         """Each feature's best gain on its own, and half of its best pairs."""
         A, down, up = row.A, self.low - self.rest, self.high - self.rest
-        slope, a = row.q + 2 * A @ self.rest, np.diag(row.A)
+        slope, a = row.gradient(self.rest[None])[0], np.diag(row.A)
         with np.errstate(invalid="ignore", divide="ignore"):
             inner = np.clip(np.where(a > 0, -slope / (2 * a), 0.0), down, up)
             ends = [-(slope * t + a * t * t) for t in (down, up, inner)]
@@ -276,7 +276,8 @@ class _Sample:
         """
         cell, rest = self.cell, self.rest
         a = np.array([0.0] * len(cell.G) + [row.A[i, i] for row in cell.quadratics])
-        s = np.array([*cell.G[:, i], *(row.q[i] + 2 * row.A[i] @ rest for row in cell.quadratics)])
+        curved = [row.gradient(rest[None])[0, i] for row in cell.quadratics]
+        s = np.array([*cell.G[:, i], *curved])
         values = [float(row.value(rest[None])[0]) for row in cell.quadratics]
         c = np.array([*(cell.G @ rest - cell.h), *values])
         roots = [np.roots(row) for row in zip(a, s, c, strict=True) if row[0] or row[1]]

@@ -45,7 +45,7 @@ class SufficientProofs(Proofs):
         """Return the number of features proved necessary; the centers are the samples."""
         closed = _one_row_suffices(cell, centers, lower, upper, self.size)
         for i in np.flatnonzero(~closed):
-            gain, need = _worst_case(cell, centers[i], lower[i], upper[i])
+            gain, need = worst_case(cell, centers[i], lower[i], upper[i])
             fewer = int(min(self.size[i] - 1, centers.shape[1]))
             rows = weighted(gain, need, self.extra.get(int(i)))
             closed[i] = fewer >= 0 and refutes(*rows, fewer)
@@ -127,14 +127,14 @@ def _one_row_suffices(
     return np.asarray(closed & (count >= 0))
 
 
-def _worst_case(
+def worst_case(
     cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return how far each feature can push each row, and what must be taken back."""
     push = [np.maximum(cell.G * (lower - x), cell.G * (upper - x))]
     over = [cell.G @ x - cell.h]
     for row in cell.quadratics:
-        a, slope = np.diag(row.A), row.q + 2 * np.diag(row.A) * x
+        a, slope = np.diag(row.A), row.gradient(x[None])[0]
         with np.errstate(divide="ignore", invalid="ignore"):
             inner = np.where(a < 0, np.clip(-slope / (2 * a), lower - x, upper - x), 0.0)
         ends = [slope * t + a * t * t for t in (lower - x, upper - x, inner)]

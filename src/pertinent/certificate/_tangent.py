@@ -1,9 +1,9 @@
 """Tangent cuts: weak duality for convex quadratic rows.
 
-For any vector p, ``|P x|^2 >= 2 p'P x - |p|^2``, because ``|P x - p|^2 >= 0``. So every point of
-the cell satisfies the linear row
+For any vector p, ``|P u|^2 >= 2 p'P u - |p|^2``, because ``|P u - p|^2 >= 0``. So every point of
+the cell, seen from the origin of the row as ``u``, satisfies the linear row
 
-    2 p'P x - |p|^2 + q'x + c <= 0,
+    2 p'P u - |p|^2 + q'u + c <= 0,
 
 and multipliers of such rows prove bounds, or emptiness, just as those of linear rows do.
 """
@@ -78,7 +78,7 @@ class TangentProofs(Proofs):
                 continue
             p, multiplier = self.tangents[k], y[:, k]
             slope = 2 * row_products(p, np.ascontiguousarray(row.plus.T)) + row.q
-            value = (slope * start).sum(axis=1) - (p * p).sum(axis=1) + row.c
+            value = (slope * row.seen(start)).sum(axis=1) - (p * p).sum(axis=1) + row.c
             slopes = slopes + multiplier[:, None] * slope
             # The slope itself is what is left of 2 P'p + q: a tangent across an open direction.
             size = 2 * row_products(np.abs(p), np.ascontiguousarray(np.abs(row.plus).T))

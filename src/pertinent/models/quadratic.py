@@ -78,7 +78,7 @@ def rows_region(rows: Sequence[Quadratic], anchors: FloatArray, margin: float) -
     straight = [row for row in rows if not len(row.plus) and not len(row.minus)]
     curved = tuple(row for row in rows if len(row.plus) or len(row.minus))
     G = np.array([row.q for row in straight]).reshape(len(straight), anchors.shape[1])
-    h = np.array([-row.c for row in straight])
+    h = np.array([row.q @ row.at - row.c for row in straight])
     return Region((Cell(G, h, curved, anchors=anchors).tighten(margin),))
 
 
@@ -104,11 +104,11 @@ def beats(
     >>> row.plus.shape, row.q, row.c  # 4 x1 - 4 <= 0: nearer to 0 than to (2, 0)
     ((0, 2), array([4., 0.]), -4.0)
     """
-    up, down = plus @ mean, minus @ other_mean
-    # |P(x-m)|^2 - |N(x-n)|^2 = |Px|^2 - |Nx|^2 - 2 (Pm)'P x + 2 (Nn)'N x + |Pm|^2 - |Nn|^2
-    q = 2 * (down @ minus - up @ plus)
-    c = float(up @ up - down @ down + other_offset - offset)
-    return Quadratic(*_without_rounding(plus, minus), q, c)
+    # With u = x - m: |P(x-m)|^2 - |N(x-n)|^2 = |Pu|^2 - |Nu|^2 - 2 (N(m-n))'N u - |N(m-n)|^2.
+    apart = minus @ (mean - other_mean)
+    q = -2 * (apart @ minus)
+    c = float(other_offset - offset - apart @ apart)
+    return Quadratic(*_without_rounding(plus, minus), q, c, mean)
 
 
 def _without_rounding(plus: FloatArray, minus: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -100,13 +100,8 @@ class ClassMixture:
             if peak < self.threshold + TIGHTER * unit:
                 continue
             # |L (z - mu)|^2 <= 2 (peak - threshold), with z = M x + t.
-            center = root @ mean
-            ball = Quadratic(
-                root,
-                np.zeros((0, self.dim)),
-                -2.0 * root.T @ center,
-                float(center @ center - 2.0 * (peak - asked)),
-            )
+            flat_top = np.zeros((0, self.dim)), np.zeros(self.dim)
+            ball = Quadratic(root, *flat_top, float(-2.0 * (peak - asked)), mean)
             flat = Cell(np.zeros((0, self.dim)), np.zeros(0), (ball,), anchors=mean[None])
             cells.append(flat.pull_back(through))
         return Region(tuple(cells), through.dim_in)

@@ -40,8 +40,8 @@ def solve_convex_row(
 ) -> tuple[FloatArray | None, int, FloatArray, tuple[FloatArray, ...]]:
     """Return point, outcome, multipliers and tangents (in x) of one center."""
     local, task = shifted.row(i), shifted.task
-    # |P x|^2 is touched at P x = P start + P s.
-    images = tuple(row.plus @ shifted.start[i] for row in task.cell.quadratics)
+    # |P u|^2 is touched at P u = P (start - origin) + P s.
+    images = tuple(row.image(shifted.start[i : i + 1])[0] for row in task.cell.quadratics)
     if (local.values <= 0).all():
         return shifted.start[i], SOLVED, np.zeros(local.n_rows), images
     answer = ConeProgram(local).solve()

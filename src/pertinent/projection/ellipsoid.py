@@ -1,6 +1,6 @@
 """Linear rows and one ellipsoid: the cells of plausibility, all centers of a batch at once.
 
-A row ``|P x|^2 + q'x + c <= 0`` is a ball ``|P x - r| <= radius`` if ``q = -2 P'r`` for some r:
+A row ``|P u|^2 + q'u + c <= 0`` is a ball ``|P u - r| <= radius`` if ``q = -2 P'r`` for some r:
 then ``radius^2 = |r|^2 - c``. Such cells are solved by `pertinent.projection._interior`; a
 center that it does not finish (an empty cell, numerical trouble) gets a cone program of its own.
 """
@@ -21,7 +21,7 @@ from pertinent.projection.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Ta
 from pertinent.projection.settle import settle
 from pertinent.projection.shifted import Shifted, shift
 from pertinent.projection.stationary import refine
-from pertinent.regions import Cell, row_products
+from pertinent.regions import Cell, Quadratic, row_products
 
 #: q counts as -2 P'r if what is left over is below this share of it.
 LEFT_OVER = 1e-9
@@ -35,11 +35,16 @@ AT_ONCE = 64
 
 @dataclass(frozen=True, eq=False)
 class Ball:
-    """The inequality ``|P x - r| <= radius``."""
+    """The inequality ``|P u - r| <= radius``, with u a point as the row sees it."""
 
     P: FloatArray
     r: FloatArray
     radius: float
+    row: Quadratic
+
+    def away(self, points: FloatArray) -> FloatArray:
+        """Return ``P u - r`` of each point."""
+        return self.row.image(points) - self.r
 
 
 def ball_of(cell: Cell) -> Ball | None:
@@ -52,9 +57,11 @@ def ball_of(cell: Cell) -> Ball | None:
     r = np.asarray(np.linalg.lstsq(row.plus.T, -row.q / 2, rcond=None)[0], dtype=float)
     left = np.abs(row.q + 2 * row.plus.T @ r).max(initial=0.0)
     square = float(r @ r - row.c)
-    if left > LEFT_OVER * np.abs(row.q).max(initial=1e-300) or square <= 0:
+    # The slope of a ball at its border is of this size: what is far below it is rounding.
+    size = np.abs(row.plus).max() * np.sqrt(max(square, 0.0))
+    if left > LEFT_OVER * max(float(np.abs(row.q).max()), size) or square <= 0:
         return None
-    return Ball(row.plus, r, float(np.sqrt(square)))
+    return Ball(row.plus, r, float(np.sqrt(square)), row)
 
 
 def solve_ellipsoid(task: Task) -> Solved:
@@ -137,8 +144,7 @@ class _Room:
         shifted, rows, size = self.shifted, self.open, self.row_sizes
         P = shifted.plus[0] / self.ball.radius
         G = self.task.cell.G / self.task.weights / size[:, None]
-        away = row_products(shifted.start[rows], self.ball.P) - self.ball.r
-        images = away / self.ball.radius
+        images = self.ball.away(shifted.start[rows]) / self.ball.radius
         # The shortest move to the middle of the ball tells the size of things.
         to_middle = row_products(images, np.asarray(np.linalg.pinv(P), dtype=float))
         B = np.vstack([G, np.zeros((1, P.shape[1])), -P])
@@ -187,7 +193,7 @@ class _Room:
             return False
         self.points[i], self.outcome[i] = point, SOLVED
         if y is not None:
-            image = self.ball.P @ self.shifted.start[i]
+            image = self.ball.row.image(self.shifted.start[i : i + 1])[0]
             self.multipliers[i] = y
             self.tangents[i] = image + self.shifted.plus[0] @ exact
         return True
@@ -212,7 +218,7 @@ class _Room:
     def _is_empty(self, i: int) -> bool:
         """Return whether the multipliers, once cleaned, are a Farkas ray; keep it if so.
 
-        A ray may have no slope in a feature without bounds. What an interior method leaves there
+        A ray may have no slope towards an open side. What an interior method leaves there
         is taken out by the smallest change of ``v = (2 y0 (p - r), y)``: its slope is v'[P; G].
         """
         task, ball, y = self.task, self.ball, self.multipliers[i]
@@ -220,12 +226,14 @@ class _Room:
         size = np.abs(v).max(initial=0.0)
         if not (0 < size < np.inf):
             return False
-        endless = np.isinf(task.lower[i]) | np.isinf(task.upper[i])
         used = np.abs(v) > CLEAN * size
         rows = np.vstack([ball.P, task.cell.G])[used]
-        change = np.linalg.lstsq(rows[:, endless].T, -(v[used] @ rows)[endless], rcond=None)[0]
+        slope = v[used] @ rows
+        endless = np.where(slope > 0, np.isinf(task.lower[i]), np.isinf(task.upper[i]))
+        change = np.linalg.lstsq(rows[:, endless].T, -slope[endless], rcond=None)[0]
         ray = np.zeros_like(v)
         ray[used] = v[used] + change
+        ray[np.abs(ray) <= CLEAN * size] = 0.0  # what the change took out, but for rounding
         pull = ray[: len(ball.P)]
         length = float(np.linalg.norm(pull))
         if length == 0:
@@ -277,7 +285,7 @@ def ball_bounds(
     if ball is None:
         return None
     start = np.clip(centers, lower, upper)
-    away = np.matmul(start[:, None, :], ball.P.T)[:, 0, :] - ball.r
+    away = ball.away(start)
     distance = np.linalg.norm(away, axis=1)
     outside = distance > ball.radius
     e = away / np.where(distance > 0, distance, 1.0)[:, None]

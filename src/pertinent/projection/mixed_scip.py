@@ -276,15 +276,18 @@ def _add_rows(scip: Any, model: Any, cell: Cell, x: list[Any]) -> None:
         )
     for row in cell.quadratics:
         values, vectors = np.linalg.eigh(row.A)
-        size = max(float(np.abs(row.q).max()), float(np.abs(values).max()), 1e-12)
-        terms = [float(a / size) * v for a, v in zip(row.q, x, strict=True) if a]
+        # SCIP's variables are the features themselves: slope and value at 0.
+        zero = np.zeros((1, cell.dim))
+        q, c = row.gradient(zero)[0], float(row.value(zero)[0])
+        size = max(float(np.abs(q).max()), float(np.abs(values).max()), 1e-12)
+        terms = [float(a / size) * v for a, v in zip(q, x, strict=True) if a]
         for value, vector in zip(values, vectors.T, strict=True):
             if abs(value) > 1e-14 * np.abs(values).max():
                 z = model.addVar(lb=None)
                 rotated = [float(a) * v for a, v in zip(vector, x, strict=True) if abs(a) > 1e-15]
                 model.addCons(scip.quicksum(rotated) == z)
                 terms.append(float(value / size) * z * z)
-        model.addCons(scip.quicksum(terms) <= -float(row.c / size))
+        model.addCons(scip.quicksum(terms) <= -float(c / size))
 
 
 def _import() -> Any:

@@ -20,7 +20,7 @@ from pertinent.projection.shifted import Shifted, shift
 from pertinent.projection.single import single_changes
 from pertinent.projection.stationary import multipliers_at
 from pertinent.projection.sweep import FEW, MANY, closed_form, sweep_proofs
-from pertinent.regions import Cell, row_products
+from pertinent.regions import Cell
 
 #: Boxes that one center may have open at the same time, in the first and in the last try.
 FIRST_OPEN, LAST_OPEN = 40, 300
@@ -94,7 +94,7 @@ def _emptiness(task: Task, row: Aggregate, which: IntArray) -> TangentProofs:
     a, g = row.a[which], row.g[which]
     lowest = np.where(a > 0, -g / np.where(a > 0, 2 * a, 1.0), 0.0) / task.weights
     lowest = np.clip(task.start() + lowest, task.lower, task.upper)
-    touched = row_products(lowest, task.cell.quadratics[0].plus)
+    touched = task.cell.quadratics[0].image(lowest)
     return TangentProofs((touched,), np.ones((len(which), 1)), np.ones(len(which), dtype=bool))
 
 
