@@ -149,6 +149,16 @@ class Domain:
         return mask
 
     @cached_property
+    def follows(self) -> BoolArray:
+        """Whether each column only follows from another: bins, and what is cut off."""
+        mask = np.zeros(self.dim, dtype=bool)
+        for bins in self.bins:
+            mask[bins.columns] = True
+            if bins.excess is not None:
+                mask[bins.excess] = True
+        return mask
+
+    @cached_property
     def lattice(self) -> IntArray:
         """The columns confined to decimals, groups aside."""
         return np.flatnonzero(np.isfinite(self.decimals) & ~self.in_group)
@@ -232,7 +242,7 @@ class Domain:
         """Return which features differ from each row's own values, shape (n, n_features)."""
         if self.own is None:
             raise ValueError("This domain does not know the rows' own values.")
-        different = points != self.own
+        different = (points != self.own) & ~self.follows
         out = np.zeros((len(points), len(self.units)), dtype=bool)
         np.logical_or.at(out.T, self.owner, different.T)
         return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -125,7 +126,7 @@ def _one(terms: Mapping[Feature, float], sense: str, constant: float, text: str)
 
 
 def _finite(value: Any, relation: Any) -> float:
-    if isinstance(value, Real) and np.isfinite(value):
+    if isinstance(value, Real) and math.isfinite(value):
         return float(value)
     raise InputError(f"A relation's numbers must be finite. Got {value!r} in {relation!r}.")
 

@@ -156,6 +156,27 @@ def test_rules_in_raw_units_beyond_the_edges(seed):
             assert found.objective[i] == pytest.approx(truth, rel=1e-4, abs=1e-5)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_features_that_change_together(seed):
+    X, y = training(seed=seed)
+    model = clipped(X, y)
+    samples, step = outside(X, 6, seed), 1e-3
+    rules = pertinent.Constraints(together=[[0, 1]])
+    found = pertinent.pertinent_negatives(model, samples, constraints=rules)
+    for i, x in enumerate(samples):
+        truth, free = np.inf, np.full(3, FAR)
+        for signs in [(0, 0), *product([-1, 1], repeat=2)]:
+            lower, upper = -free, free.copy()
+            for j, sign in enumerate(signs):
+                lower[j] = x[j] + sign * step if sign >= 0 else -FAR
+                upper[j] = x[j] + sign * step if sign <= 0 else FAR
+            other = 1 - model.predict([x])[0]
+            truth = min(truth, cheapest(model, x, np.ones(3), other, lower, upper))
+        assert found.status[i] == ("infeasible" if np.isinf(truth) else "optimal")
+        if found.found[i]:
+            assert found.objective[i] == pytest.approx(truth, rel=1e-4, abs=1e-5)
+
+
 def test_nothing_to_be_done_within_the_edges():
     X = np.array([[0.0], [1.0], [2.0], [3.0]] * 5)
     model = clipped(X, (X[:, 0] > 1.5).astype(int), MinMaxScaler(clip=True))

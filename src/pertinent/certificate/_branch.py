@@ -271,12 +271,9 @@ def _apply_changes(
     kept = (state == UNCHANGED)[:, domain.unit_of_column]
     np.maximum(lower, np.where(kept, own, -np.inf), out=lower)
     np.minimum(upper, np.where(kept, own, np.inf), out=upper)
-    hidden = np.zeros(domain.dim, dtype=bool)
-    for bins in domain.bins:
-        hidden[bins.columns] = True
     for group in domain.together:
         changed = state[:, domain.units[group[0]]] == CHANGED
-        for j in np.flatnonzero(np.isin(domain.owner, group) & ~hidden):
+        for j in np.flatnonzero(np.isin(domain.owner, group) & ~domain.follows):
             if domain.in_group[j]:
                 # The own category is given up: its column, the one that is 1, becomes 0.
                 upper[changed & (own[:, j] == 1), j] = 0.0

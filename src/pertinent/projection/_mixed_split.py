@@ -108,7 +108,8 @@ def _by_change(
         broken |= ((moves > 0) & (boxes.state != 1)).sum(axis=1) > domain.max_changes
     for group in domain.together:
         unit = domain.units[group[0]]
-        moved = np.stack([(points != own)[:, domain.owner == f].any(axis=1) for f in group], axis=1)
+        shown = [(domain.owner == f) & ~domain.follows for f in group]
+        moved = np.stack([(points != own)[:, mine].any(axis=1) for mine in shown], axis=1)
         uneven = moved.any(axis=1) & ~moved.all(axis=1)
         undecided = boxes.state[:, unit] == UNDECIDED
         broken |= uneven & undecided
@@ -135,7 +136,7 @@ def _push_off(
 ) -> None:
     """Split a number that must change: it lies below or above its own value."""
     must = boxes.state[:, domain.units[group[0]]] == CHANGED
-    for j in np.flatnonzero(np.isin(domain.owner, group) & ~domain.in_group):
+    for j in np.flatnonzero(np.isin(domain.owner, group) & ~domain.in_group & ~domain.follows):
         step = domain.smallest_change(int(j))
         close = np.abs(points[:, j] - own[:, j]) < step * (1 - NEAR)
         rows = np.flatnonzero(must & close & todo)
