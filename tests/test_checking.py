@@ -5,11 +5,13 @@ import pkgutil
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 import pertinent.certificate
@@ -191,3 +193,21 @@ def test_rules_that_are_functions_cannot_be_stored():
     )
     with pytest.raises(InputError, match="a Python function, which a file cannot hold"):
         pertinent.check(result[0].json(), credit.model)
+
+
+@pytest.mark.parametrize("method", ["strict", "exact", "sufficient"])
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(max_iter=5000), DecisionTreeClassifier(random_state=0)]
+)
+def test_exact_positives_are_checked_by_their_number(method, model):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = clone(model).fit(X, y)
+    explanations = pertinent.Explainer(model, data=X, method=method).explain(X.iloc[::40])
+    for explanation in explanations:
+        stored = json.loads(explanation.json())
+        checked = pertinent.check(stored, model)
+        assert checked.ok, [f for f in checked.findings if f.verdict != "holds"]
+        assert "no fewer values are enough" in [f.claim for f in checked.findings]
+        # One feature more is claimed to be needed than is.
+        stored["proof"]["positive"]["objective"]["values"][0] += 1
+        assert not pertinent.check(stored, model).ok

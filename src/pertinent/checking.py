@@ -20,6 +20,10 @@ from pertinent.certificate._check import (
     is_closed,
 )
 from pertinent.certificate._records import decode, unknown_kinds
+from pertinent.exact.fewest import search_gap
+from pertinent.exact.question import ExactQuestion
+from pertinent.exact.recheck import recheck_exact_positives
+from pertinent.exact.sufficient import holds_whatever, sufficient_limits
 from pertinent.exceptions import InputError
 from pertinent.explanation import Explanations, Negatives, Positives, Results
 from pertinent.features import Table
@@ -190,6 +194,8 @@ def _plausible(
 
 
 def _positive_proofs(asked: Asked, positive: Positives, unsure: str) -> list[Finding]:
+    if positive.method != "two-phase":
+        return _exact_proofs(asked, positive, unsure)
     first, second = recheck_positives(asked.prepared, asked.question, positive)
     baseline = asked.question.baseline[None]
     name = "what was enough"
@@ -216,6 +222,57 @@ def _positive_proofs(asked: Asked, positive: Positives, unsure: str) -> list[Fin
         closed = _closed(positive, total, proved, positive.values, samples, asked.prepared, gap)
         claim = "no valid answer with these features is closer to the sample"
         out.append(_bounded(claim, closed, positive.closeness_certificates, second[0], unsure))
+    return out
+
+
+def _whatever(asked: Asked, positive: Positives) -> Finding:
+    """Judge whether the kept values suffice, where no solver is needed to tell."""
+    sample, label = positive.table.values, int(positive.label[0])
+    assert isinstance(asked.question, ExactQuestion)
+    low, high = sufficient_limits(asked.prepared, sample, asked.question)
+    holds = holds_whatever(asked.prepared, label, sample[0], positive.kept[0], (low[0], high[0]))
+    claim = "it holds whatever the other values are"
+    if holds is None:
+        return Finding(claim, UNKNOWN, "a solver is needed to tell for this model")
+    return _judged(claim, holds, "another class is possible")
+
+
+def _exact_proofs(asked: Asked, positive: Positives, unsure: str) -> list[Finding]:
+    """Judge the number of features, and how close they come, of the exact methods."""
+    prepared, name = asked.prepared, "what was enough"
+    assert isinstance(asked.question, ExactQuestion)
+    size, close = recheck_exact_positives(prepared, asked.question, positive)
+    if positive.status_code[0] == INFEASIBLE:
+        none = size[0] == np.inf
+        return [_bounded(f"{name}: there is none", none, positive.certificates, size[0], unsure)]
+    if not positive.found[0]:
+        return [Finding(f"{name}: no answer was given", HOLDS)]
+    samples, claimed = positive.table.values, positive.objective[0]
+    away = np.abs(positive.values - asked.question.baseline) > asked.question.off_tol
+    kept = prepared.features.by_feature(away)
+    if positive.method == "sufficient":
+        kept = positive.kept
+    on = prepared.features.by_column(kept)
+    out = [_judged("it keeps as many values as said", kept.sum() == claimed, f"{kept.sum()}")]
+    if positive.method == "exact":
+        real = distance(positive.values, samples, np.where(on, prepared.weights, 0.0)[0])[0]
+        right = np.isclose(real, positive.closeness[0], rtol=1e-9, atol=1e-12)
+        out.append(_judged("its distance to the sample is as said", right, f"{real:.6g}"))
+    else:
+        own = (positive.values == samples)[on].all()
+        out.append(_judged("the values it keeps are the sample's own", own))
+    if positive.method == "sufficient":
+        out.append(_whatever(asked, positive))
+    if positive.status_code[0] == OPTIMAL:
+        certificates = positive.certificates
+        fewer = size[0] >= claimed
+        out.append(_bounded("no fewer values are enough", fewer, certificates, size[0], unsure))
+    if positive.status_code[0] == OPTIMAL and positive.method == "exact":
+        region, _ = prepared.region("is", int(positive.label[0]), prepared.asked_margin)
+        gap = max(GAP_CONVEX, 4 * search_gap(region))
+        closed = close[0] >= real * (1 - gap) - 1e-12
+        claim = "no other set of as few values comes closer to the sample"
+        out.append(_bounded(claim, closed, positive.closeness_certificates, close[0], unsure))
     return out
 
 

@@ -37,7 +37,7 @@ from pertinent.negative import (
     target_places,
 )
 from pertinent.plausibility import Plausibility
-from pertinent.positive import PositiveQuestion, propose_positives, two_phase
+from pertinent.positive import propose_positives, two_phase
 from pertinent.prepared import Prepared
 from pertinent.projection import Options
 from pertinent.views.words import Wording
@@ -137,13 +137,7 @@ def pertinent_positives(
     >>> pp.status.tolist(), pp.kept.sum(axis=1).tolist()
     (['optimal', 'optimal', 'optimal'], [0, 0, 0])
     """
-    if method not in _POSITIVE_METHODS:
-        raise InputError(f"method must be one of {sorted(_POSITIVE_METHODS)}. Got {method!r}.")
-    if plausibility is not None and method != "two-phase":
-        raise InputError(
-            f"plausibility works with method='two-phase' only. Got {method!r}: an exact set of "
-            "features and a density cannot be asked for together."
-        )
+    _known_method(method, plausibility)
     refuse_misplaced(method, fallback, alternatives)
     if not off_tol >= 0:
         raise InputError(f"off_tol must be a number of at least 0. Got {off_tol!r} instead.")
@@ -246,6 +240,17 @@ def pertinent_negatives(
     return gather(in_batches(solve, table, n_jobs, batch_size), table)
 
 
+def _known_method(method: str, plausibility: Plausibility | None) -> None:
+    """Refuse methods that do not exist, or do not go with plausibility."""
+    if method not in _POSITIVE_METHODS:
+        raise InputError(f"method must be one of {sorted(_POSITIVE_METHODS)}. Got {method!r}.")
+    if plausibility is not None and method != "two-phase":
+        raise InputError(
+            f"plausibility works with method='two-phase' only. Got {method!r}: an exact set of "
+            "features and a density cannot be asked for together."
+        )
+
+
 def _prepare(
     model: Foreign,
     X: Any,
@@ -301,8 +306,8 @@ class Explainer:
         ``Explanations.avoided`` says where it was.
     wording : Wording, optional
         What texts, plots and reports call features, units and classes.
-    min_proba, missing
-        As in `pertinent_positives`.
+    min_proba, missing, method
+        As in `pertinent_positives`; the method is that of the positives.
 
     Examples
     --------
@@ -334,7 +339,9 @@ class Explainer:
         wording: Wording | None = None,
         min_proba: float | None = None,
         missing: str = "error",
+        method: str = "two-phase",
     ) -> None:
+        _known_method(method, plausibility)
         if overlap not in ("allow", "avoid"):
             raise InputError(f"overlap must be 'allow' or 'avoid'. Got {overlap!r} instead.")
         shared = (weights, constraints, plausibility, margin, data, options, min_proba, missing)
@@ -347,7 +354,9 @@ class Explainer:
             train,
             self.prepared.constraints.lattice(self.prepared.features),
         )
-        self.question = PositiveQuestion(values, between, off_tol)
+        ranges = data_ranges(train)
+        self.question = ExactQuestion(values, between, off_tol, ranges=ranges)
+        self.method = method
         self.overlap = overlap
         given = "given" if weights is not None else "units" if data is None else "spread"
         self.asked = Asked(
@@ -436,6 +445,9 @@ class Explainer:
         self, table: Table, target: IntArray | None
     ) -> tuple[Positives, Negatives, BoolArray]:
         labels = self.prepared.predict(table)
+        if self.method != "two-phase":
+            positive = _POSITIVE_METHODS[self.method](self.prepared, table, labels, self.question)
+            return (positive, *self._contrast(table, labels, target, positive))
         proposed = propose_positives(self.prepared, table, labels, self.question)
         if self.overlap == "allow":
             contrasts = propose_negatives(self.prepared, table, labels, NegativeQuestion(target))
@@ -445,6 +457,16 @@ class Explainer:
             none = np.zeros(len(table), dtype=bool)
             return proposed.judged(sparse, close), contrasts.judged(found), none
         positive = proposed.judged(*self.prepared.judge([proposed.first, proposed.second]))
+        return (positive, *self._contrast(table, labels, target, positive))
+
+    def _contrast(
+        self, table: Table, labels: IntArray, target: IntArray | None, positive: Positives
+    ) -> tuple[Negatives, BoolArray]:
+        """Return negatives, and where they keep off the positive's features as asked for."""
+        if self.overlap == "allow":
+            free = NegativeQuestion(target)
+            none = np.zeros(len(table), dtype=bool)
+            return nearest_contrast(self.prepared, table, labels, free), none
         question = NegativeQuestion(target, positive.kept)
         negative = nearest_contrast(self.prepared, table, labels, question)
         # Where nothing is left without the positive's features, they are allowed after all.
@@ -454,4 +476,4 @@ class Explainer:
             free = NegativeQuestion(None if target is None else target[rows])
             again = nearest_contrast(self.prepared, table.take(rows), labels[rows], free)
             negative = overwritten(negative, rows, again)
-        return positive, negative, avoided
+        return negative, avoided

@@ -14,6 +14,7 @@ from pertinent.asked import Asked
 from pertinent.certificate._records import decode, with_domain
 from pertinent.constraints import Constraints
 from pertinent.domains import Domain
+from pertinent.exact.question import ExactQuestion
 from pertinent.exceptions import InputError
 from pertinent.explanation import Explanations, Negatives, Positives
 from pertinent.features import Features, Table
@@ -42,13 +43,13 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Explanations:
         within=plausible_within(question)[0],
     )
     baseline = _per_column(decode(question["baseline"]), table, "baseline")
-    asked = Asked(
-        prepared,
-        PositiveQuestion(
-            baseline, bool(question["between"]), float(question["off_tol"])
-        ).in_precision_of(table),
-        str(question["overlap"]),
+    how: PositiveQuestion = ExactQuestion(
+        baseline,
+        bool(question["between"]),
+        float(question["off_tol"]),
+        ranges=decode(question.get("ranges")),
     )
+    asked = Asked(prepared, how.in_precision_of(table), str(question["overlap"]))
     shared = {"table": table, "classes": prepared.classes, "baseline": baseline}
     return Explanations(
         _results(Positives, proof["positive"], shared, domain_of(prepared, table, changes=False)),

@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.answers import Certified
 from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
+from pertinent.certificate._cardinality import ROUNDING
 from pertinent.certificate._proofs import WHOLE
-from pertinent.certificate._sufficient import RivalSetProofs, SufficientProofs
+from pertinent.certificate._sufficient import RivalSetProofs, SufficientProofs, worst_case
 from pertinent.exact.choices import is_separable
+from pertinent.exact.leaves import is_boxes
 from pertinent.exact.question import ExactQuestion, in_precision_of
 from pertinent.exact.rivals import hit_rivals
 from pertinent.exact.verify import refuse_lattices
@@ -111,6 +113,40 @@ def sufficient_limits(
         )
     # The sample itself is always among what may be.
     return np.minimum(lower, samples), np.maximum(upper, samples)
+
+
+def holds_whatever(
+    prepared: Prepared,
+    k: int,
+    sample: FloatArray,
+    kept: BoolArray,
+    limits: tuple[FloatArray, FloatArray],
+) -> bool | None:
+    """Return whether kept values give class k whatever the others are.
+
+    None where only a solver can tell.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    k : int
+    sample : ndarray of shape (n_features,)
+    kept : ndarray of bool, shape (n_features,)
+    limits : tuple of ndarray of shape (n_features,)
+        Lowest and highest values of the others.
+    """
+    low, high = (np.where(kept, sample, limit) for limit in limits)
+    own = prepared.region("is", k, prepared.asked_margin)[0]
+    if _splits(own):
+        # All that the others can push each row by must be less than what it is short of.
+        push, over = worst_case(own.cells[0], sample, low, high)
+        return bool((over <= ROUNDING * (np.abs(over) + push.sum(axis=1))).all())
+    others = prepared.region("not", k, -prepared.asked_margin)[0]
+    if not is_boxes(others):
+        return None
+    return not any(
+        (np.maximum(low, cell.lower) <= np.minimum(high, cell.upper)).all() for cell in others.cells
+    )
 
 
 def _refuse_rules(prepared: Prepared) -> None:

@@ -84,6 +84,7 @@ def _question(explanations: Explanations, row: int) -> dict[str, Any]:
         "baseline": encode(asked.question.baseline),
         "between": bool(asked.question.between),
         "off_tol": float(asked.question.off_tol),
+        "ranges": encode(_ranges(explanations)),
         "overlap": asked.overlap,
         "avoided": bool(explanations.avoided[row]),
         "steps": encode(rounding_steps(explanations)),
@@ -91,6 +92,13 @@ def _question(explanations: Explanations, row: int) -> dict[str, Any]:
         "missing": "error" if table.features.fills is None else "impute",
         "within": encode(prepared.within),
     }
+
+
+def _ranges(explanations: Explanations) -> Any:
+    """Return between which values the others may vary, where that was asked."""
+    if explanations.positive.method != "sufficient":
+        return None
+    return getattr(asked_of(explanations).question, "ranges", None)
 
 
 def _answers(results: Results, row: int) -> dict[str, Any]:

@@ -105,6 +105,8 @@ def enough(summary: Summary, length: str = "medium") -> str:
     rest = total - kept
     others = f" and the other {rest:,} at their {usual} values" if rest else ""
     these = "this value" if kept == 1 else f"these {kept:,} values"
+    if positive["method"] == "sufficient" and rest:
+        others = f", whatever the other {rest:,} are within their bounds"
     return (
         f"What was enough: {_kept_list(summary, length)}. With {these}{others}, the model "
         f"already predicts {prediction_words(summary)}. {_enough_proof(summary)}"
@@ -129,7 +131,7 @@ def _kept(summary: Summary, *, fixed: bool) -> list[Summary]:
 
 def _enough_proof(summary: Summary) -> str:
     positive, usual = summary["positive"], typical(summary)
-    exact = positive["method"] == "exact"
+    exact = positive["method"] != "two-phase"
     if positive["status"] == "optimal":
         if exact:
             return "Proved smallest: no fewer values are enough."
