@@ -20,6 +20,8 @@ Progress = Callable[[int, int], object]
 
 #: Numbers in one batch: half a megabyte an array, so that a batch stays in the processor's cache.
 BATCH_NUMBERS = 120_000
+#: Batches are at most this many times larger where rows spread over pieces: 15 megabytes.
+MOST_PIECES = 16
 
 
 class _OneThread:
@@ -65,26 +67,28 @@ def in_batches(
     n_jobs: int | None = None,
     batch_size: int | None = None,
     progress: Progress | None = None,
+    pieces: int = 1,
 ) -> Iterator[P]:
     """Yield what ``solve`` gives for each batch of rows, in order, as it is done.
 
     Rows are independent of each other, and each is computed by operations that do not depend on
     its neighbours, so neither ``batch_size`` nor ``n_jobs`` changes a bit of the answer.
-    ``n_jobs`` and ``joblib.parallel_config`` mean what they mean to joblib.
+    ``n_jobs`` and ``joblib.parallel_config`` mean what they mean to joblib. Rows spread over the
+    ``pieces`` of a class, so that batches are as many times larger by default.
     """
     if batch_size is not None and batch_size < 1:
         raise InputError(f"batch_size must be a whole number of at least 1. Got {batch_size!r}.")
     if n_jobs == 0:
         raise InputError("n_jobs must not be 0: 1 is one process, -1 is one for each core.")
-    pieces = list(_slices(len(table), batch_size or _default_size(table)))
-    jobs = ((solve, table.take(rows), rows) for rows in pieces)
-    if len(pieces) == 1 or effective_n_jobs(n_jobs) == 1:
+    slices = list(_slices(len(table), batch_size or _default_size(table, pieces)))
+    jobs = ((solve, table.take(rows), rows) for rows in slices)
+    if len(slices) == 1 or effective_n_jobs(n_jobs) == 1:
         parts = (_limited(*job) for job in jobs)
     else:
         # Few batches wait at a time: the generator hands them out as others are done.
         parallel = Parallel(n_jobs=n_jobs, return_as="generator")
         parts = parallel(delayed(_limited)(*job) for job in jobs)
-    for rows, part in zip(pieces, parts, strict=True):
+    for rows, part in zip(slices, parts, strict=True):
         if progress is not None:
             progress(rows.stop, len(table))
         yield part
@@ -95,8 +99,9 @@ def _limited(solve: Callable[[Table, slice], P], table: Table, rows: slice) -> P
         return solve(table, rows)
 
 
-def _default_size(table: Table) -> int:
-    return max(64, BATCH_NUMBERS // max(1, int(table.values.shape[1])))
+def _default_size(table: Table, pieces: int) -> int:
+    numbers = BATCH_NUMBERS * min(pieces, MOST_PIECES)
+    return max(64, numbers // max(1, int(table.values.shape[1])))
 
 
 def _slices(n: int, size: int) -> Iterator[slice]:

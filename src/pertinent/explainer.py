@@ -68,8 +68,9 @@ def pertinent_positives(
     options: Options | None = None,
     fallback: bool = False,
     alternatives: int = 0,
+    exact: bool = False,
     time_limit: float | None = None,
-    gap: float = 1e-6,
+    gap: float | None = None,
     min_proba: float | None = None,
     missing: str = "error",
 ) -> Positives:
@@ -111,11 +112,16 @@ def pertinent_positives(
         With "strict": the two-phase answer, marked in ``fallback``, where no strict one exists.
     alternatives : int
         How many further sets of features to list ("strict" and "exact").
+    exact : bool
+        Ask for a proof of global optimality where the fast methods give none: curved models
+        (extra ``global``). Where time ends first, the answer is "feasible" with its bound.
     time_limit : float, optional
         Seconds for each sample of "strict", "exact" and "sufficient"; what is not proved by
         then comes as "feasible" with its bound. By default the search is limited by its size.
-    gap : float
-        Relative gap at which the closeness of "exact" counts as optimal.
+        With ``exact=True`` seconds for each program, 30 by default.
+    gap : float, optional
+        Relative gap at which the closeness of "exact" counts as optimal (default 1e-6), and at
+        which ``exact=True`` may stop (default 1e-4).
     min_proba : float, optional
         The probability that the model's ``predict_proba`` must give to the class of each point.
     missing : {"error", "impute"}
@@ -139,6 +145,8 @@ def pertinent_positives(
     """
     _known_method(method, plausibility)
     refuse_misplaced(method, fallback, alternatives)
+    effort = Effort.of(time_limit, gap)
+    options = (options or Options()).proving(exact, gap, time_limit)
     if not off_tol >= 0:
         raise InputError(f"off_tol must be a number of at least 0. Got {off_tol!r} instead.")
     prepared, train = _prepare(
@@ -153,7 +161,7 @@ def pertinent_positives(
         off_tol,
         fallback,
         checked_count(alternatives),
-        Effort(time_limit=time_limit, gap=gap),
+        effort,
         data_ranges(train),
     )
     method_of = _POSITIVE_METHODS[method]
@@ -162,7 +170,7 @@ def pertinent_positives(
     def solve(batch: Table, rows: slice) -> Positives:
         return method_of(prepared, batch, prepared.predict(batch), question)
 
-    return gather(in_batches(solve, table, n_jobs, batch_size), table)
+    return gather(in_batches(solve, table, n_jobs, batch_size, pieces=prepared.pieces), table)
 
 
 def pertinent_negatives(
@@ -181,8 +189,9 @@ def pertinent_negatives(
     norm: str = "l1",
     max_changes: int | None = None,
     alternatives: int = 0,
+    exact: bool = False,
     time_limit: float | None = None,
-    gap: float = 1e-6,
+    gap: float | None = None,
     min_proba: float | None = None,
     missing: str = "error",
 ) -> Negatives:
@@ -202,8 +211,9 @@ def pertinent_negatives(
         How many features may change.
     alternatives : int
         How many further sets of changed features to list, each proved next best.
-    time_limit, gap
-        As in `pertinent_positives`, for "l0", ``max_changes`` and ``alternatives``.
+    exact, time_limit, gap
+        As in `pertinent_positives`; the latter also for "l0", ``max_changes`` and
+        ``alternatives``.
     min_proba, missing
         As in `pertinent_positives`.
 
@@ -224,12 +234,14 @@ def pertinent_negatives(
     >>> bool((model.predict(pn.points) == 1).all())
     True
     """
+    effort = Effort.of(time_limit, gap)
+    options = (options or Options()).proving(exact, gap, time_limit)
     prepared, _ = _prepare(
         model, X, weights, constraints, plausibility, margin, data, options, min_proba, missing
     )
     table = prepared.features.read(X)
     places = target_places(prepared, target, len(table))
-    count, effort = checked_count(alternatives), Effort(time_limit=time_limit, gap=gap)
+    count = checked_count(alternatives)
     asked = FewChanges(None, None, norm, max_changes, count, effort)
     method = nearest_contrast if asked.is_plain else few_changes
 
@@ -237,7 +249,7 @@ def pertinent_negatives(
         question = replace(asked, target=None if places is None else places[rows])
         return method(prepared, batch, prepared.predict(batch), question)
 
-    return gather(in_batches(solve, table, n_jobs, batch_size), table)
+    return gather(in_batches(solve, table, n_jobs, batch_size, pieces=prepared.pieces), table)
 
 
 def _known_method(method: str, plausibility: Plausibility | None) -> None:
@@ -306,7 +318,7 @@ class Explainer:
         ``Explanations.avoided`` says where it was.
     wording : Wording, optional
         What texts, plots and reports call features, units and classes.
-    min_proba, missing, method
+    exact, time_limit, gap, min_proba, missing, method
         As in `pertinent_positives`; the method is that of the positives.
 
     Examples
@@ -337,6 +349,9 @@ class Explainer:
         off_tol: float = 0.0,
         options: Options | None = None,
         wording: Wording | None = None,
+        exact: bool = False,
+        time_limit: float | None = None,
+        gap: float | None = None,
         min_proba: float | None = None,
         missing: str = "error",
         method: str = "two-phase",
@@ -344,6 +359,8 @@ class Explainer:
         _known_method(method, plausibility)
         if overlap not in ("allow", "avoid"):
             raise InputError(f"overlap must be 'allow' or 'avoid'. Got {overlap!r} instead.")
+        effort = Effort.of(time_limit, gap)  # odd limits are refused here, before any work
+        options = (options or Options()).proving(exact, gap, time_limit)
         shared = (weights, constraints, plausibility, margin, data, options, min_proba, missing)
         self.prepared, train = _prepare(model, data, *shared)
         if baseline is None:
@@ -355,7 +372,7 @@ class Explainer:
             self.prepared.constraints.lattice(self.prepared.features),
         )
         ranges = data_ranges(train)
-        self.question = ExactQuestion(values, between, off_tol, ranges=ranges)
+        self.question = ExactQuestion(values, between, off_tol, effort=effort, ranges=ranges)
         self.method = method
         self.overlap = overlap
         given = "given" if weights is not None else "units" if data is None else "spread"
@@ -439,7 +456,7 @@ class Explainer:
         def solve(batch: Table, rows: slice) -> tuple[Positives, Negatives, BoolArray]:
             return self._explain_batch(batch, None if places is None else places[rows])
 
-        return in_batches(solve, table, n_jobs, batch_size, progress)
+        return in_batches(solve, table, n_jobs, batch_size, progress, self.prepared.pieces)
 
     def _explain_batch(
         self, table: Table, target: IntArray | None

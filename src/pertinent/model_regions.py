@@ -74,6 +74,11 @@ class ModelRegions:
         return self._plain
 
     @property
+    def pieces(self) -> int:
+        """How many cells the region of a class has."""
+        return max(1, len(self.region("is", 0, 0.0)[0]))
+
+    @property
     def asked_margin(self) -> float:
         """The margin that bounds and statuses speak of: what the user asked for, 0 by default."""
         return 0.0 if self.margin is None else self.margin

@@ -99,7 +99,7 @@ def test_that_nothing_exists_is_never_said_on_scips_word(monkeypatch):
 
 def test_own_proofs_stay_trusted():
     model, X = fitted("qda 0.1", "breast_cancer")
-    found = pertinent.pertinent_negatives(model, X[:3], options=pertinent.Options(exact=True))
+    found = pertinent.pertinent_negatives(model, X[:3], exact=True)
     assert (found.status == "optimal").all()
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from copy import copy
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -21,6 +22,9 @@ class Batch:
     free: bool  # no feature has a bound
     cutoff: FloatArray | None
     steps: Steps
+    #: Bases at their optimum, and bases cut short; written down together at the end.
+    optimal: list[Bases] = field(default_factory=list)
+    cut: list[Bases] = field(default_factory=list)
 
     def rooms(self, row: IntArray, feature: IntArray, upward: BoolArray) -> FloatArray:
         """Return the room of one feature per row, on the given side."""
@@ -59,17 +63,14 @@ class Bases:
 
     def take(self, keep: IntArray) -> Bases:
         """Return some of the bases."""
-        return Bases(
-            *(
-                getattr(self, field.name).take(keep, axis=0 if field.name in _BATCH_FIRST else -1)
-                for field in fields(self)
-            )
-        )
+        return Bases(*(getattr(self, name).take(keep, axis=axis) for name, axis in _AXES))
 
     def finished(self, keep: IntArray) -> Bases:
         """Return some of the bases, trimmed and without what only a further pivot would need."""
         none = self.slack[:, :0]
-        bare = replace(self, slack=none, pull=none, high=none, low=none).take(keep)
+        bare = copy(self)
+        bare.slack = bare.pull = bare.high = bare.low = none
+        bare = bare.take(keep)
         width = int(bare.size.max(initial=1))
         for name in _POSITIONS:
             setattr(bare, name, getattr(bare, name)[:width])
@@ -84,7 +85,7 @@ class Bases:
         count = len(self)
         self.inverse, old = np.zeros((width, width, count)), self.inverse
         self.inverse[:-grow, :-grow] = old
-        padding = {"tight": self.slack.shape[1] - 1, "room": np.inf}
+        padding = {"tight": -1, "room": np.inf}  # the last row is the padding row m
         for name in _POSITIONS:
             array = getattr(self, name)
             pad = np.full((grow, count), padding.get(name, 0), dtype=array.dtype)
@@ -92,6 +93,8 @@ class Bases:
 
 
 _BATCH_FIRST = frozenset({"slack", "pull", "high", "low", "rest"})
+#: Every array, and the axis along which its bases lie.
+_AXES = tuple((f.name, 0 if f.name in _BATCH_FIRST else -1) for f in fields(Bases))
 _POSITIONS = ("tight", "moving", "price", "side", "value", "room")
 
 
@@ -104,11 +107,8 @@ def join(parts: list[Bases]) -> Bases:
         part.widen(width)
     return Bases(
         *(
-            np.concatenate(
-                [getattr(part, field.name) for part in parts],
-                axis=0 if field.name in _BATCH_FIRST else -1,
-            )
-            for field in fields(Bases)
+            np.concatenate([getattr(part, name) for part in parts], axis=axis)
+            for name, axis in _AXES
         )
     )
 

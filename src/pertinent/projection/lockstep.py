@@ -107,6 +107,11 @@ def solve_lockstep(
         # Finished rows make room for new ones, so that NumPy always has enough to do.
         while sum(map(len, pool)) > (chunk // 2 if len(waiting) else 0):
             pool = [_pivot(batch, join(pool), limit)]
+    if batch.optimal:
+        _record_points(batch, join(batch.optimal))
+    if batch.cut:
+        ended = join(batch.cut)
+        _record_prices(batch, ended, ended.side)
     settle(batch.scaled, demand, batch.room_up, batch.room_down, cutoff, batch.steps)
     return batch.steps
 
@@ -251,7 +256,7 @@ def _retire(batch: Batch, bases: Bases, leaving: Leaving, limit: int) -> IntArra
     """Record the rows that are optimal, cut or out of pivots; return which go on."""
     optimal = leaving.amount == 0.0
     if optimal.any():
-        _record_points(batch, bases.finished(np.flatnonzero(optimal)))
+        batch.optimal.append(bases.finished(np.flatnonzero(optimal)))
     spent = ~optimal & (batch.steps.pivots[bases.row] >= limit)
     batch.steps.status[bases.row[spent]] = TROUBLE
     done = optimal | spent
@@ -259,7 +264,7 @@ def _retire(batch: Batch, bases: Bases, leaving: Leaving, limit: int) -> IntArra
         cut = ~done & (bases.bound >= batch.cutoff[bases.row])
         batch.steps.status[bases.row[cut]] = CUT
         if cut.any():
-            _record_prices(batch, bases.finished(np.flatnonzero(cut)), bases.side[:, cut])
+            batch.cut.append(bases.finished(np.flatnonzero(cut)))
         done |= cut
     return np.flatnonzero(~done)
 

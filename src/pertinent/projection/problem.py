@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,17 @@ class Options:
     gap: float = 1e-4
     time_limit: float = 30.0
     unique: bool = True
+
+    def proving(self, exact: bool, gap: float | None, time_limit: float | None) -> Options:
+        """Return the options with a proof of global optimality asked for, if ``exact``."""
+        if not exact:
+            return self
+        return replace(
+            self,
+            exact=True,
+            gap=self.gap if gap is None else gap,
+            time_limit=self.time_limit if time_limit is None else time_limit,
+        )
 
 
 @dataclass(frozen=True, eq=False)

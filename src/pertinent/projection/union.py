@@ -176,25 +176,50 @@ class _Search:
         )
 
     def run(self) -> None:
-        """Solve each row's pieces in the order of their cheap bounds, until none can win."""
-        n, pieces = self.cheap.shape
+        """Solve each row's pieces in the order of their cheap bounds, until none can win.
+
+        After the best piece of each row come its next two, four, ...: a piece is then solved for
+        many rows at once, and no row solves more than twice the pieces it must.
+        """
         order = np.argsort(self.cheap, axis=1, kind="stable")
-        for k in range(pieces):
-            bound = self.cheap[np.arange(n), order[:, k]]
-            # The order is ascending: once a bound loses, all later ones of that row lose too.
-            open_ = bound <= self.best
-            np.minimum(self.rival, np.where(open_, np.inf, bound), out=self.rival)
-            if not open_.any():
-                break
-            # Each row has one piece here, so they can be solved in any order, or together.
-            todo = [(p, rows, self._task(p, rows)) for p, rows in _groups(order[:, k], open_)]
-            together = self.methods[todo[0][0]].together
-            if together is not None and all(self.methods[p].together is together for p, *_ in todo):
-                answers = together([task for *_, task in todo])
-            else:
-                answers = [self.methods[p].solve(task) for p, _, task in todo]
-            for (p, rows, task), answer in zip(todo, answers, strict=True):
-                self._take(p, rows, task, answer)
+        together = any(method.together is not None for method in self.methods)
+        first, width = 0, 1
+        while first < order.shape[1] and self._round(order[:, first : first + width]):
+            first, width = first + width, 1 if together else 2 * width
+
+    def _round(self, ranked: IntArray) -> bool:
+        """Solve some pieces of each row; return False once no piece can win."""
+        bound = np.take_along_axis(self.cheap, ranked, axis=1)
+        # The order is ascending: once a bound loses, all later ones of that row lose too.
+        open_ = bound <= self.best[:, None]
+        self._skip(np.arange(len(bound)), np.where(open_, np.inf, bound).min(axis=1))
+        groups = list(_groups(ranked, open_))
+        if ranked.shape[1] == 1 and groups:
+            self._solve_together(groups)
+            return True
+        for p, rows in groups:
+            cheap = self.cheap[rows, p]
+            wins = cheap <= self.best[rows]  # which other pieces of this round may have lowered
+            self._skip(rows[~wins], cheap[~wins])
+            if wins.any():
+                task = self._task(p, rows[wins])
+                self._take(p, rows[wins], task, self.methods[p].solve(task))
+        return bool(groups)
+
+    def _skip(self, rows: IntArray, bound: FloatArray) -> None:
+        """Note the bounds of pieces that are left out."""
+        self.rival[rows] = np.minimum(self.rival[rows], bound)
+
+    def _solve_together(self, groups: list[tuple[int, IntArray]]) -> None:
+        """Solve one piece of each row: in any order, or all at once."""
+        todo = [(p, rows, self._task(p, rows)) for p, rows in groups]
+        together = self.methods[todo[0][0]].together
+        if together is not None and all(self.methods[p].together is together for p, *_ in todo):
+            answers = together([task for *_, task in todo])
+        else:
+            answers = [self.methods[p].solve(task) for p, _, task in todo]
+        for (p, rows, task), answer in zip(todo, answers, strict=True):
+            self._take(p, rows, task, answer)
 
     def _take(self, p: int, rows: IntArray, task: Task, answer: Solved) -> None:
         """Note the answers of one piece."""
@@ -310,13 +335,13 @@ def _within(cell: Cell, low: FloatArray, high: FloatArray) -> tuple[FloatArray, 
     return np.maximum(low, cell.lower), np.minimum(high, cell.upper)
 
 
-def _groups(pieces: IntArray, chosen: BoolArray) -> Iterator[tuple[int, IntArray]]:
-    """Yield each piece with its rows, among the chosen ones."""
-    rows = np.flatnonzero(chosen)
-    if len(rows) == len(pieces) and len(rows) and (pieces == pieces[0]).all():
-        yield int(pieces[0]), rows
+def _groups(ranked: IntArray, chosen: BoolArray) -> Iterator[tuple[int, IntArray]]:
+    """Yield each piece with its rows, among the chosen (row, rank) pairs; pieces ascend."""
+    rows, ranks = np.nonzero(chosen)
+    if not len(rows):
         return
-    order = rows[np.argsort(pieces[rows], kind="stable")]
+    pieces = ranked[rows, ranks]
+    order = np.argsort(pieces, kind="stable")
     starts = np.flatnonzero(np.diff(pieces[order], prepend=-1))
     for group in np.split(order, starts[1:]):
-        yield int(pieces[group[0]]), group
+        yield int(pieces[group[0]]), rows[group]
