@@ -46,17 +46,23 @@ def fewest_by_milp(gain, need):
     return round(found.fun) if found.success else None
 
 
-def region_gains(model, x, baseline):
-    cell = pertinent.decision_region(model, model.predict(x[None])[0], 1e-9).cells[0]
-    return -cell.G * (x - baseline), cell.G @ baseline - cell.h
+def score_gains(model, x, baseline):
+    """Return what each own value adds to the lead over each rival, and what is missing of it."""
+    W, b = model.coef_, model.intercept_
+    if len(W) == 1:
+        W, b = np.vstack([-W, W]) / 2, np.append(-b, b) / 2
+    own = int(model.predict(x[None])[0])
+    rivals = np.arange(len(W)) != own
+    lead = W[own] - W[rivals]
+    return lead * (x - baseline), -(lead @ baseline + b[own] - b[rivals]) + 1e-9
 
 
 def test_binary_strict_equals_the_milp(cancer):
     model, X = cancer
-    samples, baseline = X[:60], np.full(30, 0.2)
-    found = pertinent.pertinent_positives(model, samples, method="strict", baseline=baseline)
-    for x, size in zip(samples, found.objective, strict=True):
-        assert size == fewest_by_milp(*region_gains(model, x, baseline))
+    baseline = np.full(30, 0.2)
+    found = pertinent.pertinent_positives(model, X, method="strict", baseline=baseline)
+    for x, size in zip(X, found.objective, strict=True):
+        assert size == fewest_by_milp(*score_gains(model, x, baseline))
     assert (found.status == "optimal").all()
 
 
@@ -65,7 +71,7 @@ def test_multi_class_strict_equals_the_milp(digits):
     samples, baseline = X[:30], X.mean(axis=0)
     found = pertinent.pertinent_positives(model, samples, method="strict", baseline=baseline)
     for x, size in zip(samples, found.objective, strict=True):
-        assert size == fewest_by_milp(*region_gains(model, x, baseline))
+        assert size == fewest_by_milp(*score_gains(model, x, baseline))
     assert (found.bound == found.objective).all()
 
 
