@@ -15,14 +15,21 @@ from pertinent.models import decision_region
 from pertinent.projection import choose_method, project
 from pertinent.regions import Cell, Quadratic
 
+#: Rows of each data set: in every run, and with ``make test-slow`` (all, but for digits).
 COUNTS = {"iris": 9, "wine": 5, "breast_cancer": 6, "digits": 2}
+MANY = {"iris": 150, "wine": 178, "breast_cancer": 569, "digits": 40}
+VALIDITY = [
+    pytest.param(kind, name, counts[name], id=f"{kind}-{name}-{counts[name]}", marks=marks)
+    for counts, marks in ((COUNTS, ()), (MANY, pytest.mark.slow))
+    for kind in KINDS
+    for name in LOADERS
+]
 
 
-@pytest.mark.parametrize("name", LOADERS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_answer_is_valid(kind, name):
+@pytest.mark.parametrize(("kind", "name", "count"), VALIDITY)
+def test_every_answer_is_valid(kind, name, count):
     model, X = fitted(kind, name)
-    samples = some(X, COUNTS[name])
+    samples = some(X, count)
     own = model.predict(samples)
     negatives = pertinent.pertinent_negatives(model, samples)
     assert negatives.found.all(), negatives.reason
