@@ -145,3 +145,23 @@ def test_several_proofs_take_the_stronger():
     np.testing.assert_array_equal(proofs.trusted(), [False, False, True])
     again = proofs.take(np.array([2, 1]))
     np.testing.assert_array_equal(bounds(again, cell, np.zeros((2, 1))), [0.0, 3.0])
+
+
+@pytest.mark.parametrize(("excess", "proved"), [(1e-4, False), (10.0, True)])
+def test_a_value_that_may_be_rounding_proves_nothing(excess, proved):
+    """At 1e6, x1^2 - c is the difference of numbers of 1e12: 1e-4 of it is one unit of rounding."""
+    row = Quadratic(np.eye(2), np.zeros((0, 2)), np.zeros(2), -(1e12 - excess))
+    cell = Cell(np.zeros((0, 2)), np.zeros(0), (row,))
+    center = np.array([[1e6, 0.0]])
+    radius = row.value(center) / 4e6  # half of what the slope of 2e6 leaves
+    slope = np.array([[2e6]])
+    option = np.array([[1.0]])
+    none, one = np.zeros((1, 4)), np.zeros(1, dtype=int)
+    simplices = Simplices(float(radius[0]), option, none, none, one, one, one, np.zeros(1))
+    leaf = np.array([[1 / 2e6]])
+    for proofs in (
+        SweepProofs(radius, slope),
+        SeparableProofs(radius, np.array([-1]), np.zeros(1), leaf),
+        CopositiveProofs((simplices,)),
+    ):
+        assert (bounds(proofs, cell, center)[0] > 0) == proved

@@ -87,12 +87,15 @@ class CopositiveProofs(Proofs):
         if not (weights > 0).all():
             return np.asarray(proved)  # what costs nothing is in no ball
         values, slopes = _rows_at(cell, start, weights)
+        sizes = _sizes_at(cell, start)
         forms = _corner_forms(cell, weights)
         room = np.hstack([upper - start, start - lower]) * np.hstack([weights, weights])
         for i, proof in enumerate(self.proofs):
             if proof is None:
                 continue
-            if _Replay(proof, forms, slopes[i], values[i], np.maximum(room[i], 0.0)).holds():
+            if _Replay(
+                proof, forms, slopes[i], values[i], sizes[i], np.maximum(room[i], 0.0)
+            ).holds():
                 # A ball that holds all of the box leaves no point at all.
                 d = cell.dim
                 whole = np.maximum(room[i, :d], room[i, d:]).clip(0.0).sum() <= proof.radius
@@ -111,6 +114,12 @@ def _rows_at(cell: Cell, start: FloatArray, weights: FloatArray) -> tuple[FloatA
     at = np.stack(values, axis=1) if values else np.zeros((n, 0))
     linear = row_products(start, cell.G) - cell.h
     return np.hstack([at, linear]), np.concatenate([curved, straight], axis=1)
+
+
+def _sizes_at(cell: Cell, start: FloatArray) -> FloatArray:
+    """Return the size of the terms that each row's value at the start was added up from."""
+    linear = row_products(np.abs(start), np.abs(cell.G)) + np.abs(cell.h)
+    return np.column_stack([*(row.sizes(start) for row in cell.quadratics), linear])
 
 
 def _corner_forms(cell: Cell, weights: FloatArray) -> FloatArray:
@@ -132,9 +141,10 @@ class _Replay:
         forms: FloatArray,
         slopes: FloatArray,
         values: FloatArray,
+        sizes: FloatArray,
         room: FloatArray,
     ) -> None:
-        self.proof, self.forms, self.values = proof, forms, values
+        self.proof, self.forms, self.values, self.sizes = proof, forms, values, sizes
         self.slopes = np.hstack([slopes, -slopes, np.zeros((len(slopes), 1))])
         self.room = room
         # A corner without room cannot be used: its y is 0.
@@ -196,7 +206,7 @@ class _Replay:
         c, g = float(rows @ self.values), rows @ self.slopes
         Q = np.tensordot(rows[:nq], self.forms, axes=1)
         # The same sums over absolute values: the size of what was added up.
-        c_size, g_size = float(rows @ np.abs(self.values)), rows @ np.abs(self.slopes)
+        c_size, g_size = float(rows @ self.sizes), rows @ np.abs(self.slopes)
         Q_size = np.tensordot(rows[:nq], np.abs(self.forms), axes=1)
         for i in np.flatnonzero(proof.caps[option]):  # k (t y_i - cap_i)
             k = proof.caps[option, i]

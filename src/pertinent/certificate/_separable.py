@@ -145,15 +145,16 @@ class SeparableProofs(Proofs):
             square += y[:, k, None] * (np.diagonal(row.A) / weights**2)
             slope += y[:, k, None] * (row.gradient(start) / weights)[own]
             value += y[:, k] * row.value(start)[own]
-            size += y[:, k] * np.abs(row.value(start)[own])
+            size += y[:, k] * row.sizes(start)[own]  # what the value was added up from
         straight = row_products(start, cell.G) - cell.h
+        terms = row_products(np.abs(start), np.abs(cell.G)) + np.abs(cell.h)
         for k in range(len(cell.G)):
             multiplier = y[:, len(cell.quadratics) + k]
             slope += multiplier[:, None] * (cell.G[k] / weights)
             value += multiplier * straight[own, k]
-            size += multiplier * np.abs(straight[own, k])
-        least, terms = _least(square, slope, low[leaves], high[leaves])
-        rounding = 1e-14 * cell.dim * (size + terms.sum(axis=1))
+            size += multiplier * terms[own, k]
+        least, sizes = _least(square, slope, low[leaves], high[leaves])
+        rounding = 1e-14 * cell.dim * (size + sizes.sum(axis=1))
         nothing = (low[leaves] > high[leaves]).any(axis=1)
         return np.asarray(nothing | (value + least.sum(axis=1) - rounding >= self.radius[own]))
 

@@ -68,22 +68,25 @@ class SweepProofs(Proofs):
             return np.asarray(base)
         slope = row.gradient(start) / weights
         up, down = (upper - start) * weights, (start - lower) * weights
-        a, value, holds = (
-            np.diagonal(row.A) / weights**2,
-            row.value(start),
-            np.zeros(len(self), bool),
-        )
+        a, value, terms = np.diagonal(row.A) / weights**2, row.value(start), row.sizes(start)
+        holds = np.zeros(len(self), dtype=bool)
         size = max(1, AT_ONCE // max(1, cell.dim * self.slopes.shape[1]))
         for first in range(0, len(self), size):
             k = slice(first, first + size)
             part = SweepProofs(self.radius[k], self.slopes[k])
-            holds[k] = part._holds(a, slope[k], value[k], up[k], down[k])
+            holds[k] = part._holds(a, slope[k], value[k], terms[k], up[k], down[k])
         proved = base + np.where(holds, self.radius, 0.0)
         proved[(lower > upper).any(axis=1)] = np.inf
         return np.asarray(proved)
 
     def _holds(
-        self, a: FloatArray, g: FloatArray, c: FloatArray, up: FloatArray, down: FloatArray
+        self,
+        a: FloatArray,
+        g: FloatArray,
+        c: FloatArray,
+        terms: FloatArray,
+        up: FloatArray,
+        down: FloatArray,
     ) -> BoolArray:
         t, steep = self.radius, np.abs(g)
         # Lowering the row means moving against its slope; the other side gains less for the
@@ -98,7 +101,7 @@ class SweepProofs(Proofs):
             a[~concave], steep[:, ~concave], room[:, ~concave] > 0, t[:, None] - ends
         )
         most = np.maximum(alone[:, :-1] + lines[0], alone[:, 1:] + lines[1]).max(axis=1)
-        rounding = 1e-14 * len(a) * (c + alone.max(axis=1) + size)
+        rounding = 1e-14 * len(a) * (terms + alone.max(axis=1) + size)
         fine = np.isfinite(self.slopes).all(axis=1) & (self.slopes >= 0).all(axis=1)
         return np.asarray(usable & fine & (c > 0) & (t > 0) & (most + rounding < c))
 

@@ -19,6 +19,9 @@ from pertinent.certificate._linear import dual_values, is_empty
 from pertinent.certificate._proofs import Proofs
 from pertinent.regions import Cell, row_products
 
+#: Each value may be off by this share of its terms.
+ROUNDING = 1e-15
+
 
 @dataclass(frozen=True, eq=False)
 class TangentProofs(Proofs):
@@ -78,7 +81,10 @@ class TangentProofs(Proofs):
                 continue
             p, multiplier = self.tangents[k], y[:, k]
             slope = 2 * row_products(p, np.ascontiguousarray(row.plus.T)) + row.q
-            value = (slope * row.seen(start)).sum(axis=1) - (p * p).sum(axis=1) + row.c
+            seen, square = row.seen(start), (p * p).sum(axis=1)
+            value = (slope * seen).sum(axis=1) - square + row.c
+            # Lowered by what rounding may have added to it.
+            value -= ROUNDING * (np.abs(slope * seen).sum(axis=1) + square + abs(row.c))
             slopes = slopes + multiplier[:, None] * slope
             # The slope itself is what is left of 2 P'p + q: a tangent across an open direction.
             size = 2 * row_products(np.abs(p), np.ascontiguousarray(np.abs(row.plus).T))
