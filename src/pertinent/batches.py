@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from threading import Lock
-from types import TracebackType
+from contextlib import nullcontext
 from typing import TypeVar
 
-from joblib import Parallel, delayed, effective_n_jobs
-from threadpoolctl import ThreadpoolController
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
+from pertinent._threads import one_thread
 from pertinent.exceptions import InputError
 from pertinent.features import Table
 
@@ -22,43 +21,6 @@ Progress = Callable[[int, int], object]
 BATCH_NUMBERS = 120_000
 #: Batches are at most this many times larger where rows spread over pieces: 15 megabytes.
 MOST_PIECES = 16
-
-
-class _OneThread:
-    """One thread for linear algebra, as long as any batch is being solved in this process.
-
-    The products here are small, and their rounding must not depend on the machine; and jobs side
-    by side must not start threads of their own. Batches that overlap share one limit: the last
-    one to end restores what was before the first.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._inside = 0
-        self._controller: ThreadpoolController | None = None
-        self._limit: object = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._inside:
-                if self._controller is None:
-                    self._controller = ThreadpoolController()
-                self._limit = self._controller.limit(limits=1)
-            self._inside += 1
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        with self._lock:
-            self._inside -= 1
-            if not self._inside:
-                self._limit.restore_original_limits()  # type: ignore[attr-defined]
-
-
-one_thread = _OneThread()
 
 
 def in_batches(
@@ -80,9 +42,14 @@ def in_batches(
         raise InputError(f"batch_size must be a whole number of at least 1. Got {batch_size!r}.")
     if n_jobs == 0:
         raise InputError("n_jobs must not be 0: 1 is one process, -1 is one for each core.")
-    slices = list(_slices(len(table), batch_size or _default_size(table, pieces)))
+    side_by_side = effective_n_jobs(n_jobs) if n_jobs != 1 and len(table) > 1 else 1
+    size = batch_size or _default_size(table, pieces, side_by_side)
+    slices = list(_slices(len(table), size))
     jobs = ((solve, table.take(rows), rows) for rows in slices)
-    if len(slices) == 1 or effective_n_jobs(n_jobs) == 1:
+    if len(slices) == 1:
+        # One batch: the pieces of a class may be solved in parallel instead.
+        parts = (_among_pieces(n_jobs, *job) for job in jobs)
+    elif side_by_side == 1:
         parts = (_limited(*job) for job in jobs)
     else:
         # Few batches wait at a time: the generator hands them out as others are done.
@@ -99,9 +66,17 @@ def _limited(solve: Callable[[Table, slice], P], table: Table, rows: slice) -> P
         return solve(table, rows)
 
 
-def _default_size(table: Table, pieces: int) -> int:
+def _among_pieces(
+    n_jobs: int | None, solve: Callable[[Table, slice], P], table: Table, rows: slice
+) -> P:
+    with nullcontext() if n_jobs in (None, 1) else parallel_config(n_jobs=n_jobs):
+        return _limited(solve, table, rows)
+
+
+def _default_size(table: Table, pieces: int, side_by_side: int) -> int:
     numbers = BATCH_NUMBERS * min(pieces, MOST_PIECES)
-    return max(64, numbers // max(1, int(table.values.shape[1])))
+    size = max(64, numbers // max(1, int(table.values.shape[1])))
+    return max(1, min(size, -(-len(table) // side_by_side)))
 
 
 def _slices(n: int, size: int) -> Iterator[slice]:

@@ -79,14 +79,14 @@ class WinnerRegion(Region):
         lazy.append(region)
         return region
 
-    def slack(self, piece: int, rivals: IntArray | slice) -> FloatArray | float:
-        """Return what the margin asks of the rows of one piece against some rivals."""
+    def slack(self, piece: int | IntArray, rivals: IntArray | slice) -> FloatArray | float:
+        """Return what the margin asks of the rows of one piece (or one for each) against rivals."""
         if self.margin == 0:
             return 0.0
         own, others = self.slopes
         slope = np.abs(others[rivals] - own[piece]).max(axis=1)
         # Items with equal coefficients cannot be told apart by moving: a tie does not count.
-        floor = 1e-9 * np.abs(own[piece]).max(initial=0.0) + np.finfo(float).tiny
+        floor = 1e-9 * np.abs(own[piece]).max(axis=-1, initial=0.0) + np.finfo(float).tiny
         return np.asarray(self.margin * np.maximum(slope, floor))
 
     def tighten(self, margin: float) -> WinnerRegion:
@@ -102,8 +102,11 @@ class WinnerRegion(Region):
         """Return where a rival wins against every own item."""
         return WinnerRegion.of(self.rivals, self.own, -self.margin, self.slopes[::-1])
 
-    def row(self, piece: int, rivals: IntArray | slice) -> tuple[FloatArray, FloatArray]:
-        """Return the rows (coefficients, right-hand sides) of one piece against some rivals."""
+    def row(self, piece: int | IntArray, rivals: IntArray | slice) -> tuple[FloatArray, FloatArray]:
+        """Return the rows (coefficients, right-hand sides) of one piece against some rivals.
+
+        With an array of pieces: one row for each pair of piece and rival.
+        """
         g = self.rivals.W[rivals] - self.own.W[piece]
         return g, self.own.b[piece] - self.rivals.b[rivals] - self.slack(piece, rivals)
 

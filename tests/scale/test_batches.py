@@ -6,11 +6,14 @@ import joblib
 import numpy as np
 import pytest
 import threadpoolctl
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 
 import pertinent
-from pertinent.batches import one_thread
+from pertinent._threads import one_thread
+from pertinent.lvq import LGMLVQ
 
 
 @pytest.fixture(scope="module")
@@ -103,3 +106,27 @@ def test_linear_algebra_gets_one_thread_and_its_own_back():
                 assert set(threads()) == {1}
             assert set(threads()) == {1}
         assert threads() == before
+
+
+def test_the_pieces_of_one_row_may_be_solved_on_several_cores():
+    """Curved pieces are slow one by one; where they are solved changes no bit."""
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    with pytest.warns(ConvergenceWarning):  # a short fit will do
+        model = LGMLVQ(2, max_iter=20, random_state=0).fit(X, y)
+    alone = pertinent.pertinent_negatives(model, X[:1])
+    apart = pertinent.pertinent_negatives(model, X[:1], n_jobs=2)
+    assert alone.found.all()
+    assert alone.values.tobytes() == apart.values.tobytes()
+    assert alone.bound.tobytes() == apart.bound.tobytes()
+
+
+def test_jobs_share_few_rows_too():
+    X, y = load_wine(return_X_y=True)
+    model = LogisticRegression(max_iter=5000).fit(X, y)
+    seen = []
+    explainer = pertinent.Explainer(model, data=X)
+    whole = explainer.explain(X[:10])
+    shared = explainer.explain(X[:10], n_jobs=2, progress=lambda done, _: seen.append(done))
+    assert seen == [5, 10]
+    assert whole.negative.values.tobytes() == shared.negative.values.tobytes()

@@ -18,6 +18,9 @@ from pertinent.certificate._linear import dual_values, is_empty
 from pertinent.certificate._proofs import RegionProofs
 from pertinent.regions import Region
 
+#: Pairs of center and piece that are looked at together.
+AT_ONCE = 4096
+
 
 @dataclass(frozen=True, eq=False)
 class RivalProofs(RegionProofs):
@@ -41,20 +44,34 @@ class RivalProofs(RegionProofs):
         upper: FloatArray,
     ) -> FloatArray:
         """Return the bound of each center and piece, recomputed from the region's rows."""
-        bounds = np.zeros((len(centers), len(region)))
+        shape = len(centers), len(region)
         if not len(region.rivals):  # type: ignore[attr-defined]
-            return bounds
-        start = np.clip(centers, lower, upper)
-        movable = upper > lower
-        for p in range(len(region)):
-            g, h = region.row(p, self.rival[:, p])  # type: ignore[attr-defined]
-            steep = np.where(movable, np.abs(g) / weights, 0.0).max(axis=1)
-            excess = np.einsum("nd,nd->n", g, start) - h
-            y = np.where(excess > 0, 1.0 / np.where(steep > 0, steep, 1.0), 0.0)
-            slopes, pull = y[:, None] * g, y * excess
-            bounds[:, p] = dual_values(slopes, pull, start, centers, weights, lower, upper)
-            stuck = np.flatnonzero((steep == 0) & (excess > 0))
-            if len(stuck):
-                empty = is_empty(g[stuck], excess[stuck], start[stuck], lower[stuck], upper[stuck])
-                bounds[stuck[empty], p] = np.inf
-        return bounds
+            return np.zeros(shape)
+        bounds = np.zeros(shape[0] * shape[1])
+        for first in range(0, len(bounds), AT_ONCE):
+            pairs = np.arange(first, min(first + AT_ONCE, len(bounds)))
+            i, p = pairs // shape[1], pairs % shape[1]
+            g, h = region.row(p, self.rival[i, p])  # type: ignore[attr-defined]
+            bounds[pairs] = _one_row_bounds(g, h, centers[i], weights, lower[i], upper[i])
+        return bounds.reshape(shape)
+
+
+def _one_row_bounds(
+    g: FloatArray,
+    h: FloatArray,
+    centers: FloatArray,
+    weights: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> FloatArray:
+    """Return what one inequality ``g x <= h`` for each center proves."""
+    start = np.minimum(np.maximum(centers, lower), upper)
+    steep = np.where(upper > lower, np.abs(g) / weights, 0.0).max(axis=1)
+    excess = np.einsum("nd,nd->n", g, start) - h
+    y = np.where(excess > 0, 1.0 / np.where(steep > 0, steep, 1.0), 0.0)
+    bounds = dual_values(y[:, None] * g, y * excess, start, centers, weights, lower, upper)
+    stuck = np.flatnonzero((steep == 0) & (excess > 0))
+    if len(stuck):
+        empty = is_empty(g[stuck], excess[stuck], start[stuck], lower[stuck], upper[stuck])
+        bounds[stuck[empty]] = np.inf
+    return bounds

@@ -127,6 +127,8 @@ class Method:
     together: Callable[[Sequence[Task]], list[Solved]] | None = field(
         default=None, repr=False, compare=False
     )
+    #: Whether many rows cost little more than one.
+    in_lock_step: bool = field(default=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False)

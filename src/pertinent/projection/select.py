@@ -50,12 +50,13 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
         return _mixed_method(cell)
     if cell.is_linear:
         if len(cell.G) == 0:
-            return Method("bounds", "no rows: clip into the bounds", solve_bounds)
+            why = "no rows: clip into the bounds"
+            return Method("bounds", why, solve_bounds, in_lock_step=True)
         if len(cell.G) == 1:
             why = "one linear row: fractional knapsack in closed form"
-            return Method("half-space", why, solve_halfspace)
+            return Method("half-space", why, solve_halfspace, in_lock_step=True)
         why = f"{len(cell.G)} linear rows: dual simplex, all centers in lock step"
-        return Method("dual simplex", why, solve_polyhedron)
+        return Method("dual simplex", why, solve_polyhedron, in_lock_step=True)
     if is_separable(cell) and len(cell.quadratics) == 1 and not len(cell.G):
         why = "one separable quadratic row: closed form, or boxes where bounds are in the way"
         return Method("separable", why, exact_if_asked(solve_separable_row))

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 
+from pertinent._threads import one_thread
 from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.certificate import (
     FAILED,
@@ -35,6 +37,7 @@ from pertinent.projection.problem import (
     Options,
     Projections,
     Solved,
+    Solver,
     Task,
     as_bounds,
     distance,
@@ -178,14 +181,15 @@ class _Search:
     def run(self) -> None:
         """Solve each row's pieces in the order of their cheap bounds, until none can win.
 
-        After the best piece of each row come its next two, four, ...: a piece is then solved for
-        many rows at once, and no row solves more than twice the pieces it must.
+        Where many rows cost little more than one, the best piece of each row is followed by its
+        next two, four, ...: a piece is then solved for many rows at once, and no row solves more
+        than twice the pieces it must.
         """
         order = np.argsort(self.cheap, axis=1, kind="stable")
-        together = any(method.together is not None for method in self.methods)
+        doubling = all(method.in_lock_step for method in set(self.methods))
         first, width = 0, 1
         while first < order.shape[1] and self._round(order[:, first : first + width]):
-            first, width = first + width, 1 if together else 2 * width
+            first, width = first + width, 2 * width if doubling else 1
 
     def _round(self, ranked: IntArray) -> bool:
         """Solve some pieces of each row; return False once no piece can win."""
@@ -211,13 +215,17 @@ class _Search:
         self.rival[rows] = np.minimum(self.rival[rows], bound)
 
     def _solve_together(self, groups: list[tuple[int, IntArray]]) -> None:
-        """Solve one piece of each row: in any order, or all at once."""
+        """Solve one piece of each row: in any order, all at once, or on several cores."""
         todo = [(p, rows, self._task(p, rows)) for p, rows in groups]
-        together = self.methods[todo[0][0]].together
-        if together is not None and all(self.methods[p].together is together for p, *_ in todo):
-            answers = together([task for *_, task in todo])
+        methods, tasks = [self.methods[p] for p, *_ in todo], [task for *_, task in todo]
+        together = methods[0].together
+        if together is not None and all(method.together is together for method in methods):
+            answers = together(tasks)
+        elif len(todo) > 1 and not methods[0].in_lock_step and effective_n_jobs() > 1:
+            solves = zip(methods, tasks, strict=True)
+            answers = Parallel()(delayed(_on_one_thread)(m.solve, task) for m, task in solves)
         else:
-            answers = [self.methods[p].solve(task) for p, _, task in todo]
+            answers = [method.solve(task) for method, task in zip(methods, tasks, strict=True)]
         for (p, rows, task), answer in zip(todo, answers, strict=True):
             self._take(p, rows, task, answer)
 
@@ -333,6 +341,12 @@ def _within(cell: Cell, low: FloatArray, high: FloatArray) -> tuple[FloatArray, 
     if not cell.has_bounds:
         return low, high
     return np.maximum(low, cell.lower), np.minimum(high, cell.upper)
+
+
+def _on_one_thread(solve: Solver, task: Task) -> Solved:
+    """Solve in another process, which must not start threads of its own."""
+    with one_thread:
+        return solve(task)
 
 
 def _groups(ranked: IntArray, chosen: BoolArray) -> Iterator[tuple[int, IntArray]]:
