@@ -137,3 +137,15 @@ def test_nothing_is_claimed_where_a_registered_map_is_wrong(rng):
     misplaced = region.contains(X) != model.predict(X)
     assert misplaced.any()
     assert not set(found.status[misplaced]) & {"optimal", "infeasible"}
+
+
+def test_a_relation_may_ask_a_binned_number_to_go_far():
+    frame = pd.DataFrame({"a": np.arange(60) % 10.0, "b": np.linspace(-1, 1, 60)})
+    bins = KBinsDiscretizer(3, encode="onehot-dense", strategy="uniform")
+    columns = ColumnTransformer([("bin", bins, ["a"]), ("b", "passthrough", ["b"])])
+    model = make_pipeline(columns, LogisticRegression(C=100)).fit(frame, frame["a"] > 3)
+    rules = pertinent.Constraints(frozen=["b"], relations=["a <= 3000 * b - 5000"])
+    sample = pd.DataFrame({"a": [8.0], "b": [0.5]})
+    found = pertinent.pertinent_negatives(model, sample, constraints=rules)
+    assert found.status[0] == "optimal"
+    assert found.points["a"].iloc[0] == pytest.approx(-3500.0)

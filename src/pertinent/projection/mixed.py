@@ -40,9 +40,23 @@ MAX_NODES = 3000
 
 def solve_mixed(task: Task) -> Solved:
     """Return the best allowed point of every row, with a tree of cases as proof."""
+    answer = _solve_within(task, 1.0)
+    lost = np.flatnonzero(answer.outcome == TROUBLE)
+    if task.domain is None or not task.domain.bins or not len(lost):
+        return answer
+    # A relation may ask a binned number to go farther than anything that is known of it.
+    again, rest = _solve_within(task.take(lost), FARTHER), np.flatnonzero(answer.outcome != TROUBLE)
+    answer.points[lost], answer.outcome[lost] = again.points, again.outcome
+    parts = ((rest, answer.proofs.take(rest)), (lost, again.proofs))
+    return Solved(answer.points, answer.outcome, SeveralProofs(len(task), parts))
+
+
+def _solve_within(task: Task, times: float) -> Solved:
+    """Search as far as is known to matter, times a factor."""
     if task.domain is None:
         raise ValueError("This task has no domain; its cell has methods of its own.")
-    ends, member = np.unique(far_ends(task, task.domain), axis=0, return_inverse=True)
+    reach = far_ends(task, task.domain, times)
+    ends, member = np.unique(reach, axis=0, return_inverse=True)
     if len(ends) <= 1:
         return _Search(task, task.domain, ends[0] if len(ends) else np.zeros(0)).run()
     # Rows of one reach are solved together, whatever other rows there are.
@@ -58,31 +72,29 @@ def solve_mixed(task: Task) -> Solved:
     return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
 
 
-def far_ends(task: Task, domain: Domain) -> FloatArray:
+def far_ends(task: Task, domain: Domain, times: float = 1.0) -> FloatArray:
     """Return, for each row and binned number, how far down and up the number need go.
 
     Twice as many columns as bins: all lower ends, then all upper ones.
     """
     low, high = (np.empty((len(task), len(domain.bins))) for _ in range(2))
     for k, bins in enumerate(domain.bins):
-        low[:, k], high[:, k] = _known_reach(task, domain, bins)
+        far = times * _known_reach(task, domain, bins)
+        low[:, k], high[:, k] = -far, far
         if is_only_cut(task.cell, domain, bins):
             low[:, k], high[:, k] = useful_reach(task, domain, bins)
     return np.hstack([low, high])
 
 
-def _known_reach(task: Task, domain: Domain, bins: Bins) -> tuple[FloatArray, FloatArray]:
-    """Return a power of two, and its negative, beyond all that is asked for."""
+def _known_reach(task: Task, domain: Domain, bins: Bins) -> FloatArray:
+    """Return a power of two beyond all that is asked for."""
     j = bins.column
     known = np.full(len(task), np.abs(bins.edges).max())
     for values in (task.centers, task.lower, task.upper, domain.own):
         if values is not None:
             size = np.where(np.isfinite(values[:, j]), np.abs(values[:, j]), 0.0)
             known = np.maximum(known, size)
-    far = 2.0 ** (1.0 + np.ceil(np.log2(1e-300 + known)))
-    if task.cell.G[:, j].any():  # a relation may ask for more than is known of the number
-        far = FARTHER * far
-    return -far, far
+    return np.asarray(2.0 ** (1.0 + np.ceil(np.log2(1e-300 + known))))
 
 
 def relaxed(cell: Cell, domain: Domain, ends: FloatArray) -> Cell:
