@@ -210,9 +210,10 @@ class Negatives(Results):
         return chosen if (self.target_place < 0).any() else chosen.astype(self.classes.dtype)
 
     def __repr__(self) -> str:
-        some = self.changed[self.found].sum(axis=1)
-        size = f", {some.mean():.3g} of {self.changed.shape[1]} features changed on average"
-        return f"<Negatives: {self._counts()}{size if len(some) else ''}>"
+        some, size = self.changed[self.found].sum(axis=1), ""
+        if len(some):
+            size = f", {some.mean():.3g} of {self.changed.shape[1]} features changed on average"
+        return f"<Negatives: {self._counts()}{size}>"
 
 
 def overwritten(negatives: Negatives, rows: IntArray, again: Negatives) -> Negatives:

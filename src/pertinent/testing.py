@@ -183,11 +183,10 @@ def check_independent_of_batches(model: Foreign, X: FloatArray) -> None:
         again = pertinent.pertinent_negatives(model, samples, batch_size=batch_size, n_jobs=n_jobs)
         assert again.values.tobytes() == whole.values.tobytes()
         assert again.bound.tobytes() == whole.bound.tobytes()
-        if n_jobs is None:
-            positive = pertinent.pertinent_positives(
-                model, samples, between=True, batch_size=batch_size
-            )
-            assert positive.values.tobytes() == kept.values.tobytes()
+        positive = pertinent.pertinent_positives(
+            model, samples, between=True, batch_size=batch_size, n_jobs=n_jobs
+        )
+        assert positive.values.tobytes() == kept.values.tobytes()
 
 
 def check_bad_input_is_named(model: Foreign, X: FloatArray) -> None:
