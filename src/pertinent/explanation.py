@@ -93,6 +93,12 @@ class Results:
         names, counts = np.unique(self.status, return_counts=True)
         return ", ".join(f"{c} {n}" for n, c in zip(names, counts, strict=True))
 
+    def _average(self, chosen: BoolArray, verb: str) -> str:
+        some = chosen[self.found].sum(axis=1)
+        if not len(some):
+            return ""
+        return f", {some.mean():.3g} of {chosen.shape[1]} features {verb} on average"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Positives(Results):
@@ -154,9 +160,7 @@ class Positives(Results):
         return self.table.write(self.sparse_values)
 
     def __repr__(self) -> str:
-        some = self.kept[self.found].sum(axis=1)
-        size = f", {some.mean():.3g} of {self.kept.shape[1]} features kept on average"
-        return f"<Positives: {self._counts()}{size if len(some) else ''}>"
+        return f"<Positives: {self._counts()}{self._average(self.kept, 'kept')}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -210,10 +214,7 @@ class Negatives(Results):
         return chosen if (self.target_place < 0).any() else chosen.astype(self.classes.dtype)
 
     def __repr__(self) -> str:
-        some, size = self.changed[self.found].sum(axis=1), ""
-        if len(some):
-            size = f", {some.mean():.3g} of {self.changed.shape[1]} features changed on average"
-        return f"<Negatives: {self._counts()}{size}>"
+        return f"<Negatives: {self._counts()}{self._average(self.changed, 'changed')}>"
 
 
 def overwritten(negatives: Negatives, rows: IntArray, again: Negatives) -> Negatives:
