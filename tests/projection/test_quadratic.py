@@ -17,7 +17,7 @@ from pertinent.regions import Cell, Quadratic
 
 #: Rows of each data set: in every run, and with ``make test-slow`` (all, but for digits).
 COUNTS = {"iris": 9, "wine": 5, "breast_cancer": 6, "digits": 2}
-MANY = {"iris": 150, "wine": 178, "breast_cancer": 569, "digits": 40}
+MANY = {"iris": 150, "wine": 178, "breast_cancer": 569, "digits": 300}
 VALIDITY = [
     pytest.param(kind, name, counts[name], id=f"{kind}-{name}-{counts[name]}", marks=marks)
     for counts, marks in ((COUNTS, ()), (MANY, pytest.mark.slow))
