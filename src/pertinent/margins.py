@@ -63,10 +63,11 @@ def term_sizes(plain: Region, tight: Region) -> TermSizes | None:
 
 
 def first_margins(sizes: TermSizes | None, centers: FloatArray, single: bool) -> FloatArray:
-    """Return the margin to begin with for each center, as a power of 10.
+    """Return the margin to begin with for each center: a power of 100 (single precision: of 10).
 
-    Few different margins mean few different regions; what a margin of up to 10 times the
-    rounding costs is far below the gap at which an answer counts as optimal.
+    Few different margins mean few different regions; what a margin of up to 100 times the
+    rounding (10 times in single precision) costs is far below the gap at which an answer counts
+    as optimal.
     """
     roundoff = ROUNDOFF_SINGLE if single else ROUNDOFF
     if sizes is None:
@@ -75,7 +76,8 @@ def first_margins(sizes: TermSizes | None, centers: FloatArray, single: bool) ->
     some = centers[:1] if len(centers) and centers.strides[0] == 0 else centers
     # In single precision the worst case would cost more than a second try.
     need = (1 if single else 4) * (centers.shape[1] + 4) * roundoff * sizes.of(some)
-    margins = LADDER[np.minimum(np.searchsorted(LADDER, need), len(LADDER) - 1)]
+    ladder = LADDER if single else LADDER[::2]
+    margins = ladder[np.minimum(np.searchsorted(ladder, need), len(ladder) - 1)]
     return margins if len(some) == len(centers) else np.repeat(margins, len(centers))
 
 
