@@ -190,7 +190,7 @@ class _Restricted:
             blocks.append(block)
             sides.append(np.concatenate([[1.0, 1.0], np.zeros(len(P))]))
             cones.append(clarabel.SecondOrderConeT(len(block)))
-        return sparse.csc_matrix(np.vstack(blocks)), np.concatenate(sides), cones, first
+        return _columns(np.vstack(blocks)), np.concatenate(sides), cones, first
 
     def _tangents(self, z: FloatArray) -> tuple[FloatArray, ...]:
         """Return p for each quadratic row, from the dual vectors of the cones.
@@ -247,6 +247,14 @@ def _bound_rows(
     rows = at + np.arange(len(which))
     head[rows, which] = sign
     b[rows] = ends[which]
+
+
+def _columns(dense: FloatArray) -> sparse.csc_matrix:
+    """Return a matrix by its columns, without the detours that scipy takes for small ones."""
+    across = np.ascontiguousarray(dense.T)
+    column, row = np.nonzero(across)
+    starts = np.searchsorted(column, np.arange(len(across) + 1))
+    return sparse.csc_matrix((across[column, row], row, starts), shape=dense.shape)
 
 
 def _settings(nonzeros: int) -> object:
