@@ -2,12 +2,13 @@
 
 from pertinent.checking import check
 from pertinent.constraints import Constraints
-from pertinent.explainer import Explainer, pertinent_negatives, pertinent_positives
+from pertinent.explainer import Explainer
 from pertinent.explanation import Explanations, Negatives, Positives
 from pertinent.models import decision_region, register_model, supported_models
 from pertinent.models.transforms import register_transform
 from pertinent.plausibility import Blend, Plausibility, PlausibilityWarning
 from pertinent.projection import Options
+from pertinent.questions import pertinent_negatives, pertinent_positives
 from pertinent.views.single import Explanation
 from pertinent.views.stored import json_schema
 from pertinent.views.words import Wording
