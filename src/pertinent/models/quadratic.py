@@ -101,7 +101,7 @@ def beats(
     >>> from pertinent.models.quadratic import beats
     >>> same = np.eye(2)
     >>> row = beats(same, np.zeros(2), 0.0, same, np.array([2.0, 0.0]), 0.0)
-    >>> row.plus.shape, row.q, row.c  # 4 x1 - 4 <= 0: nearer to 0 than to (2, 0)
+    >>> row.plus.shape, row.q + 0.0, row.c  # 4 x1 - 4 <= 0: nearer to 0 than to (2, 0)
     ((0, 2), array([4., 0.]), -4.0)
     """
     # With u = x - m: |P(x-m)|^2 - |N(x-n)|^2 = |Pu|^2 - |Nu|^2 - 2 (N(m-n))'N u - |N(m-n)|^2.

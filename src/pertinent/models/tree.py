@@ -40,8 +40,8 @@ def last_left(threshold: float) -> float:
     >>> import numpy as np
     >>> from pertinent.models.tree import last_left
     >>> edge = last_left(0.1)  # not a single: the largest below it is 0.09999999403953552
-    >>> bool(np.float32(edge) <= 0.1), bool(np.float32(np.nextafter(edge, 1.0)) <= 0.1)
-    (True, False)
+    >>> [float(np.float32(x)) <= 0.1 for x in (edge, np.nextafter(edge, 1.0))]
+    [True, False]
     """
     single = np.float32(threshold)
     if float(single) > threshold:
