@@ -17,7 +17,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_N
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest test-browser docs lint format bench-linear bench-quadratic bench-exact bench-lvq paper test-slow bench-plausibility figure-digits clean distclean \
+.PHONY: help demo test test-oldest test-browser docs lint format bench-linear bench-quadratic bench-exact bench-lvq bench-lvq-accuracy paper test-slow bench-plausibility figure-digits clean distclean \
 	bench bench-scale bench-growth bench-peers test-engines
 
 help: ## List the targets
@@ -68,7 +68,7 @@ bench-peers: $(VENV)/.stamp-test ## Time what a user would pick instead; DiCE an
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.peers
 
 .venv-peers/%:
-	"$(PYTHON)" -m venv $@ && $@/bin/pip install --quiet --disable-pip-version-check "$(PEER)" click \
+	"$(PYTHON)" -m venv $@ && $@/bin/pip install --quiet --disable-pip-version-check $(foreach one,$(PEER),"$(one)") click \
 		|| { rm -rf $@; exit 1; }
 
 bench-linear: $(VENV)/.stamp-test ## Time linear models against CVXPY and SciPy
@@ -79,6 +79,11 @@ bench-quadratic: $(VENV)/.stamp-test ## Time QDA and naive Bayes against CVXPY; 
 
 bench-exact: $(VENV)/.stamp-test ## How often the paper's support is not minimal; time against a MILP
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.exact
+
+bench-lvq-accuracy: $(VENV)/.stamp-test ## Our GMLVQ beside sklvq and sklearn-lvq, on the same folds
+	-@$(MAKE) --no-print-directory .venv-peers/lvq PEER="scikit-learn==1.2.2 numpy<1.24 scipy<1.11 sklvq==0.1.2 \
+		sklearn-lvq==1.1.1" || echo "sklvq and sklearn-lvq cannot be installed: reported as missing"
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.lvq_accuracy
 
 bench-lvq: $(VENV)/.stamp-test ## Time prototype models against the paper's loop; 1-NN up to 10,000 points
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.lvq

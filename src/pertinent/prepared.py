@@ -222,7 +222,9 @@ class Prepared(ModelRegions):
         convex = region.is_convex and ask.rules.domain is None
         gap = np.full(n, GAP_CONVEX if convex else GAP_NONCONVEX)
         # A bound that only repeats a solver's word proves nothing: no gap counts as closed.
-        gap[~found.certificate.trusted()] = -1.0
+        trusted = found.certificate.trusted()
+        if not trusted.all():
+            gap[~trusted] = -1.0
         label = owner[found.piece] if len(owner) else np.full(n, -1)
         certified = Certified((ask.kind, k), np.arange(n), found.certificate)
         reasons, blend = np.empty((2, n), dtype=object)
@@ -317,7 +319,6 @@ class Prepared(ModelRegions):
             proba = np.asarray(self.model.predict_proba(ask.table.for_model(points)))
             valid &= proba[np.arange(len(points)), predicted] >= self.min_proba
         inside = np.asarray(((points >= ask.low) & (points <= ask.high)).all(axis=1))
-        dense = is_dense(self.within, predicted, points)
         cost = distance(points, ask.centers, self.weights)
         bound = out.bound[some]
         # Optimal is what the bound proves of the point in the form it is handed out.
@@ -329,7 +330,9 @@ class Prepared(ModelRegions):
         out.points[some], out.objective[some], out.label[some] = points, cost, predicted
         out.status[some] = np.where(closed, OPTIMAL, FEASIBLE)
         out.bound[some] = np.minimum(bound, cost)
-        good = valid & inside & dense
+        good = valid & inside
+        if self.within is not None:
+            good &= is_dense(self.within, predicted, points)
         if not good.all():
             for j in np.flatnonzero(~good):
                 judge = "the density asked for" if valid[j] and inside[j] else "the model's predict"

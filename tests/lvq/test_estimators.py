@@ -65,7 +65,7 @@ def test_loss_is_the_cost_of_the_fitted_prototypes(estimator):
     plus = np.where(own, distances, np.inf).min(axis=1)
     minus = np.where(own, np.inf, distances).min(axis=1)
     mu = (plus - minus) / (plus + minus)
-    assert model.loss_ == pytest.approx(np.mean(1 / (1 + np.exp(-5 * mu))), rel=1e-5)
+    assert model.loss_ == pytest.approx(np.mean(1 / (1 + np.exp(-model.steepness * mu))), rel=1e-5)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS[2:], ids=str)

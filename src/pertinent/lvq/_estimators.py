@@ -141,11 +141,11 @@ class GMLVQ(MatrixPrototypeClassifier):
         Number of rows of omega, at most (and by default) the number of features. A low rank is
         faster to train, and projects the data to ``rank`` dimensions. Omega starts at the
         principal components if ``rank`` is given and at the Euclidean metric otherwise.
-    steepness : float, default=5.0
+    steepness : float, default=2.0
         Steepness of the sigmoid in the cost, see the Notes of `GLVQ`.
     max_iter : int, default=200
         Largest number of L-BFGS iterations.
-    tol : float, default=1e-5
+    tol : float, default=5e-5
         Training ends when an iteration lowers the loss by less than ``tol``, or when no component
         of the gradient exceeds ``tol`` (for data scaled to total variance 1).
     random_state : int, RandomState instance or None, default=None
@@ -214,9 +214,9 @@ class GMLVQ(MatrixPrototypeClassifier):
         init: Any = "kmeans",
         *,
         rank: int | None = None,
-        steepness: float = 5.0,
+        steepness: float = 2.0,
         max_iter: int = 200,
-        tol: float = 1e-5,
+        tol: float = 5e-5,
         random_state: Any = None,
     ) -> None:
         self.prototypes_per_class = prototypes_per_class
@@ -262,11 +262,11 @@ class LGMLVQ(MatrixPrototypeClassifier):
         Number of rows of each omega, at most (and by default) the number of features. A low rank
         is faster to train. The omegas start at the principal components of X if ``rank`` is given
         and at the Euclidean metric otherwise.
-    steepness : float, default=5.0
+    steepness : float, default=2.0
         Steepness of the sigmoid in the cost, see the Notes of `GLVQ`.
     max_iter : int, default=200
         Largest number of L-BFGS iterations.
-    tol : float, default=1e-5
+    tol : float, default=5e-5
         Training ends when an iteration lowers the loss by less than ``tol``, or when no component
         of the gradient exceeds ``tol`` (for data scaled to total variance 1).
     random_state : int, RandomState instance or None, default=None
@@ -343,9 +343,9 @@ class LGMLVQ(MatrixPrototypeClassifier):
         *,
         localization: Literal["prototype", "class"] = "prototype",
         rank: int | None = None,
-        steepness: float = 5.0,
+        steepness: float = 2.0,
         max_iter: int = 200,
-        tol: float = 1e-5,
+        tol: float = 5e-5,
         random_state: Any = None,
     ) -> None:
         self.prototypes_per_class = prototypes_per_class

@@ -30,6 +30,9 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
         unique[(points == task.centers).all(axis=1)] = 1
         return unique, {}
     y = _certain(proofs.multipliers, task)
+    if not y.any() and (task.weights > 0).all():
+        unique[:] = 1  # nothing pulls: each feature is where it costs least
+        return unique, {}
     can_rise, can_fall = _free_directions(task, points, y)
     free = can_rise | can_fall
     if not free.any():
