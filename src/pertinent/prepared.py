@@ -194,10 +194,18 @@ class Prepared(ModelRegions):
         if len(ask) == 1 or ((ask.labels == k).all() and (used == margin).all()):
             return self._solve_alike(ask, int(k), float(margin))
         parts = [
-            (rows, self._solve_alike(ask.take(rows), label, value))
+            (rows, self._solve_alike(self._part(ask, rows), label, value))
             for label, value, rows in _alike(ask.labels, used)
         ]
         return merged(ask.centers, parts)
+
+    def _part(self, ask: Ask, rows: IntArray) -> Ask:
+        """Return some of the questions, their samples only where solving looks at them."""
+        if isinstance(self.within, Hulls):
+            return ask.take(rows)
+        low, high = ask.low[rows], ask.high[rows]
+        labels, rules = ask.labels[rows], ask.rules.take(rows)
+        return Ask(ask.table, ask.centers[rows], ask.kind, labels, low, high, rules)
 
     def _solve_alike(self, ask: Ask, k: int, used: float) -> Answers:
         """Solve with the margin ``used``; bounds and status speak of the margin asked for."""
