@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from linear_models import data, fitted
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
 
 import pertinent
@@ -123,3 +123,20 @@ def test_bad_arguments_are_explained(model, frame):
 def test_repr(model, frame):
     text = repr(pertinent.Explainer(model, data=frame).explain(frame.head(3)))
     assert text.startswith("<Explanations: 3 samples\n  <Positives: 3 optimal")
+
+
+def test_a_wrong_guess_of_the_label_changes_nothing(monkeypatch):
+    """Few samples go to the model together with their answers; it has the last word on both."""
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    explainer = pertinent.Explainer(model, data=X)
+    right = explainer.explain(X[50:54])
+    assert (explainer.prepared.by_regions(X) == model.predict(X)).all()
+    monkeypatch.setattr(
+        type(explainer.prepared), "by_regions", lambda self, points: np.zeros(len(points), int)
+    )
+    wrong = explainer.explain(X[50:54])
+    assert (wrong.negative.prediction == model.predict(X[50:54])).all()
+    for one, two in ((right.positive, wrong.positive), (right.negative, wrong.negative)):
+        assert one.values.tobytes() == two.values.tobytes()
+        assert one.label.tobytes() == two.label.tobytes()

@@ -197,20 +197,39 @@ class Explainer:
     def _explain_batch(
         self, table: Table, target: IntArray | None
     ) -> tuple[Positives, Negatives, BoolArray]:
+        at_once = self.method == "two-phase" and self.overlap == "allow"
+        if at_once and target is None:
+            guessed = self.prepared.guess(table)
+            answers = None if guessed is None else self._at_once(table, guessed, None, guessed=True)
+            if answers is not None:
+                return answers
         labels = self.prepared.predict(table)
-        if self.method != "two-phase":
-            positive = POSITIVE_METHODS[self.method](self.prepared, table, labels, self.question)
-            return (positive, *self._contrast(table, labels, target, positive))
-        proposed = propose_positives(self.prepared, table, labels, self.question)
-        if self.overlap == "allow":
-            contrasts = propose_negatives(self.prepared, table, labels, NegativeQuestion(target))
-            # Few rows cost the model's calls more than anything else: it judges all at once.
-            together = [proposed.first, proposed.second, contrasts.found]
-            sparse, close, found = self.prepared.judge(together)
-            none = np.zeros(len(table), dtype=bool)
-            return proposed.judged(sparse, close), contrasts.judged(found), none
-        positive = proposed.judged(*self.prepared.judge([proposed.first, proposed.second]))
+        if at_once:
+            answers = self._at_once(table, labels, target)
+            assert answers is not None
+            return answers
+        positive = POSITIVE_METHODS[self.method](self.prepared, table, labels, self.question)
         return (positive, *self._contrast(table, labels, target, positive))
+
+    def _at_once(
+        self, table: Table, labels: IntArray, target: IntArray | None, *, guessed: bool = False
+    ) -> tuple[Positives, Negatives, BoolArray] | None:
+        """Answer both questions, judged together: few rows cost the model's calls most.
+
+        None if the labels were guessed, and the model says otherwise.
+        """
+        proposed = propose_positives(self.prepared, table, labels, self.question)
+        contrasts = propose_negatives(self.prepared, table, labels, NegativeQuestion(target))
+        together = [proposed.first, proposed.second, contrasts.found]
+        if guessed:
+            answers = self.prepared.judge_guessed(together, table, labels)
+        else:
+            answers = self.prepared.judge(together)
+        if answers is None:
+            return None
+        sparse, close, found = answers
+        none = np.zeros(len(table), dtype=bool)
+        return proposed.judged(sparse, close), contrasts.judged(found), none
 
     def _contrast(
         self, table: Table, labels: IntArray, target: IntArray | None, positive: Positives

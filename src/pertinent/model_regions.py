@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from pertinent._affine import row_products
 from pertinent._typing import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.constraints import Constraints
 from pertinent.exceptions import InputError, unknown_name
@@ -20,6 +21,8 @@ from pertinent.plausibility import Densities, Hulls
 from pertinent.projection import Options
 from pertinent.regions import Region
 
+#: With more classes than this, to look at all their regions costs more than it saves.
+MANY = 12
 #: Default margins: enough for ``predict`` to agree in double and in single precision.
 MARGIN, MARGIN_SINGLE = 1e-9, 1e-5
 
@@ -127,6 +130,29 @@ class ModelRegions:
                 "output at a time with a single-output classifier."
             )
         return self.places(labels)
+
+    def by_regions(self, points: FloatArray) -> IntArray | None:
+        """Return the class whose region holds each point, if each class is one linear cell.
+
+        Not the model's word: a point on a boundary lies in two regions, or by rounding in none.
+        """
+        if self._rows_of_all is None:
+            return None
+        rows, right, starts = self._rows_of_all
+        worst = np.maximum.reduceat(row_products(points, rows) - right, starts, axis=1)
+        return np.asarray(worst.argmin(axis=1))
+
+    @cached_property
+    def _rows_of_all(self) -> tuple[FloatArray, FloatArray, IntArray] | None:
+        """The rows of all classes one below the other, and where those of each begin."""
+        if len(self.classes) > MANY:
+            return None
+        regions = [self._unruled(k) for k in range(len(self.classes))]
+        if any(len(r) != 1 or not r.cells[0].is_linear or not len(r.cells[0].G) for r in regions):
+            return None
+        cells = [region.cells[0] for region in regions]
+        starts = np.cumsum([0, *(len(cell.G) for cell in cells[:-1])])
+        return np.vstack([c.G for c in cells]), np.concatenate([c.h for c in cells]), starts
 
     def _require_same_when_filled(self, table: Table, labels: Any) -> None:
         """Refuse samples that the model sees otherwise with their missing values filled in."""
