@@ -24,6 +24,7 @@ from pertinent.positive import PositiveQuestion
 from pertinent.prepared import Prepared
 from pertinent.views.frame import installed_backend
 from pertinent.views.stored import CERTIFICATES, ELSEWHERE
+from pertinent.views.words import Wording
 
 R = TypeVar("R", Positives, Negatives)
 
@@ -33,12 +34,15 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Explanations:
     question, proof = document["proof"]["question"], document["proof"]
     features = _features(model, question)
     table = features.read(_samples(question))
+    margin = float(question["margin"])
+    if not margin >= 0:
+        raise InputError(f"The stored margin is {margin}, and at least 0 is expected.")
     prepared = Prepared(
         model,
         features,
         _per_column(decode(question["weights"]), table, "weights"),
         _constraints(question),
-        float(question["margin"]),
+        margin,
         min_proba=question["min_proba"],
         within=plausible_within(question)[0],
     )
@@ -49,14 +53,44 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Explanations:
         float(question["off_tol"]),
         ranges=decode(question.get("ranges")),
     )
-    asked = Asked(prepared, how.in_precision_of(table), str(question["overlap"]))
+    asked = Asked(
+        prepared,
+        how.in_precision_of(table),
+        str(question["overlap"]),
+        str(question["baseline_from"]),
+        str(question["measure"]),
+        decode(question["middle"]),
+        _wording(question),
+    )
     shared = {"table": table, "classes": prepared.classes, "baseline": baseline}
     return Explanations(
-        _results(Positives, proof["positive"], shared, domain_of(prepared, table, changes=False)),
-        _results(Negatives, proof["negative"], shared, domain_of(prepared, table, changes=True)),
+        _results(Positives, proof["positive"], shared, prepared),
+        _results(Negatives, proof["negative"], shared, prepared),
         np.array([bool(question["avoided"])]),
         asked,
     )
+
+
+def asked_target(question: dict[str, Any], prepared: Prepared) -> int | None:
+    """Return the place of the class that the negative was asked to reach; None for any other."""
+    if "target" not in question:
+        raise InputError(
+            "This explanation does not say which class was asked for: it cannot be checked. "
+            "Write it again with this version."
+        )
+    label, classes = question["target"], prepared.classes.tolist()
+    if label is None:
+        return None
+    if label not in classes:
+        raise InputError(f"The explanation asks for class {label!r}, which the model lacks.")
+    return int(classes.index(label))
+
+
+def _wording(question: dict[str, Any]) -> Wording:
+    wording = decode(question["wording"])
+    if not isinstance(wording, Wording):
+        raise InputError("The stored explanation lacks its wording.")
+    return wording
 
 
 def _features(model: Foreign, question: dict[str, Any]) -> Features:
@@ -122,7 +156,8 @@ def plausible_within(question: dict[str, Any]) -> tuple[Densities | Hulls | None
 def _per_column(values: Any, table: Table, name: str) -> FloatArray:
     array = np.asarray(values, dtype=float)
     columns = table.values.shape[1]
-    if array.shape != (columns,) or not np.isfinite(array).all():
+    odd = name == "weights" and (array < 0).any()
+    if array.shape != (columns,) or not np.isfinite(array).all() or odd:
         raise InputError(f"The stored {name} are not one number for each of {columns} columns.")
     return array
 
@@ -135,8 +170,9 @@ def domain_of(prepared: Prepared, table: Table, *, changes: bool) -> Domain | No
 
 
 def _results(
-    kind: type[R], record: dict[str, Any], shared: dict[str, Any], domain: Domain | None
+    kind: type[R], record: dict[str, Any], shared: dict[str, Any], prepared: Prepared
 ) -> R:
+    domain = domain_of(prepared, shared["table"], changes=kind is Negatives)
     values: dict[str, Any] = {}
     for f in fields(kind):
         if f.name in ELSEWHERE:
@@ -150,7 +186,26 @@ def _results(
             values[f.name] = decode(record[f.name])
             if values[f.name] is not None and f.name.endswith("_code"):
                 values[f.name] = values[f.name].astype(np.int8)
+            _require_one_row(f.name, values[f.name], prepared, shared["table"])
     return kind(**values)
+
+
+def _require_one_row(name: str, value: Any, prepared: Prepared, table: Table) -> None:
+    """Refuse arrays that are not about one sample of this model."""
+    wide = {
+        "values": table.values.shape[1],
+        "sparse_values": table.values.shape[1],
+        "kept": len(prepared.features),
+        "changed": len(prepared.features),
+    }
+    shape = (1, wide[name]) if name in wide else (1,)
+    if (name in wide or isinstance(value, np.ndarray)) and np.shape(value) != shape:
+        raise InputError(
+            f"The stored {name!r} has the shape {np.shape(value)}, and {shape} is expected."
+        )
+    places = {"label": (0, len(prepared.classes)), "target_place": (-1, len(prepared.classes))}
+    if name in places and not places[name][0] <= value[0] < places[name][1]:
+        raise InputError(f"The stored {name!r} is {value[0]}, and the model has no such class.")
 
 
 def _certified(part: dict[str, Any], domain: Domain | None) -> Certified:

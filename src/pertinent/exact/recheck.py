@@ -35,7 +35,9 @@ def recheck_exact_positives(
     margin = prepared.asked_margin
     if positives.method == "sufficient":
         parts = [([part], proof_margin(prepared, part.key[0])) for part in positives.certificates]
-        size = np.sum([_bounds(prepared, one, samples, limits, m) for one, m in parts], axis=0)
+        proved = [_bounds(prepared, one, samples, limits, m) for one, m in parts]
+        # Each proof stands for itself: the same one twice proves no more than once.
+        size = np.max([np.zeros(len(samples)), *proved], axis=0)
         return size, np.zeros(len(samples))
     size = _bounds(prepared, positives.certificates, samples, limits, margin)
     close = _bounds(prepared, positives.closeness_certificates, samples, limits, margin)

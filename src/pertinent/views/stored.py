@@ -22,9 +22,10 @@ from pertinent.plausibility.mixture import ClassMixture, Densities
 from pertinent.regions import AffineMap
 from pertinent.views.raw import raw_rows
 from pertinent.views.summary import Summary, asked_of, rounding_steps
+from pertinent.views.words import Wording
 
 if TYPE_CHECKING:
-    from pertinent.explanation import Explanations, Results
+    from pertinent.explanation import Explanations, Negatives, Results
 
 FORMAT, VERSION = "pertinent-explanation", 1
 #: Fields of results that the document holds elsewhere, once.
@@ -38,6 +39,7 @@ record_as("constraints")(Constraints)
 record_as("affine")(AffineMap)
 record_as("densities")(Densities)
 record_as("class-mixture")(ClassMixture)
+record_as("wording")(Wording)
 
 
 def json_schema() -> dict[str, Any]:
@@ -85,13 +87,27 @@ def _question(explanations: Explanations, row: int) -> dict[str, Any]:
         "between": bool(asked.question.between),
         "off_tol": float(asked.question.off_tol),
         "ranges": encode(_ranges(explanations)),
+        "target": _target(explanations.negative, row),
         "overlap": asked.overlap,
         "avoided": bool(explanations.avoided[row]),
         "steps": encode(rounding_steps(explanations)),
         "min_proba": prepared.min_proba,
         "missing": "error" if table.features.fills is None else "impute",
         "within": encode(prepared.within),
+        "baseline_from": asked.baseline,
+        "measure": asked.measure,
+        "middle": encode(asked.ranges),
+        "wording": encode(asked.wording),
     }
+
+
+def _target(negatives: Negatives, row: int) -> Any:
+    """Return the class that was asked for, which is what the row's proof speaks of; else None."""
+    for part in negatives.certificates:
+        if (part.rows == row).any():
+            kind, place = part.key
+            return negatives.classes.tolist()[place] if kind == "is" else None
+    return None
 
 
 def _ranges(explanations: Explanations) -> Any:
@@ -156,10 +172,11 @@ def require_document(found: Any) -> Document:
             f"This explanation has version {found.get('version')!r}; this library reads {VERSION}."
         )
     for part, needed in (
-        ("summary", ("row", "prediction", "features", "positive", "negative", "rules")),
+        ("summary", ("row", "id", "prediction", "features", "positive", "negative", "rules")),
         ("proof", ("question", "positive", "negative")),
     ):
-        missing = [key for key in needed if key not in (found.get(part) or {})]
+        inside = found.get(part)
+        missing = [key for key in needed if not isinstance(inside, dict) or key not in inside]
         if missing:
             raise InputError(f"This explanation lacks {', '.join(missing)} in its {part}.")
     return found
