@@ -19,7 +19,7 @@ from rich.table import Table
 from pertinent import cli
 from pertinent._typing import Foreign
 from pertinent.certificate import FAILED
-from pertinent.checking import HOLDS, REFUTED, UNKNOWN, check
+from pertinent.checking import GIVEN, HOLDS, REFUTED, UNKNOWN, check
 from pertinent.cli.files import (
     constraints_of,
     model_columns,
@@ -44,6 +44,9 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 out, err = Console(), Console(stderr=True)
+
+#: How long texts may be.
+LENGTHS = ("short", "medium", "long")
 
 ModelFile = Annotated[Path, typer.Argument(help="The model: a skops file.")]
 DataFile = Annotated[Path, typer.Argument(help="The rows: CSV, Parquet or Arrow.")]
@@ -80,6 +83,21 @@ def _said() -> Iterator[None]:
         except PertinentError as error:
             err.print(f"[red]Error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
             raise typer.Exit(cli.REFUSED) from error
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Say so if a file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"Cannot write {path}: {error.strerror or error}.") from error
+
+
+def _known_length(length: str) -> str:
+    if length not in LENGTHS:
+        raise typer.BadParameter(f"{length!r} is not one of {', '.join(LENGTHS)}.")
+    return length
 
 
 def _explained(
@@ -137,7 +155,9 @@ def explain(
     integer: Integer = None,
     relation: Relation = None,
     max_changes: MaxChanges = None,
-    length: Annotated[str, typer.Option(help="short, medium or long.")] = "medium",
+    length: Annotated[
+        str, typer.Option(help="short, medium or long.", callback=_known_length)
+    ] = "medium",
     json_: AsJson = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to a file instead.")
@@ -156,7 +176,8 @@ def explain(
         if output is None:
             sys.stdout.write(text + "\n")
         else:
-            output.write_text(text + "\n", encoding="utf-8")
+            with _writing(output):
+                output.write_text(text + "\n", encoding="utf-8")
             err.print(f"Written: {output}", soft_wrap=True)
         _finish(result)
 
@@ -188,7 +209,8 @@ def report(
     options = dict(locals())
     with _said():
         _, result = _explained(model, data, options)
-        path = result.report(output, title, max_rows)
+        with _writing(output):
+            path = result.report(output, title, max_rows)
         if json_:
             sys.stdout.write(json.dumps(result.summary(), ensure_ascii=False) + "\n")
         else:
@@ -230,7 +252,7 @@ def check_(
 
 
 def _check_table(name: Any, checked: Any) -> Table:
-    colours = {HOLDS: "green", REFUTED: "red", UNKNOWN: "yellow"}
+    colours = {HOLDS: "green", REFUTED: "red", UNKNOWN: "yellow", GIVEN: "dim"}
     title = f"Row {escape(str(name))}: {checked.verdict}"
     table = Table(title=title, title_justify="left", show_header=False, box=None)
     for finding in checked.findings:
@@ -243,7 +265,10 @@ def _documents(path: Path) -> list[dict[str, Any]]:
     """Return the explanations in a file: one, a list, or one on each line."""
     if not path.is_file():
         raise InputError(f"There is no file {path}.")
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path.name} cannot be read as text: {error}.") from error
     try:
         found = json.loads(text)
     except ValueError:
