@@ -140,3 +140,23 @@ def test_a_wrong_guess_of_the_label_changes_nothing(monkeypatch):
     for one, two in ((right.positive, wrong.positive), (right.negative, wrong.negative)):
         assert one.values.tobytes() == two.values.tobytes()
         assert one.label.tobytes() == two.label.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("odd", "word"),
+    [
+        ({"batch_size": "a"}, "batch_size"),
+        ({"batch_size": 2.5}, "batch_size"),
+        ({"n_jobs": 1.5}, "n_jobs"),
+        ({"n_jobs": "a"}, "n_jobs"),
+        ({"off_tol": "a"}, "off_tol"),
+        ({"margin": True}, "margin"),
+        ({"constraints": {"frozen": [0]}}, "pertinent.Constraints"),
+    ],
+    ids=str,
+)
+def test_odd_settings_are_refused_in_one_sentence(odd, word):
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    with pytest.raises(InputError, match=word):
+        pertinent.pertinent_positives(model, X[:3], **odd)

@@ -153,7 +153,7 @@ def test_constant_columns_do_not_get_enormous_weights():
         ({"weights": "abc"}, "weights must be numbers"),
         ({"margin": "a"}, "margin must be a number"),
         ({"batch_size": 0}, "batch_size must be"),
-        ({"n_jobs": 0}, "n_jobs must not be 0"),
+        ({"n_jobs": 0}, "n_jobs must be a whole number other than 0"),
         ({"target": [[1, 2]]}, "one label for each sample"),
         ({"constraints": pertinent.Constraints(frozen=[1.7])}, "got 1.7"),
         ({"constraints": pertinent.Constraints(frozen=[True])}, "got True"),

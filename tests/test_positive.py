@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from linear_models import data, fitted
 from scipy.optimize import linprog
+from sklearn.datasets import load_iris
+from sklearn.linear_model import RidgeClassifier
 
 import pertinent
 from pertinent.exceptions import InputError
@@ -161,3 +163,17 @@ def test_bad_arguments_are_explained(model, X, arguments, match):
 
 def test_repr_counts(model, X):
     assert repr(pertinent.pertinent_positives(model, X)).startswith("<Positives: 178 optimal, ")
+
+
+def test_a_baseline_where_rounding_alone_decides_is_no_answer():
+    """All scores of a ridge classifier tie at the mean of balanced classes, up to rounding.
+
+    What predict says there depends on how many rows it is given at once.
+    """
+    X, y = load_iris(return_X_y=True)
+    model = RidgeClassifier().fit(X, y)
+    whole = pertinent.pertinent_positives(model, X, baseline="mean", data=X)
+    single = pertinent.pertinent_positives(model, X, baseline="mean", data=X, batch_size=1)
+    assert whole.values.tobytes() == single.values.tobytes()
+    alone = [model.predict(point[None])[0] for point in whole.values]
+    assert (np.array(alone) == model.predict(X)).all()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import TypeVar
 
+import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
 from pertinent._threads import one_thread
@@ -38,10 +39,13 @@ def in_batches(
     ``n_jobs`` and ``joblib.parallel_config`` mean what they mean to joblib. Rows spread over the
     ``pieces`` of a class, so that batches are as many times larger by default.
     """
-    if batch_size is not None and batch_size < 1:
+    if batch_size is not None and not (_is_whole(batch_size) and batch_size >= 1):
         raise InputError(f"batch_size must be a whole number of at least 1. Got {batch_size!r}.")
-    if n_jobs == 0:
-        raise InputError("n_jobs must not be 0: 1 is one process, -1 is one for each core.")
+    if n_jobs is not None and not (_is_whole(n_jobs) and n_jobs != 0):
+        raise InputError(
+            f"n_jobs must be a whole number other than 0: 1 is one process, -1 is one for each "
+            f"core. Got {n_jobs!r}."
+        )
     side_by_side = effective_n_jobs(n_jobs) if n_jobs != 1 and len(table) > 1 else 1
     size = batch_size or _default_size(table, pieces, side_by_side)
     slices = list(_slices(len(table), size))
@@ -59,6 +63,10 @@ def in_batches(
         if progress is not None:
             progress(rows.stop, len(table))
         yield part
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _limited(solve: Callable[[Table, slice], P], table: Table, rows: slice) -> P:

@@ -112,13 +112,13 @@ class Constraints:
     def _relations(self) -> list[Relation]:
         return [one for given in self.relations for one in read_relation(given)]
 
-    @property
+    @cached_property
     def depends_on_sample(self) -> bool:
         """Whether the allowed range differs from sample to sample."""
         rules = (self.frozen, self.increase_only, self.decrease_only, self.transitions)
         return any(len(rule) for rule in rules)
 
-    @property
+    @cached_property
     def speaks_of_values(self) -> bool:
         """Whether any rule is more than a range of numbers, so that points are looked at again."""
         rules = (

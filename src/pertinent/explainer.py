@@ -29,7 +29,7 @@ from pertinent.negative import (
 )
 from pertinent.plausibility import Plausibility
 from pertinent.positive import propose_positives
-from pertinent.preparing import POSITIVE_METHODS, known_method, prepare
+from pertinent.preparing import POSITIVE_METHODS, known_method, prepare, require_number
 from pertinent.projection import Options
 from pertinent.views.words import Wording
 
@@ -93,6 +93,7 @@ class Explainer:
         method: str = "two-phase",
     ) -> None:
         known_method(method, plausibility)
+        require_number("off_tol", off_tol)
         if overlap not in ("allow", "avoid"):
             raise InputError(f"overlap must be 'allow' or 'avoid'. Got {overlap!r} instead.")
         effort = Effort.of(time_limit, gap)  # odd limits are refused here, before any work

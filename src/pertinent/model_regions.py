@@ -101,6 +101,15 @@ class ModelRegions:
                 margins[rows] = first_margins(sizes, centers[rows], table.single_precision)
         return np.maximum(margins, self.asked_margin)
 
+    def is_exact(self, kind: str, labels: IntArray, points: FloatArray) -> BoolArray:
+        """Return whether no term of any row of the regions asked for is rounded: all are zero."""
+        exact = np.zeros(len(points), dtype=bool)
+        for k in np.unique(labels):
+            rows, sizes = np.flatnonzero(labels == k), self._term_sizes(kind, int(k))
+            if sizes is not None:
+                exact[rows] = sizes.of(points[rows]) == 0
+        return exact
+
     def _term_sizes(self, kind: str, k: int) -> TermSizes | None:
         key = (kind, k)
         if key not in self._sizes:
@@ -192,8 +201,8 @@ class ModelRegions:
         """Return the places of labels in ``classes``."""
         labels = np.asarray(labels)
         if labels.dtype == self.classes.dtype and labels.dtype.kind in "iufUSb":
-            place = np.searchsorted(self.classes, labels).clip(0, len(self.classes) - 1)
-            if (self.classes[place] == labels).all():
+            place = self.classes.searchsorted(labels)
+            if (self.classes.take(place, mode="clip") == labels).all():
                 return np.asarray(place, dtype=np.int64)
         known = {label: k for k, label in enumerate(self.classes.tolist())}
         out = np.empty(len(labels), dtype=np.int64)

@@ -71,7 +71,7 @@ class PositiveProposal:
         off = turned_off(self.prepared, sparse.points, self.question)
         held = off & sparse.found[:, None]
         # Phase 2 sees of phase 1 only what it turned off: it stands unless that has changed.
-        rows = np.flatnonzero((held != self.held).any(axis=1))
+        rows = (held != self.held).any(axis=1).nonzero()[0]
         if len(rows):
             close = replaced(close, rows, self._second_phase(rows, held[rows]))
         return _joined(self.prepared, self.table, self.labels, self.question, sparse, close, off)

@@ -323,7 +323,7 @@ class Prepared(ModelRegions):
     @staticmethod
     def _handed(proposal: Proposal) -> _Handed:
         ask, answers = proposal.ask, proposal.answers
-        rows, points = np.flatnonzero(answers.found), answers.points
+        rows, points = answers.found.nonzero()[0], answers.points
         if len(rows) < len(ask):
             ask, points = ask.take(rows), points[rows]
         single = ask.table.single_precision
@@ -394,7 +394,7 @@ class Prepared(ModelRegions):
         empty_handed = np.zeros(len(answers), dtype=np.int64)
         for _ in range(LADDER):
             # A margin helps where a point was refused, hardly where solvers found none.
-            wrong = np.flatnonzero((answers.status == FAILED) & (empty_handed < PATIENCE))
+            wrong = ((answers.status == FAILED) & (empty_handed < PATIENCE)).nonzero()[0]
             if not len(wrong):
                 break
             used[wrong] = np.maximum(used[wrong] * GROWTH, LEAST)
@@ -409,8 +409,9 @@ class Prepared(ModelRegions):
     def _prefer_start(self, answers: Answers, ask: Ask, used: FloatArray) -> None:
         """Answer with the start itself where only the margin keeps it out.
 
-        The point of the bounds nearest to the center cannot be undercut. If ``predict`` already
-        gives it the class asked for, on the very boundary, it is the answer.
+        The point of the bounds nearest to the center cannot be undercut. If it lies exactly on
+        the boundary and ``predict`` gives it the class asked for, it is the answer. Not if rounding
+        alone decides: ``predict`` may then say otherwise in other company.
         """
         if ask.rules.domain is not None or self.within is not None or self.min_proba is not None:
             return
@@ -418,7 +419,7 @@ class Prepared(ModelRegions):
             return
         # A margin is a distance in the units of the model's features; NaN where no point is.
         near = answers.objective <= 100 * self._largest_weight * used
-        rows = np.flatnonzero((near & (answers.objective > 0)) | ~answers.found)
+        rows = ((near & (answers.objective > 0)) | ~answers.found).nonzero()[0]
         if not len(rows):
             return
         rows = rows[(ask.low[rows] <= ask.high[rows]).all(axis=1)]
@@ -433,6 +434,7 @@ class Prepared(ModelRegions):
         right = (predicted == some.labels) if ask.kind == "is" else (predicted != some.labels)
         right &= ((handed >= some.low) & (handed <= some.high)).all(axis=1)
         right &= self._related(handed)
+        right &= ~answers.found[rows] | self.is_exact(ask.kind, some.labels, handed)
         for j in np.flatnonzero(right):
             i = rows[j]
             answers.points[i], answers.label[i] = handed[j], predicted[j]

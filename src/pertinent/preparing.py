@@ -42,6 +42,13 @@ def known_method(method: str, plausibility: Plausibility | None) -> None:
         )
 
 
+def require_number(name: str, value: Any) -> None:
+    """Refuse what is not a finite number of at least 0."""
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not (number and value >= 0 and np.isfinite(value)):
+        raise InputError(f"{name} must be a number of at least 0. Got {value!r} instead.")
+
+
 def prepare(
     model: Foreign,
     X: Any,
@@ -56,9 +63,11 @@ def prepare(
 ) -> tuple[Prepared, FloatArray | None]:
     """Return the model made ready and the training data as an array."""
     region_function(model)  # an unsupported or unfitted model is named here, before any work
-    number = isinstance(margin, int | float | np.number)
-    if margin is not None and not (number and margin >= 0 and np.isfinite(margin)):
-        raise InputError(f"margin must be a number of at least 0. Got {margin!r} instead.")
+    if margin is not None:
+        require_number("margin", margin)
+    if not isinstance(constraints, Constraints | None):
+        kind = type(constraints).__name__
+        raise InputError(f"constraints must be a pertinent.Constraints. Got a {kind} instead.")
     features = Features.of(model, X if data is None else data, missing)
     train = None if data is None else features.read(data).values
     rules = constraints or Constraints()

@@ -18,7 +18,6 @@ from pertinent.exact import (
     few_changes,
     refuse_misplaced,
 )
-from pertinent.exceptions import InputError
 from pertinent.explanation import Negatives, Positives
 from pertinent.features import Table
 from pertinent.gathering import gather
@@ -27,7 +26,7 @@ from pertinent.negative import (
     target_places,
 )
 from pertinent.plausibility import Plausibility
-from pertinent.preparing import POSITIVE_METHODS, known_method, prepare
+from pertinent.preparing import POSITIVE_METHODS, known_method, prepare, require_number
 from pertinent.projection import Options
 
 
@@ -128,8 +127,7 @@ def pertinent_positives(
     refuse_misplaced(method, fallback, alternatives)
     effort = Effort.of(time_limit, gap)
     options = (options or Options()).proving(exact, gap, time_limit)
-    if not off_tol >= 0:
-        raise InputError(f"off_tol must be a number of at least 0. Got {off_tol!r} instead.")
+    require_number("off_tol", off_tol)
     prepared, train = prepare(
         model, X, weights, constraints, plausibility, margin, data, options, min_proba, missing
     )

@@ -49,7 +49,7 @@ def _fill(
 ) -> tuple[FloatArray, BoolArray]:
     """Move features in order of gain per cost, in place; return multipliers and unmet rows."""
     multiplier, unmet = np.zeros(len(task)), np.zeros(len(task), dtype=bool)
-    active = np.flatnonzero(demand > 0)
+    active = (demand > 0).nonzero()[0]
     if not len(active):
         return multiplier, unmet
     gain, need = np.abs(g), demand[active]

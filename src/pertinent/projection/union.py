@@ -92,7 +92,8 @@ def project(
     (array([[0., 1.]]), array([1.]), array([1.]))
     """
     whole = Region((region,)) if isinstance(region, Cell) else region
-    centers = np.atleast_2d(np.asarray(centers, dtype=float))
+    centers = np.asarray(centers, dtype=float)
+    centers = centers if centers.ndim == 2 else np.atleast_2d(centers)
     weights = np.ones(whole.dim) if weights is None else np.asarray(weights, dtype=float)
     low = as_bounds(lower, centers.shape, -np.inf)
     high = as_bounds(upper, centers.shape, np.inf)

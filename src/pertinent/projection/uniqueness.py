@@ -29,10 +29,10 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
         # Weights are positive, so a center that already lies inside is its only nearest point.
         unique[(points == task.centers).all(axis=1)] = 1
         return unique, {}
-    y = _certain(proofs.multipliers, task)
-    if not y.any() and (task.weights > 0).all():
+    if not proofs.multipliers.any() and (task.weights > 0).all():
         unique[:] = 1  # nothing pulls: each feature is where it costs least
         return unique, {}
+    y = _certain(proofs.multipliers, task)
     can_rise, can_fall = _free_directions(task, points, y)
     free = can_rise | can_fall
     if not free.any():
