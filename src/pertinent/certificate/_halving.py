@@ -9,7 +9,8 @@ With most features held, a cell has few variables left. A box of them is closed 
 since cost is at least the Lagrangian where the row holds. With the middle m of a box and its half
 widths r, and ``t = x - m``, a quadratic ``f(m) + g't + t'At`` is bounded below by the least of
 ``g_i t_i + A_ii t_i^2`` for each feature alone, less ``|A_ij| r_i r_j`` for each pair. Boxes that
-stay open are halved. The proof is the claim; checking it repeats the halving.
+stay open are halved. Where a range has no end, a row that grows without end puts one to it. The
+proof is the claim; checking it repeats the halving.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ MOST_BOXES, MOST_ROUNDS = 8_000, 160
 #: Features that may move.
 MOST_FEATURES = 6
 ROUNDING = 1e-13
+#: A row is an ellipsoid if the eigenvalues of its form, scaled to a diagonal of 1, exceed this.
+DEFINITE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +83,7 @@ class _Few:
     A: FloatArray
     g: FloatArray
     c: FloatArray
+    size: FloatArray  # of the terms that c was added up from
     weights: FloatArray
     center: FloatArray
 
@@ -98,14 +102,22 @@ class _Few:
         A += [row.A[np.ix_(free, free)][None] for row in cell.quadratics]
         g = [cell.G[:, free], *(row.gradient(origin[None])[:, free] for row in cell.quadratics)]
         c = [cell.G @ origin - cell.h, *(row.value(origin[None]) for row in cell.quadratics)]
-        rows = np.concatenate(A), np.concatenate(g), np.concatenate(c)
+        size = [np.abs(cell.G) @ np.abs(origin) + np.abs(cell.h)]
+        size += [row.sizes(origin[None]) for row in cell.quadratics]
+        rows = np.concatenate(A), np.concatenate(g), np.concatenate(c), np.concatenate(size)
         return cls(*rows, weights[free], center[free])
 
     def closes(self, lower: FloatArray, upper: FloatArray, claim: float) -> bool:
         """Return whether no point of the box costs less than the claim."""
-        reach = claim / self.weights
+        if not len(self.weights):
+            return bool((self.c > ROUNDING * self.size).any())
+        with np.errstate(divide="ignore"):
+            reach = claim / self.weights
         low = np.maximum(lower - self.center, -reach)[None]
         high = np.minimum(upper - self.center, reach)[None]
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            down, up = self._ends()
+            low, high = np.maximum(low, -down), np.minimum(high, up)
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             return False
         for _ in range(MOST_ROUNDS):
@@ -117,6 +129,19 @@ class _Few:
                 return False
         return False
 
+    def _ends(self) -> tuple[FloatArray, FloatArray]:
+        """Return how far down and up points of the cell can lie; ``inf`` where no row tells."""
+        count = len(self.weights)
+        down, up = np.full(count, np.inf), np.full(count, np.inf)
+        for A, g, c in zip(self.A, self.g, self.c, strict=True):
+            if count == 1:
+                down[0] = min(down[0], _end(A[0, 0], -g[0], c))
+                up[0] = min(up[0], _end(A[0, 0], g[0], c))
+            else:
+                far = _extent(A, g, c)
+                down, up = np.minimum(down, far), np.minimum(up, far)
+        return down, up
+
     def _open(self, low: FloatArray, high: FloatArray, claim: float) -> BoolArray:
         """Return the boxes that none of the three arguments closes."""
         nearest = np.maximum(np.maximum(low, -high), 0.0)
@@ -126,11 +151,11 @@ class _Few:
         side = np.where(low >= 0, 1.0, np.where(high <= 0, -1.0, 0.0)) * self.weights
         paid = (side * middle).sum(axis=1)
         open_ = cost < claim
-        for A, g, c in zip(self.A, self.g, self.c, strict=True):
+        for A, g, c, terms_of_c in zip(self.A, self.g, self.c, self.size, strict=True):
             slope = g + 2 * middle @ A
             terms = (middle @ A) * middle, middle * g
             value = terms[0].sum(axis=1) + terms[1].sum(axis=1) + c
-            size = np.abs(terms[0]).sum(axis=1) + np.abs(terms[1]).sum(axis=1) + abs(c)
+            size = np.abs(terms[0]).sum(axis=1) + np.abs(terms[1]).sum(axis=1) + terms_of_c
             off = np.abs(A - np.diag(np.diag(A)))
             pairs = ((half @ off) * half).sum(axis=1)
             rounding = ROUNDING * size
@@ -142,6 +167,35 @@ class _Few:
                 bent = _least_alone(side + y[:, None] * slope, y[:, None] * np.diag(A), half)
                 open_ &= paid + y * (value - pairs - rounding) + bent < claim
         return open_
+
+
+def _end(a: float, g: float, c: float) -> float:
+    """Return a number beyond which ``a t^2 + g t + c`` is positive; ``inf`` without any.
+
+    At twice the largest of ``|g| / a`` and ``sqrt(|c| / a)`` the square outweighs the rest.
+    """
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        if a > 0:
+            end = 2 * max(abs(g) / a, float(np.sqrt(abs(c) / a)))
+        else:
+            end = 2 * abs(c) / g if a == 0 and g > 0 else np.inf
+    return float(end) if np.isfinite(end) else np.inf
+
+
+def _extent(A: FloatArray, g: FloatArray, c: float) -> FloatArray:
+    """Return how far from 0 each feature of an ellipsoid can lie, generously; else ``inf``."""
+    none, scale = np.full(len(g), np.inf), np.diag(A)
+    if not (np.isfinite(A).all() and (scale > 0).all()):
+        return none
+    root = np.sqrt(scale)
+    scaled = A / np.outer(root, root)
+    if np.linalg.eigvalsh(scaled)[0] <= DEFINITE:
+        return none
+    inverse = np.linalg.inv(scaled) / np.outer(root, root)
+    middle = inverse @ g / 2
+    room = abs(float(g @ middle)) / 2 + abs(c)
+    far = 2 * (np.abs(middle) + np.sqrt(room * np.diag(inverse)))
+    return np.asarray(np.where(np.isfinite(far), far, np.inf))
 
 
 def _least_alone(slope: FloatArray, bend: FloatArray, half: FloatArray) -> FloatArray:

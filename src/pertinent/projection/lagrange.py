@@ -19,12 +19,15 @@ import numpy as np
 from scipy import sparse
 
 from pertinent._typing import FloatArray, IntArray
-from pertinent.certificate import LagrangeProofs
+from pertinent.certificate import LagrangeProofs, Proofs
+from pertinent.certificate._halving import HalvingProofs
 from pertinent.projection.shifted import Local, Shifted
 
 #: With more features than this free to move the program takes too long, for emptiness and for a
 #: bound (which needs a number for each feature).
 MOST_FREE, MOST_FREE_BOUND = 32, 16
+#: With no more features than this free to move, boxes are halved.
+MOST_HALVED = 4
 #: How much of each row that is convex is added until the combination is safely convex.
 SAFER = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)
 
@@ -44,6 +47,18 @@ class Multipliers:
 def prove_empty(shifted: Shifted, i: int) -> LagrangeProofs | None:
     """Return a proof that one center has no point at all; None if none was found."""
     return _first_that_holds(shifted, i, ray=True)
+
+
+def prove_nothing(shifted: Shifted, i: int) -> Proofs | None:
+    """Return a proof that one center has no point: by a combination of rows, or by halving."""
+    task = shifted.task
+    limits = task.lower[i : i + 1], task.upper[i : i + 1]
+    proofs: Proofs | None = prove_empty(shifted, i)
+    if proofs is None and (limits[1] > limits[0]).sum() <= MOST_HALVED:
+        proofs = HalvingProofs(np.array([np.inf]))
+        args = task.cell, task.centers[i : i + 1], task.weights, *limits
+        proofs = proofs if np.isinf(proofs.bounds(*args)[0]) else None
+    return proofs
 
 
 def prove_bound(shifted: Shifted, i: int) -> LagrangeProofs | None:

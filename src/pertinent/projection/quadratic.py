@@ -13,15 +13,16 @@ from functools import cached_property
 
 import numpy as np
 
-from pertinent._typing import FloatArray
-from pertinent.certificate import CopositiveProofs, Simplices
+from pertinent._typing import FloatArray, IntArray
+from pertinent.certificate import CopositiveProofs, Proofs, SeveralProofs, Simplices
 from pertinent.projection.cone import ConeProgram
 from pertinent.projection.convex_concave import convex_concave, polish, starts
 from pertinent.projection.copositive import Corners, Option, Search
+from pertinent.projection.lagrange import prove_nothing
 from pertinent.projection.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.projection.settle import settle
 from pertinent.projection.shifted import Local, Shifted, shift
-from pertinent.projection.single import single_changes
+from pertinent.projection.single import lines_first, single_changes
 from pertinent.projection.stationary import (
     Stationary,
     is_stationary,
@@ -38,6 +39,7 @@ BISECTION_STEPS = 7
 IMPROVEMENTS = 50
 
 
+@lines_first
 def solve_quadratic(task: Task) -> Solved:
     """Return a local optimum of every row, proved global where the proof was found."""
     shifted = shift(task)
@@ -46,6 +48,7 @@ def solve_quadratic(task: Task) -> Solved:
     points = np.full(task.centers.shape, np.nan)
     outcome = np.full(n, TROUBLE, dtype=np.int8)
     proofs: list[Simplices | None] = [None] * n
+    empty: list[tuple[IntArray, Proofs]] = []
     for i in range(n):
         if shifted.contradictory[i]:
             outcome[i] = EMPTY
@@ -67,7 +70,15 @@ def solve_quadratic(task: Task) -> Solved:
                 points[i], outcome[i] = point, SOLVED
         elif search.proof is not None:
             outcome[i] = EMPTY
-    return Solved(points, outcome, CopositiveProofs(tuple(proofs)))
+        else:
+            nothing = prove_nothing(shifted, i)
+            if nothing is not None:
+                empty.append((np.array([i]), nothing))
+                outcome[i] = EMPTY
+    copositive = CopositiveProofs(tuple(proofs))
+    if not empty:
+        return Solved(points, outcome, copositive)
+    return Solved(points, outcome, SeveralProofs(n, ((np.arange(n), copositive), *empty)))
 
 
 def prove_row(shifted: Shifted, i: int, step: FloatArray) -> CopositiveProofs:

@@ -20,7 +20,7 @@ from pertinent.projection.ellipsoid import ball_of, solve_ellipsoid
 from pertinent.projection.lagrange import prove_bound, prove_empty
 from pertinent.projection.problem import EMPTY, SOLVED, Solved, Solver, Task, distance
 from pertinent.projection.shifted import Shifted, shift
-from pertinent.projection.single import single_changes
+from pertinent.projection.single import lines_first, single_changes
 from pertinent.regions import Cell
 
 Part = tuple[IntArray, Proofs]
@@ -44,6 +44,7 @@ def _solve_convex_part(task: Task) -> Solved:
 def convex_first(solver: Solver) -> Solver:
     """Return the solver, called only for the centers that the convex rows leave open."""
 
+    @lines_first
     def solve(task: Task) -> Solved:
         easy = _solve_convex_part(task)
         proofs = _on_whole(easy.proofs, task.cell)

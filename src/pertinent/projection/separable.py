@@ -13,11 +13,12 @@ import numpy as np
 from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.certificate import Proofs, SeveralProofs, SweepProofs, TangentProofs
 from pertinent.projection.boxes import CONVEX_RADIUS, RADIUS, Aggregate, BoxSearch, aggregate
+from pertinent.projection.lagrange import prove_nothing
 from pertinent.projection.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.projection.quadratic import bound_row, local_row
 from pertinent.projection.settle import settle
 from pertinent.projection.shifted import Shifted, shift
-from pertinent.projection.single import single_changes
+from pertinent.projection.single import lines_first, single_changes
 from pertinent.projection.stationary import multipliers_at
 from pertinent.projection.sweep import FEW, MANY, closed_form, sweep_proofs
 from pertinent.regions import Cell
@@ -45,6 +46,7 @@ def is_separable(cell: Cell) -> bool:
     return all(bool((np.diag(np.diagonal(row.A)) == row.A).all()) for row in cell.quadratics)
 
 
+@lines_first
 def solve_separable_row(task: Task) -> Solved:
     """Return the proved optimum of every center, for a cell with one separable row.
 
@@ -116,6 +118,7 @@ def _box_row(task: Task, steps: FloatArray, best: FloatArray, share: float) -> B
     return search
 
 
+@lines_first
 def solve_separable(task: Task) -> Solved:
     """Return local optima of a cell with several separable rows, proved global by boxes.
 
@@ -143,6 +146,11 @@ def solve_separable(task: Task) -> Solved:
     points = _settled(shifted, steps, found)
     outcome = np.where(found & ~np.isnan(points).any(axis=1), SOLVED, TROUBLE).astype(np.int8)
     outcome[shifted.contradictory] = EMPTY
+    for i in rows[~found[rows]]:
+        nothing = prove_nothing(shifted, int(i))
+        if nothing is not None:
+            parts.append((np.array([i]), nothing))
+            outcome[i] = EMPTY
     return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
 
 

@@ -1,18 +1,27 @@
 """The best change of a single feature, in closed form, for all centers at once.
 
 Along one feature every row is ``a s^2 + b s + c <= 0``, so the allowed steps are intervals whose
-ends are roots: the nearest allowed root over all features is the answer.
+ends are roots: the nearest allowed root over all features is the answer. Where all other
+features are held, it is the answer to the whole question, and no root means no point.
 """
 
 from __future__ import annotations
 
+from functools import wraps
+
 import numpy as np
 
-from pertinent._typing import FloatArray
-from pertinent.projection.shifted import Shifted
+from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.certificate import Proofs, SeveralProofs
+from pertinent.certificate._halving import HalvingProofs
+from pertinent.projection.problem import EMPTY, SOLVED, Solved, Solver, Task
+from pertinent.projection.settle import settle
+from pertinent.projection.shifted import Shifted, shift
 
 #: A root satisfies its own row up to this share of the row's terms.
 ROOT = 1e-12
+#: The cost to prove, relative to that of the root: the closest first.
+SHARES = (1 - 1e-9, 1 - 1e-7, 1 - 4e-5)
 
 
 def single_changes(shifted: Shifted) -> tuple[FloatArray, FloatArray]:
@@ -61,3 +70,57 @@ def _allowed(shifted: Shifted, s: FloatArray) -> FloatArray:
             size = np.abs(square) + np.abs(linear) + np.abs(c)
             allowed &= square + linear + c <= ROOT * size
     return np.asarray(allowed)
+
+
+def lines_first(solver: Solver) -> Solver:
+    """Return the solver, called only where more than one feature may move.
+
+    With a single feature in all, the solvers are as good, and look at all centers at once. Rows
+    about which the line leaves something open go to the solver as well.
+    """
+
+    @wraps(solver)
+    def solve(task: Task) -> Solved:
+        most = 1 if task.cell.dim > 1 else 0
+        few = np.flatnonzero((task.upper > task.lower).sum(axis=1) <= most)
+        if not len(few):
+            return solver(task)
+        line, done = _on_lines(task.take(few))
+        if len(few) == len(task) and done.all():
+            return line
+        points, outcome = np.full(task.centers.shape, np.nan), np.zeros(len(task), dtype=np.int8)
+        points[few], outcome[few] = line.points, line.outcome
+        parts: list[tuple[IntArray, Proofs]] = [(few, line.proofs)]
+        left = np.setdiff1d(np.arange(len(task)), few[done])
+        answer = solver(task.take(left))
+        points[left], outcome[left] = answer.points, answer.outcome
+        parts.append((left, answer.proofs))
+        return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
+
+    return solve
+
+
+def _on_lines(task: Task) -> tuple[Solved, BoolArray]:
+    """Return the answers where at most one feature moves, and which of them are proved."""
+    shifted = shift(task)
+    steps, costs = single_changes(shifted)
+    inside = (shifted.values <= 0).all(axis=1) & ~shifted.contradictory
+    steps[inside], costs[inside] = 0.0, 0.0
+    costs[shifted.contradictory] = np.inf
+    points, claimed = np.full(task.centers.shape, np.nan), np.full(len(task), np.inf)
+    found = np.isfinite(costs)
+    for i in np.flatnonzero(found):
+        point = settle(shifted, int(i), steps[i])
+        if point is not None:
+            points[i] = point
+    args = (task.cell, task.centers, task.weights, task.lower, task.upper)
+    open_ = np.ones(len(task), dtype=bool)
+    for share in SHARES:
+        claimed[open_ & found] = (shifted.base + costs * share)[open_ & found]
+        open_ &= HalvingProofs(np.where(open_, claimed, 0.0)).bounds(*args) < claimed
+        if not open_[found].any():
+            break
+    claimed[open_] = 0.0
+    outcome = np.where(found, SOLVED, EMPTY).astype(np.int8)
+    done = ~open_ & (~found | ~np.isnan(points).any(axis=1))
+    return Solved(points, outcome, HalvingProofs(claimed)), done
