@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
@@ -12,6 +12,8 @@ from sklearn.svm import SVC
 
 import pertinent
 from pertinent.certificate._halving import HalvingProofs
+from pertinent.projection import project
+from pertinent.recheck import recheck_negatives
 from pertinent.regions import Cell, Quadratic
 
 
@@ -130,3 +132,81 @@ def test_halving_confirms_what_holds_and_nothing_else():
             proved = HalvingProofs(claim).bounds(cell, center, weights, low, high)[0]
             assert (proved == claim[0]) == holds or claim[0] <= 0.3
     assert hits > 5
+
+
+def _one_of_eight(seed, row, kind):
+    """Return a model of two classes, and a sample that one change does not bring across."""
+    rng = np.random.default_rng(seed)
+    X, y = make_classification(
+        120, 4, n_informative=4, n_redundant=0, n_clusters_per_class=1, random_state=seed
+    )
+    X = X * rng.choice([1, 10, 0.1], 4) + rng.choice([0, 5], 4)
+    first, second = (X[rng.choice(120, 8)] for _ in range(2))
+    if kind == "bayes":
+        return GaussianNB().fit(X, y), first[row : row + 1]
+    return QuadraticDiscriminantAnalysis(reg_param=0.1).fit(X, y), second[row : row + 1]
+
+
+@pytest.mark.parametrize(
+    ("seed", "row", "kind", "size"),
+    [(12, 1, "bayes", 2), (18, 7, "bayes", 3), (16, 1, "qda", 2), (20, 3, "qda", 2)],
+)
+def test_sizes_are_proved_where_no_single_change_will_do(seed, row, kind, size):
+    model, sample = _one_of_eight(seed, row, kind)
+    fewest = pertinent.pertinent_negatives(model, sample, norm="l0")
+    assert fewest.objective[0] == fewest.bound[0] == size
+    one = pertinent.pertinent_negatives(model, sample, max_changes=1)
+    assert one.status[0] == "infeasible"
+    assert "at most 1 changes" in one.reason[0]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("frozen", [[0, 1, 2, 3], [1, 2, 3], [0, 1, 3]])
+@pytest.mark.parametrize(
+    "model", [GaussianNB(), QuadraticDiscriminantAnalysis(reg_param=0.1)], ids=["bayes", "qda"]
+)
+def test_with_most_features_frozen_every_row_is_settled(model, frozen, classes):
+    X, y = load_iris(return_X_y=True)
+    some = y >= 3 - classes
+    model.fit(X[some], y[some])
+    samples = X[some][::11]
+    rules = pertinent.Constraints(frozen=frozen)
+    explainer = pertinent.Explainer(model, data=X[some], constraints=rules)
+    found = explainer.explain(samples).negative
+    assert set(found.status) <= {"optimal", "infeasible"}
+    assert (recheck_negatives(explainer.prepared, found) >= found.bound * (1 - 1e-9)).all()
+    none = found.status == "infeasible"
+    if len(frozen) == 4:
+        assert none.all()
+        return
+    # Along the feature that is left, a grid finds nothing where there is nothing.
+    (free,) = set(range(4)) - set(frozen)
+    for sample in samples[none]:
+        grid = np.repeat(sample[None], 601, axis=0)
+        grid[:, free] += np.linspace(-30, 30, 601)
+        assert (model.predict(grid) == model.predict(sample[None])).all()
+
+
+def test_lines_without_ends_are_settled_by_two_rows():
+    rng = np.random.default_rng(5)
+    line = np.concatenate([np.linspace(-40, 40, 80_001), np.geomspace(40, 1e6, 2000)])
+    line = np.concatenate([line, -line])
+    seen = {0: 0, 2: 0}
+    for _ in range(120):
+        a, g, c = rng.normal(size=(3, 2)) + np.array([[0.0], [0.0], [1.0]])
+        rows = tuple(
+            Quadratic.from_matrix(np.diag([a[k], 1.0]), np.array([g[k], 0.0]), c[k])
+            for k in range(2)
+        )
+        cell = Cell(np.zeros((0, 2)), np.zeros(0), rows)
+        found = project(
+            np.zeros((1, 2)), cell, lower=np.array([-np.inf, 0.0]), upper=np.array([np.inf, 0.0])
+        )
+        inside = (a[:, None] * line**2 + g[:, None] * line + c[:, None] <= 0).all(axis=0)
+        nearest = np.abs(line[inside]).min(initial=np.inf)
+        assert found.status[0] in seen, (a, g, c)
+        seen[int(found.status[0])] += 1
+        assert found.bound[0] <= nearest
+        if np.isfinite(nearest):
+            assert found.objective[0] == pytest.approx(nearest, abs=2e-3, rel=1e-2)
+    assert min(seen.values()) > 10

@@ -225,7 +225,8 @@ class _Sample:
         with np.errstate(invalid="ignore", divide="ignore"):
             inner = np.clip(np.where(a > 0, -slope / (2 * a), 0.0), down, up)
             ends = [-(slope * t + a * t * t) for t in (down, up, inner)]
-            ends = [np.where(np.isnan(e), np.inf, e) for e in ends]
+            # Without an end, what bends upwards loses without end: its best is inside.
+            ends = [np.where(np.isnan(e), np.where(a > 0, -np.inf, np.inf), e) for e in ends]
             pairs = [-2 * A * s[:, None] * t for s in (down, up) for t in (down, up)]
         gain = np.max(ends, axis=0)
         if not _is_diagonal(row):

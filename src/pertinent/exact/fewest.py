@@ -406,8 +406,10 @@ class Batch:
             none = out.size_bound > ask.at_most
         out.status[found & tight] = OPTIMAL
         for row in np.flatnonzero(none & ~found):
+            # What the search said of its own failure is no reason once there is a proof.
+            known = out.reason[row] if out.status[row] == INFEASIBLE else None
             out.status[row] = INFEASIBLE
-            out.reason[row] = out.reason[row] or self._why(int(row))
+            out.reason[row] = known or self._why(int(row))
         out.cost_bound = np.where(found, np.fmin(out.cost_bound, out.cost), out.cost_bound)
 
     def _decide_unique(self) -> None:
@@ -423,4 +425,5 @@ class Batch:
     def _why(self, row: int) -> str:
         label = self.prepared.classes.tolist()[self.ask.labels[row]]
         other = "" if self.ask.kind == "is" else "any class other than "
-        return f"no point with at most {self.ask.at_most} changes is predicted as {other}{label!r}"
+        within = "" if self.ask.at_most is None else f" with at most {self.ask.at_most} changes"
+        return f"no point{within} is predicted as {other}{label!r}"

@@ -179,6 +179,9 @@ def _limited(
         too_many[:] = True
     negatives = search.replace(negatives, np.flatnonzero(negatives.found & too_many), always=True)
     if comb(table.values.shape[1], most) <= FEW_SETS:
+        # Where nothing is known of all points, something may be of those with so few changes.
+        unknown = np.flatnonzero(~too_many & (negatives.status_code == FAILED))
+        negatives = search.replace(negatives, unknown, always=True)
         # What could not be proved of all points may be of those with so few changes.
         unproved = ~too_many & (negatives.status_code == FEASIBLE)
         negatives = search.replace(negatives, np.flatnonzero(unproved), always=False)
