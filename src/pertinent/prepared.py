@@ -27,13 +27,12 @@ from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.certificate._check import (
     GAP_CONVEX,
     GAP_NONCONVEX,
-    ROUNDING,
-    ROUNDING_SINGLE,
     is_closed,
+    rounding_unit,
 )
 from pertinent.conflicts import why_infeasible
 from pertinent.features import Table
-from pertinent.margins import LEAST, ROUNDOFF_SINGLE
+from pertinent.margins import LEAST
 from pertinent.model_regions import ModelRegions
 from pertinent.plausibility import Hulls
 from pertinent.plausibility.conflict import why_implausible
@@ -354,10 +353,7 @@ class Prepared(ModelRegions):
         cost = distance(points, ask.centers, self.weights)
         bound = out.bound[some]
         # Optimal is what the bound proves of the point in the form it is handed out.
-        # In single precision the margin itself is as large as what it must cover.
-        unit = ROUNDING
-        if ask.table.single_precision:
-            unit = max(ROUNDING_SINGLE, 8 * (points.shape[1] + 4) * ROUNDOFF_SINGLE)
+        unit = rounding_unit(ask.table.single_precision, points.shape[1])
         closed = is_closed(cost, bound, points, ask.centers, self.weights, out.gap[some], unit)
         out.points[some], out.objective[some], out.label[some] = points, cost, predicted
         out.status[some] = np.where(closed, OPTIMAL, FEASIBLE)

@@ -104,6 +104,15 @@ def check(
     return Verdict(objective, bound, violation, feasible, optimal, False, trusted)
 
 
+def rounding_unit(single: bool, dim: int) -> float:
+    """Return the share of the coordinates that counts as rounding, in the precision handed out.
+
+    In single precision the margin that predict needs is as large as what it must cover: a sum of
+    d terms is off by up to about ``(d + 4)`` unit roundoffs of ``2**-24``.
+    """
+    return max(ROUNDING_SINGLE, 8 * (dim + 4) * 2.0**-24) if single else ROUNDING
+
+
 def is_closed(
     objective: FloatArray,
     bound: FloatArray,
