@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pertinent._typing import FloatArray
+from pertinent._typing import BoolArray, FloatArray
 from pertinent.certificate import Certificate, LinearProofs, SeveralProofs
 from pertinent.certificate._branch import CHANGE, BranchProofs
 from pertinent.certificate._cuts import CutProofs, with_tangents
@@ -29,7 +29,8 @@ def why_infeasible(
 
     A Farkas ray adds up rows of the region with slopes ``a``; it proves emptiness with the lower
     limit of the columns with ``a_i > 0`` and the upper limit of those with ``a_i < 0``, and with
-    the relations among its rows. A tree of cases uses what its leaves use.
+    the relations among its rows. A tree of cases uses what its leaves use. A proof about curved
+    rows looks at all of the box at once: every rule about a feature that the rows use counts.
     """
     if not len(region):
         return f"no point {asked}: the model never predicts it"
@@ -38,6 +39,8 @@ def why_infeasible(
     words = limits.contradictory()
     if not words:
         words = _of_proofs(certificate, region, constraints, limits)
+    if not words and any(cell.quadratics for cell in region.cells):
+        words = limits.all_rules(_used(region)) | set(constraints.relation_texts)
     if not words:
         return f"no point {asked}: its conditions contradict each other for this model"
     return f"no point {asked} and obeys: {'; '.join(sorted(words))}"
@@ -85,6 +88,16 @@ class _Limits:
                     words |= self._words(int(i), "high")
         return words
 
+    def all_rules(self, used: BoolArray) -> set[str]:
+        """Return every rule behind a limit of the columns that are used."""
+        ends = {"low": np.isfinite(self.lower), "high": np.isfinite(self.upper)}
+        return {
+            text
+            for (column, side), texts in self.known.items()
+            if used[column] and ends[side][column]
+            for text in texts
+        }
+
     def behind(self, slopes: FloatArray) -> set[str]:
         """Return the rules behind the limits that a combination of rows runs into."""
         size = 1e-12 * np.abs(slopes).max(initial=0.0)
@@ -115,6 +128,16 @@ class _Limits:
                 most = "least" if side == "low" else "most"
                 return {f"the model reads {name} as at {most} {edge:g}"}
         return {f"{'lower' if side == 'low' else 'upper'} limit of {name}"}
+
+
+def _used(region: Region) -> BoolArray:
+    """Return which columns any row of a region depends on."""
+    used = np.zeros(region.dim, dtype=bool)
+    for cell in region.cells:
+        used |= (cell.G != 0).any(axis=0)
+        for row in cell.quadratics:
+            used |= (row.A != 0).any(axis=0) | (row.gradient(np.zeros((1, cell.dim)))[0] != 0)
+    return used
 
 
 def _rays(proofs: Proofs, cell: Cell) -> Iterator[tuple[Cell, FloatArray]]:

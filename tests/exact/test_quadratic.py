@@ -210,3 +210,18 @@ def test_lines_without_ends_are_settled_by_two_rows():
         if np.isfinite(nearest):
             assert found.objective[0] == pytest.approx(nearest, abs=2e-3, rel=1e-2)
     assert min(seen.values()) > 10
+
+
+def test_the_rules_that_leave_a_curved_model_without_an_answer_are_named():
+    X, y = load_iris(return_X_y=True)
+    model = GaussianNB().fit(X, y)
+    assert (pertinent.pertinent_negatives(model, X[[120]]).status == "optimal").all()
+    rules = pertinent.Constraints(frozen=[1, 2, 3], bounds={0: (4.0, None)})
+    found = pertinent.pertinent_negatives(model, X[[120]], constraints=rules)
+    assert found.status[0] == "infeasible"
+    reason = found.reason[0]
+    assert reason.startswith("no point is predicted as any class other than 2 and obeys: ")
+    named = reason.split("obeys: ")[1].split("; ")
+    assert len(named) == 4
+    assert sum("frozen" in words for words in named) == 3
+    assert sum(">= 4" in words for words in named) == 1
