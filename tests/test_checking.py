@@ -16,10 +16,12 @@ from sklearn.tree import DecisionTreeClassifier
 import pertinent
 import pertinent.certificate
 from pertinent.certificate import Proofs
-from pertinent.certificate._records import UnknownProofs, _name_of
+from pertinent.certificate._records import UnknownProofs, _name_of, decode
 from pertinent.demo import explain_applicants, train_credit_model
 from pertinent.exceptions import InputError
 from pertinent.lvq import GMLVQ
+from pertinent.rebuilding import rebuild
+from pertinent.views.summary import summarize
 
 
 @pytest.fixture(scope="module")
@@ -211,3 +213,205 @@ def test_exact_positives_are_checked_by_their_number(method, model):
         # One feature more is claimed to be needed than is.
         stored["proof"]["positive"]["objective"]["values"][0] += 1
         assert not pertinent.check(stored, model).ok
+
+
+# -- Forgeries: files that agree with themselves, and are false ------------------------------
+
+
+def _resummed(document, model):
+    """Make the summary say what the forged answers say."""
+    rebuilt = rebuild(document, model)
+    steps = np.asarray(decode(document["proof"]["question"]["steps"]), dtype=float)
+    own = json.loads(json.dumps(summarize(rebuilt, [0], steps)[0]))
+    document["summary"] = {**own, "id": document["summary"]["id"]}
+    return document
+
+
+def _refuted(document, model):
+    checked = pertinent.check(document, model)
+    assert checked.verdict == "refuted", checked
+    return [f.claim for f in checked.findings if f.verdict == "refuted"]
+
+
+@pytest.mark.parametrize("part", ["positive", "negative"])
+@pytest.mark.parametrize("region", [["is", 0], ["is", 2], ["not", 0], ["not", 2]])
+def test_a_proof_about_another_region_is_refuted(iris, stored, part, region):
+    path = ("proof", part, "certificates", 0, "region")
+    claims = _refuted(_tampered(stored, path, region), iris[0])
+    assert any("its proof is about what was asked" in claim for claim in claims)
+
+
+def test_what_was_asked_is_stored(iris):
+    model, X = iris
+    explainer = pertinent.Explainer(model, data=X)
+    for target in (None, 2):
+        one = explainer.explain(X[:1], target=target)[0]
+        document = json.loads(one.json())
+        assert document["proof"]["question"]["target"] == target
+        assert pertinent.check(document, model).ok
+    assert _refuted(_tampered(document, ("proof", "question", "target"), None), model)
+    assert _refuted(_tampered(document, ("proof", "question", "target"), 1), model)
+    del document["proof"]["question"]["target"]
+    with pytest.raises(InputError, match="does not say which class was asked for"):
+        pertinent.check(document, model)
+
+
+def test_a_distant_class_does_not_prove_the_nearest(iris):
+    model, X = iris
+    explainer = pertinent.Explainer(model, data=X)
+    document = json.loads(explainer.explain(X[:1], target=2)[0].json())
+    negative, x = document["proof"]["negative"], X[0]
+    weights = np.array(document["proof"]["question"]["weights"]["values"])
+    size = negative["objective"]["values"][0]
+    other = x.copy()
+    for length in np.linspace(0, 5, 500):
+        other[2] = x[2] + length
+        other[1] = x[1] + (size - weights[2] * length) / weights[1]
+        if other[1] >= x[1] and model.predict(other[None])[0] == 1:
+            break
+    assert model.predict(other[None])[0] == 1
+    negative["values"]["values"] = other.tolist()
+    negative["objective"]["values"] = [float(weights @ np.abs(other - x))]
+    negative["closeness"]["values"] = negative["objective"]["values"]
+    negative["target_place"]["values"] = [1]
+    negative["changed"]["values"] = (other != x).tolist()
+    assert _refuted(_resummed(document, model), model)
+    document["proof"]["question"]["target"] = None
+    assert _refuted(document, model)
+
+
+def test_the_sample_itself_is_no_contrast(iris, stored):
+    document, sample = copy.deepcopy(stored), stored["proof"]["question"]["sample"]
+    negative = document["proof"]["negative"]
+    negative["values"]["values"] = sample
+    for key in ("objective", "closeness", "bound", "closeness_bound"):
+        negative[key]["values"] = [0.0]
+    negative["target_place"]["values"] = negative["label"]["values"]
+    negative["changed"]["values"] = [False] * 4
+    assert _refuted(_resummed(document, iris[0]), iris[0])
+
+
+def test_the_same_proof_twice_proves_no_more(iris):
+    model, X = iris
+    explainer = pertinent.Explainer(model, data=X, method="sufficient")
+    document = json.loads(explainer.explain(X[60:61])[0].json())
+    positive = document["proof"]["positive"]
+    assert positive["objective"]["values"][0] < 4
+    positive["certificates"] *= 3
+    positive["kept"]["values"], positive["objective"]["values"] = [True] * 4, [4.0]
+    positive["values"]["values"] = positive["sparse_values"]["values"] = X[60].tolist()
+    claims = _refuted(_resummed(document, model), model)
+    assert "no fewer values are enough" in claims
+
+
+def test_a_number_of_features_is_no_distance(iris, stored):
+    model, X = iris
+    for method in ("strict", "exact"):
+        counted = pertinent.Explainer(model, data=X, method=method).explain(X[60:61])[0]
+        other = json.loads(counted.json())["proof"]["positive"]["certificates"]
+        path = ("proof", "positive", "certificates")
+        claims = _refuted(_tampered(stored, path, other), model)
+        assert any("its proof is about what was asked" in claim for claim in claims)
+
+
+@pytest.mark.parametrize(
+    ("part", "field", "value"),
+    [
+        ("negative", "unique_code", [0]),
+        ("positive", "unique_code", [0]),
+        ("negative", "bound", [99.0]),
+        ("positive", "bound", [99.0]),
+        ("positive", "closeness_bound", [99.0]),
+        ("negative", "closeness_bound", [99.0]),
+        ("positive", "trivial", "flip"),
+        ("positive", "kept", [True] * 4),
+        ("negative", "changed", [True] * 4),
+        ("negative", "reason", ["because"]),
+        ("negative", "label", [0]),
+    ],
+)
+def test_every_detail_of_the_answers_is_checked(iris, stored, part, field, value):
+    document = copy.deepcopy(stored)
+    record = document["proof"][part][field]
+    record["values"] = [not record["values"][0]] if value == "flip" else value
+    assert _refuted(_resummed(document, iris[0]), iris[0])
+
+
+def test_overlap_that_nobody_asked_to_avoid_is_refuted(iris, stored):
+    document = _tampered(stored, ("proof", "question", "avoided"), True)
+    assert _refuted(_resummed(document, iris[0]), iris[0])
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("rules", "constraints"), "income frozen"),
+        (("rules", "measure"), "units"),
+        (("rules", "between"), False),
+        (("rules", "baseline"), "mean"),
+        (("rules", "margin"), 1.0),
+        (("reasons",), {"positive": "x", "negative": "y"}),
+        (("prediction_text",), "rejected"),
+        (("subject",), "applicant"),
+        (("model",), "SVC"),
+        (("classes",), [2, 1, 0]),
+        (("features", 0, "text"), "another"),
+        (("features", 0, "unit"), "miles"),
+        (("features", 0, "low"), -5.0),
+        (("negative", "target_text"), "approved"),
+        (("verified",), True),
+    ],
+)
+def test_everything_shown_is_compared(iris, stored, path, value):
+    claims = _refuted(_tampered(stored, ("summary", *path), value), iris[0])
+    assert claims == ["what is shown is what was checked"]
+
+
+def test_words_are_checked_and_what_nobody_can_check_is_listed(iris):
+    model, X = iris
+    wording = pertinent.Wording(names={"x0": "length"}, labels={0: "first"}, subject="flower")
+    one = pertinent.Explainer(model, data=X, wording=wording).explain(X[:1])[0]
+    checked = pertinent.check(one.json(), model)
+    assert checked.ok
+    assert [f.verdict for f in checked.findings].count("taken as given") == 1
+
+
+def test_uniqueness_that_is_not_shown_is_never_ok():
+    X, y = load_iris(return_X_y=True)
+    model = GaussianNB().fit(X, y)
+    document = json.loads(pertinent.Explainer(model, data=X).explain(X[60:61])[0].json())
+    assert document["proof"]["negative"]["unique_code"]["values"] == [-1]
+    document["proof"]["negative"]["unique_code"]["values"] = [1]
+    assert not pertinent.check(_resummed(document, model), model).ok
+
+
+def test_ties_are_shown_by_another_answer():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = LogisticRegression().fit(X, X.sum(axis=1) > 0)
+    model.coef_[:] = 1.0
+    explainer = pertinent.Explainer(model, baseline=0.0, between=False)
+    result = explainer.explain(X[:5])
+    assert (result.negative.unique_code == 0).any()
+    for explanation in result:
+        assert pertinent.check(explanation.json(), model).verdict != "refuted"
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("question", "margin"), "x"),
+        (("question", "margin"), -1.0),
+        (
+            ("negative", "values"),
+            {"type": "array", "of": "float", "shape": [1, 3], "values": [1, 2, 3]},
+        ),
+        (("negative", "target_place", "values"), [9]),
+        (("positive", "method"), "magic"),
+        (("negative", "norm"), "l7"),
+        (("question", "steps"), None),
+        (("question", "target"), "no such class"),
+    ],
+)
+def test_odd_files_are_refused_in_words(iris, stored, path, value):
+    with pytest.raises(InputError):
+        pertinent.check(_tampered(stored, ("proof", *path), value), iris[0])

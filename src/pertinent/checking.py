@@ -230,12 +230,7 @@ def _overlap(explanations: Explanations) -> list[Finding]:
 
 
 def _given() -> Finding:
-    return Finding(
-        "names, units and the row's own name; where typical values, weights and the data that "
-        "points resemble come from",
-        GIVEN,
-        "part of the question: the model cannot tell",
-    )
+    return Finding("names, and where typical values and weights come from", GIVEN)
 
 
 def _judged(claim: str, holds: Any, detail: str = "") -> Finding:

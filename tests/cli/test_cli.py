@@ -132,3 +132,21 @@ def test_what_cannot_be_used_is_named(files, arguments, words):
 def test_misuse():
     assert run(app, ["explain"]).exit_code == cli.MISUSED
     assert run(app, ["fly"]).exit_code == cli.MISUSED
+
+
+def test_a_length_that_is_not_known_is_misuse(files):
+    start = ["explain", str(files / "model.skops"), str(files / "rows.csv")]
+    assert run(app, [*start, "--length", "huge"]).exit_code == cli.MISUSED
+
+
+def test_files_that_cannot_be_read_or_written_are_named(files, tmp_path):
+    model, nowhere = str(files / "model.skops"), str(tmp_path / "nowhere" / "x")
+    start = [model, str(files / "rows.csv"), "--rows", "0", "-o", nowhere]
+    for arguments, words in (
+        (["check", model, model], "cannot be read as text"),
+        (["explain", *start], "Cannot write"),
+        (["report", *start], "Cannot write"),
+    ):
+        result = run(app, arguments)
+        assert result.exit_code == cli.REFUSED, result.output
+        assert words in " ".join(result.output.split())
