@@ -6,7 +6,7 @@ import pkgutil
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -415,3 +415,13 @@ def test_ties_are_shown_by_another_answer():
 def test_odd_files_are_refused_in_words(iris, stored, path, value):
     with pytest.raises(InputError):
         pertinent.check(_tampered(stored, ("proof", *path), value), iris[0])
+
+
+def test_optimal_answers_in_single_precision_hold():
+    """The checker grants single precision what the answers were granted, and no more."""
+    X, y = load_digits(return_X_y=True)
+    X = X.astype(np.float32)
+    model = LogisticRegression(max_iter=200).fit(X, y)
+    result = pertinent.Explainer(model, data=X).explain(X[:6])
+    assert (result.negative.status == "optimal").all()
+    assert [pertinent.check(result[i], model).verdict for i in range(6)] == ["holds"] * 6

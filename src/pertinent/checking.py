@@ -16,9 +16,8 @@ from pertinent.certificate import FAILED, INFEASIBLE, OPTIMAL
 from pertinent.certificate._check import (
     GAP_CONVEX,
     GAP_NONCONVEX,
-    ROUNDING,
-    ROUNDING_SINGLE,
     is_closed,
+    rounding_unit,
 )
 from pertinent.certificate._records import decode, unknown_kinds
 from pertinent.conflicts import why_infeasible
@@ -606,7 +605,7 @@ def _closed(
 
 
 def _unit(results: Results) -> float:
-    return ROUNDING_SINGLE if results.table.single_precision else ROUNDING
+    return rounding_unit(results.table.single_precision, results.values.shape[1])
 
 
 def _gap(prepared: Prepared, results: Results, certificates: tuple[Certified, ...]) -> float:

@@ -47,8 +47,6 @@ from pertinent.rulecheck import broken_rules
 GROWTH = 10.0
 #: ... at most this often, from a margin for all rows, or from the row's own.
 RETRIES, LADDER = 7, 12
-#: ... and no more once solvers gave no point at all this often.
-PATIENCE = 2
 #: Up to this many points of several questions are predicted in one call: a call costs more.
 FEW = 256
 
@@ -387,16 +385,13 @@ class Prepared(ModelRegions):
     def _settled(self, proposal: Proposal) -> Answers:
         """Solve what was refused again, with larger and larger margins."""
         answers, ask, used = proposal.answers, proposal.ask, proposal.used
-        empty_handed = np.zeros(len(answers), dtype=np.int64)
         for _ in range(LADDER):
-            # A margin helps where a point was refused, hardly where solvers found none.
-            wrong = ((answers.status == FAILED) & (empty_handed < PATIENCE)).nonzero()[0]
+            wrong = (answers.status == FAILED).nonzero()[0]
             if not len(wrong):
                 break
             used[wrong] = np.maximum(used[wrong] * GROWTH, LEAST)
             some = ask.take(wrong)
             again = Proposal(some, used[wrong], self._solve(some, used[wrong]))
-            empty_handed[wrong] += ~again.answers.found
             self._verify([again])
             answers = replaced(answers, wrong, again.answers)
         self._prefer_start(answers, ask, used)

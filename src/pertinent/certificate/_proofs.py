@@ -155,7 +155,7 @@ class Certificate:
     def trusted(self) -> BoolArray:
         """Return False for the rows whose bound may rest on a solver's word (``exact=True``)."""
         if len(self.blocks) == 1 and len(self.blocks[0].rows) == self.n:
-            return self.blocks[0].proofs.trusted()
+            return np.asarray(self.blocks[0].proofs.trusted())
         trusted = np.ones(self.n, dtype=bool)
         for block in self.blocks:
             trusted[block.rows] &= block.proofs.trusted()
