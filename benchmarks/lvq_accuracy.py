@@ -12,16 +12,14 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from pathlib import Path
 
-import numpy as np
 import sklearn.datasets
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.neighbors import NearestCentroid
-from sklearn.preprocessing import StandardScaler
 
+from benchmarks.peer_scripts.lvq import cross_validate
 from pertinent.lvq import GLVQ, GMLVQ, LGMLVQ
 
 HERE = Path(__file__).parent
@@ -42,21 +40,6 @@ def folds_of(data: str, repeats: int) -> list[tuple[list[int], list[int]]]:
     X, y = getattr(sklearn.datasets, f"load_{data}")(return_X_y=True)
     split = RepeatedStratifiedKFold(n_splits=5, n_repeats=repeats, random_state=0)
     return [(train.tolist(), test.tolist()) for train, test in split.split(X, y)]
-
-
-def ours(folds: dict) -> Scores:
-    found: Scores = {}
-    for name, make in OURS.items():
-        for data, splits in folds.items():
-            X, y = getattr(sklearn.datasets, f"load_{data}")(return_X_y=True)
-            scores, start = [], time.process_time()
-            for train, test in splits:
-                scaler = StandardScaler().fit(X[train])
-                model = make().fit(scaler.transform(X[train]), y[train])
-                scores.append(np.mean(model.predict(scaler.transform(X[test])) == y[test]))
-            seconds = (time.process_time() - start) / len(splits)
-            found.setdefault(name, {})[data] = [float(np.mean(scores)), seconds]
-    return found
 
 
 def theirs(folds: dict) -> Scores:
@@ -87,7 +70,7 @@ def table(found: Scores) -> str:
 def main() -> int:
     warnings.simplefilter("ignore")
     folds = {data: folds_of(data, repeats) for data, repeats in DATA.items()}
-    found = ours(folds) | theirs(folds)
+    found = cross_validate(OURS, folds) | theirs(folds)
     text = table(found)
     print(text)
     published = [name for name in found if name.startswith(("sklvq", "sklearn-lvq"))]

@@ -25,13 +25,11 @@ def models() -> dict:
     }
 
 
-def main(folds_file: str, answer_file: str) -> None:
-    warnings.simplefilter("ignore")
-    with open(folds_file) as file:
-        asked = json.load(file)
-    answers = {}
-    for name, make in models().items():
-        for data, folds in asked.items():
+def cross_validate(models: dict, folds_of: dict) -> dict:
+    """Return mean accuracy and processor seconds of one fit, by model and data set."""
+    found: dict = {}
+    for name, make in models.items():
+        for data, folds in folds_of.items():
             X, y = getattr(sklearn.datasets, f"load_{data}")(return_X_y=True)
             scores, start = [], time.process_time()
             for train, test in folds:
@@ -39,7 +37,15 @@ def main(folds_file: str, answer_file: str) -> None:
                 model = make().fit(scaler.transform(X[train]), y[train])
                 scores.append(np.mean(model.predict(scaler.transform(X[test])) == y[test]))
             seconds = (time.process_time() - start) / len(folds)
-            answers.setdefault(name, {})[data] = [float(np.mean(scores)), seconds]
+            found.setdefault(name, {})[data] = [float(np.mean(scores)), seconds]
+    return found
+
+
+def main(folds_file: str, answer_file: str) -> None:
+    warnings.simplefilter("ignore")
+    with open(folds_file) as file:
+        asked = json.load(file)
+    answers = cross_validate(models(), asked)
     with open(answer_file, "w") as file:
         json.dump(answers, file)
 

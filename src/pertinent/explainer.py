@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pertinent._typing import BoolArray, Foreign, IntArray
+from pertinent.answers import Answers
 from pertinent.asked import Asked
 from pertinent.baselines import baseline_values
 from pertinent.batches import Progress, in_batches
@@ -22,13 +23,15 @@ from pertinent.explanation import Explanations, Negatives, Positives, overwritte
 from pertinent.features import Table
 from pertinent.gathering import Gathering
 from pertinent.negative import (
+    NegativeProposal,
     NegativeQuestion,
     nearest_contrast,
     propose_negatives,
     target_places,
 )
 from pertinent.plausibility import Plausibility
-from pertinent.positive import propose_positives
+from pertinent.positive import PositiveProposal, propose_positives
+from pertinent.prepared import Proposal
 from pertinent.preparing import POSITIVE_METHODS, known_method, prepare, require_number
 from pertinent.projection import Options
 from pertinent.views.words import Wording
@@ -199,38 +202,28 @@ class Explainer:
         self, table: Table, target: IntArray | None
     ) -> tuple[Positives, Negatives, BoolArray]:
         at_once = self.method == "two-phase" and self.overlap == "allow"
-        if at_once and target is None:
-            guessed = self.prepared.guess(table)
-            answers = None if guessed is None else self._at_once(table, guessed, None, guessed=True)
+        guessed = self.prepared.guess(table) if at_once and target is None else None
+        if guessed is not None:
+            both = self._propose(table, guessed, None)
+            answers = self.prepared.judge_guessed(_together(*both), table, guessed)
             if answers is not None:
-                return answers
+                return _joined(*both, answers)
         labels = self.prepared.predict(table)
         if at_once:
-            answers = self._at_once(table, labels, target)
-            assert answers is not None
-            return answers
+            both = self._propose(table, labels, target)
+            return _joined(*both, self.prepared.judge(_together(*both)))
         positive = POSITIVE_METHODS[self.method](self.prepared, table, labels, self.question)
         return (positive, *self._contrast(table, labels, target, positive))
 
-    def _at_once(
-        self, table: Table, labels: IntArray, target: IntArray | None, *, guessed: bool = False
-    ) -> tuple[Positives, Negatives, BoolArray] | None:
-        """Answer both questions, judged together: few rows cost the model's calls most.
-
-        None if the labels were guessed, and the model says otherwise.
-        """
-        proposed = propose_positives(self.prepared, table, labels, self.question)
-        contrasts = propose_negatives(self.prepared, table, labels, NegativeQuestion(target))
-        together = [proposed.first, proposed.second, contrasts.found]
-        if guessed:
-            answers = self.prepared.judge_guessed(together, table, labels)
-        else:
-            answers = self.prepared.judge(together)
-        if answers is None:
-            return None
-        sparse, close, found = answers
-        none = np.zeros(len(table), dtype=bool)
-        return proposed.judged(sparse, close), contrasts.judged(found), none
+    def _propose(
+        self, table: Table, labels: IntArray, target: IntArray | None
+    ) -> tuple[PositiveProposal, NegativeProposal]:
+        """Solve both questions, for the model to judge together: its calls cost few rows most."""
+        question = NegativeQuestion(target)
+        return (
+            propose_positives(self.prepared, table, labels, self.question),
+            propose_negatives(self.prepared, table, labels, question),
+        )
 
     def _contrast(
         self, table: Table, labels: IntArray, target: IntArray | None, positive: Positives
@@ -250,3 +243,15 @@ class Explainer:
             again = nearest_contrast(self.prepared, table.take(rows), labels[rows], free)
             negative = overwritten(negative, rows, again)
         return negative, avoided
+
+
+def _together(positive: PositiveProposal, negative: NegativeProposal) -> list[Proposal]:
+    return [positive.first, positive.second, negative.found]
+
+
+def _joined(
+    positive: PositiveProposal, negative: NegativeProposal, answers: list[Answers]
+) -> tuple[Positives, Negatives, BoolArray]:
+    sparse, close, found = answers
+    none = np.zeros(len(found), dtype=bool)  # no negative had anything to keep off
+    return positive.judged(sparse, close), negative.judged(found), none

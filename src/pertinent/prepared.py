@@ -170,7 +170,7 @@ class Prepared(ModelRegions):
         self, proposals: Sequence[Proposal], table: Table, labels: IntArray
     ) -> list[Answers] | None:
         """Return the same where the labels of the samples were guessed; None if one is wrong."""
-        samples = _Handed(labels, proposals[-1].ask, table.values)
+        samples = _Handed(np.arange(len(table)), proposals[-1].ask, table.values)
         handed = [self._handed(proposal) for proposal in proposals]
         own, *verdicts = self._predict_all([samples, *handed])
         if not (own == labels).all():
