@@ -17,6 +17,7 @@ and the minimum splits into one small problem for each number, group of categori
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -113,9 +114,30 @@ class BranchProofs(Proofs):
         size = max(1, _CHUNK // (64 * max(1, self.domain.dim)))
         for first in range(0, len(self), size):
             rows = np.arange(first, min(first + size, len(self)))
-            part = _Replay(self, cell, centers[rows], weights, self.domain.take(rows))
+            part = Replay(self, cell, centers[rows], weights, self.domain.take(rows))
             out[rows] = part.run(self.roots[rows], lower[rows], upper[rows])
         return out
+
+    def leaf_bounds(
+        self,
+        used: IntArray,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        boxes: Boxes,
+        domain: Domain,
+    ) -> FloatArray:
+        """Return what rows of multipliers prove about leaves."""
+        return leaf_bounds(
+            self.multipliers[used],
+            self.ray[used],
+            cell,
+            centers,
+            weights,
+            boxes.lower,
+            boxes.upper,
+            domain,
+        )
 
     def leaves(self) -> IntArray:
         """Return the rows of multipliers that the leaves of these trees use."""
@@ -129,11 +151,30 @@ class BranchProofs(Proofs):
         return np.asarray(used[used >= 0])
 
 
+class LeafProofs(Protocol):
+    """A tree of cases that knows what is proved of its leaves."""
+
+    @property
+    def tree(self) -> Tree:
+        """The cases."""
+
+    def leaf_bounds(
+        self,
+        used: IntArray,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        boxes: Boxes,
+        domain: Domain,
+    ) -> FloatArray:
+        """Return the bounds of narrowed leaves, whose proofs have the numbers ``used``."""
+
+
 @dataclass(eq=False)
-class _Replay:
+class Replay:
     """The cases of some rows, derived again level by level."""
 
-    proofs: BranchProofs
+    proofs: LeafProofs
     cell: Cell
     centers: FloatArray
     weights: FloatArray
@@ -164,14 +205,12 @@ class _Replay:
         known = np.flatnonzero(proof >= 0)
         if len(known):
             used, where = proof[known], boxes.row[known]
-            bound[known] = leaf_bounds(
-                self.proofs.multipliers[used],
-                self.proofs.ray[used],
+            bound[known] = self.proofs.leaf_bounds(
+                used,
                 self.cell,
                 self.centers[where],
                 self.weights,
-                boxes.lower[known],
-                boxes.upper[known],
+                boxes.take(known),
                 self.domain,
             )
         np.minimum.at(best, boxes.row, np.maximum(bound, 0.0))

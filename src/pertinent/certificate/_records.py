@@ -72,6 +72,7 @@ _OWN = {
     "separable": "_separable.SeparableProofs",
     "branch": "_branch.BranchProofs",
     "branch-tree": "_branch.Tree",
+    "curved-branch": "_curved_branch.CurvedBranchProofs",
     "strict": "_cardinality.StrictProofs",
     "fewest": "_fewest.FewestProofs",
     "argument": "_fewest.Argument",
@@ -187,7 +188,7 @@ def unknown_kinds(value: Any) -> set[str]:
 
 def _encode_dataclass(value: Any) -> dict[str, Any]:
     name = _name_of(type(value))
-    if name == "branch":
+    if name in ("branch", "curved-branch"):
         value = _own_branches(value)
     if name is None:
         return {"type": f"{type(value).__module__}.{type(value).__qualname__}"}
@@ -233,9 +234,13 @@ def _own_branches(proofs: Any) -> Any:
         right=np.where(leaf, -1, place[tree.right[nodes]]),
         proof=proof.reshape(-1) - first,
     )
+    used, roots = used[first:], place[proofs.roots]
+    if hasattr(proofs, "leaves_by"):
+        leaves = tuple(proofs.leaves_by[int(k)] for k in used)
+        return replace(proofs, domain=None, roots=roots, tree=own, leaves_by=leaves)
     return replace(
-        proofs, domain=None, roots=place[proofs.roots], tree=own,
-        multipliers=proofs.multipliers[used[first:]], ray=proofs.ray[used[first:]],
+        proofs, domain=None, roots=roots, tree=own,
+        multipliers=proofs.multipliers[used], ray=proofs.ray[used],
     )  # fmt: skip
 
 
@@ -249,7 +254,7 @@ def _require_downward(tree: Any) -> None:
 
 
 #: Fields that hold further proofs.
-_NESTED = {"blocks", "proofs", "parts", "inner"}
+_NESTED = {"blocks", "proofs", "parts", "inner", "leaves_by"}
 
 
 def with_domain(value: Any, domain: Any) -> Any:

@@ -1,6 +1,7 @@
-"""Whole numbers, categories and bins under curved rows: SCIP, then the rest made exact.
+"""Whole numbers, categories and bins under curved rows that the own search left open: SCIP.
 
-SCIP chooses what is discrete and claims a bound, which cannot be replayed and is kept apart as
+The search over cases (`pertinent.projection.mixed_curved`) proves what it finds. For what it leaves
+open SCIP chooses what is discrete and claims a bound, which cannot be replayed and is kept apart as
 `SolverBounds`. The numbers that are left are then solved for by the cell's own method, with
 everything discrete fixed, so that the point satisfies its rows exactly.
 """
@@ -9,59 +10,75 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from pertinent._typing import FloatArray, IntArray
+from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.certificate import Proofs, SeveralProofs, SolverBounds
-from pertinent.certificate._branch import Boxes, BranchProofs, Tree, narrow
-from pertinent.domains import Bins, Domain, from_steps
-from pertinent.exceptions import MissingExtraError, UnsupportedModelError
-from pertinent.projection._mixed_split import rounded_boxes
-from pertinent.projection.global_scip import run_scip
-from pertinent.projection.problem import (
-    SOLVED,
-    TROUBLE,
-    Method,
-    Solved,
-    Task,
-    distance,
+from pertinent.certificate._branch import (
+    CHANGED,
+    UNCHANGED,
+    Boxes,
+    BranchProofs,
+    Tree,
+    narrow,
 )
-from pertinent.regions import AffineMap, Cell
+from pertinent.certificate._curved_branch import Leaf
+from pertinent.domains import Bins, Domain, from_steps
+from pertinent.exceptions import MissingExtraError
+from pertinent.projection.global_scip import run_scip
+from pertinent.projection.mixed_curved import Continuous, solve_mixed_curved
+from pertinent.projection.problem import SOLVED, TROUBLE, Solved, Task, distance
+from pertinent.regions import Cell
+
+#: SCIP's values count as unchanged if they are this close to the own ones, relatively.
+SAME = 1e-5
 
 
-def mixed_by_scip(continuous: Callable[[Cell], Method]) -> Callable[[Task], Solved]:
+def mixed_by_scip(continuous: Continuous) -> Callable[[Task], Solved]:
     """Return the solver; ``continuous`` says how a cell is solved once all else is fixed."""
 
     def solve(task: Task) -> Solved:
-        if task.domain is None:
-            raise ValueError("This task has no domain; its cell has methods of its own.")
-        if task.domain.counts_changes:
-            raise UnsupportedModelError(
-                "max_changes and together are supported for linear models only; this model's "
-                "regions are curved."
-            )
-        n = len(task)
-        points, claimed = np.full(task.centers.shape, np.nan), np.zeros(n)
-        outcome = np.full(n, TROUBLE, dtype=np.int8)
-        for i in range(n):
-            one = task.take(np.array([i]))
-            point, claimed[i] = _solve_row(one, continuous)
-            if point is not None:
-                points[i], outcome[i] = point, SOLVED
-        # SCIP's bounds are repeated, but not its word that nothing exists: that needs a proof.
-        parts = _emptiness(task, np.flatnonzero(np.isinf(claimed)), continuous)
-        claimed[np.isinf(claimed)] = 0.0
-        parts.append((np.arange(n), SolverBounds(claimed, "SCIP")))
-        return Solved(points, outcome, SeveralProofs(n, tuple(parts)))
+        answer, open_ = solve_mixed_curved(task, continuous)
+        rows = _left_open(task, answer, open_)
+        return _ask_about(task, answer, rows, continuous) if len(rows) else answer
 
     return solve
 
 
-def _emptiness(
-    task: Task, rows: IntArray, continuous: Callable[[Cell], Method]
-) -> list[tuple[IntArray, Proofs]]:
+def _left_open(task: Task, answer: Solved, open_: BoolArray) -> IntArray:
+    """Return the rows for SCIP: without a point, or worth another look.
+
+    Numbers that change or stay are few cases for the own search. With much that is discrete it
+    may end before it saw the best: SCIP looks again, if it is there.
+    """
+    assert task.domain is not None
+    lost = answer.outcome == TROUBLE
+    discrete = bool(task.domain.groups) or len(task.domain.lattice) > 0
+    wanted = task.options.exact or (discrete and find_spec("pyscipopt") is not None)
+    return np.flatnonzero(lost | open_ if wanted else lost)
+
+
+def _ask_about(task: Task, answer: Solved, rows: IntArray, continuous: Continuous) -> Solved:
+    """Return the answer with SCIP's points and claims for some rows."""
+    points, outcome = answer.points.copy(), answer.outcome.copy()
+    claimed = np.zeros(len(rows))
+    for k, i in enumerate(rows):
+        known = points[i] if outcome[i] == SOLVED else None
+        point, claimed[k] = _solve_row(task.take(np.array([i])), known, continuous)
+        if point is not None:
+            points[i], outcome[i] = point, SOLVED
+    # SCIP's bounds are repeated, but not its word that nothing exists: that needs a proof.
+    parts: list[tuple[IntArray, Proofs]] = [(np.arange(len(task)), answer.proofs)]
+    parts += _emptiness(task, rows[np.isinf(claimed)], continuous)
+    claimed[np.isinf(claimed)] = 0.0
+    parts.append((rows, SolverBounds(claimed, "SCIP")))
+    return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
+
+
+def _emptiness(task: Task, rows: IntArray, continuous: Continuous) -> list[tuple[IntArray, Proofs]]:
     """Return what shows that rows have no point: the domain by itself, or the cell without it."""
     if not len(rows):
         return []
@@ -77,17 +94,20 @@ def _emptiness(
     return [(rows, bare), (rows, free.proofs)]
 
 
-def _solve_row(task: Task, continuous: Callable[[Cell], Method]) -> tuple[FloatArray | None, float]:
+def _solve_row(
+    task: Task, known: FloatArray | None, continuous: Continuous
+) -> tuple[FloatArray | None, float]:
+    """Return the better of a known point and SCIP's, and the bound that SCIP claims."""
     assert task.domain is not None
-    state = np.zeros((1, 0), dtype=np.int8)
+    units = len(task.domain.units) if task.domain.counts_changes else 0
+    state = np.zeros((1, units), dtype=np.int8)
     boxes, empty = narrow(task.domain, Boxes(np.zeros(1, dtype=int), task.lower, task.upper, state))
     if empty[0]:
         return None, np.inf
-    first = _rounded(task, boxes, continuous)
     low, high = boxes.lower[0], boxes.upper[0]
-    if first is not None:
+    if known is not None:
         # No better point lies farther in any direction: |x_i - c_i| <= cost / w_i.
-        cost = distance(first[None], task.centers, task.weights)[0] * (1 + 1e-6)
+        cost = distance(known[None], task.centers, task.weights)[0] * (1 + 1e-6)
         paid = task.weights > 0  # bins cost nothing, and reach everywhere
         reach = np.where(paid, cost / np.where(paid, task.weights, 1.0), np.inf)
         low, high = (
@@ -96,30 +116,17 @@ def _solve_row(task: Task, continuous: Callable[[Cell], Method]) -> tuple[FloatA
         )
     near, bound = _ask_scip(task, task.domain, low, high)
     point = None if near is None else _completed(task, boxes, near, continuous)
-    options = [p for p in (point, first) if p is not None]
+    options = [p for p in (point, known) if p is not None]
     if not options:
         return None, bound
     costs = [distance(p[None], task.centers, task.weights)[0] for p in options]
     best = options[int(np.argmin(costs))]
-    # Nothing within the first point's reach is better than it, if SCIP finds nothing there.
+    # Nothing within the known point's reach is better than it, if SCIP finds nothing there.
     return best, min(bound, min(costs))
 
 
-def _rounded(task: Task, boxes: Boxes, continuous: Callable[[Cell], Method]) -> FloatArray | None:
-    """Return a first point: the continuous answer, rounded away from the center."""
-    weights = np.where(task.weights > 0, task.weights, 1.0)
-    free = Task(
-        task.cell, task.centers, weights, boxes.lower, boxes.upper, np.full(1, np.inf), task.options
-    )
-    answer = continuous(task.cell).solve(free)
-    if answer.outcome[0] != SOLVED or task.domain is None:
-        return None
-    fixed = rounded_boxes(task.domain, boxes, answer.points, task.centers, task)
-    return _solved_within(task, fixed, continuous)
-
-
 def _completed(
-    task: Task, boxes: Boxes, near: FloatArray, continuous: Callable[[Cell], Method]
+    task: Task, boxes: Boxes, near: FloatArray, continuous: Continuous
 ) -> FloatArray | None:
     """Return SCIP's choices made exact, and the best numbers for them."""
     assert task.domain is not None
@@ -136,40 +143,43 @@ def _completed(
         low[0, group], high[0, group] = 0.0, 0.0
         chosen = group[exact[group].argmax()]
         low[0, chosen], high[0, chosen] = 1.0, 1.0
-    return _solved_within(task, replace(boxes, lower=low, upper=high), continuous)
+    boxes = replace(boxes, lower=low, upper=high)
+    return _solved_within(task, _as_changed(task, boxes, exact), continuous)
 
 
-def _solved_within(
-    task: Task, boxes: Boxes, continuous: Callable[[Cell], Method]
-) -> FloatArray | None:
+def _as_changed(task: Task, boxes: Boxes, near: FloatArray) -> Boxes:
+    """Return the box in which the units that SCIP changed, up to its tolerance, may change."""
+    assert task.domain is not None
+    domain = task.domain
+    if not domain.counts_changes or domain.own is None:
+        return boxes
+    own, low, high = domain.own[0], boxes.lower.copy(), boxes.upper.copy()
+    moved = np.abs(near - own) > SAME * (1.0 + np.abs(own))
+    units = np.zeros(boxes.state.shape[1], dtype=bool)
+    np.logical_or.at(units, domain.unit_of_column, moved & ~domain.follows)
+    state = np.where(units, CHANGED, UNCHANGED).astype(np.int8)[None]
+    for group in domain.together:
+        for j in np.flatnonzero(np.isin(domain.owner, group) & ~domain.follows & ~domain.in_group):
+            if units[domain.unit_of_column[j]]:
+                # It changes to the side that SCIP chose.
+                side = low if near[j] > own[j] else high
+                side[0, j] = near[j] if j in domain.lattice else own[j]
+    return replace(boxes, lower=low, upper=high, state=state)
+
+
+def _solved_within(task: Task, boxes: Boxes, continuous: Continuous) -> FloatArray | None:
     assert task.domain is not None
     fixed, empty = narrow(task.domain, boxes)
     if empty[0]:
         return None
-    weights = np.where(task.weights > 0, task.weights, 1.0)  # bins are fixed: any cost will do
-    cell = _without_excess(task.cell, task.domain, fixed.lower[0])
-    rest = Task(
-        cell, task.centers, weights, fixed.lower, fixed.upper, np.full(1, np.inf), task.options
-    )
-    answer = continuous(cell).solve(rest)
+    leaf = Leaf.of(task.cell, task.domain, task.centers, task.weights, fixed)
+    limits = leaf.lower, leaf.upper, np.full(1, np.inf)
+    rest = Task(leaf.cell, leaf.center, leaf.weights, *limits, task.options)
+    answer = continuous(leaf.cell).solve(rest)
     if answer.outcome[0] != SOLVED:
         return None
-    points = task.domain.completed(answer.points)
+    points = leaf.completed(answer.points)
     return None if task.domain.violation(points)[0] else np.asarray(points[0])
-
-
-def _without_excess(cell: Cell, domain: Domain, lower: FloatArray) -> Cell:
-    """Return the cell with what is cut off of each number, ``a_k x + b_k`` in its bin k, put in."""
-    cut = [bins for bins in domain.bins if bins.excess is not None]
-    if not cut:
-        return cell
-    matrix, shift = np.eye(cell.dim), np.zeros(cell.dim)
-    for bins in cut:
-        k = int(lower[bins.columns].argmax())
-        matrix[bins.excess] = 0.0
-        matrix[bins.excess, bins.column] = bins.beyond_slope[k]
-        shift[bins.excess] = bins.beyond_shift[k]
-    return cell.pull_back(AffineMap(matrix, shift))
 
 
 def _nearest_allowed(domain: Domain, j: int, value: float, low: float, high: float) -> float:
@@ -212,6 +222,8 @@ def _ask_scip(
                 model.addConsIndicator(x[bins.column] <= float(high), binvar=x[k])
         if bins.excess is not None:
             _tie_excess(model, bins, x[bins.column], x[bins.excess], x)
+    if domain.counts_changes:
+        _add_rules_of_change(scip, model, domain, x)
     _add_rows(scip, model, task.cell, x)
     if not run_scip(model):
         return None, 0.0
@@ -221,6 +233,35 @@ def _ask_scip(
     if not model.getNSols():
         return None, bound
     return np.array([model.getVal(v) for v in x]), bound
+
+
+def _add_rules_of_change(scip: Any, model: Any, domain: Domain, x: list[Any]) -> None:
+    """Say which units stay as they are, how many may change, and which change together."""
+    assert domain.own is not None
+    own = domain.own[0]
+    stays = {int(u): model.addVar(vtype="B") for u in np.unique(domain.units)}
+    for j in np.flatnonzero(~domain.follows):
+        unit = int(domain.unit_of_column[j])
+        model.addConsIndicator(x[j] <= float(own[j]), binvar=stays[unit])
+        model.addConsIndicator(-x[j] <= -float(own[j]), binvar=stays[unit])
+    if domain.max_changes is not None:
+        model.addCons(scip.quicksum(1 - keep for keep in stays.values()) <= int(domain.max_changes))
+    for group in domain.together:
+        keep = stays[int(domain.units[group[0]])]
+        for j in np.flatnonzero(np.isin(domain.owner, group) & ~domain.follows):
+            if domain.in_group[j]:
+                if own[j] == 1:
+                    model.addCons(x[j] <= keep)  # the own category is given up
+                continue
+            # Unless the unit stays: x <= own - step, or x >= own + step.
+            step, below, above = domain.smallest_change(int(j)), *_binaries(model, 2)
+            model.addCons(below + above + keep == 1)
+            model.addConsIndicator(x[j] <= float(own[j] - step), binvar=below)
+            model.addConsIndicator(-x[j] <= -float(own[j] + step), binvar=above)
+
+
+def _binaries(model: Any, count: int) -> list[Any]:
+    return [model.addVar(vtype="B") for _ in range(count)]
 
 
 def _allowed_ends(domain: Domain, bins: Bins) -> tuple[FloatArray, FloatArray]:

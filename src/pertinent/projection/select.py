@@ -23,7 +23,7 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
 
     - a probability of a softmax: tangents, the first at the answer of a cone program;
     - whole numbers, categories, bins or rules of change: branch and bound over the dual simplex
-      (linear rows) or SCIP (quadratic ones);
+      (linear rows) or over the methods below (quadratic ones), then SCIP for what that leaves open;
     - no rows: clip into the bounds;
     - one linear row: fractional knapsack, closed form;
     - linear rows: bounded dual simplex over all centers at once;
@@ -81,5 +81,5 @@ def _mixed_method(cell: Cell) -> Method:
     if cell.is_linear:
         why = "whole numbers, categories or rules of change: branch and bound, proved by its tree"
         return Method("branch and bound", why, solve_mixed)
-    why = "whole numbers or categories under curved rows: SCIP, numbers then made exact"
-    return Method("mixed-integer SCIP", why, mixed_by_scip(choose_method))
+    why = "whole numbers, categories or rules of change under curved rows: branch and bound, SCIP"
+    return Method("curved branch and bound", why, mixed_by_scip(choose_method))
