@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from threading import Lock
 from types import TracebackType
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
@@ -19,15 +20,20 @@ class _OneThread:
     def __init__(self) -> None:
         self._lock = Lock()
         self._inside = 0
-        self._controller: ThreadpoolController | None = None
-        self._limit: object = None
+        self._libraries: list[Any] | None = None
+        self._before: list[tuple[Any, int]] = []
 
     def __enter__(self) -> None:
         with self._lock:
             if not self._inside:
-                if self._controller is None:
-                    self._controller = ThreadpoolController()
-                self._limit = self._controller.limit(limits=1)
+                if self._libraries is None:
+                    self._libraries = ThreadpoolController().lib_controllers
+                # A limit of threadpoolctl's own describes every library first: 50 microseconds,
+                # which a single row would feel.
+                counts = [(one, one.num_threads) for one in self._libraries]
+                self._before = [(one, count) for one, count in counts if count != 1]
+                for one, _ in self._before:
+                    one.set_num_threads(1)
             self._inside += 1
 
     def __exit__(
@@ -39,7 +45,8 @@ class _OneThread:
         with self._lock:
             self._inside -= 1
             if not self._inside:
-                self._limit.restore_original_limits()  # type: ignore[attr-defined]
+                for one, count in self._before:
+                    one.set_num_threads(count)
 
 
 one_thread = _OneThread()

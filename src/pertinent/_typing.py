@@ -11,5 +11,7 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 CodeArray = NDArray[np.int8]
+#: The lowest and the highest values allowed.
+Limits = tuple[FloatArray, FloatArray]
 #: A fitted classifier, or anything else that comes from outside without types.
 Foreign = Any

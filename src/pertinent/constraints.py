@@ -12,7 +12,7 @@ import numpy as np
 
 from pertinent._constraint_checks import ends_of, require_well_formed
 from pertinent._constraint_words import in_words, range_text
-from pertinent._typing import FloatArray, IntArray
+from pertinent._typing import FloatArray, IntArray, Limits
 from pertinent.domains import Domain, is_on_lattice
 from pertinent.exceptions import InputError
 from pertinent.features import Features
@@ -161,9 +161,7 @@ class Constraints:
             )
         return j
 
-    def limits(
-        self, features: Features, table: Table | FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def limits(self, features: Features, table: Table | FloatArray) -> Limits:
         """Return the lowest and highest allowed values for each sample.
 
         Shape (n, n_columns) where they depend on the sample, else (1, n_columns). A table knows

@@ -219,10 +219,11 @@ class Explainer:
         self, table: Table, labels: IntArray, target: IntArray | None
     ) -> tuple[PositiveProposal, NegativeProposal]:
         """Solve both questions, for the model to judge together: its calls cost few rows most."""
+        allowed = self.prepared.constraints.limits(self.prepared.features, table)
         question = NegativeQuestion(target)
         return (
-            propose_positives(self.prepared, table, labels, self.question),
-            propose_negatives(self.prepared, table, labels, question),
+            propose_positives(self.prepared, table, labels, self.question, allowed),
+            propose_negatives(self.prepared, table, labels, question, allowed),
         )
 
     def _contrast(

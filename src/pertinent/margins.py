@@ -21,6 +21,7 @@ ROUNDOFF, ROUNDOFF_SINGLE = 2.0**-53, 2.0**-24
 #: The margins to begin with: powers of 10, from the smallest to the largest.
 LADDER = 10.0 ** np.arange(-18, -2)
 LEAST = float(LADDER[0])
+COARSE = LADDER[::2].copy()
 #: A region is measured at this margin to see what one unit of margin means for its rows.
 STEP = 2.0**-10
 
@@ -76,8 +77,8 @@ def first_margins(sizes: TermSizes | None, centers: FloatArray, single: bool) ->
     some = centers[:1] if len(centers) and centers.strides[0] == 0 else centers
     # In single precision the worst case would cost more than a second try.
     need = (1 if single else 4) * (centers.shape[1] + 4) * roundoff * sizes.of(some)
-    ladder = LADDER if single else LADDER[::2]
-    margins = ladder[np.minimum(np.searchsorted(ladder, need), len(ladder) - 1)]
+    ladder = LADDER if single else COARSE
+    margins = ladder.take(ladder.searchsorted(need), mode="clip")
     return margins if len(some) == len(centers) else np.repeat(margins, len(centers))
 
 

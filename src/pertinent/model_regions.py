@@ -99,7 +99,7 @@ class ModelRegions:
                 rows = np.flatnonzero(labels == k)
                 sizes = self._term_sizes(kind, int(k))
                 margins[rows] = first_margins(sizes, centers[rows], table.single_precision)
-        return np.maximum(margins, self.asked_margin)
+        return np.maximum(margins, self.asked_margin) if self.asked_margin > 0 else margins
 
     def is_exact(self, kind: str, labels: IntArray, points: FloatArray) -> BoolArray:
         """Return whether no term of any row of the regions asked for is rounded: all are zero."""

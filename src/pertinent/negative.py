@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent._typing import BoolArray, FloatArray, IntArray, Limits
 from pertinent.answers import Answers
 from pertinent.exceptions import InputError
 from pertinent.explanation import Negatives
@@ -72,11 +72,18 @@ def nearest_contrast(
 
 
 def propose_negatives(
-    prepared: Prepared, table: Table, labels: IntArray, question: NegativeQuestion
+    prepared: Prepared,
+    table: Table,
+    labels: IntArray,
+    question: NegativeQuestion,
+    allowed: Limits | None = None,
 ) -> NegativeProposal:
-    """Return the points of `nearest_contrast`, for the model to judge."""
+    """Return the points of `nearest_contrast`, for the model to judge.
+
+    ``allowed`` is what the constraints allow, where it is known already.
+    """
     samples, target = table.values, question.target
-    lower, upper = negative_limits(prepared, table, question.untouched)
+    lower, upper = allowed or negative_limits(prepared, table, question.untouched)
     if target is not None:
         _refuse_own_class(prepared, labels, target)
     kind, wanted = ("not", labels) if target is None else ("is", target)
@@ -86,7 +93,7 @@ def propose_negatives(
 
 def negative_limits(
     prepared: Prepared, table: Table | FloatArray, untouched: BoolArray | None = None
-) -> tuple[FloatArray, FloatArray]:
+) -> Limits:
     """Return the allowed range of each sample's negative."""
     lower, upper = prepared.constraints.limits(prepared.features, table)
     if untouched is None:

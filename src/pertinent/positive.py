@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent._typing import BoolArray, FloatArray, IntArray, Limits
 from pertinent.answers import Answers, replaced
 from pertinent.certificate import FAILED, FEASIBLE, OPTIMAL
 from pertinent.explanation import Positives
@@ -96,11 +96,18 @@ def two_phase(
 
 
 def propose_positives(
-    prepared: Prepared, table: Table, labels: IntArray, question: PositiveQuestion
+    prepared: Prepared,
+    table: Table,
+    labels: IntArray,
+    question: PositiveQuestion,
+    allowed: Limits | None = None,
 ) -> PositiveProposal:
-    """Return both phases of `two_phase`, for the model to judge."""
+    """Return both phases of `two_phase`, for the model to judge.
+
+    ``allowed`` is what the constraints allow, where it is known already.
+    """
     question = question.in_precision_of(table)
-    lower, upper = positive_limits(prepared, table, question)
+    lower, upper = positive_limits(prepared, table, question, allowed)
     first, place = _phase_one(prepared, table, labels, lower, upper, question)
     points, found = first.answers.points, first.answers.found
     if place is not None:
@@ -124,10 +131,13 @@ def turned_off(prepared: Prepared, points: FloatArray, question: PositiveQuestio
 
 
 def positive_limits(
-    prepared: Prepared, table: Table | FloatArray, question: PositiveQuestion
-) -> tuple[FloatArray, FloatArray]:
+    prepared: Prepared,
+    table: Table | FloatArray,
+    question: PositiveQuestion,
+    allowed: Limits | None = None,
+) -> Limits:
     """Return the allowed range of phase 1: a single row where it does not depend on the sample."""
-    lower, upper = prepared.constraints.limits(prepared.features, table)
+    lower, upper = allowed or prepared.constraints.limits(prepared.features, table)
     if question.between:
         low, high = prepared.features.between(values_of(table), question.baseline)
         lower, upper = np.maximum(lower, low), np.minimum(upper, high)
@@ -193,19 +203,20 @@ def _joined(
 ) -> Positives:
     samples, weights = table.values, prepared.weights
     # Phase 1's point is valid as it stands: it answers where phase 2 has numerical trouble.
-    use = close.found & sparse.found
+    found = sparse.found
+    use = close.found & found
     points = np.where(use[:, None], close.points, sparse.points)
     # Held features cost the same for every candidate: eq. 8 leaves them out, and so does its bound.
     held_cost = distance(np.where(off, samples, question.baseline), question.baseline, weights)
     closeness = distance(np.where(off, samples, points), samples, weights)
     closeness_bound = np.where(use, np.maximum(close.bound - held_cost, 0.0), 0.0)
     both = (sparse.status == OPTIMAL) & (close.status == OPTIMAL)
-    status = np.where(sparse.found, np.where(both, OPTIMAL, FEASIBLE), sparse.status)
+    status = np.where(found, np.where(both, OPTIMAL, FEASIBLE), sparse.status)
     unique = np.where(sparse.unique == 1, close.unique, sparse.unique).astype(np.int8)
     second = {i: p for i, p in close.second.items() if unique[i] == 0}
     second.update({i: p for i, p in sparse.second.items() if sparse.unique[i] == 0})
     on = np.abs(points - question.baseline) > question.off_tol
-    kept = sparse.found[:, None] & prepared.features.by_feature(on)
+    kept = found[:, None] & prepared.features.by_feature(on)
     log_density, threshold, percentile = measure(prepared.within, labels, points)
     return Positives(
         table=table,
@@ -219,10 +230,10 @@ def _joined(
         bound=sparse.bound,
         second=second,
         sparse_values=sparse.points,
-        closeness=np.where(sparse.found, closeness, np.nan),
-        closeness_bound=np.minimum(closeness_bound, np.where(sparse.found, closeness, 0.0)),
+        closeness=np.where(found, closeness, np.nan),
+        closeness_bound=np.minimum(closeness_bound, np.where(found, closeness, 0.0)),
         kept=kept,
-        trivial=sparse.found & (sparse.objective == 0),
+        trivial=found & (sparse.objective == 0),
         baseline=question.baseline,
         certificates=sparse.certificates,
         closeness_certificates=close.certificates,

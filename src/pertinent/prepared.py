@@ -254,6 +254,7 @@ class Prepared(ModelRegions):
         trusted = found.certificate.trusted()
         if not trusted.all():
             gap[~trusted] = -1.0
+            status = np.where(trusted | (status != OPTIMAL), status, FEASIBLE).astype(np.int8)
         label = owner[found.piece] if len(owner) else np.full(n, -1)
         certified = Certified((ask.kind, k), np.arange(n), found.certificate)
         reasons, blend = np.empty((2, n), dtype=object)
@@ -287,7 +288,13 @@ class Prepared(ModelRegions):
         bound = found.certificate.bounds(wide, args[0], self.weights, args[1], args[2])
         # Nothing inside the tightened region does not mean nothing at all.
         gone = (found.status == INFEASIBLE) & np.isfinite(bound)
-        return found, bound, np.where(gone, FAILED, found.status), blends
+        status = np.where(gone, FAILED, found.status)
+        has = np.flatnonzero(found.status <= FEASIBLE)
+        cost, points = found.objective[has], found.points[has]
+        closed = is_closed(cost, bound[has], points, args[0][has], self.weights, GAP_CONVEX)
+        status[has] = np.where(closed, OPTIMAL, FEASIBLE)
+        bound[has] = np.minimum(bound[has], cost)
+        return found, bound, status, blends
 
     def _give_reasons(
         self, reasons: FloatArray, found: Projections, region: Region, ask: Ask, k: int
@@ -348,14 +355,9 @@ class Prepared(ModelRegions):
             proba = np.asarray(self.model.predict_proba(ask.table.for_model(points)))
             valid &= proba[np.arange(len(points)), predicted] >= self.min_proba
         inside = np.asarray(((points >= ask.low) & (points <= ask.high)).all(axis=1))
-        cost = distance(points, ask.centers, self.weights)
-        bound = out.bound[some]
-        # Optimal is what the bound proves of the point in the form it is handed out.
-        unit = rounding_unit(ask.table.single_precision, points.shape[1])
-        closed = is_closed(cost, bound, points, ask.centers, self.weights, out.gap[some], unit)
-        out.points[some], out.objective[some], out.label[some] = points, cost, predicted
-        out.status[some] = np.where(closed, OPTIMAL, FEASIBLE)
-        out.bound[some] = np.minimum(bound, cost)
+        out.label[some] = predicted
+        if points is not out.points:
+            self._restate(out, some, ask, points)
         good = valid & inside
         if self.within is not None:
             good &= is_dense(self.within, predicted, points)
@@ -367,6 +369,15 @@ class Prepared(ModelRegions):
                 _drop(out, rows[j], words)
         if self.constraints.speaks_of_values:
             self._refuse_broken(out, handed)
+
+    def _restate(self, out: Answers, some: slice | IntArray, ask: Ask, points: FloatArray) -> None:
+        """Say of points as they are handed out what was said of them as they were solved for."""
+        cost, bound = distance(points, ask.centers, self.weights), out.bound[some]
+        unit = rounding_unit(ask.table.single_precision, points.shape[1])
+        closed = is_closed(cost, bound, points, ask.centers, self.weights, out.gap[some], unit)
+        out.points[some], out.objective[some] = points, cost
+        out.status[some] = np.where(closed, OPTIMAL, FEASIBLE)
+        out.bound[some] = np.minimum(bound, cost)
 
     def _refuse_broken(self, out: Answers, handed: _Handed) -> None:
         """Let the rules judge the points value by value, in raw units."""

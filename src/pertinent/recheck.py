@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent._typing import BoolArray, FloatArray, IntArray, Limits
 from pertinent.answers import Certified
 from pertinent.certificate import Certificate, LinearProofs
 from pertinent.certificate._cardinality import StrictProofs
@@ -18,17 +18,15 @@ from pertinent.certificate._hull import HullProofs
 from pertinent.certificate._proofs import WHOLE, Block, NoProofs
 from pertinent.certificate._records import UnknownProofs
 from pertinent.certificate._sufficient import RivalSetProofs, SufficientProofs
+from pertinent.certificate._unique import leaves_one_point
 from pertinent.exact.strict import owner_of
 from pertinent.explanation import Negatives, Positives
 from pertinent.negative import negative_limits
 from pertinent.plausibility.hull import Hulls
 from pertinent.positive import PositiveQuestion, held_limits, positive_limits
 from pertinent.prepared import Prepared
-from pertinent.projection.problem import Task, distance
-from pertinent.projection.uniqueness import _by_rank, _certain, _free_directions
+from pertinent.projection.problem import distance
 from pertinent.regions import Cell, Region
-
-Limits = tuple[FloatArray, FloatArray]
 
 #: Proofs of a number of features, which must not be read as a distance.
 COUNTS = (StrictProofs, FewestProofs, SufficientProofs, RivalSetProofs)
@@ -72,7 +70,7 @@ def _bounds(
     prepared: Prepared,
     certified: Sequence[Certified],
     centers: FloatArray,
-    limits: tuple[FloatArray, FloatArray],
+    limits: Limits,
     margin: float,
 ) -> FloatArray:
     low, high = (np.broadcast_to(limit, centers.shape) for limit in limits)
@@ -235,7 +233,7 @@ def is_only_one(
     cell, own, bound = left[0]
     closed = is_closed(cost, bound, point, center, prepared.weights, GAP_CONVEX, unit)[0]
     return bool(closed) and any(
-        _is_vertex(prepared, cell, block.proofs, center, point, (low, high)) for block in own
+        _is_vertex(prepared, cell, block.proofs, center, (low, high)) for block in own
     )
 
 
@@ -244,23 +242,11 @@ def _is_vertex(
     cell: Cell,
     proofs: Any,
     center: FloatArray,
-    point: FloatArray,
     limits: Limits,
 ) -> bool:
     """Return whether the multipliers leave no direction in which an optimum could move."""
     if not cell.is_linear or not isinstance(proofs, LinearProofs):
         return False
-    low, high = np.maximum(limits[0], cell.lower), np.minimum(limits[1], cell.upper)
-    weights = prepared.weights
-    if not (weights > 0).all():
-        return False
-    task = Task(cell, center, weights, low, high, np.full(1, np.inf))
-    y = _certain(proofs.multipliers, task)
-    can_rise, can_fall = _free_directions(task, point, y)
-    free, tight = can_rise | can_fall, y > 0
-    n_free, n_tight = free.sum(axis=1), tight.sum(axis=1)
-    if n_free[0] == 0 or not y.any():
-        return True
-    unique = np.full(1, -1, dtype=np.int8)
-    _by_rank(cell.G, free, tight, n_free, n_tight, unique)
-    return bool(unique[0] == 1)
+    low, high = (limit[0] for limit in limits)
+    multipliers = np.maximum(proofs.multipliers[0], 0.0)
+    return leaves_one_point(cell, multipliers, center[0], prepared.weights, low, high)

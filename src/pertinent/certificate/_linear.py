@@ -117,7 +117,9 @@ def proved_bounds(
             slopes[where], excess[where], start[where], lower[where], upper[where], terms
         )
         proved[where[empty]] = np.inf
-    proved[(lower > upper).any(axis=1)] = np.inf
+    contradictory = lower > upper
+    if contradictory.any():
+        proved[contradictory.any(axis=1)] = np.inf
     return proved
 
 

@@ -15,7 +15,7 @@ from pertinent.certificate import LinearProofs
 from pertinent.projection.problem import EMPTY, SOLVED, Solved, Task
 from pertinent.regions import row_products
 
-#: Up to this many rows are filled at once.
+#: Up to this many rows are filled one by one.
 FEW = 8
 
 
@@ -34,12 +34,13 @@ def solve_halfspace(task: Task) -> Solved:
     g, h = task.cell.G[0], task.cell.h[0]
     points = task.start()
     demand = row_products(points, task.cell.G)[:, 0] - h
-    multiplier, left = _fill(task, g, points, demand)
-    contradictory = np.asarray((task.lower > task.upper).any(axis=1))
-    # What no movement could satisfy proves itself: the row alone is a Farkas ray.
-    empty = left | contradictory
-    multiplier[left] = 1.0
-    points[empty] = np.nan
+    multiplier, empty = _fill(task, g, points, demand)
+    contradictory = task.lower > task.upper
+    if empty.any() or contradictory.any():
+        # What no movement could satisfy proves itself: the row alone is a Farkas ray.
+        multiplier[empty] = 1.0
+        empty |= contradictory.any(axis=1)
+        points[empty] = np.nan
     outcome = np.where(empty, EMPTY, SOLVED).astype(np.int8)
     return Solved(points, outcome, LinearProofs(multiplier[:, None], empty))
 
@@ -55,7 +56,7 @@ def _fill(
     gain, need = np.abs(g), demand[active]
     order = np.argsort(-gain / task.weights, kind="stable")[: np.count_nonzero(g)]
     if len(task) <= FEW:
-        return _fill_at_once(task, g, order, points, demand)
+        return _fill_few(task, g, order, points, demand)
     for i in order:
         if not len(active):
             break
@@ -74,25 +75,29 @@ def _fill(
     return multiplier, unmet
 
 
-def _fill_at_once(
+def _fill_few(
     task: Task, g: FloatArray, order: IntArray, points: FloatArray, demand: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
-    """Do the same, to the bit, with all features at once: for a few rows a loop costs more."""
-    g, here = g[order], points[:, order]
-    gain = np.abs(g)
-    end = np.where(g > 0, task.lower[:, order], task.upper[:, order])
-    room = np.abs(end - here)
-    # What is needed before each feature moves, if all before it went to their ends.
-    spent = np.concatenate([demand[:, None], -(room * gain)], axis=1)
-    need = np.add.accumulate(spent, axis=1)
-    move = np.minimum(room, need[:, :-1] / gain)
-    reached = (move < room) & (need[:, :-1] > 0)
-    done = np.logical_or.accumulate(reached, axis=1)
-    moving = need[:, :-1] > 0
-    moving[:, 1:] &= ~done[:, :-1]
-    stop = np.where(reached, here - np.sign(g) * move, end)
-    points[:, order] = np.where(moving, stop, here)
-    multiplier = np.zeros(len(task))
-    rows, places = np.nonzero(moving & (move > 0))
-    multiplier[rows] = task.weights[order[places]] / gain[places]  # the last one stays
-    return multiplier, (need[:, -1] > 0) & ~done.any(axis=1)
+    """Do the same, to the bit, one row and one number at a time: few rows pay for each array."""
+    multiplier, unmet = np.zeros(len(task)), np.zeros(len(task), dtype=bool)
+    slopes, weights, features = g.tolist(), task.weights.tolist(), order.tolist()
+    for k in (demand > 0).nonzero()[0].tolist():
+        need, unmet[k] = demand.item(k), True
+        here, lower, upper = points[k].tolist(), task.lower[k].tolist(), task.upper[k].tolist()
+        for i in features:
+            slope, x = slopes[i], here[i]
+            end = lower[i] if slope > 0 else upper[i]
+            gain, room = abs(slope), abs(end - x)
+            move = min(room, need / gain)
+            if move > 0:
+                multiplier[k] = weights[i] / gain
+            if move < room:
+                points[k, i] = x - move if slope > 0 else x + move
+                unmet[k] = False
+                break
+            points[k, i] = end
+            need -= move * gain
+            if not need > 0:
+                unmet[k] = False
+                break
+    return multiplier, unmet

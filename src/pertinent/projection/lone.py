@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent._typing import CodeArray, FloatArray
+from pertinent._typing import BoolArray, CodeArray, FloatArray
 from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
 from pertinent.certificate._check import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.projection.problem import SOLVED, Method, Projections, Solved, Task, distance
@@ -29,13 +29,13 @@ def project_onto_cell(task: Task, method: Method, proved_on: Cell) -> Projection
         objective = np.where(found, objective, np.nan)
     proved = answer.proofs.bounds(proved_on, task.centers, task.weights, task.lower, task.upper)
     proved = np.maximum(proved, 0.0)
-    unique, second = _unique(task, found, points, answer)
+    unique, second = _unique(task, None if everyone else found, points, answer)
     return Projections(
         points=points,
         objective=objective,
         bound=np.fmin(proved, objective),  # the objective is NaN where there is no point
-        status=_status(task, found, points, objective, proved),
-        piece=np.zeros(n, dtype=np.int64) if everyone else np.where(found, 0, -1),
+        status=_status(task, None if everyone else found, points, objective, proved),
+        piece=np.where(found, 0, -1),
         unique=unique,
         second=second,
         certificate=Certificate(n, (Block(0, np.arange(n), answer.proofs),)),
@@ -45,23 +45,29 @@ def project_onto_cell(task: Task, method: Method, proved_on: Cell) -> Projection
 
 
 def _status(
-    task: Task, found: FloatArray, points: FloatArray, objective: FloatArray, proved: FloatArray
+    task: Task,
+    found: BoolArray | None,
+    points: FloatArray,
+    objective: FloatArray,
+    proved: FloatArray,
 ) -> CodeArray:
+    """Return the status of each row; ``found`` says which have a point, None that all have."""
     gap = GAP_CONVEX if task.cell.is_convex and task.domain is None else GAP_NONCONVEX
+    if found is None:
+        closed = is_closed(objective, proved, points, task.centers, task.weights, gap)
+        return np.where(closed, OPTIMAL, FEASIBLE).astype(np.int8)
     with np.errstate(invalid="ignore"):
         closed = is_closed(objective, proved, points, task.centers, task.weights, gap)
-    if found.all() and closed.all():
-        return np.full(len(task), OPTIMAL, dtype=np.int8)
     without = np.where(np.isinf(proved), INFEASIBLE, FAILED)
     return np.where(found, np.where(closed, OPTIMAL, FEASIBLE), without).astype(np.int8)
 
 
 def _unique(
-    task: Task, found: FloatArray, points: FloatArray, answer: Solved
+    task: Task, found: BoolArray | None, points: FloatArray, answer: Solved
 ) -> tuple[CodeArray, dict[int, FloatArray]]:
     if not task.options.unique:
         return np.full(len(task), -1, dtype=np.int8), {}
-    if found.all():
+    if found is None:
         return decide_unique(task, points, answer.proofs)
     unique = np.full(len(task), -1, dtype=np.int8)
     rows = np.flatnonzero(found)

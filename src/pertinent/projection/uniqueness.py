@@ -33,12 +33,15 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
         unique[:] = 1  # nothing pulls: each feature is where it costs least
         return unique, {}
     y = _certain(proofs.multipliers, task)
-    can_rise, can_fall = _free_directions(task, points, y)
-    free = can_rise | can_fall
-    if not free.any():
+    slopes = row_products(y, np.ascontiguousarray(task.cell.G.T))
+    flat = np.abs(np.abs(slopes) - task.weights) <= FLAT * task.weights
+    tight = y > 0
+    # At most one feature could move at no cost, and a tight row that it is part of forbids it.
+    if (flat.sum(axis=1) <= tight.any(axis=1)).all():
         unique[:] = 1
         return unique, {}
-    tight = y > 0
+    can_rise, can_fall = _free_directions(task, points, slopes, flat)
+    free = can_rise | can_fall
     n_free, n_tight = free.sum(axis=1), tight.sum(axis=1)
     unique[n_free == 0] = 1
     # One feature with zero reduced cost under a positive multiplier: its row determines it.
@@ -68,19 +71,19 @@ def _certain(multipliers: FloatArray, task: Task) -> FloatArray:
     return np.where(multipliers * steepest > FLAT, multipliers, 0.0)
 
 
-def _free_directions(task: Task, points: FloatArray, y: FloatArray) -> tuple[BoolArray, BoolArray]:
+def _free_directions(
+    task: Task, points: FloatArray, slopes: FloatArray, flat: BoolArray
+) -> tuple[BoolArray, BoolArray]:
     """Return which features could rise, and which could fall, at zero reduced cost.
 
     The slope of the Lagrangian is ``a_i + w_i`` right of the center and ``a_i - w_i`` left of
     it, with ``a = G'y``: it can vanish only where ``|a_i| = w_i``, which is rare.
     """
-    slopes = row_products(y, np.ascontiguousarray(task.cell.G.T))
-    flat = FLAT * task.weights
     can_rise = np.zeros(points.shape, dtype=bool)
     can_fall = np.zeros(points.shape, dtype=bool)
-    rows, columns = np.nonzero(np.abs(np.abs(slopes) - task.weights) <= flat)
+    rows, columns = np.nonzero(flat)
     at, slope, w = points[rows, columns], slopes[rows, columns], task.weights[columns]
-    center, tolerance = task.centers[rows, columns], flat[columns]
+    center, tolerance = task.centers[rows, columns], FLAT * w
     right = np.where(at >= center, w, -w) + slope
     left = np.where(at > center, w, -w) + slope
     free_right = (at < task.upper[rows, columns]) & (np.abs(right) <= tolerance)
