@@ -9,12 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from linear_models import data, fitted
 from scipy.optimize import linprog
-from sklearn.linear_model import LogisticRegression
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import pertinent
+from pertinent import decision_region
 from pertinent.certificate import LinearProofs, check
 from pertinent.lvq import GLVQ
+from pertinent.margins import sure_rows
 from pertinent.projection import project
 from pertinent.regions import Cell
 
@@ -173,3 +181,71 @@ def test_columns_twelve_decades_apart_still_get_an_answer():
     found = pertinent.pertinent_positives(scaled, X * scale, between=True)
     assert found.found.all()
     assert (scaled.predict(found.points) == scaled.predict(X * scale)).all()
+
+
+def in_every_company(model, points):
+    """What each point is predicted as, alone and in batches of several sizes."""
+    sizes = (1, 3, 16, len(points))
+    return np.array(
+        [
+            np.concatenate([model.predict(points[i : i + n]) for i in range(0, len(points), n)])
+            for n in sizes
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", [14, 18, 20, 28, 57])
+def test_single_precision_is_valid_in_every_company(seed):
+    """Scores that share a large part: their difference is decided by how sums are rounded."""
+    rng = np.random.default_rng(seed)
+    W = 0.1 * rng.normal(size=(4, 20)) + 10 * rng.normal(size=20)
+    model = linear(W, rng.normal(size=4))
+    model.coef_, model.intercept_ = W.astype(np.float32), model.intercept_.astype(np.float32)
+    X = rng.normal(size=(100, 20)).astype(np.float32)
+    found = pertinent.pertinent_negatives(model, X)
+    assert found.found.all()
+    assert (in_every_company(model, found.points) == found.target).all()
+    again = pertinent.pertinent_negatives(model, X, batch_size=7)
+    assert again.points.tobytes() == found.points.tobytes()
+    assert (again.status == found.status).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(max_iter=50),
+        OneVsRestClassifier(LogisticRegression(max_iter=50)),
+        LinearDiscriminantAnalysis(),
+        RidgeClassifier(),
+        make_pipeline(StandardScaler(), LogisticRegression(max_iter=50)),
+        make_pipeline(StandardScaler(), PCA(4), LogisticRegression(max_iter=50)),
+    ],
+    ids=["softmax", "one-vs-rest", "LDA", "ridge", "scaled", "components"],
+)
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.filterwarnings("ignore:lbfgs failed to converge")
+def test_fitted_models_in_single_precision(model, seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(80) % (2 + 2 * seed)
+    scale = 10.0 ** rng.uniform(-2, 2, 12)
+    X = (rng.normal(size=(4, 12))[y] + rng.normal(size=(80, 12))) * scale
+    X = (X + 5 * scale * rng.normal(size=12)).astype(np.float32)
+    model = clone(model).fit(X, y)
+    negative = pertinent.pertinent_negatives(model, X, data=X)
+    positive = pertinent.pertinent_positives(model, X, baseline="mean", data=X)
+    assert negative.found.all()
+    assert positive.found.all()
+    assert (in_every_company(model, negative.points) == negative.target).all()
+    assert (in_every_company(model, positive.points) == model.predict(X)).all()
+    assert (negative.status == "optimal").mean() >= 0.99
+
+
+def test_a_point_must_be_clear_of_all_that_is_added_up():
+    """Scores near 1000 that differ by 1e-4: less than their rounding in single precision."""
+    near = sure_rows(*(decision_region(linear([[1000.0], [1000.5]], [0, 0]), 1, m) for m in (0, 1)))
+    assert near is not None
+    np.testing.assert_array_equal(near.hold(np.array([[1e-9], [1.0], [-1.0]])), [True, True, False])
+    tied = linear([[1000.0, 1.0], [1000.0, 1.0001], [0.0, 0.0]], [0.0, 0.0, 0.0])
+    rows = sure_rows(*(decision_region(tied, 1, m) for m in (0, 1)))
+    assert rows is not None
+    np.testing.assert_array_equal(rows.hold(np.array([[0.0, 1.0], [1.0, 1.0]])), [True, False])

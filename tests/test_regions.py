@@ -139,3 +139,18 @@ def test_shapes_are_checked():
         Cell(np.zeros((1, 3)), np.zeros(1), lower=np.zeros(2))
     with pytest.raises(InputError, match="Expected 3 features, got 2"):
         Cell.whole_space(3).intersect(Cell.whole_space(2))
+
+
+def test_terms_follow_every_change_of_a_cell():
+    """A row 0.5 x1 <= 1 that is the difference of scores with terms 10 |x1| + 3 |x2| + 7."""
+    terms = np.array([[10.0, 3.0, 7.0]])
+    cell = Cell(np.array([[0.5, 0.0]]), np.array([1.0]), magnitudes=terms)
+    np.testing.assert_array_equal(cell.tighten(0.1).terms, terms)
+    np.testing.assert_array_equal(Region((cell,)).complement().cells[0].terms, terms)
+    other = Cell(np.array([[-2.0, 1.0]]), np.array([-4.0]))
+    np.testing.assert_array_equal(other.terms, [[2.0, 1.0, 4.0]])
+    np.testing.assert_array_equal(cell.intersect(other).terms, [[10, 3, 7], [2, 1, 4]])
+    pulled = cell.pull_back(AffineMap(np.array([[1.0, -2.0], [0.0, 1.0]]), np.array([-1.0, 2.0])))
+    np.testing.assert_array_equal(pulled.terms, [[10.0, 23.0, 23.0]])
+    diagonal = cell.pull_back(AffineMap(np.array([-2.0, 1.0]), np.array([0.0, 1.0])))
+    np.testing.assert_array_equal(diagonal.terms, [[20.0, 3.0, 10.0]])

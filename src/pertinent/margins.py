@@ -18,26 +18,37 @@ from pertinent.regions import LazyCells, Region, row_products
 
 #: Unit roundoff in double and in single precision.
 ROUNDOFF, ROUNDOFF_SINGLE = 2.0**-53, 2.0**-24
-#: The margins to begin with: powers of 10, from the smallest to the largest.
-LADDER = 10.0 ** np.arange(-18, -2)
+#: The margins to begin with in double precision: powers of 100, from the smallest to the largest.
+LADDER = 10.0 ** np.arange(-18, -2, 2)
 LEAST = float(LADDER[0])
-COARSE = LADDER[::2].copy()
 #: A region is measured at this margin to see what one unit of margin means for its rows.
 STEP = 2.0**-10
 
 
 @dataclass(frozen=True, eq=False)
 class TermSizes:
-    """The size of each row's terms, in units of that row's margin."""
+    """The size of each row's terms, in units of that row's margin.
+
+    ``scores`` are the terms of the scores whose difference a row is (`Cell.terms`).
+    """
 
     linear: FloatArray
     constant: FloatArray
+    scores: FloatArray
     curved: tuple[tuple[Quadratic, float], ...]
 
     def of(self, centers: FloatArray) -> FloatArray:
         """Return the largest size over all rows, at each center."""
-        sizes = np.abs(centers)
-        worst = (row_products(sizes, self.linear) + self.constant).max(axis=1, initial=0.0)
+        worst = row_products(np.abs(centers), self.linear) + self.constant
+        return self._with_curved(worst.max(axis=1, initial=0.0), centers)
+
+    def of_scores(self, centers: FloatArray) -> FloatArray:
+        """Return the same with the scores' own terms, which may cancel in a row."""
+        sizes = np.column_stack([np.abs(centers), np.ones(len(centers))])
+        worst = row_products(sizes, self.scores).max(axis=1, initial=0.0)
+        return self._with_curved(worst, centers)
+
+    def _with_curved(self, worst: FloatArray, centers: FloatArray) -> FloatArray:
         for row, unit in self.curved:
             np.maximum(worst, row.sizes(centers) / unit, out=worst)
         return np.asarray(worst)
@@ -51,34 +62,78 @@ def term_sizes(plain: Region, tight: Region) -> TermSizes | None:
     if isinstance(plain.cells, LazyCells) or len(plain) != len(tight):
         return None
     linear, constant, curved = [np.zeros((0, plain.dim))], [np.zeros(0)], []
+    scores = [np.zeros((0, plain.dim + 1))]
     for one, two in zip(plain.cells, tight.cells, strict=True):
         unit = (one.h - two.h) / STEP
         used = unit > 0  # relations and other rules have no margin
         linear.append(np.abs(one.G[used]) / unit[used, None])
         constant.append(np.abs(one.h[used]) / unit[used])
+        scores.append(one.terms[used] / unit[used, None])
         for row, other in zip(one.quadratics, two.quadratics, strict=True):
             step = (other.c - row.c) / STEP
             if step > 0:
                 curved.append((row, float(step)))
-    return TermSizes(np.vstack(linear), np.concatenate(constant), tuple(curved))
+    sizes = (np.vstack(linear), np.concatenate(constant), np.vstack(scores))
+    return TermSizes(*sizes, tuple(curved))
+
+
+@dataclass(frozen=True, eq=False)
+class SureRows:
+    """The rows of a region's cells, to tell which points no rounding can put elsewhere.
+
+    A score is a sum of d products and an offset. In whichever order they are added, in a batch or
+    alone, it is off by at most about ``(d + 4) u terms``: see `Cell.terms`.
+    """
+
+    linear: tuple[tuple[FloatArray, FloatArray, FloatArray], ...]
+    curved: tuple[tuple[Quadratic, ...], ...]
+
+    def hold(self, points: FloatArray) -> BoolArray:
+        """Return which points lie in a cell by more than the rounding in single precision."""
+        unit = (points.shape[1] + 4) * ROUNDOFF_SINGLE
+        sizes = np.column_stack([np.abs(points), np.ones(len(points))])
+        sure = np.zeros(len(points), dtype=bool)
+        for (G, h, terms), rows in zip(self.linear, self.curved, strict=True):
+            slack = h - row_products(points, G)
+            clear = (slack >= unit * row_products(sizes, terms)).all(axis=1)
+            for row in rows:
+                clear &= -row.value(points) >= unit * row.sizes(points)
+            sure |= clear
+        return sure
+
+
+def sure_rows(plain: Region, tight: Region) -> SureRows | None:
+    """Return the rows of a region that a margin is kept from, from both as in `term_sizes`."""
+    if isinstance(plain.cells, LazyCells) or len(plain) != len(tight):
+        return None
+    linear, curved = [], []
+    for one, two in zip(plain.cells, tight.cells, strict=True):
+        used = one.h > two.h  # relations and other rules have no margin
+        linear.append((one.G[used], one.h[used], one.terms[used]))
+        pairs = zip(one.quadratics, two.quadratics, strict=True)
+        curved.append(tuple(row for row, other in pairs if other.c > row.c))
+    return SureRows(tuple(linear), tuple(curved))
 
 
 def first_margins(sizes: TermSizes | None, centers: FloatArray, single: bool) -> FloatArray:
-    """Return the margin to begin with for each center: a power of 100 (single precision: of 10).
+    """Return the margin to begin with for each center: a power of 100, or of sqrt(2).
 
     Few different margins mean few different regions; what a margin of up to 100 times the
-    rounding (10 times in single precision) costs is far below the gap at which an answer counts
-    as optimal.
+    rounding costs is far below the gap at which an answer counts as optimal. In single precision
+    it is not, and the steps are small.
     """
-    roundoff = ROUNDOFF_SINGLE if single else ROUNDOFF
     if sizes is None:
         return np.full(len(centers), 1e-6 if single else 1e-12)
     # Broadcast centers (a baseline for everyone) are looked at once.
     some = centers[:1] if len(centers) and centers.strides[0] == 0 else centers
-    # In single precision the worst case would cost more than a second try.
-    need = (1 if single else 4) * (centers.shape[1] + 4) * roundoff * sizes.of(some)
-    ladder = LADDER if single else COARSE
-    margins = ladder.take(ladder.searchsorted(need), mode="clip")
+    rounding = centers.shape[1] + 4
+    if single:
+        # What `SureRows` ask of the answer, whose terms may be a little larger than the center's.
+        need = 1.25 * rounding * ROUNDOFF_SINGLE * sizes.of_scores(some)
+        margins = 2.0 ** (np.ceil(2 * np.log2(np.maximum(need, LEAST))) / 2)
+    else:
+        need = 4 * rounding * ROUNDOFF * sizes.of(some)
+        margins = LADDER.take(LADDER.searchsorted(need), mode="clip")
     return margins if len(some) == len(centers) else np.repeat(margins, len(centers))
 
 

@@ -13,7 +13,15 @@ from pertinent._typing import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.constraints import Constraints
 from pertinent.exceptions import InputError, unknown_name
 from pertinent.features import Features, Table
-from pertinent.margins import STEP, TermSizes, first_margins, surely_inside, term_sizes
+from pertinent.margins import (
+    STEP,
+    SureRows,
+    TermSizes,
+    first_margins,
+    sure_rows,
+    surely_inside,
+    term_sizes,
+)
 from pertinent.models import model_classes, region_function
 from pertinent.models.confidence import confident
 from pertinent.models.pipeline import mixes_features
@@ -64,6 +72,7 @@ class ModelRegions:
         self._regions: dict[tuple[str, int, float], tuple[Region, IntArray]] = {}
         self._plain_regions: dict[int, Region] = {}
         self._sizes: dict[tuple[str, int], TermSizes | None] = {}
+        self._sure: dict[tuple[str, int], SureRows | None] = {}
         self._plain: Self | None = None
         self._largest_weight = float(self.weights.max(initial=0.0))
         self.region("is", 0, 0.0)  # an unsupported model fails here, before any work
@@ -109,6 +118,24 @@ class ModelRegions:
             if sizes is not None:
                 exact[rows] = sizes.of(points[rows]) == 0
         return exact
+
+    def is_sure(self, kind: str, labels: IntArray, points: FloatArray) -> BoolArray:
+        """Return which points are predicted as asked however single precision rounds.
+
+        What ``predict`` says of a batch it may take back of the same point alone: sums are then
+        added up in another order. True where the regions are too many to look at.
+        """
+        if self.within is not None:  # densities are judged in double precision
+            return self.without_plausibility().is_sure(kind, labels, points)
+        sure = np.ones(len(points), dtype=bool)
+        for k in np.unique(labels):
+            rows, key = np.flatnonzero(labels == k), (kind, int(k))
+            if key not in self._sure:
+                self._sure[key] = sure_rows(*(self.region(*key, m)[0] for m in (0.0, STEP)))
+            found = self._sure[key]
+            if found is not None:
+                sure[rows] = found.hold(points[rows])
+        return sure
 
     def _term_sizes(self, kind: str, k: int) -> TermSizes | None:
         key = (kind, k)

@@ -45,6 +45,8 @@ from pertinent.rulecheck import broken_rules
 
 #: A point that ``predict`` refuses is solved again with a margin this many times larger ...
 GROWTH = 10.0
+#: ... and at first only this many times in single precision, where margins cost what one sees ...
+GROWTH_SINGLE, TRIES_SINGLE = 2.0, 4
 #: ... at most this often, from a margin for all rows, or from the row's own.
 RETRIES, LADDER = 7, 12
 #: Up to this many points of several questions are predicted in one call: a call costs more.
@@ -354,6 +356,8 @@ class Prepared(ModelRegions):
         if self.min_proba is not None and len(points):
             proba = np.asarray(self.model.predict_proba(ask.table.for_model(points)))
             valid &= proba[np.arange(len(points)), predicted] >= self.min_proba
+        if ask.table.single_precision:
+            valid &= self.is_sure(ask.kind, ask.labels, points)
         inside = np.asarray(((points >= ask.low) & (points <= ask.high)).all(axis=1))
         out.label[some] = predicted
         if points is not out.points:
@@ -396,11 +400,13 @@ class Prepared(ModelRegions):
     def _settled(self, proposal: Proposal) -> Answers:
         """Solve what was refused again, with larger and larger margins."""
         answers, ask, used = proposal.answers, proposal.ask, proposal.used
-        for _ in range(LADDER):
+        for attempt in range(LADDER):
             wrong = (answers.status == FAILED).nonzero()[0]
             if not len(wrong):
                 break
-            used[wrong] = np.maximum(used[wrong] * GROWTH, LEAST)
+            slowly = ask.table.single_precision and attempt < TRIES_SINGLE
+            growth = GROWTH_SINGLE if slowly else GROWTH
+            used[wrong] = np.maximum(used[wrong] * growth, LEAST)
             some = ask.take(wrong)
             again = Proposal(some, used[wrong], self._solve(some, used[wrong]))
             self._verify([again])
@@ -436,7 +442,10 @@ class Prepared(ModelRegions):
         right = (predicted == some.labels) if ask.kind == "is" else (predicted != some.labels)
         right &= ((handed >= some.low) & (handed <= some.high)).all(axis=1)
         right &= self._related(handed)
-        right &= ~answers.found[rows] | self.is_exact(ask.kind, some.labels, handed)
+        exact = self.is_exact(ask.kind, some.labels, handed)
+        if ask.table.single_precision:
+            right &= exact | self.is_sure(ask.kind, some.labels, handed)
+        right &= ~answers.found[rows] | exact
         for j in np.flatnonzero(right):
             i = rows[j]
             answers.points[i], answers.label[i] = handed[j], predicted[j]

@@ -38,6 +38,10 @@ class Cell:
     anchors : ndarray of shape (n_anchors, n_features), optional
         Points that should lie well inside, e.g. the mean of a class: hints where a local search
         may start. They change nothing about the cell.
+    magnitudes : ndarray of shape (n_rows, n_features + 1), optional
+        The terms that a model really adds up to decide a row, ``magnitudes (|x|, 1)``, where they
+        are larger than those of the row, ``|G| |x| + |h|``: a row may be the small difference of
+        two large scores. They change nothing about the cell.
 
     Examples
     --------
@@ -55,6 +59,7 @@ class Cell:
     upper: FloatArray = field(default=None)  # type: ignore[arg-type]
     anchors: FloatArray = field(default=None, repr=False)  # type: ignore[arg-type]
     exponentials: tuple[Exponential, ...] = ()
+    magnitudes: FloatArray | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         G = np.atleast_2d(np.asarray(self.G, dtype=float))
@@ -97,6 +102,13 @@ class Cell:
     def has_bounds(self) -> bool:
         """Whether any feature is bounded."""
         return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+
+    @property
+    def terms(self) -> FloatArray:
+        """What a model adds up to decide each linear row: ``terms (|x|, 1)``."""
+        if self.magnitudes is not None:
+            return self.magnitudes
+        return np.abs(np.column_stack([self.G, self.h]))
 
     def violation(self, points: FloatArray) -> FloatArray:
         """Return the largest violation of any inequality at each point (at most 0 inside)."""
@@ -144,6 +156,7 @@ class Cell:
             np.minimum(self.upper, other.upper),
             np.vstack([self.anchors, other.anchors]),
             self.exponentials + other.exponentials,
+            _joined_terms(self, other),
         )
 
     def pull_back(self, through: AffineMap) -> Cell:
@@ -153,7 +166,8 @@ class Cell:
         rows = tuple(row.pull_back(through) for row in self.quadratics)
         bends = tuple(bend.pull_back(through) for bend in self.exponentials)
         anchors = _pull_back_anchors(self.anchors, through)
-        cell = Cell(G, h, rows, anchors=anchors, exponentials=bends)
+        terms = None if self.magnitudes is None else _pull_back_terms(self.magnitudes, through)
+        cell = Cell(G, h, rows, anchors=anchors, exponentials=bends, magnitudes=terms)
         if not self.has_bounds:
             return cell
         return cell.intersect(_pull_back_bounds(self.lower, self.upper, through))
@@ -185,6 +199,19 @@ class Cell:
 def _same_dim(one: int, other: int) -> None:
     if one != other:
         raise InputError(f"Expected {one} features, got {other}.")
+
+
+def _joined_terms(one: Cell, other: Cell) -> FloatArray | None:
+    if one.magnitudes is None and other.magnitudes is None:
+        return None
+    return np.vstack([one.terms, other.terms])
+
+
+def _pull_back_terms(terms: FloatArray, through: AffineMap) -> FloatArray:
+    """Return the terms in ``z`` of rows in ``x = M z + t``: ``|x| <= |M| |z| + |t|``."""
+    size = AffineMap(np.abs(through.matrix), np.abs(through.shift))
+    slopes = terms[:, :-1]
+    return np.column_stack([size.rows(slopes), terms[:, -1] + slopes @ size.shift])
 
 
 def _pull_back_anchors(anchors: FloatArray, through: AffineMap) -> FloatArray:
@@ -337,9 +364,10 @@ class Region:
             return None
         cell = self.cells[0]
         # 0 <= h always holds: what ties with it everywhere is not outside.
+        terms = [None] * len(cell.G) if cell.magnitudes is None else cell.magnitudes[:, None]
         linear = [
-            Cell(-g[None], np.array([-h]))
-            for g, h in zip(cell.G, cell.h, strict=True)
+            Cell(-g[None], np.array([-h]), magnitudes=size)
+            for g, h, size in zip(cell.G, cell.h, terms, strict=True)
             if g.any() or h < 0
         ]
         space = Cell.whole_space(self.dim)

@@ -64,4 +64,5 @@ def with_tangents(cell: Cell, points: FloatArray) -> Cell:
         rows, sides = bend.tangents(points)
         G.append(rows)
         h.append(sides)
-    return replace(cell, G=np.vstack(G), h=np.concatenate(h), exponentials=())
+    bare = replace(cell, exponentials=(), magnitudes=None)
+    return replace(bare, G=np.vstack(G), h=np.concatenate(h))

@@ -37,7 +37,13 @@ def linear_region(
         cell = Cell(sign * coef, -sign * intercept)
     elif len(coef) == n_classes:
         rivals = np.arange(n_classes) != t
-        cell = Cell(coef[rivals] - coef[t], intercept[t] - intercept[rivals])
+        # predict adds up two whole scores, of which the row is the difference.
+        terms = np.abs(np.column_stack([coef, intercept]))
+        cell = Cell(
+            coef[rivals] - coef[t],
+            intercept[t] - intercept[rivals],
+            magnitudes=terms[rivals] + terms[t],
+        )
     else:
         raise InputError(
             f"{type(model).__name__} has {n_classes} classes and {len(coef)} rows of "

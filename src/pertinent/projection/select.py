@@ -6,6 +6,7 @@ from pertinent.domains import Domain
 from pertinent.projection.convex import solve_convex
 from pertinent.projection.ellipsoid import ball_of, solve_ellipsoid, solve_ellipsoids
 from pertinent.projection.exponential import solve_exponential
+from pertinent.projection.few import few_last
 from pertinent.projection.global_scip import exact_if_asked
 from pertinent.projection.halfspace import solve_bounds, solve_halfspace
 from pertinent.projection.mixed import solve_mixed
@@ -59,7 +60,7 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
         return Method("dual simplex", why, solve_polyhedron, in_lock_step=True)
     if is_separable(cell) and len(cell.quadratics) == 1 and not len(cell.G):
         why = "one separable quadratic row: closed form, or boxes where bounds are in the way"
-        return Method("separable", why, exact_if_asked(solve_separable_row))
+        return Method("separable", why, exact_if_asked(few_last(solve_separable_row)))
     if ball_of(cell) is not None:
         why = "linear rows and one ellipsoid: interior points, all centers at once"
         return Method("ellipsoid", why, solve_ellipsoid, solve_ellipsoids)
@@ -69,12 +70,12 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
     if has_convex_row(cell):
         why = "convex and other rows: the convex ones first, then the convex-concave procedure"
         inner = solve_separable if is_separable(cell) else solve_quadratic
-        return Method("convex rows first", why, exact_if_asked(convex_first(inner)))
+        return Method("convex rows first", why, exact_if_asked(few_last(convex_first(inner))))
     if is_separable(cell):
         why = "separable quadratic rows: convex-concave procedure, bounds over boxes"
-        return Method("convex-concave, separable", why, exact_if_asked(solve_separable))
+        return Method("convex-concave, separable", why, exact_if_asked(few_last(solve_separable)))
     why = "non-convex quadratic rows: convex-concave procedure and copositivity proofs"
-    return Method("convex-concave", why, exact_if_asked(solve_quadratic))
+    return Method("convex-concave", why, exact_if_asked(few_last(solve_quadratic)))
 
 
 def _mixed_method(cell: Cell) -> Method:
