@@ -17,6 +17,13 @@ import numpy as np
 from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.regions import AffineMap, Cell, LazyCells, Quadratic, Region, row_products
 
+#: Items with equal coefficients cannot be told apart by moving: whether one wins the tie is for the
+#: model to say. Up to this margin a tie counts as won; a larger one is asked for by the user, or
+#: because the model said no, and leaves such items out.
+TIES_COUNT = 1e-5
+#: The slope that such rows count with then, as a share of the item's coefficients; never 0.
+TIED_SLOPE, TINY = 1e-9, float(np.finfo(float).tiny)
+
 
 @dataclass(frozen=True, eq=False)
 class Scores:
@@ -85,8 +92,9 @@ class WinnerRegion(Region):
             return 0.0
         own, others = self.slopes
         slope = np.abs(others[rivals] - own[piece]).max(axis=1)
-        # Items with equal coefficients cannot be told apart by moving: a tie does not count.
-        floor = 1e-9 * np.abs(own[piece]).max(axis=-1, initial=0.0) + np.finfo(float).tiny
+        floor = TIED_SLOPE * np.abs(own[piece]).max(axis=-1, initial=0.0) + TINY
+        if self.margin <= TIES_COUNT:
+            floor = np.where(slope == 0, 0.0, floor)
         return np.asarray(self.margin * np.maximum(slope, floor))
 
     def tighten(self, margin: float) -> WinnerRegion:
@@ -133,7 +141,8 @@ class WinnerRegion(Region):
         if not len(own) or not len(others):
             return 0.0
         up, down = others.max(axis=0) - own.min(axis=0), own.max(axis=0) - others.min(axis=0)
-        return float(max(np.maximum(up, down).max(initial=0.0), 1e-9 * np.abs(own).max()))
+        floor = TIED_SLOPE * np.abs(own).max(initial=0.0) + TINY
+        return float(max(np.maximum(up, down).max(initial=0.0), floor))
 
 
 #: An item with a metric of its own: its squared distance is ``|F x - s|^2``.

@@ -3,6 +3,7 @@
 from pertinent.models import (
     calibrated,
     linear,
+    neighbours,
     one_vs_rest,
     pipeline,
     prototype,
@@ -23,6 +24,7 @@ __all__ = [
     "decision_region",
     "linear",
     "model_classes",
+    "neighbours",
     "one_vs_rest",
     "pipeline",
     "prototype",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._typing import BoolArray, FloatArray, Foreign, IntArray
+from pertinent._typing import BoolArray, FloatArray, Foreign
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.models.registry import class_index, model_classes, register_model
 from pertinent.regions import Region
@@ -53,6 +53,28 @@ def nearest_region(
     return WinnerRegion.of(own, rivals).tighten(margin)
 
 
+def first_nearest_region(
+    prototypes: FloatArray,
+    is_own: BoolArray,
+    margin: float,
+    metric: FloatArray | None = None,
+    handicap: FloatArray | None = None,
+) -> Region:
+    """Return the same for a model that takes the first of equally near prototypes.
+
+    Coinciding prototypes are equally far from everywhere: but for the first of them (the first
+    with the smallest handicap), they win nowhere and have no cell.
+    """
+    rank = np.arange(len(prototypes))
+    if handicap is not None:
+        rank = np.argsort(handicap, kind="stable")
+    # Adding 0 turns -0.0 into 0.0: the two coincide.
+    kept = np.sort(rank[np.unique(prototypes[rank] + 0.0, axis=0, return_index=True)[1]])
+    if handicap is not None:
+        handicap = handicap[kept]
+    return nearest_region(prototypes[kept], is_own[kept], margin, metric, handicap)
+
+
 def _is_label(labels: Any, label: Any) -> BoolArray:
     return np.array([value == label for value in np.asarray(labels).tolist()], dtype=bool)
 
@@ -61,14 +83,14 @@ def _is_label(labels: Any, label: Any) -> BoolArray:
 def glvq_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of a class of GLVQ: Euclidean distances."""
     own = _is_label(model.prototype_labels_, label)
-    return nearest_region(_floats(model.prototypes_), own, margin)
+    return first_nearest_region(_floats(model.prototypes_), own, margin)
 
 
 @register_model("pertinent.lvq.GMLVQ", subclasses=False)
 def gmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of a class of GMLVQ: one learnt metric for all prototypes."""
     own = _is_label(model.prototype_labels_, label)
-    return nearest_region(_floats(model.prototypes_), own, margin, _floats(model.omega_))
+    return first_nearest_region(_floats(model.prototypes_), own, margin, _floats(model.omega_))
 
 
 @register_model("pertinent.lvq.LGMLVQ", subclasses=False)
@@ -110,41 +132,22 @@ def nearest_centroid_region(model: Foreign, label: Any, margin: float) -> Region
     own = np.arange(len(centroids)) == class_index(model, label)
     priors = getattr(model, "class_prior_", None)
     if priors is None or np.isclose(priors, 1 / len(centroids)).all():
-        return nearest_region(centroids, own, margin)
+        return first_nearest_region(centroids, own, margin)
     # With unequal priors: |(x - c) / s|^2 - 2 log(prior), features of no spread unscaled.
     spread = np.where(model.within_class_std_dev_ != 0, model.within_class_std_dev_, 1.0)
     with np.errstate(divide="ignore"):
         handicap = -2.0 * np.log(np.asarray(priors, dtype=float))
     possible = np.isfinite(handicap)
-    return nearest_region(
+    return first_nearest_region(
         centroids[possible], own[possible], margin, np.diag(1.0 / spread), handicap[possible]
     )
-
-
-@register_model("sklearn.neighbors.KNeighborsClassifier", subclasses=False)
-def nearest_neighbour_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of a class of the 1-nearest-neighbour rule, one cell a training point."""
-    if model.n_neighbors != 1:
-        raise UnsupportedModelError(
-            f"KNeighborsClassifier(n_neighbors={model.n_neighbors}): votes of several neighbours "
-            "have too many cells; supported is n_neighbors=1."
-        )
-    if model.effective_metric_ != "euclidean":
-        raise UnsupportedModelError(
-            f"KNeighborsClassifier with metric {model.effective_metric_!r}: supported is the "
-            "Euclidean metric (the default, minkowski with p=2)."
-        )
-    X = model._fit_X
-    points = _floats(X.toarray() if hasattr(X, "toarray") else X)
-    codes: IntArray = np.asarray(model._y)
-    return nearest_region(points, codes == class_index(model, label), margin)
 
 
 @register_model("sklvq.models.GLVQ", subclasses=False)
 def sklvq_glvq_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of sklvq's GLVQ (its distance must be the squared Euclidean one)."""
     _require_sklvq_distance(model, "squared-euclidean", "euclidean")
-    return nearest_region(_floats(model.prototypes_), _sklvq_own(model, label), margin)
+    return first_nearest_region(_floats(model.prototypes_), _sklvq_own(model, label), margin)
 
 
 @register_model("sklvq.models.GMLVQ", subclasses=False)
@@ -152,7 +155,7 @@ def sklvq_gmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of sklvq's GMLVQ."""
     _require_sklvq_distance(model, "adaptive-squared-euclidean")
     own, omega = _sklvq_own(model, label), _floats(model.omega_)
-    return nearest_region(_floats(model.prototypes_), own, margin, omega)
+    return first_nearest_region(_floats(model.prototypes_), own, margin, omega)
 
 
 @register_model("sklvq.models.LGMLVQ", subclasses=False)
@@ -181,7 +184,7 @@ def _require_sklvq_distance(model: Foreign, *known: str) -> None:
 @register_model("sklearn_lvq.glvq.GlvqModel", subclasses=False)
 def sklearn_lvq_glvq_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of sklearn-lvq's GlvqModel."""
-    return nearest_region(_floats(model.w_), _is_label(model.c_w_, label), margin)
+    return first_nearest_region(_floats(model.w_), _is_label(model.c_w_, label), margin)
 
 
 @register_model("sklearn_lvq.grlvq.GrlvqModel", subclasses=False)
@@ -189,14 +192,14 @@ def sklearn_lvq_grlvq_region(model: Foreign, label: Any, margin: float) -> Regio
     """Return the region of sklearn-lvq's GrlvqModel: a relevance for each feature."""
     own = _is_label(model.c_w_, label)
     metric = np.diag(np.sqrt(_floats(model.lambda_)))
-    return nearest_region(_floats(model.w_), own, margin, metric)
+    return first_nearest_region(_floats(model.w_), own, margin, metric)
 
 
 @register_model("sklearn_lvq.gmlvq.GmlvqModel", subclasses=False)
 def sklearn_lvq_gmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of sklearn-lvq's GmlvqModel."""
     own = _is_label(model.c_w_, label)
-    return nearest_region(_floats(model.w_), own, margin, _floats(model.omega_))
+    return first_nearest_region(_floats(model.w_), own, margin, _floats(model.omega_))
 
 
 @register_model("sklearn_lvq.lgmlvq.LgmlvqModel", subclasses=False)
