@@ -18,8 +18,8 @@ from pertinent.certificate._linear import dual_values, is_empty
 from pertinent.certificate._proofs import RegionProofs
 from pertinent.regions import Region
 
-#: Pairs of center and piece that are looked at together.
-AT_ONCE = 4096
+#: Numbers (pairs of center and piece, times features) looked at together: they fit in the cache.
+AT_ONCE = 32_768
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +48,9 @@ class RivalProofs(RegionProofs):
         if not len(region.rivals):  # type: ignore[attr-defined]
             return np.zeros(shape)
         bounds = np.zeros(shape[0] * shape[1])
-        for first in range(0, len(bounds), AT_ONCE):
-            pairs = np.arange(first, min(first + AT_ONCE, len(bounds)))
+        size = max(1, AT_ONCE // region.dim)
+        for first in range(0, len(bounds), size):
+            pairs = np.arange(first, min(first + size, len(bounds)))
             i, p = pairs // shape[1], pairs % shape[1]
             g, h = region.row(p, self.rival[i, p])  # type: ignore[attr-defined]
             bounds[pairs] = _one_row_bounds(g, h, centers[i], weights, lower[i], upper[i])

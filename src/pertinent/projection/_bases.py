@@ -13,9 +13,13 @@ from pertinent.projection._steps import ScaledRows, Steps
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """All rows of one call: what is asked (in the units of G), and where the answers go."""
+    """All rows of one call: what is asked (in the units of G), and where the answers go.
+
+    The rows may ask for several cells, whose coefficients stand one below the other.
+    """
 
     scaled: ScaledRows
+    cell: IntArray | None  # which cell each row asks for; None where there is but one
     demand: FloatArray
     room_up: FloatArray
     room_down: FloatArray
@@ -25,6 +29,20 @@ class Batch:
     #: Bases at their optimum, and bases cut short; written down together at the end.
     optimal: list[Bases] = field(default_factory=list)
     cut: list[Bases] = field(default_factory=list)
+
+    def right(self, row: IntArray) -> FloatArray:
+        """Return the scaled right-hand sides of some rows."""
+        return self.scaled.demand(self.demand[row], None if self.cell is None else self.cell[row])
+
+    def rows_at(self, row: IntArray, tight: IntArray) -> IntArray:
+        """Return where the rows ``tight`` of the cell that each row asks for stand."""
+        return tight if self.cell is None else tight + self.cell[row] * (self.scaled.n_rows + 1)
+
+    def columns_at(self, row: IntArray, feature: IntArray) -> IntArray:
+        """Return where the columns of features stand, likewise."""
+        if self.cell is None:
+            return feature
+        return feature + self.cell[row] * self.scaled.rows.shape[1]
 
     def rooms(self, row: IntArray, feature: IntArray, upward: BoolArray) -> FloatArray:
         """Return the room of one feature per row, on the given side."""
@@ -85,7 +103,7 @@ class Bases:
         count = len(self)
         self.inverse, old = np.zeros((width, width, count)), self.inverse
         self.inverse[:-grow, :-grow] = old
-        padding = {"tight": -1, "room": np.inf}  # the last row is the padding row m
+        padding = {"tight": -1, "room": np.inf}  # before each cell's first row stands a zero row
         for name in _POSITIONS:
             array = getattr(self, name)
             pad = np.full((grow, count), padding.get(name, 0), dtype=array.dtype)

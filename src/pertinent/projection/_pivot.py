@@ -93,7 +93,8 @@ def follow_ray(batch: Batch, bases: Bases, leaving: Leaving) -> Ray:
     leaving feature moves its own z off the side: outwards, or back towards 0.
     """
     rows = batch.scaled.rows
-    wanted = -rows[leaving.row, bases.moving]
+    at = batch.rows_at(bases.row, leaving.row)
+    wanted = -rows[at, bases.moving]
     out = np.flatnonzero(leaving.is_feature)
     if len(out):
         position = leaving.position[out]
@@ -101,9 +102,10 @@ def follow_ray(batch: Batch, bases: Bases, leaving: Leaving) -> Ray:
         above = bases.value[position, out] * side > room
         wanted[position, out] = np.where(above, side, -side)
     change = combine(wanted, bases.inverse)
-    along = rows.take(leaving.row, axis=0)
+    along = rows.take(at, axis=0)
+    tight = batch.rows_at(bases.row, bases.tight)
     for s in range(len(change)):
-        add_multiple(along, change[s], rows, bases.tight[s])
+        add_multiple(along, change[s], rows, tight[s])
     if len(out):
         feature = bases.moving[position, out]
         along[out, feature] = wanted[position, out]
@@ -120,7 +122,8 @@ def _send_to_end(
     side, room = bases.side[position, out], bases.room[position, out]
     end = np.where(above, room, 0.0)
     moved = side * end - bases.value[position, out]
-    bases.slack[out] += moved[:, None] * batch.scaled.columns.take(feature, axis=0)
+    columns = batch.scaled.columns.take(batch.columns_at(row, feature), axis=0)
+    bases.slack[out] += moved[:, None] * columns
     bases.resting[out] += end
     upper, every = side > 0.0, np.ones(len(out), dtype=bool)
     can_rise = batch.rooms(row, feature, every) > 0.0
@@ -226,7 +229,8 @@ def _flip(
     """Send features whose z passes ``limit`` to the other end; return their next breakpoint."""
     cost = room * batch.scaled.weights[feature]
     outward = upward == (limit > 0.0)
-    bases.slack[at] += np.where(upward, cost, -cost)[:, None] * batch.scaled.columns[feature]
+    columns = batch.scaled.columns[batch.columns_at(bases.row[at], feature)]
+    bases.slack[at] += np.where(upward, cost, -cost)[:, None] * columns
     bases.resting[at] += np.where(outward, cost, -cost)
     bases.rest[at, feature] = np.where(outward, np.where(upward, room, -room), 0.0)
     onward = ~outward & (batch.rooms(bases.row[at], feature, upward) > 0.0)
@@ -244,7 +248,7 @@ def exchange(batch: Batch, bases: Bases, leaving: Leaving, entering: Entering, r
     """
     everyone = np.arange(len(bases))
     feature, position = entering.feature, entering.position
-    column = batch.scaled.rows[bases.tight, feature]
+    column = batch.scaled.rows[batch.rows_at(bases.row, bases.tight), feature]
     by_slack = np.flatnonzero(~entering.is_feature)
     if len(by_slack):
         column[:, by_slack] = 0.0
@@ -325,7 +329,8 @@ def _solve(batch: Batch, bases: Bases) -> None:
     lacking = -bases.slack[everyone, bases.tight]
     step = combine(lacking, bases.inverse.transpose(1, 0, 2))
     bases.value += step
+    moving = batch.columns_at(bases.row, bases.moving)
     for p in range(len(step)):
-        add_multiple(bases.slack, step[p], batch.scaled.columns, bases.moving[p])
+        add_multiple(bases.slack, step[p], batch.scaled.columns, moving[p])
     bases.slack[everyone, bases.tight] = 0.0
     bases.bound = combine(bases.side, bases.value) + bases.resting

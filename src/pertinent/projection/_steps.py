@@ -11,6 +11,7 @@ The right-hand side ``r_j`` then is the distance that row j alone demands (witho
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,13 +97,13 @@ class ScaledRows:
 
     @property
     def n_rows(self) -> int:
-        """Return the number m of true rows."""
-        return len(self.sigma)
+        """Return the number m of true rows (of each cell, in a stack)."""
+        return int(self.sigma.shape[-1])
 
-    def demand(self, demand: FloatArray) -> FloatArray:
+    def demand(self, demand: FloatArray, cell: IntArray | None = None) -> FloatArray:
         """Return the scaled right-hand sides, with a 0 for the zero row."""
         scaled = np.zeros((len(demand), self.n_rows + 1))
-        np.divide(demand, self.sigma, out=scaled[:, :-1])
+        np.divide(demand, self.sigma if cell is None else self.sigma[cell], out=scaled[:, :-1])
         return scaled
 
     def sort(self, rows: IntArray) -> None:
@@ -129,6 +130,23 @@ def scale_rows(G: FloatArray, weights: FloatArray) -> ScaledRows:
         weights,
         empty,
         bias,
+        np.zeros(rows.shape, dtype=np.int64),
+        np.zeros(len(rows), dtype=bool),
+    )
+
+
+def stack_rows(cells: Sequence[ScaledRows]) -> ScaledRows:
+    """Return the rows of several cells, of as many rows each, one below the other."""
+    if len(cells) == 1:
+        return cells[0]
+    rows = np.concatenate([cell.rows for cell in cells])
+    return ScaledRows(
+        rows,
+        np.concatenate([cell.columns for cell in cells]),
+        np.stack([cell.sigma for cell in cells]),
+        cells[0].weights,
+        np.stack([cell.empty for cell in cells]),
+        cells[0].bias,
         np.zeros(rows.shape, dtype=np.int64),
         np.zeros(len(rows), dtype=bool),
     )

@@ -16,6 +16,8 @@ looks at another row or calls BLAS, so an answer is the same to the bit in any b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -42,9 +44,10 @@ from pertinent.projection._steps import (
     empty_steps,
     scale_rows,
     settle,
+    stack_rows,
 )
 
-__all__ = ["CUT", "INFEASIBLE", "OPTIMAL", "TROUBLE", "Steps", "solve_lockstep"]
+__all__ = ["CUT", "INFEASIBLE", "OPTIMAL", "TROUBLE", "Steps", "solve_cells", "solve_lockstep"]
 
 
 def solve_lockstep(
@@ -87,9 +90,30 @@ def solve_lockstep(
     >>> solve_lockstep(G, np.ones(2), np.array([[4.0]]), 1.5, np.inf).step
     array([[1. , 1.5]])
     """
-    n, (m, d) = len(demand), np.shape(G)
+    sizes = np.array([len(demand)])
+    return solve_cells([G], weights, sizes, demand, room_up, room_down, cutoff, max_pivots)
+
+
+def solve_cells(
+    cells: Sequence[FloatArray],
+    weights: FloatArray,
+    sizes: IntArray,
+    demand: FloatArray,
+    room_up: ArrayLike,
+    room_down: ArrayLike,
+    cutoff: FloatArray | None = None,
+    max_pivots: int | None = None,
+) -> Steps:
+    """Return the same for several cells of as many rows each: small batches cost as much as one.
+
+    The first ``sizes[0]`` start points belong to the first cell, and so on; each is answered as it
+    would be alone.
+    """
+    n, (m, d) = len(demand), np.shape(cells[0])
+    scaled = [scale_rows(G, weights) for G in cells]
     batch = Batch(
-        scale_rows(G, weights),
+        stack_rows(scaled),
+        None if len(cells) == 1 else np.repeat(np.arange(len(cells)), sizes),
         demand,
         np.broadcast_to(np.asarray(room_up, dtype=np.float64), (n, d)),
         np.broadcast_to(np.asarray(room_down, dtype=np.float64), (n, d)),
@@ -97,8 +121,24 @@ def solve_lockstep(
         cutoff,
         empty_steps(n, m, d),
     )
+    ends = np.cumsum(sizes)
+    parts = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+    demanding = [
+        part.start + demanding_rows(rows, demand[part], batch.steps[part])
+        for rows, part in zip(scaled, parts, strict=True)
+    ]
+    _run(batch, np.concatenate(demanding), max_pivots)
+    for rows, part in zip(scaled, parts, strict=True):
+        stop = None if cutoff is None else cutoff[part]
+        up, down = batch.room_up[part], batch.room_down[part]
+        settle(rows, demand[part], up, down, stop, batch.steps[part])
+    return batch.steps
+
+
+def _run(batch: Batch, waiting: IntArray, max_pivots: int | None) -> None:
+    """Answer the rows that demand something."""
+    m, d = batch.scaled.n_rows, batch.scaled.rows.shape[1]
     limit = default_limit(m, d) if max_pivots is None else max_pivots
-    waiting = demanding_rows(batch.scaled, demand, batch.steps)
     chunk = chunk_rows(m, d)
     pool: list[Bases] = []
     while len(waiting):
@@ -112,8 +152,6 @@ def solve_lockstep(
     if batch.cut:
         ended = join(batch.cut)
         _record_prices(batch, ended, ended.side)
-    settle(batch.scaled, demand, batch.room_up, batch.room_down, cutoff, batch.steps)
-    return batch.steps
 
 
 def _open(batch: Batch, row: IntArray, limit: int) -> Bases:
@@ -124,9 +162,9 @@ def _open(batch: Batch, row: IntArray, limit: int) -> Bases:
     """
     scaled = batch.scaled
     batch.steps.pivots[row] = 1
-    r = scaled.demand(batch.demand[row])
+    r = batch.right(row)
     tight = r.argmax(axis=1)
-    scaled.sort(tight)
+    scaled.sort(batch.rows_at(row, tight))
     rank = np.zeros(len(row), dtype=np.int64)
     if not batch.free:
         rank, found = _knapsack(batch, row, tight, r[np.arange(len(row)), tight])
@@ -138,11 +176,12 @@ def _open(batch: Batch, row: IntArray, limit: int) -> Bases:
         r = r[longest_first]
     slack = -r
     resting, rest = _fill(batch, row, tight, rank, slack)
-    everyone, feature = np.arange(len(row)), scaled.order[tight, rank]
-    inverse = 1.0 / scaled.rows[tight, feature]
+    everyone, at = np.arange(len(row)), batch.rows_at(row, tight)
+    feature = scaled.order[at, rank]
+    inverse = 1.0 / scaled.rows[at, feature]
     side = np.sign(inverse)
     value = -inverse * slack[everyone, tight]
-    add_multiple(slack, value, scaled.columns, feature)
+    add_multiple(slack, value, scaled.columns, batch.columns_at(row, feature))
     slack[everyone, tight] = 0.0
     bases = Bases(
         row=row,
@@ -175,9 +214,10 @@ def _knapsack(
     scaled = batch.scaled
     rank, found = np.zeros(len(row), dtype=np.int64), np.zeros(len(row), dtype=bool)
     at, filled, first, width = np.arange(len(row)), np.zeros(len(row)), 0, 4
+    place = batch.rows_at(row, tight)
     while len(at) and first < scaled.rows.shape[1]:
-        features = scaled.order[:, first : first + width].take(tight[at], axis=0)
-        along = scaled.rows[tight[at, None], features]
+        features = scaled.order[:, first : first + width].take(place[at], axis=0)
+        along = scaled.rows[place[at, None], features]
         here = row[at, None]
         rooms = np.where(
             along > 0.0, batch.room_up[here, features], batch.room_down[here, features]
@@ -204,6 +244,7 @@ def _fill(
     scaled = batch.scaled
     resting = np.zeros(len(row))
     rest = np.zeros((len(row), 0 if batch.free else scaled.rows.shape[1]))
+    tight = batch.rows_at(row, tight)
     for place in range(int(rank.max(initial=0))):
         at = slice(0, np.searchsorted(-rank, -place))  # those with rank > place
         feature = scaled.order[tight[at], place]
@@ -212,14 +253,15 @@ def _fill(
         cost = room * scaled.weights[feature]
         resting[at] += cost
         rest[np.arange(len(feature)), feature] = np.where(upward, room, -room) + 0.0
-        add_multiple(slack[at], np.where(upward, cost, -cost), scaled.columns, feature)
+        columns = batch.columns_at(row[at], feature)
+        add_multiple(slack[at], np.where(upward, cost, -cost), scaled.columns, columns)
     return resting, rest
 
 
 def _start_pulls(batch: Batch, bases: Bases) -> None:
     """Fill in the pull of the one tight row, and the breakpoints it will meet."""
     everyone, feature = np.arange(len(bases)), bases.moving[0]
-    bases.pull = batch.scaled.rows.take(bases.tight[0], axis=0)
+    bases.pull = batch.scaled.rows.take(batch.rows_at(bases.row, bases.tight[0]), axis=0)
     bases.pull *= bases.price[0][:, None]
     bases.high, bases.low = np.ones_like(bases.pull), np.full_like(bases.pull, -1.0)
     if not batch.free:
@@ -272,13 +314,14 @@ def _retire(batch: Batch, bases: Bases, leaving: Leaving, limit: int) -> IntArra
 def _record_points(batch: Batch, bases: Bases) -> None:
     """Write down the points of ``A_TJ t_J = r_T - A_TN t_N``, solved afresh, with their prices."""
     scaled, step = batch.scaled, batch.steps.step
-    right = scaled.demand(batch.demand[bases.row])[np.arange(len(bases)), bases.tight]
+    right = batch.right(bases.row)[np.arange(len(bases)), bases.tight]
+    tight = batch.rows_at(bases.row, bases.tight)
     if not batch.free:
         step[bases.row] = bases.rest
         resting = bases.rest * scaled.weights
         for s in range(len(right)):
-            right[s] -= tree_sum(scaled.rows.take(bases.tight[s], axis=0) * resting)
-    basis = scaled.rows[bases.tight[None], bases.moving[:, None]]
+            right[s] -= tree_sum(scaled.rows.take(tight[s], axis=0) * resting)
+    basis = scaled.rows[tight[None], bases.moving[:, None]]
     inverse = bases.inverse.transpose(1, 0, 2)
     value = combine(right, inverse)
     value += combine(right - combine(value, basis), inverse)
@@ -303,7 +346,7 @@ def _record_rays(batch: Batch, bases: Bases, row: IntArray, wanted: FloatArray) 
 
 def _record_prices(batch: Batch, bases: Bases, wanted: FloatArray) -> None:
     """Write down y >= 0 with ``y A_TJ = wanted``, solved afresh."""
-    basis = batch.scaled.rows[bases.tight[:, None], bases.moving[None]]
+    basis = batch.scaled.rows[batch.rows_at(bases.row, bases.tight)[:, None], bases.moving[None]]
     wanted = wanted[: len(basis)]
     price = combine(wanted, bases.inverse)
     price += combine(wanted - combine(price, basis), bases.inverse)

@@ -11,7 +11,7 @@ from pertinent.projection.global_scip import exact_if_asked
 from pertinent.projection.halfspace import solve_bounds, solve_halfspace
 from pertinent.projection.mixed import solve_mixed
 from pertinent.projection.mixed_scip import mixed_by_scip
-from pertinent.projection.polyhedron import solve_polyhedron
+from pertinent.projection.polyhedron import solve_polyhedra, solve_polyhedron
 from pertinent.projection.problem import Method
 from pertinent.projection.quadratic import solve_quadratic
 from pertinent.projection.relaxed import convex_first, has_convex_row
@@ -57,7 +57,7 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
             why = "one linear row: fractional knapsack in closed form"
             return Method("half-space", why, solve_halfspace, in_lock_step=True)
         why = f"{len(cell.G)} linear rows: dual simplex, all centers in lock step"
-        return Method("dual simplex", why, solve_polyhedron, in_lock_step=True)
+        return Method("dual simplex", why, solve_polyhedron, solve_polyhedra, in_lock_step=True)
     if is_separable(cell) and len(cell.quadratics) == 1 and not len(cell.G):
         why = "one separable quadratic row: closed form, or boxes where bounds are in the way"
         return Method("separable", why, exact_if_asked(few_last(solve_separable_row)))

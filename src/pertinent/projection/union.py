@@ -182,15 +182,15 @@ class _Search:
     def run(self) -> None:
         """Solve each row's pieces in the order of their cheap bounds, until none can win.
 
-        Where many rows cost little more than one, the best piece of each row is followed by its
-        next two, four, ...: a piece is then solved for many rows at once, and no row solves more
-        than twice the pieces it must.
+        Where many rows cost little more than one, the best two pieces of each row are followed by
+        its next two, four, ...: a piece is then solved for many rows at once, and no row solves
+        more than twice the pieces it must.
         """
         order = np.argsort(self.cheap, axis=1, kind="stable")
         doubling = all(method.in_lock_step for method in set(self.methods))
         first, width = 0, 1
         while first < order.shape[1] and self._round(order[:, first : first + width]):
-            first, width = first + width, 2 * width if doubling else 1
+            first, width = first + width, max(first, 1) if doubling else 1
 
     def _round(self, ranked: IntArray) -> bool:
         """Solve some pieces of each row; return False once no piece can win."""
@@ -199,7 +199,7 @@ class _Search:
         open_ = bound <= self.best[:, None]
         self._skip(np.arange(len(bound)), np.where(open_, np.inf, bound).min(axis=1))
         groups = list(_groups(ranked, open_))
-        if ranked.shape[1] == 1 and groups:
+        if groups and (ranked.shape[1] == 1 or self._is_stacked):
             self._solve_together(groups)
             return True
         for p, rows in groups:
@@ -210,6 +210,12 @@ class _Search:
                 task = self._task(p, rows[wins])
                 self._take(p, rows[wins], task, self.methods[p].solve(task))
         return bool(groups)
+
+    @property
+    def _is_stacked(self) -> bool:
+        """Whether all pieces are solved in one lock step."""
+        together = {method.together for method in set(self.methods)}
+        return None not in together and all(method.in_lock_step for method in set(self.methods))
 
     def _skip(self, rows: IntArray, bound: FloatArray) -> None:
         """Note the bounds of pieces that are left out."""
@@ -238,10 +244,10 @@ class _Search:
             answer.outcome == SOLVED, distance(answer.points, task.centers, self.weights), np.inf
         )
         self._note_ties(rows, value, answer.points)
-        # A piece stopped early, or given up, might hold as good a point.
-        unsettled = (answer.outcome == CUT) | (answer.outcome == TROUBLE)
-        left = rows[unsettled]
-        self.rival[left] = np.minimum(self.rival[left], self.best[left])
+        # A piece that was stopped early is worse than what stopped it; one given up need not be.
+        self._skip(rows[answer.outcome == TROUBLE], np.zeros(1))
+        cut = answer.outcome == CUT
+        self._skip(rows[cut], task.cutoff[cut] * (1 - TIE))
         wins = (value < self.best[rows]) | (
             (value == self.best[rows]) & np.isfinite(value) & (p < self.piece[rows])
         )
@@ -254,8 +260,8 @@ class _Search:
         some = slice(None) if len(rows) == len(self.centers) else rows
         low, high = self.low[some], self.high[some]
         low, high = _within(cell, low, high)
-        # The cutoff lies a little above the best, so that ties are seen.
-        cutoff = self.best[rows] * (1 + 2 * TIE)
+        # The cutoff lies a little above the best, so that ties are seen, and what is cut is none.
+        cutoff = self.best[rows] * (1 + 4 * TIE)
         domain = None if self.domain is None else self.domain.take(rows)
         return Task(cell, self.centers[some], self.weights, low, high, cutoff, self.options, domain)
 
@@ -264,16 +270,17 @@ class _Search:
         known = self.best[rows]
         with np.errstate(invalid="ignore"):
             close = np.abs(value - known) <= TIE * np.maximum(value, known)
-        for k in np.flatnonzero(close & np.isfinite(known)):
-            i = int(rows[k])
-            other = points[k] if known[k] <= value[k] else self.points[i]
-            apart = np.abs(points[k] - self.points[i]).max() > TIE * (1 + np.abs(points[k]).max())
-            if apart:
-                self.tied[i] = other
-            else:
-                self.rival[i] = min(self.rival[i], value[k])
-        for i in rows[(value < known) & ~close]:
-            self.tied.pop(int(i), None)
+        at = np.flatnonzero(close & np.isfinite(known))
+        if len(at):
+            new, old = points[at], self.points[rows[at]]
+            apart = np.abs(new - old).max(axis=1) > TIE * (1 + np.abs(new).max(axis=1))
+            self._skip(rows[at[~apart]], value[at[~apart]])
+            for k in np.flatnonzero(apart):
+                i = int(rows[at[k]])
+                self.tied[i] = new[k] if known[at[k]] <= value[at[k]] else old[k]
+        if self.tied:
+            for i in rows[(value < known) & ~close]:
+                self.tied.pop(int(i), None)
 
     def finish(self, proved_on: Region) -> Projections:
         """Return the answers with their status, decided by the re-checked certificate."""
