@@ -14,7 +14,14 @@ from sklearn.preprocessing import StandardScaler
 
 from pertinent.projection import _steps
 from pertinent.projection.highs import solve_highs
-from pertinent.projection.lockstep import CUT, INFEASIBLE, OPTIMAL, TROUBLE, solve_lockstep
+from pertinent.projection.lockstep import (
+    CUT,
+    INFEASIBLE,
+    OPTIMAL,
+    TROUBLE,
+    solve_cells,
+    solve_lockstep,
+)
 
 INF = np.inf
 
@@ -334,6 +341,28 @@ def test_an_answer_does_not_depend_on_the_batch(make, monkeypatch):
     for chunk in (20_000, 300_000):
         monkeypatch.setattr(_steps, "CHUNK_BYTES", chunk)
         assert same_bytes(full, solve_lockstep(G, weights, demand, up, down))
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+@pytest.mark.parametrize("stop", [True, False])
+def test_an_answer_does_not_depend_on_the_other_cells(bounded, stop):
+    rng = np.random.default_rng(1)
+    weights, sizes = rng.uniform(0.5, 2.0, 24), np.array([30, 1, 0, 45, 12])
+    cells = [rng.normal(size=(16, 24)) for _ in sizes]
+    cells[3][2] = 0.0  # asks for nothing, or for what no point has
+    demand = rng.normal(size=(sizes.sum(), 16)) - 0.5
+    up, down = rng.choice([0.0, 0.5, 2.0, INF], size=(2, sizes.sum(), 24))
+    if not bounded:
+        up[:], down[:] = INF, INF
+    cutoff = rng.uniform(0.1, 3.0, sizes.sum()) if stop else None
+    stacked = solve_cells(cells, weights, sizes, demand, up, down, cutoff)
+    assert {OPTIMAL, INFEASIBLE} <= set(stacked.status)
+    assert (CUT in stacked.status) == stop
+    for G, size, end in zip(cells, sizes, np.cumsum(sizes), strict=True):
+        part = slice(end - size, end)
+        own = None if cutoff is None else cutoff[part]
+        alone = solve_lockstep(G, weights, demand[part], up[part], down[part], cutoff=own)
+        assert same_bytes(stacked, alone, part)
 
 
 def test_many_rows_need_little_memory():

@@ -42,7 +42,8 @@ class Batch:
         """Return where the columns of features stand, likewise."""
         if self.cell is None:
             return feature
-        return feature + self.cell[row] * self.scaled.rows.shape[1]
+        width = int(self.scaled.rows.shape[1])
+        return feature + self.cell[row] * width
 
     def rooms(self, row: IntArray, feature: IntArray, upward: BoolArray) -> FloatArray:
         """Return the room of one feature per row, on the given side."""

@@ -54,9 +54,7 @@ def solve_polyhedron(task: Task) -> Solved:
     asked, G = _asked(task), task.cell.G
     cutoff = asked.cutoff if np.isfinite(asked.cutoff).any() else None
     solve = _engine(task.options.engine)
-    return _answer(
-        task, asked, solve(G, task.weights, asked.demand, asked.up, asked.down, cutoff)
-    )
+    return _answer(task, asked, solve(G, task.weights, asked.demand, asked.up, asked.down, cutoff))
 
 
 def solve_polyhedra(tasks: Sequence[Task]) -> list[Solved]:

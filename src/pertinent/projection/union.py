@@ -182,15 +182,15 @@ class _Search:
     def run(self) -> None:
         """Solve each row's pieces in the order of their cheap bounds, until none can win.
 
-        Where many rows cost little more than one, the best two pieces of each row are followed by
-        its next two, four, ...: a piece is then solved for many rows at once, and no row solves
-        more than twice the pieces it must.
+        Where many rows cost little more than one, the best piece of each row is followed by its
+        next four, and then by as many as were looked at so far: few rounds, each of many rows at
+        once, in which what cannot win is cut short.
         """
         order = np.argsort(self.cheap, axis=1, kind="stable")
         doubling = all(method.in_lock_step for method in set(self.methods))
         first, width = 0, 1
         while first < order.shape[1] and self._round(order[:, first : first + width]):
-            first, width = first + width, max(first, 1) if doubling else 1
+            first, width = first + width, max(first + width, 4) if doubling else 1
 
     def _round(self, ranked: IntArray) -> bool:
         """Solve some pieces of each row; return False once no piece can win."""

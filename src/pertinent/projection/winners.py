@@ -12,6 +12,8 @@ from pertinent.winners import WinnerRegion
 
 #: Pairs of items times features up to which all rivals are looked at; above, the best few.
 ALL_PAIRS = 20_000_000
+#: Numbers (centers times rivals) looked at together: they fit in the cache.
+AT_ONCE = 32_768
 #: How many of the best rivals are looked at otherwise.
 FEW = 32
 
@@ -57,12 +59,19 @@ def _against_all(
     if not len(rows):
         return
     steep = _steepness(region, weights)
-    # One piece at a time keeps the arrays small: (n, n_rivals).
-    for p in range(own.shape[1]):
-        slack = region.slack(p, slice(None))
-        costs = (rivals[rows] - own[rows, p : p + 1] + slack) / steep[p]
-        chosen[rows, p] = costs.argmax(axis=1)
-        bounds[rows, p] = np.maximum(costs.max(axis=1), 0.0)
+    slacks = [region.slack(p, slice(None)) for p in range(own.shape[1])]
+    size = max(1, AT_ONCE // rivals.shape[1])
+    for first in range(0, len(rows), size):
+        some = rows[first : first + size]
+        mine, theirs, everyone = own[some], rivals[some], np.arange(len(some))
+        costs = np.empty(theirs.shape)
+        for p, slack in enumerate(slacks):
+            np.subtract(theirs, mine[:, p : p + 1], out=costs)
+            costs += slack
+            costs /= steep[p]
+            worst = costs.argmax(axis=1)
+            chosen[some, p] = worst
+            bounds[some, p] = np.maximum(costs[everyone, worst], 0.0)
 
 
 def _steepness(region: WinnerRegion, weights: FloatArray) -> FloatArray:
