@@ -15,10 +15,13 @@ PYTEST_ARGS ?=
 # Each test process gets one BLAS thread: the processes are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
+# The last releases of both packages, and the last scikit-learn that they fit on.
+LVQ_PEERS := scikit-learn==1.2.2 numpy<1.24 scipy<1.11 sklvq==0.1.2 sklearn-lvq==1.1.1
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test test-oldest test-browser docs lint format bench-linear bench-quadratic bench-exact bench-lvq bench-lvq-accuracy paper test-slow bench-plausibility figure-digits clean distclean \
-	bench bench-scale bench-growth bench-peers test-engines
+	bench bench-scale bench-growth bench-peers test-engines test-lvq-peers bench-lvq-training
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +40,11 @@ test-slow: $(VENV)/.stamp-test ## Run the tests that take minutes each
 
 test-engines: .venv-engines/.stamp ## Test Ray and Spark on local clusters; Spark needs a JDK
 	$(ONE_THREAD) .venv-engines/bin/python -m pytest -m engines $(PYTEST_ARGS) tests/scale
+
+test-lvq-peers: ## Test our regions on models fitted by sklvq and sklearn-lvq, in their environment
+	@$(MAKE) --no-print-directory .venv-peers/lvq PEER="$(LVQ_PEERS)"
+	.venv-peers/lvq/bin/pip install --quiet --disable-pip-version-check narwhals highspy clarabel
+	$(ONE_THREAD) PYTHONPATH=src .venv-peers/lvq/bin/python tests/models/lvq_peers.py
 
 test-browser: $(VENV)/.stamp-browser ## Test the report in a browser; needs an installed Chromium
 	$(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/browser
@@ -81,9 +89,12 @@ bench-exact: $(VENV)/.stamp-test ## How often the paper's support is not minimal
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.exact
 
 bench-lvq-accuracy: $(VENV)/.stamp-test ## Our GMLVQ beside sklvq and sklearn-lvq, on the same folds
-	-@$(MAKE) --no-print-directory .venv-peers/lvq PEER="scikit-learn==1.2.2 numpy<1.24 scipy<1.11 sklvq==0.1.2 \
-		sklearn-lvq==1.1.1" || echo "sklvq and sklearn-lvq cannot be installed: reported as missing"
+	-@$(MAKE) --no-print-directory .venv-peers/lvq PEER="$(LVQ_PEERS)" \
+		|| echo "sklvq and sklearn-lvq cannot be installed: reported as missing"
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.lvq_accuracy
+
+bench-lvq-training: $(VENV)/.stamp-test ## Train GLVQ, GMLVQ and LGMLVQ on 60,000 x 784 samples
+	$(BIN)/python -m benchmarks.lvq_training --settle
 
 bench-lvq: $(VENV)/.stamp-test ## Time prototype models against the paper's loop; 1-NN up to 10,000 points
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.lvq

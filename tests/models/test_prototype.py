@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from linear_models import LOADERS, data
@@ -10,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 import pertinent
 from pertinent.exceptions import UnsupportedModelError
-from pertinent.lvq import GLVQ, GMLVQ, LGMLVQ
+from pertinent.lvq import GLVQ, GMLVQ
 from pertinent.models.prototype import nearest_region
 from pertinent.projection import project
 from pertinent.testing import check_region_agrees_with_predict, parametrize_with_region_checks
@@ -124,52 +127,31 @@ def test_identical_points_of_two_classes_leave_the_others_usable():
     assert (model.predict(found.points) == found.target).all()
 
 
-class _LikeSklvq:
-    """The fitted attributes of sklvq 0.1.2, whose labels are places in ``classes_``."""
-
-    def __init__(self, model, distance_type):
-        self.distance_type = distance_type
-        self.classes_, self.n_features_in_ = model.classes_, model.n_features_in_
-        self.prototypes_ = model.prototypes_
-        self.prototypes_labels_ = np.searchsorted(model.classes_, model.prototype_labels_)
-        self.omega_ = getattr(model, "omega_", None)
+RECORDED = json.loads((Path(__file__).parent / "recorded" / "lvq_peers.json").read_text())
 
 
-class _LikeSklearnLvq:
-    """The fitted attributes of sklearn-lvq 1.1.1, whose labels are labels."""
+def rebuilt(name):
+    """Return a fitted model of sklvq or sklearn-lvq as recorded by ``lvq_peers.py --record``."""
+    record = RECORDED["models"][name]
+    model = type(record["class"], (), {"__module__": record["module"]})()
+    for attribute, value in record["attributes"].items():
+        ragged = attribute == "omegas_" or isinstance(value, str | int)
+        setattr(model, attribute, value if ragged else np.array(value))
+    return model, record["predicted"]
 
-    def __init__(self, model):
-        self.classes_, self.n_features_in_ = model.classes_, model.n_features_in_
-        self.w_, self.c_w_ = model.prototypes_, model.prototype_labels_
-        self.omega_ = getattr(model, "omega_", None)
-        self.omegas_ = list(self.omega_) if np.ndim(self.omega_) == 3 else None
+
+@pytest.mark.parametrize("name", list(RECORDED["models"]))
+def test_models_of_other_packages_as_they_were_fitted(name):
+    """Their labels are places in classes_ (sklvq) or labels; their matrices have many forms."""
+    (model, predicted), X = rebuilt(name), np.array(RECORDED["points"])
+    assert len(set(predicted)) == 3
+    for k, label in enumerate(model.classes_):
+        own = np.array([int(place) == k for place in predicted])
+        assert (pertinent.decision_region(model, label).contains(X) == own).all()
 
 
-@pytest.mark.parametrize(
-    ("estimator", "distance_type", "sklvq", "sklearn_lvq"),
-    [
-        (GLVQ, "squared-euclidean", "sklvq_glvq_region", "sklearn_lvq_glvq_region"),
-        (GMLVQ, "adaptive-squared-euclidean", "sklvq_gmlvq_region", "sklearn_lvq_gmlvq_region"),
-        (
-            LGMLVQ,
-            "local-adaptive-squared-euclidean",
-            "sklvq_lgmlvq_region",
-            "sklearn_lvq_lgmlvq_region",
-        ),
-    ],
-)
-def test_places_and_labels_of_other_packages_are_not_mixed_up(
-    estimator, distance_type, sklvq, sklearn_lvq
-):
-    from pertinent.models import prototype
-
-    X, y = data("iris")
-    model = estimator(2, random_state=0, max_iter=30).fit(X, np.array([5, 7, 0])[y])
-    for label in model.classes_:
-        own = model.predict(X) == label
-        one = getattr(prototype, sklvq)(_LikeSklvq(model, distance_type), label, 0.0)
-        two = getattr(prototype, sklearn_lvq)(_LikeSklearnLvq(model), label, 0.0)
-        assert (one.contains(X) == own).all()
-        assert (two.contains(X) == own).all()
+def test_a_distance_of_another_package_that_we_do_not_know_is_refused():
+    model, _ = rebuilt("sklvq GMLVQ")
+    model.distance_type = "cosine"
     with pytest.raises(UnsupportedModelError, match="distance_type='cosine'"):
-        getattr(prototype, sklvq)(_LikeSklvq(model, "cosine"), 5, 0.0)
+        pertinent.decision_region(model, "setosa")
