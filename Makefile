@@ -20,7 +20,7 @@ LVQ_PEERS := scikit-learn==1.2.2 numpy<1.24 scipy<1.11 sklvq==0.1.2 sklearn-lvq=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest test-browser docs lint format bench-linear bench-quadratic bench-exact bench-lvq bench-lvq-accuracy paper test-slow bench-plausibility figure-digits clean distclean \
+.PHONY: help demo test test-oldest test-browser docs lint format bench-linear bench-quadratic bench-validity bench-exact bench-lvq bench-lvq-accuracy paper test-slow bench-plausibility figure-digits clean distclean \
 	bench bench-scale bench-growth bench-peers test-engines test-lvq-peers bench-lvq-training
 
 help: ## List the targets
@@ -81,6 +81,9 @@ bench-peers: $(VENV)/.stamp-test ## Time what a user would pick instead; DiCE an
 
 bench-linear: $(VENV)/.stamp-test ## Time linear models against CVXPY and SciPy
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.linear
+
+bench-validity: $(VENV)/.stamp-test ## Quadratic models, every row of every data set: all valid?
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.quadratic_validity
 
 bench-quadratic: $(VENV)/.stamp-test ## Time QDA and naive Bayes against CVXPY; compare with SCIP
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.quadratic

@@ -5,15 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from linear_models import data, fitted
 from scipy.optimize import linprog
 from sklearn.base import clone
 from sklearn.decomposition import PCA
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -249,3 +253,62 @@ def test_a_point_must_be_clear_of_all_that_is_added_up():
     rows = sure_rows(*(decision_region(tied, 1, m) for m in (0, 1)))
     assert rows is not None
     np.testing.assert_array_equal(rows.hold(np.array([[0.0, 1.0], [1.0, 1.0]])), [True, False])
+
+
+#: How many powers of 2 a feature's unit may change by: more, and QDA itself fits another model.
+UNITS = {
+    "bayes": (lambda: GaussianNB(var_smoothing=0), 50),
+    "LDA": (LinearDiscriminantAnalysis, 30),
+    "qda": (lambda: QuadraticDiscriminantAnalysis(tol=0), 10),
+}
+
+
+@pytest.mark.parametrize("kind", UNITS)
+@given(seed=st.integers(0, 100_000))
+@settings(max_examples=5)
+def test_answers_and_proofs_do_not_depend_on_the_units(kind, seed):
+    make, most = UNITS[kind]
+    rng = np.random.default_rng(seed)
+    X, y = data("wine", standardised=True)
+    X = X[:, rng.permutation(13)[:6]]
+    scale, rows = 2.0 ** rng.integers(-most, most + 1, 6), rng.permutation(len(X))[:4]
+    plain, scaled = make().fit(X, y), make().fit(X * scale, y)
+    for ask in (pertinent.pertinent_negatives, pertinent.pertinent_positives):
+        one = ask(plain, X[rows])
+        two = ask(scaled, (X * scale)[rows], weights=1 / scale)
+        assert (two.status == one.status).all()
+        np.testing.assert_allclose(two.objective, one.objective, rtol=1e-6, atol=1e-9)
+        # A bound is worth as much as its proof could be made to close: 1e-4.
+        np.testing.assert_allclose(two.bound, one.bound, rtol=1e-3, atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-6])
+def test_rows_with_and_without_a_feature_in_small_units(unit):
+    """Two classes alike in the small feature: the row between them has another slope by 1e18."""
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 3
+    X = rng.normal(size=(300, 3)) + 2 * np.eye(3)[y]
+    plain = GaussianNB(var_smoothing=0).fit(X, y)
+    plain.theta_[1, 2], plain.var_[1, 2] = plain.theta_[0, 2], plain.var_[0, 2]
+    scale = np.array([1.0, 1.0, unit])
+    scaled = GaussianNB(var_smoothing=0).fit(X * scale, y)
+    scaled.theta_, scaled.var_ = plain.theta_ * scale, plain.var_ * scale**2
+    for target in range(3):
+        rows = X[plain.predict(X) != target][:3]
+        expected = pertinent.pertinent_negatives(plain, rows, target=target)
+        found = pertinent.pertinent_negatives(
+            scaled, rows * scale, target=target, weights=1 / scale
+        )
+        assert (found.status == "optimal").all()
+        np.testing.assert_allclose(found.objective, expected.objective, rtol=1e-6)
+
+
+def test_a_margin_asked_for_is_in_units_of_the_slope():
+    X, y = data("iris")
+    model = QuadraticDiscriminantAnalysis().fit(X, y)
+    found = pertinent.pertinent_negatives(model, X[::10], margin=1e-2)
+    assert found.found.all()
+    for point, label in zip(found.values, found.target, strict=True):
+        cell = decision_region(model, label).cells[0]
+        for row in cell.quadratics:
+            assert row.value(point[None])[0] <= -1e-2 * row.scale() * (1 - 1e-6)

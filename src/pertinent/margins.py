@@ -1,26 +1,30 @@
 """How far inside its class a point must lie for ``predict`` to agree, whatever the units.
 
-A margin is in units of each row's slope (see `Cell.tighten`), while the rounding of a score grows
-with the size of its terms. For ``g'x <= h`` a sum of d products is off by at most about
-``(d + 4) u (|g|'|x| + |h|)``, with u the unit roundoff; the margin that covers it differs from row
-to row, so that data of size 1e-6 are not asked for a margin made for data of size 1.
+A margin that was asked for is in units of each row's slope (see `Cell.tighten`), while the
+rounding of a score grows with the size of its terms. For ``g'x <= h`` a sum of d products is off by
+at most about ``(d + 4) u (|g|'|x| + |h|)``, with u the unit roundoff; the margin that covers it
+differs from row to row, so that data of size 1e-6 are not asked for a margin made for data of size
+1. Margins that only rounding needs count in units of the rows' own terms: see `evened`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pertinent._quadratic import Quadratic
 from pertinent._typing import BoolArray, FloatArray
-from pertinent.regions import LazyCells, Region, row_products
+from pertinent.regions import Cell, LazyCells, Region, row_products
 
 #: Unit roundoff in double and in single precision.
 ROUNDOFF, ROUNDOFF_SINGLE = 2.0**-53, 2.0**-24
-#: The margins to begin with in double precision: powers of 100, from the smallest to the largest.
-LADDER = 10.0 ** np.arange(-18, -2, 2)
-LEAST = float(LADDER[0])
+#: The margin to begin with where nothing is rounded.
+LEAST = 1e-18
+#: What rounding may need in double precision, powers of 100, and the margins to begin with. Rows
+#: over features in units of 1e-15 have slopes of 1e30: no margin is too small to be of use.
+NEEDS = 10.0 ** np.arange(-120, -2, 2)
+MARGINS = np.where(NEEDS[0] == NEEDS, LEAST, NEEDS)
 #: A region is measured at this margin to see what one unit of margin means for its rows.
 STEP = 2.0**-10
 
@@ -115,6 +119,34 @@ def sure_rows(plain: Region, tight: Region) -> SureRows | None:
     return SureRows(tuple(linear), tuple(curved))
 
 
+def evened(plain: Region, tight: Region, margin: float) -> Region:
+    """Return a tightened region with each row tightened in units of its own terms instead.
+
+    Slopes tell little of quadratic rows over features in unlike units: where one row holds a
+    feature in units of 1e-9 and the next one does not, their slopes differ by 1e18, and what one of
+    them needs leaves nothing of the other. The terms at the cell's anchors, e.g. one standard
+    deviation from the mean of a class, do not change with the units. Cells without quadratic rows
+    or without anchors stay as they are.
+    """
+    if isinstance(plain.cells, LazyCells) or len(plain) != len(tight):
+        return tight
+    pairs = zip(plain.cells, tight.cells, strict=True)
+    return Region(tuple(_evened(one, two, margin) for one, two in pairs), plain.dim)
+
+
+def _evened(plain: Cell, tight: Cell, margin: float) -> Cell:
+    if not len(plain.anchors) or not plain.quadratics:
+        return tight
+    sizes = np.column_stack([np.abs(plain.anchors), np.ones(len(plain.anchors))])
+    terms = row_products(sizes, plain.terms).max(axis=0, initial=0.0)
+    h = np.where(tight.h != plain.h, plain.h - margin * terms, plain.h)
+    curved = tuple(
+        replace(row, c=row.c + margin * row.sizes(plain.anchors).max()) if row.c != other.c else row
+        for row, other in zip(plain.quadratics, tight.quadratics, strict=True)
+    )
+    return replace(tight, h=h, quadratics=curved)
+
+
 def first_margins(sizes: TermSizes | None, centers: FloatArray, single: bool) -> FloatArray:
     """Return the margin to begin with for each center: a power of 100, or of sqrt(2).
 
@@ -130,10 +162,11 @@ def first_margins(sizes: TermSizes | None, centers: FloatArray, single: bool) ->
     if single:
         # What `SureRows` ask of the answer, whose terms may be a little larger than the center's.
         need = 1.25 * rounding * ROUNDOFF_SINGLE * sizes.of_scores(some)
-        margins = 2.0 ** (np.ceil(2 * np.log2(np.maximum(need, LEAST))) / 2)
+        least = np.where(need > 0, need, LEAST)
+        margins = 2.0 ** (np.ceil(2 * np.log2(least)) / 2)
     else:
         need = 4 * rounding * ROUNDOFF * sizes.of(some)
-        margins = LADDER.take(LADDER.searchsorted(need), mode="clip")
+        margins = MARGINS.take(NEEDS.searchsorted(need), mode="clip")
     return margins if len(some) == len(centers) else np.repeat(margins, len(centers))
 
 

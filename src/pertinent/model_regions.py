@@ -17,6 +17,7 @@ from pertinent.margins import (
     STEP,
     SureRows,
     TermSizes,
+    evened,
     first_margins,
     sure_rows,
     surely_inside,
@@ -248,7 +249,7 @@ class ModelRegions:
 
     def _build_region(self, kind: str, k: int, margin: float) -> tuple[Region, IntArray]:
         if kind == "is":
-            region = self._region_of(self.model, self.classes.tolist()[k], margin)
+            region = self._tightened(k, margin)
             if region.dim != self.features.dim:
                 raise InputError(
                     f"The model's regions have {region.dim} features, its samples "
@@ -264,6 +265,17 @@ class ModelRegions:
         if outside is not None:
             return outside, np.full(len(outside), -1)
         return self.others(k, margin)
+
+    def _tightened(self, k: int, margin: float) -> Region:
+        """Return where a class is predicted, by a margin asked for or needed for rounding only.
+
+        The latter counts in units that do not depend on those of the features.
+        """
+        label = self.classes.tolist()[k]
+        region = self._region_of(self.model, label, margin)
+        if margin == 0 or self.asked_margin > 0:
+            return region
+        return evened(self._region_of(self.model, label, 0.0), region, margin)
 
     def others(self, k: int, margin: float) -> tuple[Region, IntArray]:
         """Return the regions of all classes but one, and the class of each cell."""
@@ -285,7 +297,7 @@ class ModelRegions:
             return None  # where one class is not likely enough, no other need be
         if self.within is not None or self.asked_margin > 0:
             return None  # a margin that was asked for holds against every class
-        region = self._region_of(self.model, self.classes.tolist()[k], -margin).complement()
+        region = self._tightened(k, -margin).complement()
         related = self.constraints.relation_cell(self.features)
         if region is None or related is None:
             return region

@@ -32,7 +32,6 @@ from pertinent.certificate._check import (
 )
 from pertinent.conflicts import why_infeasible
 from pertinent.features import Table
-from pertinent.margins import LEAST
 from pertinent.model_regions import ModelRegions
 from pertinent.plausibility import Hulls
 from pertinent.plausibility.conflict import why_implausible
@@ -406,7 +405,7 @@ class Prepared(ModelRegions):
                 break
             slowly = ask.table.single_precision and attempt < TRIES_SINGLE
             growth = GROWTH_SINGLE if slowly else GROWTH
-            used[wrong] = np.maximum(used[wrong] * growth, LEAST)
+            used[wrong] *= growth
             some = ask.take(wrong)
             again = Proposal(some, used[wrong], self._solve(some, used[wrong]))
             self._verify([again])

@@ -54,14 +54,23 @@ def ball_of(cell: Cell) -> Ball | None:
     row = cell.quadratics[0]
     if not len(row.plus):
         return None
-    r = np.asarray(np.linalg.lstsq(row.plus.T, -row.q / 2, rcond=None)[0], dtype=float)
-    left = np.abs(row.q + 2 * row.plus.T @ r).max(initial=0.0)
+    # One equation for each feature, in its own unit: none is lost beside the others.
+    unit = _units(row.plus)
+    P, q = row.plus / unit, row.q / unit
+    r = np.asarray(np.linalg.lstsq(P.T, -q / 2, rcond=None)[0], dtype=float)
+    left = np.abs(q + 2 * P.T @ r).max(initial=0.0)
     square = float(r @ r - row.c)
     # The slope of a ball at its border is of this size: what is far below it is rounding.
-    size = np.abs(row.plus).max() * np.sqrt(max(square, 0.0))
-    if left > LEFT_OVER * max(float(np.abs(row.q).max()), size) or square <= 0:
+    size = np.abs(P).max() * np.sqrt(max(square, 0.0))
+    if left > LEFT_OVER * max(float(np.abs(q).max()), size) or square <= 0:
         return None
     return Ball(row.plus, r, float(np.sqrt(square)), row)
+
+
+def _units(rows: FloatArray) -> FloatArray:
+    """Return the largest entry of each column; 1 where all are 0."""
+    unit = np.abs(rows).max(axis=0, initial=0.0)
+    return np.where(unit > 0, unit, 1.0)
 
 
 def solve_ellipsoid(task: Task) -> Solved:
@@ -230,7 +239,8 @@ class _Room:
         rows = np.vstack([ball.P, task.cell.G])[used]
         slope = v[used] @ rows
         endless = np.where(slope > 0, np.isinf(task.lower[i]), np.isinf(task.upper[i]))
-        change = np.linalg.lstsq(rows[:, endless].T, -slope[endless], rcond=None)[0]
+        unit = _units(rows[:, endless])
+        change = np.linalg.lstsq((rows[:, endless] / unit).T, -slope[endless] / unit, rcond=None)[0]
         ray = np.zeros_like(v)
         ray[used] = v[used] + change
         ray[np.abs(ray) <= CLEAN * size] = 0.0  # what the change took out, but for rounding
