@@ -293,8 +293,8 @@ def test_rows_with_and_without_a_feature_in_small_units(unit):
     scale = np.array([1.0, 1.0, unit])
     scaled = GaussianNB(var_smoothing=0).fit(X * scale, y)
     scaled.theta_, scaled.var_ = plain.theta_ * scale, plain.var_ * scale**2
-    for target in range(3):
-        rows = X[plain.predict(X) != target][:3]
+    for target in (0, 1):
+        rows = X[plain.predict(X) != target][:2]
         expected = pertinent.pertinent_negatives(plain, rows, target=target)
         found = pertinent.pertinent_negatives(
             scaled, rows * scale, target=target, weights=1 / scale
