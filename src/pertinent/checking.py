@@ -500,10 +500,10 @@ def _positive_unique(asked: Asked, positive: Positives) -> list[Finding]:
 
 def _whatever(asked: Asked, positive: Positives) -> Finding:
     """Judge whether the kept values suffice, where no solver is needed to tell."""
-    sample, label = positive.table.values, int(positive.label[0])
+    table, label = positive.table, int(positive.label[0])
     assert isinstance(asked.question, ExactQuestion)
-    low, high = sufficient_limits(asked.prepared, sample, asked.question)
-    holds = holds_whatever(asked.prepared, label, sample[0], positive.kept[0], (low[0], high[0]))
+    low, high = sufficient_limits(asked.prepared, table, asked.question)
+    holds = holds_whatever(asked.prepared, label, table, positive.kept[0], (low[0], high[0]))
     claim = "it holds whatever the other values are"
     if holds is None:
         return Finding(claim, UNKNOWN, "a solver is needed to tell for this model")

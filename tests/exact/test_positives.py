@@ -241,9 +241,6 @@ def test_bad_arguments_are_named(cancer):
         pertinent.pertinent_negatives(model, X[:2], norm="l2")
     with pytest.raises(InputError, match="max_changes must be"):
         pertinent.pertinent_negatives(model, X[:2], max_changes=0)
-    rules = pertinent.Constraints(integer=[0])
-    with pytest.raises(InputError, match="whole numbers"):
-        pertinent.pertinent_positives(model, X[:2], method="exact", constraints=rules)
 
 
 def test_single_precision_answers_pass_predict(digits):

@@ -19,8 +19,10 @@ import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.certificate._cardinality import _is_diagonal, not_all_of, refutes
+from pertinent.certificate._fewest_mixed import FeatureRows, MixedSample, is_discrete
 from pertinent.certificate._linear import REACH
 from pertinent.certificate._proofs import Certificate, Proofs
+from pertinent.domains import Domain
 from pertinent.regions import Cell, Quadratic, Region
 
 
@@ -65,6 +67,8 @@ class FewestProofs(Proofs):
         One for each sample.
     goal : {"size", "cost"}
     off_tol : float
+    domain : Domain, optional
+        Categories, bins and whole numbers; supports are then sets of features, not of columns.
     """
 
     rest: FloatArray
@@ -73,6 +77,7 @@ class FewestProofs(Proofs):
     arguments: tuple[Argument, ...]
     goal: str = "size"
     off_tol: float = 0.0
+    domain: Domain | None = None
 
     def __len__(self) -> int:
         return len(self.size)
@@ -85,6 +90,7 @@ class FewestProofs(Proofs):
             size=self.size[rows],
             value=self.value[rows],
             arguments=tuple(self.arguments[int(i)] for i in rows),
+            domain=None if self.domain is None else self.domain.take(rows),
         )
 
     def bounds(
@@ -96,13 +102,22 @@ class FewestProofs(Proofs):
         upper: FloatArray,
     ) -> FloatArray:
         """Return the number of features, or the cost, proved necessary in this cell."""
-        if cell.is_linear and not len(cell.G) and not any(a.listed for a in self.arguments):
+        mixed = is_discrete(self.domain)
+        boxed = cell.is_linear and not len(cell.G) and not any(a.listed for a in self.arguments)
+        if boxed and not mixed:
             return self._in_box(centers, weights, lower, upper)
         proved = np.zeros(len(centers))
         for i in range(len(centers)):
-            one = _Sample.of(
-                cell, self.rest[i], centers[i], weights, lower[i], upper[i], self.off_tol
-            )
+            where = self.rest[i], lower[i], upper[i], self.off_tol
+            one: _Sample | MixedSample
+            if mixed and self.domain is not None:
+                domain = self.domain.take(np.array([i]))
+                rows = FeatureRows.of(cell, *where, domain)
+                one = MixedSample(cell, centers[i], weights, domain, rows)
+            else:
+                one = _Sample.of(
+                    cell, self.rest[i], centers[i], weights, lower[i], upper[i], self.off_tol
+                )
             proved[i] = np.inf if one.stuck else self._one(one, i)
         return proved
 
@@ -119,7 +134,7 @@ class FewestProofs(Proofs):
         # More features than are claimed to be enough: no support of that size is in the box.
         return np.where(empty | (size > self.size), np.inf, cost)
 
-    def _one(self, one: _Sample, i: int) -> float:
+    def _one(self, one: _Sample | MixedSample, i: int) -> float:
         argument, claim = self.arguments[i], self.size[i]
         granted = int(one.forced.sum())
         if self.goal == "size":
@@ -128,7 +143,7 @@ class FewestProofs(Proofs):
             fewer = int(min(claim - 1, granted + one.free.sum()))
             return float(claim) if one.refuted(argument, fewer, np.inf) else float(granted)
         most = int(min(claim, granted + one.free.sum()))
-        if most == 1 and granted <= 1 and not argument.listed:
+        if one.has_closed_form and most == 1 and granted <= 1 and not argument.listed:
             return one.closest_single()
         # Whatever costs less than the claim, by more than rounding, must be refuted.
         value = self.value[i]
@@ -150,6 +165,8 @@ class _Sample:
     forced: BoolArray
     free: BoolArray
     stuck: bool
+    #: A single feature has a closed form.
+    has_closed_form: bool = True
 
     @classmethod
     def of(

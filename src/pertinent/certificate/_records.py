@@ -192,7 +192,11 @@ def _encode_dataclass(value: Any) -> dict[str, Any]:
         value = _own_branches(value)
     if name is None:
         return {"type": f"{type(value).__module__}.{type(value).__qualname__}"}
-    return {"type": name} | {f.name: encode(getattr(value, f.name)) for f in fields(value)}
+    # The domain is left out: a checker takes it from the question, not from the proof.
+    return {"type": name} | {
+        f.name: None if f.name == "domain" else encode(getattr(value, f.name))
+        for f in fields(value)
+    }
 
 
 def _decode_dataclass(cls: type, record: dict[str, Any]) -> Any:
@@ -210,10 +214,7 @@ def _decode_dataclass(cls: type, record: dict[str, Any]) -> Any:
 
 
 def _own_branches(proofs: Any) -> Any:
-    """Return the proofs with the cases of their own rows only, numbered from the roots down.
-
-    The domain is left out: a checker takes it from the question, not from the proof.
-    """
+    """Return the proofs with the cases of their own rows only, numbered from the roots down."""
     tree, order = proofs.tree, list(dict.fromkeys(proofs.roots.tolist()))
     for node in order:  # grows while it is read
         if tree.kind[node] != 0:
@@ -254,7 +255,7 @@ def _require_downward(tree: Any) -> None:
 
 
 #: Fields that hold further proofs.
-_NESTED = {"blocks", "proofs", "parts", "inner", "leaves_by"}
+_NESTED = {"blocks", "proofs", "parts", "inner", "leaves_by", "arguments", "excluded"}
 
 
 def with_domain(value: Any, domain: Any) -> Any:

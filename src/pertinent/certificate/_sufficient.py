@@ -7,8 +7,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.certificate._branch import Boxes, narrow
 from pertinent.certificate._cardinality import ROUNDING, refutes, weighted
+from pertinent.certificate._fewest_mixed import is_discrete
 from pertinent.certificate._proofs import Proofs, RegionProofs
+from pertinent.certificate._reach import pushes, splits_by_feature
+from pertinent.domains import Domain
 from pertinent.regions import Cell, Region
 
 
@@ -22,17 +26,21 @@ class SufficientProofs(Proofs):
         What is claimed of each sample.
     extra : dict of int to ndarray of shape (p, n_rows)
         Multipliers >= 0 of weighted sums of rows, for the samples that need them.
+    domain : Domain, optional
+        Categories, bins and whole numbers: what counts is then features, not columns.
     """
 
     size: FloatArray
     extra: dict[int, FloatArray] = field(default_factory=dict)
+    domain: Domain | None = None
 
     def __len__(self) -> int:
         return len(self.size)
 
     def take(self, rows: IntArray) -> SufficientProofs:
         """Return the proofs of the given rows."""
-        return replace(self, size=self.size[rows], extra=_taken(self.extra, rows))
+        domain = None if self.domain is None else self.domain.take(rows)
+        return replace(self, size=self.size[rows], extra=_taken(self.extra, rows), domain=domain)
 
     def bounds(
         self,
@@ -43,10 +51,19 @@ class SufficientProofs(Proofs):
         upper: FloatArray,
     ) -> FloatArray:
         """Return the number of features proved necessary; the centers are the samples."""
-        closed = _one_row_suffices(cell, centers, lower, upper, self.size)
+        mixed = is_discrete(self.domain)
+        closed = np.zeros(len(centers), dtype=bool)
+        if mixed and self.domain is not None and not splits_by_feature(cell, self.domain):
+            return np.zeros(len(centers))
+        if not mixed:
+            closed = _one_row_suffices(cell, centers, lower, upper, self.size)
         for i in np.flatnonzero(~closed):
-            gain, need = worst_case(cell, centers[i], lower[i], upper[i])
-            fewer = int(min(self.size[i] - 1, centers.shape[1]))
+            if mixed and self.domain is not None:
+                one = self.domain.take(np.array([i]))
+                gain, need = pushes(cell, centers[i], *narrowed(one, lower[i], upper[i]), one)
+            else:
+                gain, need = worst_case(cell, centers[i], lower[i], upper[i])
+            fewer = int(min(self.size[i] - 1, gain.shape[1]))
             rows = weighted(gain, need, self.extra.get(int(i)))
             closed[i] = fewer >= 0 and refutes(*rows, fewer)
         return np.where(closed, self.size, 0.0)
@@ -66,11 +83,14 @@ class RivalSetProofs(RegionProofs):
     rivals : tuple of ndarray of shape (r, n_features)
     extra : dict of int to ndarray of shape (p, r)
         Multipliers >= 0 of weighted sums of rows, for the samples that need them.
+    domain : Domain, optional
+        What rivals may be at all, and which columns belong to one feature.
     """
 
     size: FloatArray
     rivals: tuple[FloatArray, ...]
     extra: dict[int, FloatArray] = field(default_factory=dict)
+    domain: Domain | None = None
 
     def __len__(self) -> int:
         return len(self.size)
@@ -78,7 +98,10 @@ class RivalSetProofs(RegionProofs):
     def take(self, rows: IntArray) -> RivalSetProofs:
         """Return the proofs of the given rows."""
         some = tuple(self.rivals[int(i)] for i in rows)
-        return replace(self, size=self.size[rows], rivals=some, extra=_taken(self.extra, rows))
+        domain = None if self.domain is None else self.domain.take(rows)
+        return replace(
+            self, size=self.size[rows], rivals=some, extra=_taken(self.extra, rows), domain=domain
+        )
 
     def piece_bounds(
         self,
@@ -95,17 +118,36 @@ class RivalSetProofs(RegionProofs):
         proved = np.zeros(len(centers))
         for i, good in enumerate(np.split(real, np.cumsum(counts)[:-1])):
             good &= ((self.rivals[i] >= lower[i]) & (self.rivals[i] <= upper[i])).all(axis=1)
+            if self.domain is not None and len(good):
+                same = np.full(len(good), i)
+                good &= ~self.domain.take(same).violation(self.rivals[i])
             proved[i] = self._one(i, centers[i], good)
         return np.repeat(proved[:, None], len(region), axis=1)
 
     def _one(self, i: int, x: FloatArray, good: BoolArray) -> float:
-        differs = (self.rivals[i] != x) & good[:, None]
+        differs = self._features(self.rivals[i] != x) & good[:, None]
         if np.isinf(self.size[i]):
             return np.inf if (good & ~differs.any(axis=1)).any() else 0.0
         # A rival that does not count asks for nothing.
         rows = weighted(differs.astype(float), good.astype(float), self.extra.get(i))
-        fewer = int(min(self.size[i] - 1, len(x)))
+        fewer = int(min(self.size[i] - 1, differs.shape[1]))
         return float(self.size[i]) if fewer >= 0 and refutes(*rows, fewer) else 0.0
+
+    def _features(self, columns: BoolArray) -> BoolArray:
+        """Return which features differ, from the columns that do."""
+        if self.domain is None:
+            return columns
+        shown = np.flatnonzero(~self.domain.follows)
+        out = np.zeros((len(columns), int(self.domain.owner.max()) + 1), dtype=bool)
+        np.logical_or.at(out.T, self.domain.owner[shown], columns.T[shown])
+        return out
+
+
+def narrowed(domain: Domain, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the bounds of one sample, as tight as its domain says at once."""
+    box = Boxes(np.zeros(1, dtype=np.int64), lower[None], upper[None], np.zeros((1, 0), np.int8))
+    tight, _ = narrow(domain, box)
+    return tight.lower[0], tight.upper[0]
 
 
 def _taken(extra: dict[int, FloatArray], rows: IntArray) -> dict[int, FloatArray]:

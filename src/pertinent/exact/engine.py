@@ -103,9 +103,17 @@ class Pool:
         excluded = tuple((mask, proof) for mask, proof, _ in self.excluded)
         return Argument(multipliers, np.array(self.ray, dtype=bool), excluded, tuple(listed))
 
+    def base_gains(self, size: int) -> Gains:
+        """Return what each feature can do for each row of the cell."""
+        return cell_gains(self.cell, self.choices, size)
+
+    def moved(self, point: FloatArray) -> BoolArray:
+        """Return which features do not rest."""
+        return np.asarray(point != self.rest)
+
     def gains(self, size: int, best: float, listed: list[BoolArray]) -> Gains:
         """Return the rows that a support of this size, cheaper than ``best``, has to meet."""
-        gains = cell_gains(self.cell, self.choices, size)
+        gains = self.base_gains(size)
         extra = self._rows(best)
         more = with_forced(extra[0][None], extra[1][None], self.choices)
         gains = Gains(
@@ -330,7 +338,7 @@ class Search:
             first = int(costs.argmin())
             if costs[first] < cost * (1 - TIE) or (best is None and np.isfinite(costs[first])):
                 # A feature that did not move is not on.
-                on = masks[first] & (points[first] != pool.rest)
+                on = masks[first] & pool.moved(points[first])
                 best = Best(on, points[first], float(costs[first]), piece)
             if self.limits.expired() or self.spent > self.limits.nodes:
                 self.stopped = True

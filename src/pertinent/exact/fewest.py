@@ -26,6 +26,7 @@ from pertinent.certificate import (
     Certificate,
     FewestProofs,
 )
+from pertinent.domains import Domain
 from pertinent.exact.alternative import Alternative, uniqueness
 from pertinent.exact.choices import Choices, ranged_choices, strict_choices
 from pertinent.exact.engine import CLOSED, CLOSED_QUADRATIC, Best, Search, pools_of
@@ -164,6 +165,23 @@ class Batch:
         ask = self.ask
         return ranged_choices(ask.rest[rows], ask.lower[rows], ask.upper[rows], ask.off_tol)
 
+    def columns(self, mask: BoolArray) -> BoolArray:
+        """Return the columns of features: each has one of its own."""
+        return mask
+
+    def changed(self, row: int, point: FloatArray) -> BoolArray:
+        """Return which features of a point do not rest."""
+        return np.asarray(point != self.ask.rest[row])
+
+    def proof_domain(self, rows: IntArray) -> Domain | None:
+        """Return the domain that proofs about some samples speak of: any number will do."""
+        return None
+
+    @property
+    def in_boxes(self) -> bool:
+        """Whether closed forms for boxes apply."""
+        return True
+
     # Supports ---------------------------------------------------------------------------------
 
     def _supports(self, rows: IntArray, region: Region) -> None:
@@ -254,7 +272,8 @@ class Batch:
     def _held(self, rows: IntArray, mask: BoolArray) -> tuple[FloatArray, FloatArray]:
         ask = self.ask
         rest = np.clip(ask.rest[rows], ask.lower[rows], ask.upper[rows])
-        return np.where(mask, ask.lower[rows], rest), np.where(mask, ask.upper[rows], rest)
+        on = self.columns(mask)
+        return np.where(on, ask.lower[rows], rest), np.where(on, ask.upper[rows], rest)
 
     def nearest(self, rows: IntArray, mask: BoolArray) -> Answers:
         """Return the closest points with all but the masked features at rest."""
@@ -288,7 +307,7 @@ class Batch:
 
     def _cost(self, rows: IntArray, points: FloatArray) -> FloatArray:
         """Return the distance of the features that are on."""
-        on = np.where(self.mask[rows], self.prepared.weights, 0.0)
+        on = np.where(self.columns(self.mask[rows]), self.prepared.weights, 0.0)
         return np.asarray((on * np.abs(points - self.samples[rows])).sum(axis=1))
 
     def _towards_hints(self, rows: IntArray, answers: Answers) -> Answers:
@@ -333,20 +352,20 @@ class Batch:
         """Nothing found: proved so, or the nearest point of all as a fallback for the search."""
         if not len(rows):
             return
-        answers = self.nearest(rows, np.ones((len(rows), self.samples.shape[1]), dtype=bool))
+        answers = self.nearest(rows, np.ones((len(rows), self.mask.shape[1]), dtype=bool))
         for j, row in enumerate(rows):
             if answers.status[j] == INFEASIBLE or not answers.found[j]:
                 self.out.status[row], self.out.reason[row] = answers.status[j], answers.reason[j]
                 if answers.status[j] == INFEASIBLE:
                     self.claim[row] = np.inf
                 continue
-            changed = answers.points[j] != self.ask.rest[row]
+            changed = self.changed(int(row), answers.points[j])
             if self.ask.at_most is not None and changed.sum() > self.ask.at_most:
                 self.out.reason[row] = STOPPED
                 continue
             self.mask[row] = changed
             self.out.points[row], self.out.label[row] = answers.points[j], answers.label[j]
-            on = np.where(changed, self.prepared.weights, 0.0)
+            on = np.where(self.columns(changed), self.prepared.weights, 0.0)
             self.out.cost[row] = (on * np.abs(answers.points[j] - self.samples[row])).sum()
             self.out.status[row] = FEASIBLE
 
@@ -384,8 +403,9 @@ class Batch:
         for piece, cell in enumerate(region.cells):
             arguments = tuple(self._argument(int(i), piece, len(cell.G)) for i in rows)
             proofs = FewestProofs(
-                self.ask.rest[rows], claim, self.value[rows], arguments, goal, self.ask.off_tol
-            )
+                self.ask.rest[rows], claim, self.value[rows], arguments, goal, self.ask.off_tol,
+                self.proof_domain(rows),
+            )  # fmt: skip
             blocks.append(Block(piece, everyone, proofs))
         return Certificate(len(rows), tuple(blocks))
 

@@ -13,8 +13,9 @@ from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.exact.contrasts import further_contrasts
 from pertinent.exact.counted import counted_negatives, is_mixed
 from pertinent.exact.fewest import Ask, Fewest, fewest_features
+from pertinent.exact.mixed_supports import discrete_domain, fewest_mixed
 from pertinent.exact.question import Effort
-from pertinent.exact.verify import refuse_lattices
+from pertinent.exact.verify import refuse_blends
 from pertinent.exceptions import InputError
 from pertinent.explanation import Negatives, overwritten
 from pertinent.features import Table
@@ -69,10 +70,10 @@ def few_changes(
     """Return negatives by the number of their changes, and as many alternatives as asked for."""
     if question.norm == "l0":
         question = replace(question, max_changes=_fewer(prepared, question))
-        if is_mixed(prepared, table):
-            _refuse_alternatives(question)
+        if is_mixed(prepared, table) and not question.alternatives:
             return counted_negatives(prepared, table, labels, question, question.max_changes)
-        refuse_lattices(prepared, table, 'norm="l0"')
+        refuse_blends(prepared, 'norm="l0"')
+        _refuse_together(prepared)
         return _fewest(prepared, table, labels, question)
     if question.max_changes is not None and _by_rules(prepared, table):
         # Categories, whole numbers and features that change together: the rules count them.
@@ -104,12 +105,11 @@ def _fewer(prepared: Prepared, question: FewChanges) -> int | None:
     return min((most for most in both if most is not None), default=None)
 
 
-def _refuse_alternatives(question: FewChanges) -> None:
-    if question.alternatives:
+def _refuse_together(prepared: Prepared) -> None:
+    if prepared.constraints.together:
         raise InputError(
-            'alternatives with norm="l0" are for features that are numbers, and here some are '
-            "categories, bins or whole numbers, or change together. Leave norm out: alternatives "
-            "in weighted L1 know them."
+            'alternatives with norm="l0" are sets of features, and here some change together. '
+            "Leave norm out: alternatives in weighted L1 know them."
         )
 
 
@@ -120,7 +120,7 @@ def _by_rules(prepared: Prepared, table: Table) -> bool:
 
 def _ask(prepared: Prepared, table: Table, labels: IntArray, question: FewChanges) -> Ask:
     samples = table.values
-    limits = negative_limits(prepared, samples, question.untouched)
+    limits = negative_limits(prepared, table, question.untouched)
     lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)
     if question.target is not None:
         _refuse_own_class(prepared, labels, question.target)
@@ -129,7 +129,11 @@ def _ask(prepared: Prepared, table: Table, labels: IntArray, question: FewChange
 
 
 def _fewest(prepared: Prepared, table: Table, labels: IntArray, question: FewChanges) -> Negatives:
-    found = fewest_features(prepared, table, _ask(prepared, table, labels, question))
+    ask, domain = _ask(prepared, table, labels, question), discrete_domain(prepared, table)
+    if domain is None:
+        found = fewest_features(prepared, table, ask)
+    else:
+        found = fewest_mixed(prepared, table, ask, domain)
     negatives = _negatives(prepared, table, labels, question, found)
     size = np.where(found.found, negatives.changed.sum(axis=1).astype(float), np.nan)
     bound = np.where(found.found, np.fmin(found.size_bound, size), found.size_bound)
@@ -252,6 +256,7 @@ def _negatives(
     prepared: Prepared, table: Table, labels: IntArray, question: FewChanges, found: Fewest
 ) -> Negatives:
     reached = found.label if question.target is None else question.target
+    different = prepared.features.by_feature(found.points != table.values)
     return Negatives(
         table=table,
         classes=prepared.classes,
@@ -263,7 +268,7 @@ def _negatives(
         objective=found.cost,
         bound=found.cost_bound,
         second={},
-        changed=(found.status <= FEASIBLE)[:, None] & (found.points != table.values),
+        changed=(found.status <= FEASIBLE)[:, None] & different,
         target_place=reached,
         certificates=found.cost_certificates,
         closeness=found.cost,

@@ -26,7 +26,7 @@ def other_supports(batch: Batch, row: int) -> tuple[Alternative, ...]:
     if not batch.out.found[row]:
         return ()
     region = batch.region(int(batch.ask.labels[row]))
-    if is_boxes(region):
+    if batch.in_boxes and is_boxes(region):
         return _other_leaves(batch, row, region)
     search = batch.searches.get(row) or batch.begin(row, region, [])
     search.limits, search.spent = batch.ask.effort.limits(), 0
@@ -85,7 +85,8 @@ def _holds(
     for goal, wanted in goals.items():
         claim = ask.rest[one], np.array([size]), np.array([cost])
         for cell, argument in known:
-            proofs = FewestProofs(*claim, (argument,), goal, ask.off_tol)
+            domain = batch.proof_domain(np.array(one))
+            proofs = FewestProofs(*claim, (argument,), goal, ask.off_tol, domain)
             low, high = (
                 np.maximum(ask.lower[one], cell.lower),
                 np.minimum(ask.upper[one], cell.upper),
@@ -104,7 +105,7 @@ def _listed(
         return ()
     rows, supports = np.full(len(masks), row), np.array(masks)
     answers = batch.nearest(rows, supports)
-    on = np.where(supports, batch.prepared.weights, 0.0)
+    on = np.where(batch.columns(supports), batch.prepared.weights, 0.0)
     cost = (on * np.abs(answers.points - batch.samples[rows])).sum(axis=1)
     count = batch.ask.at_most is None
     return tuple(

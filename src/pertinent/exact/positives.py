@@ -6,8 +6,9 @@ import numpy as np
 
 from pertinent._typing import IntArray
 from pertinent.exact.fewest import Ask, fewest_features
+from pertinent.exact.mixed_supports import discrete_domain, fewest_mixed
 from pertinent.exact.question import ExactQuestion, in_precision_of
-from pertinent.exact.verify import refuse_lattices
+from pertinent.exact.verify import refuse_blends
 from pertinent.explanation import Positives
 from pertinent.features import Table
 from pertinent.positive import positive_limits
@@ -22,10 +23,10 @@ def exact(prepared: Prepared, table: Table, labels: IntArray, question: ExactQue
     Eq. 3 of the paper, which its two-phase algorithm relaxes, in lexicographic order: first the
     number of features away from the baseline, then their weighted distance to the sample.
     """
-    refuse_lattices(prepared, table, 'method="exact"')
+    refuse_blends(prepared, 'method="exact"')
     question = in_precision_of(table, question)
     samples = table.values
-    limits = positive_limits(prepared, samples, question)
+    limits = positive_limits(prepared, table, question)
     lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)
     ask = Ask(
         "is",
@@ -38,8 +39,13 @@ def exact(prepared: Prepared, table: Table, labels: IntArray, question: ExactQue
         question.off_tol,
         own_values=True,
     )
-    found = fewest_features(prepared, table, ask)
-    kept = found.found[:, None] & (np.abs(found.points - question.baseline) > question.off_tol)
+    domain = discrete_domain(prepared, table)
+    if domain is None:
+        found = fewest_features(prepared, table, ask)
+    else:
+        found = fewest_mixed(prepared, table, ask, domain)
+    away = np.abs(found.points - question.baseline) > question.off_tol
+    kept = found.found[:, None] & prepared.features.by_feature(away)
     size = np.where(found.found, kept.sum(axis=1).astype(float), np.nan)
     return Positives(
         table=table,

@@ -8,6 +8,7 @@ import numpy as np
 
 from pertinent._typing import FloatArray
 from pertinent.answers import Certified
+from pertinent.certificate import FewestProofs
 from pertinent.exact.counted import is_mixed, recheck_counted
 from pertinent.exact.question import ExactQuestion
 from pertinent.exact.strict import strict_limits
@@ -27,11 +28,11 @@ def recheck_exact_positives(
     """
     samples = positives.table.values
     if positives.method == "sufficient":
-        limits = sufficient_limits(prepared, samples, question)
+        limits = sufficient_limits(prepared, positives.table, question)
     elif positives.method == "strict":
         limits = strict_limits(prepared, positives.table, question)
     else:
-        limits = positive_limits(prepared, samples, question)
+        limits = positive_limits(prepared, positives.table, question)
     margin = prepared.asked_margin
     if positives.method == "sufficient":
         parts = [([part], proof_margin(prepared, part.key[0])) for part in positives.certificates]
@@ -47,10 +48,16 @@ def recheck_exact_positives(
 def recheck_few_changes(prepared: Prepared, negatives: Negatives) -> FloatArray:
     """Return what the certificates of ``norm="l0"`` or ``max_changes`` prove of the objective."""
     samples = negatives.table.values
-    if negatives.norm == "l0" and is_mixed(prepared, negatives.table):
+    if negatives.norm == "l0" and is_mixed(prepared, negatives.table) and not _of_sets(negatives):
         return recheck_counted(prepared, negatives)
-    limits = negative_limits(prepared, samples)
+    limits = negative_limits(prepared, negatives.table)
     return _bounds(prepared, negatives.certificates, samples, limits, prepared.asked_margin)
+
+
+def _of_sets(negatives: Negatives) -> bool:
+    """Return whether certificates speak of sets of features, as they do with alternatives."""
+    blocks = [block for part in negatives.certificates for block in part.certificate.blocks]
+    return all(isinstance(block.proofs, FewestProofs) for block in blocks)
 
 
 def _bounds(

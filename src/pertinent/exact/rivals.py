@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 
 from pertinent._typing import BoolArray, FloatArray
 from pertinent.certificate import INFEASIBLE
+from pertinent.domains import Domain
 from pertinent.exact.hitting import minimal_sets, smallest_hitting
 from pertinent.exact.question import Effort
 from pertinent.exact.subsets import Limits
 from pertinent.exact.worst import Suffices
-from pertinent.features import Table
+from pertinent.features import Features, Table
 from pertinent.prepared import Prepared
 from pertinent.projection import Options, project
 from pertinent.regions import Region
@@ -40,6 +41,7 @@ class _Row:
 
     sample: FloatArray
     limits: Limits
+    features: Features
     rivals: list[FloatArray] = field(default_factory=list)
     sure: list[bool] = field(default_factory=list)
     size: int = 0
@@ -48,13 +50,18 @@ class _Row:
     state: str = "open"
 
     def __post_init__(self) -> None:
-        self.mask = np.zeros(len(self.sample), dtype=bool)
+        self.mask = np.zeros(len(self.features), dtype=bool)
+
+    def differs(self, rivals: FloatArray) -> BoolArray:
+        """Return the features in which rivals differ from the sample."""
+        return self.features.by_feature(rivals != self.sample)
 
     def meet(self, rivals: FloatArray, sure: bool) -> None:
         """Take in rivals, and propose the smallest set that hits all."""
-        if (rivals == self.sample).all(axis=1).any():
+        alike = ~self.differs(rivals).any(axis=1)
+        if alike.any():
             # Nothing tells the sample from its rival: not even all features suffice.
-            same = rivals[(rivals == self.sample).all(axis=1)]
+            same = rivals[alike]
             self.state, self.rivals, self.sure = "none", list(same[:1]), [sure]
             return
         self.rivals += list(rivals)
@@ -63,7 +70,8 @@ class _Row:
             self.state = "stopped"
             return
         if self.rivals:
-            hit = smallest_hitting(np.array(self.rivals) != self.sample, self.size, self.limits)
+            sets = self.differs(np.array(self.rivals))
+            hit = smallest_hitting(sets, self.size, self.limits)
             self.size, self.multipliers = hit.size, hit.multipliers
             if hit.mask is None:
                 self.state = "stopped"
@@ -99,18 +107,19 @@ def hit_rivals(
     lower: FloatArray,
     upper: FloatArray,
     effort: Effort,
+    domain: Domain | None = None,
 ) -> Suffices:
     """Return the fewest features that leave no room for another class."""
     margin = prepared.margin_for(table)
     # A margin that was asked for makes rivals of whatever comes closer than that.
     inner = -margin if prepared.asked_margin > 0 else margin
     others = _Others(prepared.region("not", k, inner)[0], prepared.region("not", k, -margin)[0])
-    rows = [_Row(x, effort.limits()) for x in table.values]
-    if others.is_boxes:
+    rows = [_Row(x, effort.limits(), prepared.features) for x in table.values]
+    if others.is_boxes and domain is None:
         for row, low, high in zip(rows, lower, upper, strict=True):
             _meet_boxes(row, others, low, high)
     else:
-        _meet_projected(rows, others, prepared, lower, upper)
+        _meet_projected(rows, others, prepared, lower, upper, domain)
     return _answers(rows)
 
 
@@ -131,7 +140,12 @@ def _meet_boxes(row: _Row, others: _Others, low: FloatArray, high: FloatArray) -
 
 
 def _meet_projected(
-    rows: list[_Row], others: _Others, prepared: Prepared, lower: FloatArray, upper: FloatArray
+    rows: list[_Row],
+    others: _Others,
+    prepared: Prepared,
+    lower: FloatArray,
+    upper: FloatArray,
+    domain: Domain | None,
 ) -> None:
     """Meet the nearest rival that agrees with each proposed set, until there is none."""
     options = replace(prepared.options, unique=False)
@@ -139,11 +153,15 @@ def _meet_projected(
     places = {id(row): i for i, row in enumerate(rows)}
     while waiting:
         here = np.array([places[id(row)] for row in waiting])
+        some = None if domain is None else domain.take(here)
         left = _meet_nearest(
-            waiting, others.sure, True, lower[here], upper[here], prepared, options
+            waiting, others.sure, True, lower[here], upper[here], prepared, options, some
         )
         here = np.array([places[id(row)] for row in left], dtype=np.int64)
-        done = _meet_nearest(left, others.wide, False, lower[here], upper[here], prepared, options)
+        some = None if domain is None else domain.take(here)
+        done = _meet_nearest(
+            left, others.wide, False, lower[here], upper[here], prepared, options, some
+        )
         for row in done:
             row.state = "done"
         waiting = [row for row in waiting if row.state == "open"]
@@ -157,13 +175,15 @@ def _meet_nearest(
     upper: FloatArray,
     prepared: Prepared,
     options: Options,
+    domain: Domain | None,
 ) -> list[_Row]:
     """Let each sample meet its nearest rival; return those for which there is none."""
     if not rows:
         return []
-    x, fixed = np.array([row.sample for row in rows]), np.array([row.mask for row in rows])
+    x, kept = np.array([row.sample for row in rows]), np.array([row.mask for row in rows])
+    fixed = prepared.features.by_column(kept)
     low, high = np.where(fixed, x, lower), np.where(fixed, x, upper)
-    found = project(x, region, prepared.weights, low, high, options)
+    found = project(x, region, prepared.weights, low, high, options, domain=domain)
     none = []
     for j, row in enumerate(rows):
         if found.status[j] == INFEASIBLE:

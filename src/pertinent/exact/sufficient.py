@@ -19,14 +19,17 @@ from numpy.typing import NDArray
 from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.answers import Certified
 from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
+from pertinent.certificate._branch import Boxes, narrow
 from pertinent.certificate._cardinality import ROUNDING
 from pertinent.certificate._proofs import WHOLE
+from pertinent.certificate._reach import pushes, splits_by_feature
 from pertinent.certificate._sufficient import RivalSetProofs, SufficientProofs, worst_case
+from pertinent.domains import Domain
 from pertinent.exact.choices import is_separable
 from pertinent.exact.leaves import is_boxes
+from pertinent.exact.mixed_supports import discrete_domain
 from pertinent.exact.question import ExactQuestion, in_precision_of
 from pertinent.exact.rivals import hit_rivals
-from pertinent.exact.verify import refuse_lattices
 from pertinent.exact.worst import Suffices, keep_worst_case
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.explanation import Positives
@@ -43,11 +46,11 @@ def sufficient(
     The point handed out keeps them and has the others at the baseline, as far as the bounds
     allow: it is one of the points that are all predicted alike.
     """
-    refuse_lattices(prepared, table, 'method="sufficient"')
     _refuse_rules(prepared)
     question = in_precision_of(table, question)
-    lower, upper = sufficient_limits(prepared, table.values, question)
-    n, d = table.values.shape
+    lower, upper = sufficient_limits(prepared, table, question)
+    domain = discrete_domain(prepared, table)
+    n, d = len(table), len(prepared.features)
     mask, found = np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
     proved = np.zeros(n)
     reason: NDArray[np.object_] = np.full(n, None, dtype=object)
@@ -56,12 +59,13 @@ def sufficient(
     for k in np.unique(labels):
         rows = np.flatnonzero(labels == k)
         region, _ = prepared.region("is", int(k), margin)
-        solve = keep_worst_case if _splits(region) else hit_rivals
+        solve = keep_worst_case if _splits(region, domain) else hit_rivals
         _refuse(prepared, region, solve is hit_rivals)
         part = table.take(rows)
-        answer = solve(prepared, part, int(k), lower[rows], upper[rows], question.effort)
+        some = None if domain is None else domain.take(rows)
+        answer = solve(prepared, part, int(k), lower[rows], upper[rows], question.effort, some)
         mask[rows], found[rows], reason[rows] = answer.mask, answer.found, answer.reason
-        certified = _certified(answer, int(k), rows)
+        certified = _certified(answer, int(k), rows, some)
         proved[rows] = certified.certificate.bounds(
             prepared.region(*certified.key, proof_margin(prepared, certified.key[0]))[0],
             part.values,
@@ -70,19 +74,40 @@ def sufficient(
             upper[rows],
         )
         certificates.append(certified)
-    points = np.where(mask, table.values, np.clip(question.baseline, lower, upper))
+    kept = prepared.features.by_column(mask)
+    points = np.where(kept, table.values, _at_rest(prepared, table, question, lower, upper))
     return _result(
         prepared, table, labels, question, points, mask, found, proved, reason, tuple(certificates)
     )
 
 
-def _certified(answer: Suffices, k: int, rows: IntArray) -> Certified:
+def _at_rest(
+    prepared: Prepared,
+    table: Table,
+    question: ExactQuestion,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> FloatArray:
+    """Return the baseline as far as the bounds allow; a category that they do not stays its own."""
+    features = prepared.features
+    near = np.clip(question.baseline, lower, upper)
+    if features.is_plain:
+        return np.asarray(near)
+    categories = np.array([features.is_category(j) for j in range(len(features))], dtype=bool)
+    gone = features.by_feature(near != question.baseline) & categories
+    near = np.where(features.by_column(gone), table.values, near)
+    domain = features.domain()
+    return near if domain is None else domain.completed(near)
+
+
+def _certified(answer: Suffices, k: int, rows: IntArray, domain: Domain | None) -> Certified:
     """Return the proof: the worst case of the class's own rows, or points of other classes."""
     everyone = np.arange(len(rows))
     if answer.rivals is None:
-        block = Block(0, everyone, SufficientProofs(answer.size, answer.extra))
+        block = Block(0, everyone, SufficientProofs(answer.size, answer.extra, domain))
         return Certified(("is", k), rows, Certificate(len(rows), (block,)))
-    block = Block(WHOLE, everyone, RivalSetProofs(answer.size, answer.rivals, answer.extra))
+    proofs = RivalSetProofs(answer.size, answer.rivals, answer.extra, domain)
+    block = Block(WHOLE, everyone, proofs)
     return Certified(("not", k), rows, Certificate(len(rows), (block,)))
 
 
@@ -95,30 +120,45 @@ def proof_margin(prepared: Prepared, kind: str) -> float:
 
 
 def sufficient_limits(
-    prepared: Prepared, samples: FloatArray, question: ExactQuestion
+    prepared: Prepared, table: Table, question: ExactQuestion
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the range in which features may vary: the rules', and else that of the data."""
-    limits = prepared.constraints.limits(prepared.features, samples)
+    """Return the range in which features may vary: the rules', and else that of the data.
+
+    Numbers on a lattice and categories: what of that range is allowed.
+    """
+    features, samples = prepared.features, table.values
+    limits = prepared.constraints.limits(features, table)
     lower, upper = (np.array(np.broadcast_to(limit, samples.shape)) for limit in limits)
+    # Truth values are 0 or 1, and so is each column of a category.
+    binary = np.union1d(table.booleans, [c for group in features.groups for c in group]).astype(int)
+    lower[:, binary] = np.maximum(lower[:, binary], 0.0)
+    upper[:, binary] = np.minimum(upper[:, binary], 1.0)
     if question.ranges is not None:
         lower = np.where(np.isinf(lower), question.ranges[0], lower)
         upper = np.where(np.isinf(upper), question.ranges[1], upper)
-    open_ = np.flatnonzero((np.isinf(lower) | np.isinf(upper)).any(axis=0))
-    if len(open_):
-        names = [prepared.features.names[j] for j in open_[:10]]
+    lower[:, features.hidden], upper[:, features.hidden] = -np.inf, np.inf
+    open_ = (np.isinf(lower) | np.isinf(upper)).any(axis=0) & ~features.hidden
+    if open_.any():
+        names = [features.names[features.owner[j]] for j in np.flatnonzero(open_)[:10]]
         raise InputError(
             'method="sufficient" asks what the other features can do within their bounds, and '
             f"these have none: {names}. Pass data=X_train to take their range from the data, or "
             "Constraints(bounds={...})."
         )
     # The sample itself is always among what may be.
-    return np.minimum(lower, samples), np.maximum(upper, samples)
+    lower, upper = np.minimum(lower, samples), np.maximum(upper, samples)
+    domain = discrete_domain(prepared, table)
+    if domain is None:
+        return lower, upper
+    state = np.zeros((len(table), 0), dtype=np.int8)
+    tight, _ = narrow(domain, Boxes(np.arange(len(table)), lower, upper, state))
+    return tight.lower, tight.upper
 
 
 def holds_whatever(
     prepared: Prepared,
     k: int,
-    sample: FloatArray,
+    table: Table,
     kept: BoolArray,
     limits: tuple[FloatArray, FloatArray],
 ) -> bool | None:
@@ -130,19 +170,25 @@ def holds_whatever(
     ----------
     prepared : Prepared
     k : int
-    sample : ndarray of shape (n_features,)
+    table : Table
+        Of one sample.
     kept : ndarray of bool, shape (n_features,)
-    limits : tuple of ndarray of shape (n_features,)
+    limits : tuple of ndarray of shape (n_columns,)
         Lowest and highest values of the others.
     """
-    low, high = (np.where(kept, sample, limit) for limit in limits)
+    sample, domain = table.values[0], discrete_domain(prepared, table)
+    held = prepared.features.by_column(kept)
+    low, high = (np.where(held, sample, limit) for limit in limits)
     own = prepared.region("is", k, prepared.asked_margin)[0]
-    if _splits(own):
+    if _splits(own, domain):
         # All that the others can push each row by must be less than what it is short of.
-        push, over = worst_case(own.cells[0], sample, low, high)
+        if domain is None:
+            push, over = worst_case(own.cells[0], sample, low, high)
+        else:
+            push, over = pushes(own.cells[0], sample, low, high, domain)
         return bool((over <= ROUNDING * (np.abs(over) + push.sum(axis=1))).all())
     others = prepared.region("not", k, -prepared.asked_margin)[0]
-    if not is_boxes(others):
+    if domain is not None or not is_boxes(others):
         return None
     return not any(
         (np.maximum(low, cell.lower) <= np.minimum(high, cell.upper)).all() for cell in others.cells
@@ -157,8 +203,14 @@ def _refuse_rules(prepared: Prepared) -> None:
         )
 
 
-def _splits(region: Region) -> bool:
-    return len(region) == 1 and is_separable(region.cells[0]) and not region.cells[0].has_bounds
+def _splits(region: Region, domain: Domain | None) -> bool:
+    """Whether there is one cell, and its rows are sums over features."""
+    if len(region) != 1:
+        return False
+    cell = region.cells[0]
+    if domain is not None:
+        return splits_by_feature(cell, domain)
+    return is_separable(cell) and not cell.has_bounds
 
 
 def _refuse(prepared: Prepared, region: Region, by_rivals: bool) -> None:

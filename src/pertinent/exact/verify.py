@@ -62,21 +62,12 @@ def refuse_categories(prepared: Prepared, asked: str) -> None:
     if not prepared.features.is_plain:
         raise InputError(
             f"{asked} chooses among features that are numbers, and this model also takes "
-            'categories or bins. Use method="two-phase" or "strict", or negatives with '
-            'norm="l0" or max_changes, which know them.'
+            'categories or bins. Use method="two-phase" or "exact", which know them.'
         )
 
 
-def refuse_lattices(prepared: Prepared, table: Table, asked: str) -> None:
-    """Say that values which may move must be able to take any number."""
-    refuse_categories(prepared, asked)
-    whole = sorted({*prepared.constraints.lattice(prepared.features), *table.booleans.tolist()})
-    if whole:
-        names = [prepared.features.names[j] for j in whole[:10]]
-        raise InputError(
-            f"{asked} moves values freely, and these are confined to whole numbers or decimals: "
-            f'{names}. Use method="strict", or negatives with norm="l0" or max_changes.'
-        )
+def refuse_blends(prepared: Prepared, asked: str) -> None:
+    """Say that points which are blends of others cannot be chosen feature by feature."""
     if by_sample(prepared.within):
         raise InputError(f"{asked} does not know this kind of plausibility. Leave it out.")
 

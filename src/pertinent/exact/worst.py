@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent._typing import BoolArray, FloatArray
+from pertinent.certificate._reach import corners, pushes, worst_place
+from pertinent.domains import Domain
 from pertinent.exact.choices import _best_alone
 from pertinent.exact.cover import EASY, hard_cover
 from pertinent.exact.question import Effort
@@ -50,29 +52,40 @@ def keep_worst_case(
     lower: FloatArray,
     upper: FloatArray,
     effort: Effort,
+    domain: Domain | None = None,
 ) -> Suffices:
     """Return the fewest features that hold every row in its worst case."""
     margin = prepared.margin_for(table)
     cell = prepared.region("is", k, margin)[0].cells[0]
-    answer = fewest_for(cell, table.values, lower, upper, effort.limits(len(table)))
-    wrong = _refused(prepared, table, k, cell, answer, lower, upper)
+    limits = effort.limits(len(table))
+    answer = fewest_for(worst_gains(cell, table.values, lower, upper, domain), limits)
+    wrong = _refused(prepared, table, k, cell, answer, lower, upper, domain)
     for _ in range(RETRIES):
         if not len(wrong):
             return answer
         margin = grown(prepared, table, margin)
         tight = prepared.region("is", k, margin)[0].cells[0]
-        part = table.take(wrong)
-        again = fewest_for(tight, part.values, lower[wrong], upper[wrong], effort.limits(len(part)))
+        part, some = table.take(wrong), None if domain is None else domain.take(wrong)
+        gains = worst_gains(tight, part.values, lower[wrong], upper[wrong], some)
+        again = fewest_for(gains, effort.limits(len(part)))
         answer.mask[wrong], answer.found[wrong] = again.mask, again.found
-        still = _refused(prepared, part, k, tight, again, lower[wrong], upper[wrong])
+        still = _refused(prepared, part, k, tight, again, lower[wrong], upper[wrong], some)
         wrong = wrong[still]
     answer.found[wrong] = False
     answer.reason[wrong] = "the model's predict disagrees at a worst case of the others"
     return answer
 
 
-def worst_gains(cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray) -> Gains:
+def worst_gains(
+    cell: Cell,
+    x: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    domain: Domain | None = None,
+) -> Gains:
     """Return what fixing each feature takes off each row's worst case."""
+    if domain is not None:
+        return _mixed_gains(cell, x, lower, upper, domain)
     low, high = lower - x, upper - x
     gain = np.maximum(-cell.G[None] * -low[:, None, :], cell.G[None] * high[:, None, :])
     over = row_products(x, cell.G) - cell.h
@@ -86,12 +99,20 @@ def worst_gains(cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray)
     return Gains(np.maximum(gain, 0.0), over + np.maximum(gain, 0.0).sum(axis=2), upper > lower)
 
 
-def fewest_for(
-    cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray, limits: Limits
-) -> Suffices:
+def _mixed_gains(
+    cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray, domain: Domain
+) -> Gains:
+    """Return the same where a feature is a category, bins or a whole number."""
+    parts = [
+        pushes(cell, x[i], lower[i], upper[i], domain.take(np.array([i]))) for i in range(len(x))
+    ]
+    gain, need = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
+    return Gains(gain, need, np.ones((len(x), gain.shape[2]), dtype=bool))
+
+
+def fewest_for(gains: Gains, limits: Limits) -> Suffices:
     """Return the smallest sets for one cell, size by size."""
-    gains = worst_gains(cell, x, lower, upper)
-    n, d = x.shape
+    n, _, d = gains.gain.shape
     least, _ = smallest_size(gains)
     mask, found = np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
     size = np.where(least > gains.usable.sum(axis=1), np.inf, least.astype(float))
@@ -130,11 +151,27 @@ def _refused(
     answer: Suffices,
     lower: FloatArray,
     upper: FloatArray,
+    domain: Domain | None,
 ) -> NDArray[np.int64]:
     """Return the samples for which predict disagrees at the worst case of some linear row."""
     bad = np.zeros(len(table), dtype=bool)
+    kept = prepared.features.by_column(answer.mask)
     for g in cell.G:
         corner = np.where(g > 0, upper, np.where(g < 0, lower, table.values))
-        points = table.as_handed_out(np.where(answer.mask, table.values, corner))
+        if domain is not None:
+            corner = _worst_places(g, table.values, lower, upper, domain)
+        points = table.as_handed_out(np.where(kept, table.values, corner))
         bad |= prepared.predict(table, points) != k
     return np.flatnonzero(bad & answer.found)
+
+
+def _worst_places(
+    g: FloatArray, x: FloatArray, lower: FloatArray, upper: FloatArray, domain: Domain
+) -> FloatArray:
+    """Return where a linear row is largest for each sample, among what is allowed."""
+    out = np.empty_like(x)
+    for i in range(len(x)):
+        one = domain.take(np.array([i]))
+        out[i] = worst_place(g, x[i], corners(one, lower[i], upper[i]))
+    # A number on the edge of two bins has the columns of the one it falls in.
+    return domain.completed(out)
