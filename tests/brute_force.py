@@ -325,25 +325,44 @@ def _highest(piece, x, free, low, high):
     return values.max()
 
 
-def next_sets(pieces_, x, count, by_size):
-    """Return the costs of the best sets of changed features, none containing another."""
-    none, endless = np.full(len(x), -np.inf), np.full(len(x), np.inf)
-    rated = []
-    for mask in masks_of(len(x))[1:]:
-        on = np.flatnonzero(mask)
-        cost = min(closest(piece, x, on, x, none, endless) for piece in pieces_)
-        rated.append((mask, mask.sum() if by_size else cost, cost))
-    rated = [r for r in rated if np.isfinite(r[2])]
+def next_sets(pieces_, x, count, by_size, rest=None, low=-np.inf, high=np.inf):
+    """Return the costs of the best sets of features, none containing another; the others rest."""
+    rest = x if rest is None else rest
+    ends = np.broadcast_to(low, len(x)), np.broadcast_to(high, len(x))
+
+    def cost_of(mask):
+        return min(closest(piece, x, np.flatnonzero(mask), rest, *ends) for piece in pieces_)
+
+    if by_size:
+        return _next_by_size(cost_of, len(x), count)
+    rated = [(mask, cost_of(mask)) for mask in masks_of(len(x))]
+    rated = [r for r in rated if np.isfinite(r[1])]
     # A set that costs as much as one it contains does not need its further features.
     needed = [
         r
         for r in rated
         if not any(
-            (o[0] <= r[0]).all() and o[0].sum() < r[0].sum() and o[2] <= r[2] + 1e-7 for o in rated
+            (o[0] <= r[0]).all() and o[0].sum() < r[0].sum() and o[1] <= r[1] + 1e-7 for o in rated
         )
     ]
     chosen = []
-    for mask, _, cost in sorted(needed, key=lambda r: (round(r[1], 7), r[2])):
+    for mask, cost in sorted(needed, key=lambda r: r[1]):
         if not any((other <= mask).all() for other, _ in chosen):
             chosen.append((mask, cost))
+    return [cost for _, cost in chosen[:count]]
+
+
+def _next_by_size(cost_of, d, count):
+    """Return the costs of sets in order of size, then cost; none contains a smaller one."""
+    masks, chosen = masks_of(d), []
+    for size in range(d + 1):
+        if len(chosen) >= count:
+            break
+        smaller = [mask for mask, _ in chosen]
+        rated = [
+            (mask, cost_of(mask))
+            for mask in masks[masks.sum(axis=1) == size]
+            if not any((other <= mask).all() for other in smaller)
+        ]
+        chosen += sorted((r for r in rated if np.isfinite(r[1])), key=lambda r: r[1])
     return [cost for _, cost in chosen[:count]]
