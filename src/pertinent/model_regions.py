@@ -72,6 +72,7 @@ class ModelRegions:
         self.classes = model_classes(self.model)
         self._regions: dict[tuple[str, int, float], tuple[Region, IntArray]] = {}
         self._plain_regions: dict[int, Region] = {}
+        self._bases: dict[int, Region] = {}
         self._sizes: dict[tuple[str, int], TermSizes | None] = {}
         self._sure: dict[tuple[str, int], SureRows | None] = {}
         self._plain: Self | None = None
@@ -272,10 +273,13 @@ class ModelRegions:
         The latter counts in units that do not depend on those of the features.
         """
         label = self.classes.tolist()[k]
-        region = self._region_of(self.model, label, margin)
-        if margin == 0 or self.asked_margin > 0:
-            return region
-        return evened(self._region_of(self.model, label, 0.0), region, margin)
+        if self.asked_margin > 0:
+            return self._region_of(self.model, label, margin)
+        if k not in self._bases:
+            self._bases[k] = self._region_of(self.model, label, 0.0)
+        if margin == 0:
+            return self._bases[k]
+        return evened(self._bases[k], self._region_of(self.model, label, margin), margin)
 
     def others(self, k: int, margin: float) -> tuple[Region, IntArray]:
         """Return the regions of all classes but one, and the class of each cell."""
