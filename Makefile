@@ -97,7 +97,7 @@ bench-lvq-accuracy: $(VENV)/.stamp-test ## Our GMLVQ beside sklvq and sklearn-lv
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.lvq_accuracy
 
 bench-lvq-training: $(VENV)/.stamp-test ## Train GLVQ, GMLVQ and LGMLVQ on 60,000 x 784 samples
-	$(BIN)/python -m benchmarks.lvq_training --settle
+	$(BIN)/python -m benchmarks.lvq_training
 
 bench-lvq: $(VENV)/.stamp-test ## Time prototype models against the paper's loop; 1-NN up to 10,000 points
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.lvq

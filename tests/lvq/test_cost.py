@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pertinent.lvq import _cost
 from pertinent.lvq._cost import GLVQCost, Layout, relative_difference, squared_distances
 from pertinent.lvq._training import Packing, normalised_objective
 
@@ -66,6 +67,14 @@ def cost_by_definition(X, y, layout, prototypes, omegas):
     return total / len(X)
 
 
+@pytest.fixture(params=["as it is", "by triangular factors"])
+def way(request, monkeypatch):
+    """Large square omegas are measured by their triangular factors; here small ones are, too."""
+    if request.param == "by triangular factors":
+        monkeypatch.setattr(_cost, "LARGE", 1)
+
+
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("metric", METRICS)
 def test_cost_is_its_definition(metric):
     X, y, layout, prototypes, omegas = random_problem(metric)
@@ -73,6 +82,7 @@ def test_cost_is_its_definition(metric):
     assert cost == pytest.approx(cost_by_definition(X, y, layout, prototypes, omegas), rel=1e-6)
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("metric", METRICS)
 def test_gradient_is_the_slope_of_the_cost(metric):
     X, y, layout, prototypes, omegas = random_problem(metric)
@@ -164,3 +174,21 @@ def test_squared_distances_are_never_negative():
     distances = squared_distances(Z, Z)
     assert (distances >= 0).all()
     np.testing.assert_allclose(distances, ((Z[:, None] - Z) ** 2).sum(axis=2), atol=1e-9)
+
+
+@pytest.mark.parametrize("prototype_omega", [ONE_FOR_ALL, ONE_EACH, CLASSES])
+def test_triangular_factors_change_nothing_but_rounding(prototype_omega, monkeypatch):
+    rng = np.random.default_rng(0)
+    d = _cost.LARGE + 2
+    X, y = rng.normal(size=(400, d)) / np.sqrt(d), rng.integers(3, size=400)
+    layout = Layout(CLASSES, prototype_omega)
+    omegas = rng.normal(size=(layout.n_omegas, d, d)) / d
+    omegas[0, :, 5:9] = 0.0  # features that do not count: the factor is singular
+    prototypes = 0.1 * rng.normal(size=(6, d))
+    cost = GLVQCost(X, y, layout, STEEPNESS, chunk_bytes=10**6)  # several chunks
+    quick = cost(prototypes, omegas)
+    monkeypatch.setattr(_cost, "LARGE", 10 * d)
+    plain = cost(prototypes, omegas)
+    assert quick.cost == pytest.approx(plain.cost, rel=1e-13)
+    for one, two in ((quick.prototypes, plain.prototypes), (quick.omegas, plain.omegas)):
+        np.testing.assert_allclose(one, two, rtol=0, atol=1e-13 * np.abs(two).max())

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dsyrk, dtrmm
 from scipy.special import expit
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
@@ -38,6 +39,9 @@ DEGENERACY = 1e-9
 # Working memory of the cost: the samples are visited in chunks of about this size. It has to hold
 # a few hundred samples for fast matrix products; beyond that, larger chunks are not faster.
 CHUNK_BYTES = 16 * 2**20
+
+# From this many features on, square omegas are measured by their triangular factors.
+LARGE = 128
 
 
 @dataclass(frozen=True)
@@ -93,17 +97,27 @@ class GLVQCost:
     def __call__(self, prototypes: FloatArray, omegas: FloatArray | None = None) -> CostGradient:
         """Return cost and gradient; ``omegas=None`` stands for the Euclidean metric."""
         n_samples = len(self.X)
+        factors = _triangular_factors(omegas)
         sums = _Sums.zeros(prototypes, omegas)
-        step = self._chunk_rows(prototypes, omegas)
+        step = self._chunk_rows(prototypes, omegas, factors is not None)
         for start in range(0, n_samples, step):
             chunk = slice(start, start + step)
-            self._add(sums, self.X[chunk], self.y[chunk], prototypes, omegas)
+            if factors is None:
+                self._add(sums, self.X[chunk], self.y[chunk], prototypes, omegas)
+            else:
+                self._add_by_factors(sums, self.X[chunk], self.y[chunk], prototypes, factors)
+        if factors is not None:
+            sums.project_moments(omegas)
         sums.divide(n_samples)
         return _gradient(sums, self.layout, prototypes, omegas)
 
-    def _chunk_rows(self, prototypes: FloatArray, omegas: FloatArray | None) -> int:
+    def _chunk_rows(
+        self, prototypes: FloatArray, omegas: FloatArray | None, by_factors: bool = False
+    ) -> int:
         n_prototypes, n_features = prototypes.shape
         projected = 0 if omegas is None else omegas.shape[0] * omegas.shape[1]
+        if by_factors:
+            projected = 2 * n_features  # one metric at a time
         floats_per_row: int = projected + n_features + 6 * n_prototypes
         return max(1, self.chunk_bytes // (8 * floats_per_row))
 
@@ -125,6 +139,39 @@ class GLVQCost:
         if sums.projections is not None:
             for k, members in self.layout.groups():
                 sums.projections[k] += _weighted_product(C[:, members].sum(axis=1), projected[k], X)
+
+    def _add_by_factors(
+        self,
+        sums: _Sums,
+        X: FloatArray,
+        y: IntArray,
+        prototypes: FloatArray,
+        factors: list[FloatArray],
+    ) -> None:
+        """Add samples to the sums, for square omegas: half the work.
+
+        With ``omega = Q R``, R triangular, ``|omega x| = |R x|``; and the sum of
+        ``c_i (omega x_i) x_i'`` is omega times the symmetric ``S = sum_i c_i x_i x_i'``. Each takes
+        half as many products as one with a full matrix.
+        """
+        distances = np.empty((len(X), len(prototypes)))
+        for k, members in self.layout.groups():
+            Z, V = dtrmm(1.0, factors[k], X.T).T, prototypes[members] @ factors[k].T
+            distances[:, members] = squared_distances(Z, V)
+        own_class = y[:, None] == self.layout.prototype_class
+        cost, C = _cost_and_derivatives(distances, own_class, self.steepness)
+        sums.cost += float(cost.sum())
+        sums.weights += C.sum(axis=0)
+        sums.samples += C.T @ X
+        assert sums.projections is not None
+        for k, members in self.layout.groups():
+            c = C[:, members].sum(axis=1)
+            for sign in (1.0, -1.0):
+                rows = np.flatnonzero(sign * c > 0.0)
+                if len(rows):
+                    scaled = X[rows] * np.sqrt(np.abs(c[rows]))[:, None]
+                    # Fills the lower triangle, seen in C's order of rows.
+                    dsyrk(sign, scaled.T, 1.0, sums.projections[k].T, overwrite_c=1)
 
 
 @dataclass
@@ -149,12 +196,27 @@ class _Sums:
             projections=None if omegas is None else np.zeros_like(omegas),
         )
 
+    def project_moments(self, omegas: FloatArray | None) -> None:
+        """Turn the lower triangles of ``S_k`` into ``omega_k S_k``."""
+        assert omegas is not None
+        assert self.projections is not None
+        for omega, moments in zip(omegas, self.projections, strict=True):
+            lower = np.tril(moments)
+            moments[:] = omega @ (lower + np.tril(moments, -1).T)
+
     def divide(self, n_samples: int) -> None:
         self.cost /= n_samples
         self.weights /= n_samples
         self.samples /= n_samples
         if self.projections is not None:
             self.projections /= n_samples
+
+
+def _triangular_factors(omegas: FloatArray | None) -> list[FloatArray] | None:
+    """Return R of ``omega = Q R`` for each omega, None unless they are large and square."""
+    if omegas is None or omegas.shape[2] < LARGE or omegas.shape[1] != omegas.shape[2]:
+        return None
+    return [np.asfortranarray(np.linalg.qr(omega, mode="r")) for omega in omegas]
 
 
 def _project_and_measure(
