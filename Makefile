@@ -41,10 +41,13 @@ test-slow: $(VENV)/.stamp-test ## Run the tests that take minutes each
 test-engines: .venv-engines/.stamp ## Test Ray and Spark on local clusters; Spark needs a JDK
 	$(ONE_THREAD) .venv-engines/bin/python -m pytest -m engines $(PYTEST_ARGS) tests/scale
 
-test-lvq-peers: ## Test our regions on models fitted by sklvq and sklearn-lvq, in their environment
+test-lvq-peers: ## Test our regions on models fitted by sklvq, sklearn-lvq and prosemble
 	@$(MAKE) --no-print-directory .venv-peers/lvq PEER="$(LVQ_PEERS)"
 	.venv-peers/lvq/bin/pip install --quiet --disable-pip-version-check narwhals highspy clarabel
 	$(ONE_THREAD) PYTHONPATH=src .venv-peers/lvq/bin/python tests/models/lvq_peers.py
+	@$(MAKE) --no-print-directory .venv-peers/prosemble \
+		PEER="prosemble==2.4.0 jax chex optax scikit-learn narwhals highspy clarabel"
+	$(ONE_THREAD) PYTHONPATH=src .venv-peers/prosemble/bin/python tests/models/lvq_peers.py --prosemble
 
 test-browser: $(VENV)/.stamp-browser ## Test the report in a browser; needs an installed Chromium
 	$(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/browser

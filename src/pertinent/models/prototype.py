@@ -17,6 +17,9 @@ from pertinent.models.registry import class_index, model_classes, register_model
 from pertinent.regions import Region
 from pertinent.winners import MetricRegion, Scores, WinnerRegion
 
+#: The smallest margin of models that compute in single precision, whatever they are given.
+SINGLE = 1e-6
+
 
 def nearest_region(
     prototypes: FloatArray,
@@ -211,6 +214,43 @@ def sklearn_lvq_lgmlvq_region(model: Foreign, label: Any, margin: float) -> Regi
         places = [model_classes(model).tolist().index(c) for c in np.asarray(model.c_w_).tolist()]
         omegas = [omegas[place] for place in places]
     return local_region(_floats(model.w_), np.stack(omegas), own, margin)
+
+
+@register_model("prosemble.models.glvq.GLVQ", subclasses=False)
+def prosemble_glvq_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Return the region of prosemble's GLVQ (its distance must be the squared Euclidean one)."""
+    distance = getattr(model.distance_fn, "__name__", repr(model.distance_fn))
+    if distance != "squared_euclidean_distance_matrix":
+        raise UnsupportedModelError(
+            f"GLVQ(distance_fn={distance}): supported is the default, the squared Euclidean one."
+        )
+    own = _is_label(model.prototype_labels_, label)
+    return first_nearest_region(_floats(model.prototypes_), own, _single(margin))
+
+
+@register_model("prosemble.models.matrix_lvq.GMLVQ", subclasses=False)
+def prosemble_gmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Return the region of prosemble's GMLVQ, whose omega has features as rows."""
+    own = _is_label(model.prototype_labels_, label)
+    return first_nearest_region(
+        _floats(model.prototypes_), own, _single(margin), _floats(model.omega_).T
+    )
+
+
+@register_model("prosemble.models.local_matrix_lvq.LGMLVQ", subclasses=False)
+def prosemble_lgmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Return the region of prosemble's LGMLVQ, with one matrix a prototype."""
+    own = _is_label(model.prototype_labels_, label)
+    omegas = _floats(model.omegas_).transpose(0, 2, 1)
+    return local_region(_floats(model.prototypes_), omegas, own, _single(margin))
+
+
+def _single(margin: float) -> float:
+    """Return a margin that covers the rounding of a model that computes in single precision.
+
+    The last bit of such a model's distances depends on the other samples of the batch.
+    """
+    return float(np.sign(margin) * max(abs(margin), SINGLE))
 
 
 def _floats(array: Any) -> FloatArray:

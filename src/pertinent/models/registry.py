@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -128,7 +129,8 @@ def class_index(model: Foreign, label: Any) -> int:
 
 
 def _require_fitted(model: Foreign) -> None:
-    if not hasattr(model, "fit"):
+    # Of others scikit-learn cannot tell; they have no classes_ then, see `model_classes`.
+    if not hasattr(model, "fit") or not isinstance(model, BaseEstimator):
         return
     try:
         check_is_fitted(model)
