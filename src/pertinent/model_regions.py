@@ -29,6 +29,7 @@ from pertinent.models.pipeline import mixes_features
 from pertinent.plausibility import Densities, Hulls
 from pertinent.projection import Options
 from pertinent.regions import Region
+from pertinent.winners import MetricRegion
 
 #: With more classes than this, to look at all their regions costs more than it saves.
 MANY = 12
@@ -279,7 +280,11 @@ class ModelRegions:
             self._bases[k] = self._region_of(self.model, label, 0.0)
         if margin == 0:
             return self._bases[k]
-        return evened(self._bases[k], self._region_of(self.model, label, margin), margin)
+        region = self._region_of(self.model, label, margin)
+        # Items with metrics of their own know what lies outside, their cells alone do not.
+        if isinstance(region, MetricRegion):
+            return region
+        return evened(self._bases[k], region, margin)
 
     def others(self, k: int, margin: float) -> tuple[Region, IntArray]:
         """Return the regions of all classes but one, and the class of each cell."""

@@ -1,7 +1,7 @@
 """Real fitted models of other LVQ packages before our regions: ``make test-lvq-peers``.
 
 sklvq and sklearn-lvq need a scikit-learn of 2022, and prosemble (``--prosemble``) needs JAX, so
-this runs in environments of their own, with ours on the path. Every model is fitted by its own package;
+this runs in environments of their own, with ours on the path. Every model is fitted by its package;
 its regions must agree with its own ``predict`` on thousands of points, those close to the boundary
 included, and every answer must be predicted as said.
 
