@@ -132,11 +132,22 @@ def test_nothing_is_claimed_where_a_registered_map_is_wrong(rng):
 
     X = rng.normal(size=(200, 2))
     model = make_pipeline(Mixer(), LogisticRegression()).fit(X, X[:, 0] - X[:, 1] > 0.2)
-    found = pertinent.pertinent_negatives(model, X)
     region = pertinent.decision_region(model, True)
     misplaced = region.contains(X) != model.predict(X)
     assert misplaced.any()
-    assert not set(found.status[misplaced]) & {"optimal", "infeasible"}
+    some = np.concatenate([np.flatnonzero(misplaced)[:10], np.flatnonzero(~misplaced)[:10]])
+    for found in (
+        pertinent.pertinent_negatives(model, X[some]),
+        pertinent.pertinent_negatives(model, X[some], norm="l0", alternatives=1),
+        pertinent.pertinent_negatives(model, X[some], max_changes=1),
+        *(
+            pertinent.pertinent_positives(model, X[some], method=method, data=X)
+            for method in ("two-phase", "strict", "exact", "sufficient")
+        ),
+    ):
+        assert not set(found.status[:10]) & {"optimal", "infeasible"}
+        assert (found.bound[:10] == 0).all()
+        assert not any(other.proved for listed in found.alternatives[:10] for other in listed)
 
 
 def test_a_relation_may_ask_a_binned_number_to_go_far():

@@ -15,7 +15,7 @@ from pertinent.exact.counted import counted_negatives, is_mixed
 from pertinent.exact.fewest import Ask, Fewest, fewest_features
 from pertinent.exact.mixed_supports import discrete_domain, fewest_mixed
 from pertinent.exact.question import Effort
-from pertinent.exact.verify import refuse_blends
+from pertinent.exact.verify import doubted, refuse_blends
 from pertinent.exceptions import InputError
 from pertinent.explanation import Negatives, overwritten
 from pertinent.features import Table
@@ -68,6 +68,12 @@ def few_changes(
     prepared: Prepared, table: Table, labels: IntArray, question: FewChanges
 ) -> Negatives:
     """Return negatives by the number of their changes, and as many alternatives as asked for."""
+    return doubted(prepared, _few_changes(prepared, table, labels, question))
+
+
+def _few_changes(
+    prepared: Prepared, table: Table, labels: IntArray, question: FewChanges
+) -> Negatives:
     if question.norm == "l0":
         question = replace(question, max_changes=_fewer(prepared, question))
         if is_mixed(prepared, table) and not question.alternatives:

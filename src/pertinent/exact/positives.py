@@ -8,7 +8,7 @@ from pertinent._typing import IntArray
 from pertinent.exact.fewest import Ask, fewest_features
 from pertinent.exact.mixed_supports import discrete_domain, fewest_mixed
 from pertinent.exact.question import ExactQuestion, in_precision_of
-from pertinent.exact.verify import refuse_blends
+from pertinent.exact.verify import doubted, refuse_blends
 from pertinent.explanation import Positives
 from pertinent.features import Table
 from pertinent.positive import positive_limits
@@ -47,7 +47,7 @@ def exact(prepared: Prepared, table: Table, labels: IntArray, question: ExactQue
     away = np.abs(found.points - question.baseline) > question.off_tol
     kept = found.found[:, None] & prepared.features.by_feature(away)
     size = np.where(found.found, kept.sum(axis=1).astype(float), np.nan)
-    return Positives(
+    positives = Positives(
         table=table,
         classes=prepared.classes,
         values=found.points,
@@ -69,3 +69,4 @@ def exact(prepared: Prepared, table: Table, labels: IntArray, question: ExactQue
         method="exact",
         alternatives=found.alternatives,
     )
+    return doubted(prepared, positives)

@@ -24,7 +24,7 @@ from pertinent.exact.alternative import UNIQUE, UNKNOWN, Alternative, uniqueness
 from pertinent.exact.choices import Choices, Folded, folded_choices, strict_choices
 from pertinent.exact.question import ExactQuestion, in_precision_of
 from pertinent.exact.smallest import further_supports, smallest_supports
-from pertinent.exact.verify import REFUSED, grown, judge, refuse_categories
+from pertinent.exact.verify import REFUSED, doubted, grown, judge, refuse_categories
 from pertinent.exceptions import InputError
 from pertinent.explanation import Positives
 from pertinent.features import Table
@@ -56,6 +56,7 @@ def strict(
     search = _Attempts(prepared, table, labels, question, choices, lower, upper)
     search.run()
     positives = search.result()
+    positives = doubted(prepared, positives)
     if question.fallback:
         positives = with_fallback(prepared, positives, question)
     return positives

@@ -30,6 +30,7 @@ from pertinent.exact.leaves import is_boxes
 from pertinent.exact.mixed_supports import discrete_domain
 from pertinent.exact.question import ExactQuestion, in_precision_of
 from pertinent.exact.rivals import hit_rivals
+from pertinent.exact.verify import doubted
 from pertinent.exact.worst import Suffices, keep_worst_case
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.explanation import Positives
@@ -76,9 +77,10 @@ def sufficient(
         certificates.append(certified)
     kept = prepared.features.by_column(mask)
     points = np.where(kept, table.values, _at_rest(prepared, table, question, lower, upper))
-    return _result(
+    positives = _result(
         prepared, table, labels, question, points, mask, found, proved, reason, tuple(certificates)
     )
+    return doubted(prepared, positives)
 
 
 def _at_rest(

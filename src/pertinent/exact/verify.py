@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.answers import into_bounds
+from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.exceptions import InputError
+from pertinent.explanation import Negatives, Positives
 from pertinent.features import Table
 from pertinent.plausibility.judge import by_sample
 from pertinent.prepared import GROWTH, Prepared
@@ -75,3 +78,37 @@ def refuse_blends(prepared: Prepared, asked: str) -> None:
 def grown(prepared: Prepared, table: Table, used: float) -> float:
     """Return the margin of the next attempt: first what rounding needs, then ever more."""
     return max(prepared.margin_for(table), used * GROWTH)
+
+
+R = TypeVar("R", Positives, Negatives)
+
+
+def doubted(prepared: Prepared, results: R) -> R:
+    """Return the results with nothing claimed where a region does not hold its own sample.
+
+    See `Prepared.doubt`: what the model predicts there is its own rounding, and proofs about its
+    region prove nothing.
+    """
+    if not prepared.may_fold_badly or not len(results):
+        return results
+    rows = prepared.misplaced(results.table)
+    if not rows.any():
+        return results
+    status, reason = results.status_code.copy(), results.reason.copy()
+    gone = rows & (status == INFEASIBLE)
+    status[rows & (status == OPTIMAL)] = FEASIBLE
+    status[gone] = FAILED
+    reason[gone] = "the model's regions and its predict disagree on this very sample"
+    others = tuple(
+        tuple(replace(other, proved=False) for other in listed) if rows[i] else listed
+        for i, listed in enumerate(results.alternatives)
+    )
+    changes: dict[str, Any] = {
+        "status_code": status,
+        "reason": reason,
+        "alternatives": others,
+        "unique_code": np.where(rows, -1, results.unique_code).astype(np.int8),
+        "bound": np.where(rows, 0.0, results.bound),
+        "closeness_bound": np.where(rows, 0.0, results.closeness_bound),
+    }
+    return replace(results, **changes)
