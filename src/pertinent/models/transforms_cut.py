@@ -77,8 +77,10 @@ def _cut_one(
 
 def _group_of(columns: Columns, inputs: IntArray) -> IntArray | None:
     """Return the group of 0 and 1 that all inputs belong to, if there is one."""
+    first, last = inputs.min(), inputs.max()
     for group in columns.features.groups:
-        if np.isin(inputs, group).all():
+        # Both are sorted: most groups lie elsewhere, which is seen at once.
+        if group[0] <= first and last <= group[-1] and np.isin(inputs, group).all():
             return group
     return None
 
