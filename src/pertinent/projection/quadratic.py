@@ -35,6 +35,8 @@ from pertinent.regions import Quadratic
 RADIUS = 1 - 4e-5
 #: Parts of the simplex a proof may look at: first try, last try, each step of the bisection.
 FIRST, LAST, BISECTION = 60, 100, 20
+#: The last try for a single row (two classes), which its own multiplier proves if anything does.
+LAST_OF_TWO = 3000
 BISECTION_STEPS = 7
 IMPROVEMENTS = 50
 
@@ -182,7 +184,7 @@ class _RowSearch:
             return
         if self.best is None:
             self._prove_empty()
-        elif not self.prove(LAST):
+        elif not self.prove(LAST_OF_TWO if self.local.n_rows == 1 else LAST):
             self.bisect()
 
     def prove(self, budget: int) -> bool:
