@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from joblib import effective_n_jobs, parallel_config
 
+from pertinent._parallel import in_parallel
 from pertinent._threads import one_thread
 from pertinent.exceptions import InputError
 from pertinent.features import Table
@@ -49,16 +51,15 @@ def in_batches(
     side_by_side = effective_n_jobs(n_jobs) if n_jobs != 1 and len(table) > 1 else 1
     size = batch_size or _default_size(table, pieces, side_by_side)
     slices = list(_slices(len(table), size))
-    jobs = ((solve, table.take(rows), rows) for rows in slices)
+    jobs = ((table.take(rows), rows) for rows in slices)
     if len(slices) == 1:
         # One batch: the pieces of a class may be solved in parallel instead.
-        parts = (_among_pieces(n_jobs, *job) for job in jobs)
+        parts = (_among_pieces(n_jobs, solve, *job) for job in jobs)
     elif side_by_side == 1:
-        parts = (_limited(*job) for job in jobs)
+        parts = (_limited(solve, *job) for job in jobs)
     else:
         # Few batches wait at a time: the generator hands them out as others are done.
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-        parts = parallel(delayed(_limited)(*job) for job in jobs)
+        parts = in_parallel(partial(_limited, solve), jobs, n_jobs)
     for rows, part in zip(slices, parts, strict=True):
         if progress is not None:
             progress(rows.stop, len(table))

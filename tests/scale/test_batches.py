@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 import pertinent
+from pertinent._parallel import WINDOW, in_parallel
 from pertinent._threads import one_thread
 from pertinent.lvq import LGMLVQ
 
@@ -42,22 +43,22 @@ def test_any_batch_size_gives_the_same_bytes(explainer, samples, batch_size):
     assert same(explainer.explain(samples, batch_size=batch_size), whole)
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", ["sequential", "threading", "loky", "multiprocessing"])
 def test_joblib_decides_where_batches_run(explainer, samples, backend):
     whole = explainer.explain(samples)
     with joblib.parallel_config(backend=backend, n_jobs=2):
-        assert same(explainer.explain(samples, batch_size=20), whole)
+        assert same(explainer.explain(samples, batch_size=8), whole)  # more than one window
 
 
 def test_parallel_config_is_seen(explainer, samples, monkeypatch):
     used = []
-    inner = pertinent.batches.Parallel
+    inner = pertinent._parallel.Parallel
 
     def parallel(**settings):
         used.append(inner(**settings))
         return used[-1]
 
-    monkeypatch.setattr(pertinent.batches, "Parallel", parallel)
+    monkeypatch.setattr(pertinent._parallel, "Parallel", parallel)
     explainer.explain(samples, batch_size=50)
     assert not used
     with joblib.parallel_config(backend="threading", n_jobs=3):
@@ -108,6 +109,21 @@ def test_linear_algebra_gets_one_thread_and_its_own_back():
         assert threads() == before
 
 
+def test_few_jobs_wait_for_a_backend_that_answers_all_at_once():
+    begun = []
+
+    def jobs():
+        for k in range(3 * WINDOW):
+            begun.append(k)
+            yield (k,)
+
+    with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
+        answers = in_parallel(lambda k: k * k, jobs())
+        assert next(answers) == 0
+        assert len(begun) == WINDOW
+        assert [0, *answers] == [k * k for k in range(3 * WINDOW)]
+
+
 def test_the_pieces_of_one_row_may_be_solved_on_several_cores():
     """Curved pieces are slow one by one; where they are solved changes no bit."""
     X, y = load_wine(return_X_y=True)
@@ -115,10 +131,12 @@ def test_the_pieces_of_one_row_may_be_solved_on_several_cores():
     with pytest.warns(ConvergenceWarning):  # a short fit will do
         model = LGMLVQ(2, max_iter=20, random_state=0).fit(X, y)
     alone = pertinent.pertinent_negatives(model, X[:1])
-    apart = pertinent.pertinent_negatives(model, X[:1], n_jobs=2)
     assert alone.found.all()
-    assert alone.values.tobytes() == apart.values.tobytes()
-    assert alone.bound.tobytes() == apart.bound.tobytes()
+    for backend in ("loky", "multiprocessing"):
+        with joblib.parallel_config(backend=backend):
+            apart = pertinent.pertinent_negatives(model, X[:1], n_jobs=2)
+        assert alone.values.tobytes() == apart.values.tobytes()
+        assert alone.bound.tobytes() == apart.bound.tobytes()
 
 
 def test_jobs_share_few_rows_too():

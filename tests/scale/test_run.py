@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import joblib
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
@@ -130,9 +131,11 @@ def test_going_on_does_only_what_is_left(work, job, tmp_path):
     assert content(tmp_path) == before
 
 
-def test_jobs_write_the_same_bytes(work, job, tmp_path):
+@pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
+def test_jobs_write_the_same_bytes(work, job, tmp_path, backend):
     run(job, work / "data", tmp_path / "one", batch_rows=80)
-    run(job, work / "data", tmp_path / "two", batch_rows=80, n_jobs=2)
+    with joblib.parallel_config(backend=backend):
+        run(job, work / "data", tmp_path / "two", batch_rows=80, n_jobs=2)
     assert content(tmp_path / "one") == content(tmp_path / "two")
 
 

@@ -16,9 +16,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 
 import pertinent
+from pertinent._parallel import in_parallel
 from pertinent.batches import Progress
 from pertinent.exceptions import InputError
 from pertinent.scale.arrow import explain_batches, kept_columns
@@ -151,8 +152,7 @@ def _work(
         for part, batch in batches:
             yield _write_part(job, part, batch, folder)
     else:
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator", pre_dispatch="2*n_jobs")
-        yield from parallel(delayed(_write_part)(job, *one, folder) for one in batches)
+        yield from in_parallel(_write_part, ((job, *one, folder) for one in batches), n_jobs)
 
 
 def _write_part(job: Job, part: Part, batch: pa.RecordBatch, folder: Path) -> Part:
