@@ -52,6 +52,7 @@ def in_batches(
     size = batch_size or _default_size(table, pieces, side_by_side)
     slices = list(_slices(len(table), size))
     jobs = ((table.take(rows), rows) for rows in slices)
+    parts: Iterator[P]
     if len(slices) == 1:
         # One batch: the pieces of a class may be solved in parallel instead.
         parts = (_among_pieces(n_jobs, solve, *job) for job in jobs)
