@@ -248,11 +248,15 @@ def test_a_point_must_be_clear_of_all_that_is_added_up():
     """Scores near 1000 that differ by 1e-4: less than their rounding in single precision."""
     near = sure_rows(*(decision_region(linear([[1000.0], [1000.5]], [0, 0]), 1, m) for m in (0, 1)))
     assert near is not None
-    np.testing.assert_array_equal(near.hold(np.array([[1e-9], [1.0], [-1.0]])), [True, True, False])
+    np.testing.assert_array_equal(
+        near.hold(np.array([[1e-9], [1.0], [-1.0]]), single=True), [True, True, False]
+    )
     tied = linear([[1000.0, 1.0], [1000.0, 1.0001], [0.0, 0.0]], [0.0, 0.0, 0.0])
     rows = sure_rows(*(decision_region(tied, 1, m) for m in (0, 1)))
     assert rows is not None
-    np.testing.assert_array_equal(rows.hold(np.array([[0.0, 1.0], [1.0, 1.0]])), [True, False])
+    np.testing.assert_array_equal(
+        rows.hold(np.array([[0.0, 1.0], [1.0, 1.0]]), single=True), [True, False]
+    )
 
 
 #: How many powers of 2 a feature's unit may change by: more, and QDA itself fits another model.
@@ -312,3 +316,25 @@ def test_a_margin_asked_for_is_in_units_of_the_slope():
         cell = decision_region(model, label).cells[0]
         for row in cell.quadratics:
             assert row.value(point[None])[0] <= -1e-2 * row.scale() * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("seed", [2, 5, 11, 23])
+@pytest.mark.parametrize("shared", [0.0, 1e5])
+def test_double_precision_is_valid_in_every_company(seed, shared):
+    """Bounds far from the samples, and scores that share a large part: sums round by more."""
+    rng = np.random.default_rng(seed)
+    d, classes = 12, int(rng.choice([1, 3, 5]))
+    W = rng.normal(size=(classes, d)) + (shared * rng.normal(size=d) if classes > 1 else 0.0)
+    model, X = linear(W, rng.normal(size=classes)), rng.normal(size=(20, d))
+    far = 10.0 ** rng.choice([3, 5, 7])
+    rules = pertinent.Constraints(bounds={0: (far, 1.5 * far)})
+    for constraints in (None, rules):
+        many = pertinent.pertinent_negatives(model, X, constraints=constraints)
+        alone = pertinent.pertinent_negatives(model, X, constraints=constraints, batch_size=1)
+        assert many.values.tobytes() == alone.values.tobytes()
+        assert many.objective.tobytes() == alone.objective.tobytes()
+        own = model.predict(X)
+        steady = (in_every_company(model, X) == own).all(axis=0)
+        seen = in_every_company(model, many.points)[:, many.found & steady]
+        assert (seen == many.target[many.found & steady]).all()
+        assert many.found[steady].mean() > 0.5

@@ -33,12 +33,14 @@ STEP = 2.0**-10
 class TermSizes:
     """The size of each row's terms, in units of that row's margin.
 
-    ``scores`` are the terms of the scores whose difference a row is (`Cell.terms`).
+    ``scores`` and ``offsets`` are the terms of the scores whose difference a row is (see
+    `Cell.terms`).
     """
 
     linear: FloatArray
     constant: FloatArray
     scores: FloatArray
+    offsets: FloatArray
     curved: tuple[tuple[Quadratic, float], ...]
 
     def of(self, centers: FloatArray) -> FloatArray:
@@ -48,9 +50,15 @@ class TermSizes:
 
     def of_scores(self, centers: FloatArray) -> FloatArray:
         """Return the same with the scores' own terms, which may cancel in a row."""
-        sizes = np.column_stack([np.abs(centers), np.ones(len(centers))])
-        worst = row_products(sizes, self.scores).max(axis=1, initial=0.0)
-        return self._with_curved(worst, centers)
+        worst = row_products(np.abs(centers), self.scores) + self.offsets
+        return self._with_curved(worst.max(axis=1, initial=0.0), centers)
+
+    def growth(self, weights: FloatArray) -> float:
+        """Return by how much sizes grow at most for each unit of cost; no limit if curved."""
+        if self.curved:
+            return np.inf
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.nan_to_num(self.scores / weights, nan=0.0).max(initial=0.0))
 
     def _with_curved(self, worst: FloatArray, centers: FloatArray) -> FloatArray:
         for row, unit in self.curved:
@@ -77,8 +85,9 @@ def term_sizes(plain: Region, tight: Region) -> TermSizes | None:
             step = (other.c - row.c) / STEP
             if step > 0:
                 curved.append((row, float(step)))
-    sizes = (np.vstack(linear), np.concatenate(constant), np.vstack(scores))
-    return TermSizes(*sizes, tuple(curved))
+    terms = np.vstack(scores)
+    scored = np.ascontiguousarray(terms[:, :-1]), terms[:, -1].copy()
+    return TermSizes(np.vstack(linear), np.concatenate(constant), *scored, tuple(curved))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +101,9 @@ class SureRows:
     linear: tuple[tuple[FloatArray, FloatArray, FloatArray], ...]
     curved: tuple[tuple[Quadratic, ...], ...]
 
-    def hold(self, points: FloatArray) -> BoolArray:
-        """Return which points lie in a cell by more than the rounding in single precision."""
-        unit = (points.shape[1] + 4) * ROUNDOFF_SINGLE
+    def hold(self, points: FloatArray, single: bool) -> BoolArray:
+        """Return which points lie in a cell by more than the rounding."""
+        unit = (points.shape[1] + 4) * (ROUNDOFF_SINGLE if single else ROUNDOFF)
         sizes = np.column_stack([np.abs(points), np.ones(len(points))])
         sure = np.zeros(len(points), dtype=bool)
         for (G, h, terms), rows in zip(self.linear, self.curved, strict=True):
@@ -165,7 +174,7 @@ def first_margins(sizes: TermSizes | None, centers: FloatArray, single: bool) ->
         least = np.where(need > 0, need, LEAST)
         margins = 2.0 ** (np.ceil(2 * np.log2(least)) / 2)
     else:
-        need = 4 * rounding * ROUNDOFF * sizes.of(some)
+        need = 4 * rounding * ROUNDOFF * sizes.of_scores(some)
         margins = MARGINS.take(NEEDS.searchsorted(need), mode="clip")
     return margins if len(some) == len(centers) else np.repeat(margins, len(centers))
 

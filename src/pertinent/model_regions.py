@@ -14,6 +14,7 @@ from pertinent.constraints import Constraints
 from pertinent.exceptions import InputError, unknown_name
 from pertinent.features import Features, Table
 from pertinent.margins import (
+    ROUNDOFF,
     STEP,
     SureRows,
     TermSizes,
@@ -75,6 +76,7 @@ class ModelRegions:
         self._plain_regions: dict[int, Region] = {}
         self._bases: dict[int, Region] = {}
         self._sizes: dict[tuple[str, int], TermSizes | None] = {}
+        self._growths: dict[tuple[str, int], float] = {}
         self._sure: dict[tuple[str, int], SureRows | None] = {}
         self._plain: Self | None = None
         self._largest_weight = float(self.weights.max(initial=0.0))
@@ -122,14 +124,53 @@ class ModelRegions:
                 exact[rows] = sizes.of(points[rows]) == 0
         return exact
 
-    def is_sure(self, kind: str, labels: IntArray, points: FloatArray) -> BoolArray:
-        """Return which points are predicted as asked however single precision rounds.
+    def is_steady(
+        self,
+        kind: str,
+        labels: IntArray,
+        points: FloatArray,
+        cost: FloatArray,
+        used: FloatArray,
+        single: bool,
+    ) -> BoolArray:
+        """Return `is_sure`, in double precision looked at only for points far from their start.
+
+        The first margin covers four times what rounds at the center. The terms of a linear row
+        grow by at most ``max |g_i| / w_i`` for each unit of cost: as long as that needs less than
+        the other three quarters, the margin that was used is enough.
+        """
+        if single or not len(points):
+            return self.is_sure(kind, labels, points, single)
+        alike = len(labels) == 1 or (labels == labels[0]).all()
+        classes = labels[:1] if alike else np.unique(labels)
+        growth = np.zeros(len(self.classes))
+        growth[classes] = [self._growth(kind, int(k)) for k in classes]
+        unit = 4 / 3 * (points.shape[1] + 4) * ROUNDOFF
+        far = (growth[classes[0]] if alike else growth[labels]) * cost * unit > used
+        steady = np.ones(len(points), dtype=bool)
+        if far.any():
+            rows = np.flatnonzero(far)
+            steady[rows] = self.is_sure(kind, labels[rows], points[rows], single)
+        return steady
+
+    def _growth(self, kind: str, k: int) -> float:
+        """Return by how much the terms of a region's rows grow at most for each unit of cost."""
+        key = (kind, k)
+        if key not in self._growths:
+            sizes = self._term_sizes(kind, k)
+            self._growths[key] = 0.0 if sizes is None else sizes.growth(self.weights)
+        return self._growths[key]
+
+    def is_sure(
+        self, kind: str, labels: IntArray, points: FloatArray, single: bool = True
+    ) -> BoolArray:
+        """Return which points are predicted as asked however sums are rounded.
 
         What ``predict`` says of a batch it may take back of the same point alone: sums are then
         added up in another order. True where the regions are too many to look at.
         """
         if self.within is not None:  # densities are judged in double precision
-            return self.without_plausibility().is_sure(kind, labels, points)
+            return self.without_plausibility().is_sure(kind, labels, points, single)
         sure = np.ones(len(points), dtype=bool)
         for k in np.unique(labels):
             rows, key = np.flatnonzero(labels == k), (kind, int(k))
@@ -137,7 +178,7 @@ class ModelRegions:
                 self._sure[key] = sure_rows(*(self.region(*key, m)[0] for m in (0.0, STEP)))
             found = self._sure[key]
             if found is not None:
-                sure[rows] = found.hold(points[rows])
+                sure[rows] = found.hold(points[rows], single)
         return sure
 
     def _term_sizes(self, kind: str, k: int) -> TermSizes | None:

@@ -291,7 +291,8 @@ class Prepared(ModelRegions):
         gone = (found.status == INFEASIBLE) & np.isfinite(bound)
         status = np.where(gone, FAILED, found.status)
         has = np.flatnonzero(found.status <= FEASIBLE)
-        cost, points = found.objective[has], found.points[has]
+        points = found.points[has]
+        cost = found.objective[has] = distance(points, args[0][has], self.weights)
         closed = is_closed(cost, bound[has], points, args[0][has], self.weights, GAP_CONVEX)
         status[has] = np.where(closed, OPTIMAL, FEASIBLE)
         bound[has] = np.minimum(bound[has], cost)
@@ -355,8 +356,14 @@ class Prepared(ModelRegions):
         if self.min_proba is not None and len(points):
             proba = np.asarray(self.model.predict_proba(ask.table.for_model(points)))
             valid &= proba[np.arange(len(points)), predicted] >= self.min_proba
-        if ask.table.single_precision:
-            valid &= self.is_sure(ask.kind, ask.labels, points)
+        valid &= self.is_steady(
+            ask.kind,
+            ask.labels,
+            points,
+            out.objective[some],
+            proposal.used[some],
+            ask.table.single_precision,
+        )
         inside = np.asarray(((points >= ask.low) & (points <= ask.high)).all(axis=1))
         out.label[some] = predicted
         if points is not out.points:
@@ -442,8 +449,8 @@ class Prepared(ModelRegions):
         right &= ((handed >= some.low) & (handed <= some.high)).all(axis=1)
         right &= self._related(handed)
         exact = self.is_exact(ask.kind, some.labels, handed)
-        if ask.table.single_precision:
-            right &= exact | self.is_sure(ask.kind, some.labels, handed)
+        single = ask.table.single_precision
+        right &= exact | self.is_sure(ask.kind, some.labels, handed, single)
         right &= ~answers.found[rows] | exact
         for j in np.flatnonzero(right):
             i = rows[j]

@@ -144,3 +144,16 @@ def test_curved_regions_are_refused(hull):
     model = QuadraticDiscriminantAnalysis().fit(X, y)
     with pytest.raises(UnsupportedModelError, match="Use Plausibility\\(method='mixture'\\)"):
         pertinent.pertinent_negatives(model, X[:1], plausibility=hull)
+
+
+def test_blends_have_the_same_bytes_whatever_their_company():
+    """Infeasible rows among the others must not change how distances are added up."""
+    noisy = X + np.random.default_rng(0).normal(size=X.shape) * 0.2
+    model = LogisticRegression(max_iter=200).fit(noisy, y)
+    hulls = Plausibility(noisy, y, method="hull", n_neighbors=6)
+    ask = {"data": noisy, "constraints": Constraints(bounds={2: (1.0, 4.0)}), "plausibility": hulls}
+    many = pertinent.pertinent_positives(model, noisy[::25], **ask)
+    alone = pertinent.pertinent_positives(model, noisy[::25], **ask, batch_size=1)
+    assert {"optimal", "infeasible"} <= set(many.status)
+    for name in ("values", "objective", "bound", "status_code"):
+        assert getattr(many, name).tobytes() == getattr(alone, name).tobytes()

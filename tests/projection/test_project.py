@@ -232,3 +232,15 @@ def test_few_rows_are_filled_as_many_are_to_the_bit(seed):
         assert alone.points.tobytes() == together.points[some].tobytes()
         assert alone.bound.tobytes() == together.bound[some].tobytes()
         assert alone.unique.tobytes() == together.unique[some].tobytes()
+
+
+def test_a_second_optimum_beyond_an_open_side_is_seen():
+    """Half of the way to the bound costs the same: the open side of the face must not hide it."""
+    cell = Cell(np.array([[-1.0, 1.0], [-1.0, 1.0]]), np.array([0.0, 1.0]))
+    low, high = np.array([[-3.0, -np.inf]]), np.array([[-1.0, 4.0]])
+    found = project(np.array([[-2.0, 2.0]]), cell, np.array([2.0, 2.0]), low, high)
+    assert found.objective[0] == 8.0
+    assert found.unique[0] == 0
+    other = found.second[0]
+    assert np.abs(other - found.points[0]).max() > 1e-6
+    assert 2 * np.abs(other - [-2.0, 2.0]).sum() == pytest.approx(8.0)

@@ -29,6 +29,10 @@ def second_optimum(
     low = np.where(can_fall, fall_to, point)
     high = np.where(can_rise, rise_to, point)
     push = np.where(point <= low, 1.0, 0.0) - np.where(point >= high, 1.0, 0.0)
+    # An endless face needs an end to show a second point, away from the first.
+    reach = 1.0 + np.abs(point)
+    low = np.where(np.isfinite(low), low, point - reach)
+    high = np.where(np.isfinite(high), high, point + reach)
     tight = y > 0
     activity = cell.G @ point
     other = _maximise(
@@ -59,10 +63,6 @@ def _maximise(
 ) -> FloatArray | None:
     """Return an optimum of ``max push'x`` within the ranges and rows, None if there is none."""
     m, d = G.shape
-    # An endless face needs an end to show a second point.
-    reach = 1.0 + np.abs(np.where(np.isfinite(low), low, 0.0)) + np.abs(high.clip(-1e12, 1e12))
-    low = np.where(np.isfinite(low), low, high.clip(-1e12, 1e12) - reach)
-    high = np.where(np.isfinite(high), high, low + reach)
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = d, m
     lp.col_cost_, lp.col_lower_, lp.col_upper_ = -push, low, high
