@@ -160,3 +160,18 @@ def test_odd_settings_are_refused_in_one_sentence(odd, word):
     model = LogisticRegression(max_iter=1000).fit(X, y)
     with pytest.raises(InputError, match=word):
         pertinent.pertinent_positives(model, X[:3], **odd)
+
+
+@pytest.mark.parametrize("target", [{}, {0: 1}, {0}, frozenset({1})], ids=str)
+def test_a_target_that_is_no_label_is_refused(target):
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    with pytest.raises(InputError, match=r"one label, or one for each sample. Got a"):
+        pertinent.pertinent_negatives(model, X[:2], target=target)
+
+
+def test_data_without_rows_is_refused():
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    with pytest.raises(InputError, match="data has no rows"):
+        pertinent.Explainer(model, data=X[:0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,13 +38,21 @@ def target_places(prepared: Prepared, target: Any, n: int) -> IntArray | None:
     """Return the wanted class of each sample: one label for all, or one for each."""
     if target is None:
         return None
-    if isinstance(target, str) or np.ndim(target) == 0:
+    if isinstance(target, Mapping | Set):
+        kind = type(target).__name__
+        raise InputError(f"target must be one label, or one for each sample. Got a {kind} instead.")
+    if is_one_label(target):
         return np.repeat(prepared.places(np.array([target])), n)
     if np.ndim(target) != 1:
         raise InputError("target must be one label, or one label for each sample.")
     if len(target) != n:
         raise InputError(f"target has {len(target)} labels for {n} samples.")
     return prepared.places(target)
+
+
+def is_one_label(target: Any) -> bool:
+    """Return whether a target is one label for all samples, not one for each."""
+    return isinstance(target, str) or np.ndim(target) == 0
 
 
 @dataclass(frozen=True, eq=False)

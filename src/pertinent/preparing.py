@@ -70,6 +70,8 @@ def prepare(
         raise InputError(f"constraints must be a pertinent.Constraints. Got a {kind} instead.")
     features = Features.of(model, X if data is None else data, missing)
     train = None if data is None else features.read(data).values
+    if train is not None and not len(train):
+        raise InputError("data has no rows. Pass samples of the training data, or leave data out.")
     rules = constraints or Constraints()
     rules.validate(features)  # an unknown feature is named here, before any work
     prepared = Prepared(

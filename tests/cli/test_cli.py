@@ -5,6 +5,7 @@ import pytest
 import skops.io
 from typer.testing import CliRunner
 
+import pertinent.cli.run  # noqa: F401 - registers its command beside the others
 from pertinent import cli
 from pertinent.cli.app import app
 from pertinent.demo import train_credit_model
@@ -150,3 +151,11 @@ def test_files_that_cannot_be_read_or_written_are_named(files, tmp_path):
         result = run(app, arguments)
         assert result.exit_code == cli.REFUSED, result.output
         assert words in " ".join(result.output.split())
+
+
+def test_a_damaged_manifest_of_a_run_is_refused(files, tmp_path):
+    (tmp_path / "_manifest.json").write_text("{")
+    given = [str(files / name) for name in ("model.skops", "rows.parquet")]
+    result = run(app, ["run", *given, str(tmp_path), "--train", str(files / "train.csv")])
+    assert result.exit_code == cli.REFUSED
+    assert "_manifest.json is damaged" in result.stderr

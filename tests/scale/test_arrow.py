@@ -133,3 +133,44 @@ def test_without_pyarrow_the_extra_is_named(explainer, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"pertinent\[arrow\]"):
         output_schema(explainer)
+
+
+def test_targets_of_each_row_are_refused(explainer, frame):
+    batches = pa.Table.from_pandas(frame).to_batches()
+    with pytest.raises(InputError, match="one target for all rows"):
+        list(explain_batches(explainer, batches, target=[0] * len(frame)))
+
+
+def test_a_column_of_nulls_fails_its_rows(explainer, frame):
+    table = pa.Table.from_pandas(frame.head(3), preserve_index=False)
+    table = table.set_column(0, table.column_names[0], pa.nulls(3))
+    (answers,) = explain_batches(explainer, table.to_batches())
+    assert answers.schema == output_schema(explainer)
+    assert answers["negative_status"].to_pylist() == ["failed"] * 3
+    reason = f"missing or infinite values in '{frame.columns[0]}'"
+    assert answers["positive_reason"].to_pylist() == [reason] * 3
+
+
+@pytest.mark.parametrize(
+    ("classes", "target", "written"),
+    [
+        (np.array([1, 2, 3], dtype=np.float32), np.float32(2), "2.0"),
+        (np.array([1, 2, 3]), 2.0, "2"),
+        (np.array(["a", "b", "c"]), np.str_("b"), "'b'"),
+        (np.array([1, 2, "c"], dtype=object), 2, "2"),
+    ],
+    ids=["single", "whole", "text", "mixed"],
+)
+def test_reasons_name_the_label_of_the_model(classes, target, written):
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=500).fit(X, y)
+    model.classes_ = classes
+    explainer = pertinent.Explainer(model, data=X)
+    batch = pa.RecordBatch.from_arrays(list(X[50:60].T), [f"x{j}" for j in range(4)])
+    (answers,) = explain_batches(explainer, [batch], target=target)
+    plain = classes.tolist()[1]
+    assert answers["negative_reason"][0].as_py() == f"already predicted as the target {written}"
+    label = str(plain) if classes.dtype == object else plain
+    assert answers["target"].to_pylist() == [label] * 10
+    (again,) = explain_batches(explainer, [batch], target=plain)
+    assert again.equals(answers)

@@ -198,3 +198,10 @@ def test_the_command_line(work, tmp_path):
     other = CliRunner().invoke(command.app, ["run", *files, *options[2:]])
     assert other.exit_code == 3
     assert "another settings" in other.output
+
+
+@pytest.mark.parametrize("content", [b"{", b"", b"\xff\xfe", b"[1]"], ids=repr)
+def test_a_damaged_manifest_is_named(work, job, tmp_path, content):
+    (tmp_path / "_manifest.json").write_bytes(content)
+    with pytest.raises(InputError, match=r"_manifest.json is damaged"):
+        run(job, work / "data", tmp_path, batch_rows=150)

@@ -15,6 +15,7 @@ import numpy as np
 from pertinent._typing import BoolArray
 from pertinent.exceptions import InputError, unknown_name
 from pertinent.features import Features
+from pertinent.negative import is_one_label
 from pertinent.scale.columns import failed_batch, to_batch, without_negatives
 from pertinent.scale.schema import arrow, output_schema
 
@@ -62,6 +63,11 @@ def explain_batches(
     >>> [answer.num_rows for answer in explain_batches(explainer, batches)]
     [50, 50, 50]
     """
+    if target is not None and not is_one_label(target):
+        raise InputError(
+            "Batches are explained towards one target for all rows. For a target of each row use "
+            "Explainer.explain(X, target=[...])."
+        )
     schema = output_schema(explainer)
     checked = None
     for batch in batches:
@@ -112,7 +118,8 @@ def _samples(features: Features, batch: pa.RecordBatch, keep: Sequence[str]) -> 
     table = pa.Table.from_batches([batch]).select(own)
     for j, field in enumerate(table.schema):
         category = len(own) == len(features) and features.is_category(j)
-        if not category and _is_number(field.type) and not pa.types.is_float64(field.type):
+        number = _is_number(field.type) or pa.types.is_null(field.type)
+        if number and not category and not pa.types.is_float64(field.type):
             double = table.column(j).cast(pa.float64(), safe=False)
             table = table.set_column(j, field.name, double)
     return table
@@ -162,12 +169,13 @@ def _answer(
     prepared = explainer.prepared
     if target is None:
         return to_batch(explainer.explain(samples), schema)
-    place = prepared.places(np.array([target]))[0]
+    place = int(prepared.places(np.array([target]))[0])
+    label = prepared.classes.tolist()[place]  # its own words, however the target was written
     there = prepared.predict(prepared.features.read(samples)) == place
     towards = explainer.explain(samples.filter(~there), target=target)
     alone = to_batch(explainer.explain(samples.filter(there)), schema)
-    reason = f"already predicted as the target {target!r}"
-    parts = [to_batch(towards, schema), without_negatives(alone, target, reason)]
+    reason = f"already predicted as the target {label!r}"
+    parts = [to_batch(towards, schema), without_negatives(alone, label, reason)]
     order = np.argsort(np.concatenate([np.flatnonzero(~there), np.flatnonzero(there)]))
     return _joined(parts).take(arrow().array(order))
 

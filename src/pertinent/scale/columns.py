@@ -59,6 +59,8 @@ def without_negatives(batch: pa.RecordBatch, target: Any, reason: str) -> pa.Rec
     for field, column in zip(batch.schema, batch.columns, strict=True):
         if field.name in known or field.name == "overlap" or field.name.startswith("negative"):
             value = known.get(field.name)
+            if value is not None and pa.types.is_string(field.type):
+                value = str(value)  # labels of several types are handed out as text
             column = pa.array([value] * len(batch), type=field.type)
         arrays.append(column)
     return pa.RecordBatch.from_arrays(arrays, schema=batch.schema)

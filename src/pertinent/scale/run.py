@@ -217,13 +217,30 @@ def _claim(folder: Path, manifest: dict[str, Any]) -> None:
             )
         write_json(path, manifest)
         return
-    known = json.loads(path.read_text())
+    known = _known_manifest(path)
     other = [key for key in manifest if json.loads(json.dumps(manifest[key])) != known.get(key)]
     if other:
         raise InputError(
             f"{folder} holds the output of a run with another {_listed(other)}, and outputs of "
             f"different runs are not mixed. Choose another folder, or delete this one."
         )
+
+
+def _known_manifest(path: Path) -> dict[str, Any]:
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # no text, or no JSON
+        raise _damaged(path) from error
+    if not isinstance(known, dict):
+        raise _damaged(path)
+    return known
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(
+        f"{path} is damaged, so that nothing tells which run {path.parent} belongs to. Choose "
+        "another folder, or delete this one."
+    )
 
 
 def _listed(keys: Sequence[str]) -> str:
