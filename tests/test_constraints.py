@@ -152,3 +152,9 @@ def test_rules_in_words():
         "seniority may only increase; amount may only decrease"
     )
     assert str(pertinent.Constraints()) == "none"
+
+
+@pytest.mark.parametrize("pair", [(np.inf, np.inf), (-np.inf, -np.inf), (np.inf, None)], ids=str)
+def test_bounds_without_a_finite_value_are_refused(pair):
+    with pytest.raises(InputError, match="leave no finite value"):
+        pertinent.Constraints(bounds={0: pair})

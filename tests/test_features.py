@@ -168,3 +168,23 @@ def test_categories_that_are_numbers_come_back_as_numbers():
     found = pertinent.pertinent_negatives(model, X)
     assert found.points.dtype == float
     assert (model.predict(found.points) != model.predict(X)).all()
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow"])
+def test_a_column_that_is_there_twice_is_named(model, frame, kind):
+    twice = pd.concat([frame, frame.iloc[:, :1]], axis=1)
+    if kind == "pyarrow":
+        twice = pa.Table.from_arrays(
+            [pa.array(twice.iloc[:, j]) for j in range(twice.shape[1])], list(twice.columns)
+        )
+    with pytest.raises(InputError, match=f"more than one column named '{frame.columns[0]}'"):
+        pertinent.pertinent_negatives(model, twice)
+
+
+def test_masked_values_are_not_read_as_if_they_were_there(model, frame):
+    X = np.ma.array(frame.to_numpy()[:2], mask=False)
+    whole = pertinent.pertinent_negatives(model, X.data)
+    assert pertinent.pertinent_negatives(model, X).values.tobytes() == whole.values.tobytes()
+    X[0, 0] = np.ma.masked
+    with pytest.raises(InputError, match="masked array with masked values"):
+        pertinent.pertinent_negatives(model, X)

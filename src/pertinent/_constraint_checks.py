@@ -96,6 +96,11 @@ def _require_bounds(feature: Any, pair: Any) -> None:
         raise InputError(
             f"The bounds of {feature!r} leave no value: {pair[0]} is not below {pair[1]}."
         )
+    if low == np.inf or high == -np.inf:
+        raise InputError(
+            f"The bounds of {feature!r} leave no finite value: from {pair[0]} to {pair[1]}. "
+            "Use None for an open side."
+        )
 
 
 def _require_categories(whose: str, chosen: Any) -> None:

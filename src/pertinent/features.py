@@ -274,6 +274,11 @@ class Features:
 
     @staticmethod
     def _as_array(X: Any) -> Any:
+        if np.ma.is_masked(X):
+            raise InputError(
+                "X is a masked array with masked values, which the model would read as they are. "
+                "Fill them first, or pass X.filled(np.nan) with missing='impute'."
+            )
         try:
             array = np.asarray(X)
         except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 import sklearn
+from narwhals.exceptions import DuplicateError
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.exceptions import InputError
 
 if TYPE_CHECKING:
     from pertinent.features import Features
@@ -288,7 +291,14 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     """Return a DataFrame of any kind as narwhals sees it; None if ``X`` is not one."""
     if X is None or isinstance(X, np.ndarray | list | tuple):
         return None
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except DuplicateError as error:
+        names = getattr(X, "column_names", None) or X.columns  # of pyarrow, of the others
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise InputError(
+            f"The table has more than one column named {twice!r}. Rename or drop them."
+        ) from error
     return frame if isinstance(frame, nw.DataFrame) else None
 
 

@@ -191,3 +191,45 @@ def test_a_model_with_one_class_has_no_contrast():
     found = pertinent.pertinent_negatives(only, X[:2])
     assert found.status.tolist() == ["infeasible", "infeasible"]
     assert "never predicts" in found.reason[0]
+
+
+def test_only_names_and_functions_are_registered():
+    before = pertinent.supported_models()
+    for names in (("a.B", linear_region), ("a.B", 3), (), ("",)):
+        with pytest.raises(InputError, match=r"register_model\('package.Class'\)\(function\)"):
+            pertinent.register_model(*names)
+        with pytest.raises(InputError, match=r"register_transform\('package.Class'\)\(function\)"):
+            pertinent.register_transform(*names)
+    with pytest.raises(InputError, match="registers a function. Got 3"):
+        pertinent.register_model("a.B")(3)
+    with pytest.raises(InputError, match="registers a function. Got 3"):
+        pertinent.register_transform("a.B")(3)
+    assert pertinent.supported_models() == before
+
+
+class Wordy(Scorecard):
+    """Registered with a function that gives no region."""
+
+
+def test_a_registered_function_must_return_a_region(rng):
+    pertinent.register_model(f"{Wordy.__module__}.Wordy")(lambda model, label, margin: "a region")
+    model, X = Wordy([1.0, -2.0], 0.3), rng.normal(size=(4, 2))
+    for ask in (pertinent.pertinent_negatives, lambda m, _: pertinent.decision_region(m, "refuse")):
+        with pytest.raises(InputError, match="Wordy must return a pertinent.regions.Region. It"):
+            ask(model, X)
+
+
+@pytest.mark.parametrize("kind", ["M8[D]", "M8[ns]", "m8[s]", "date", "tuple"])
+def test_labels_that_no_file_holds_are_refused_at_the_door(kind):
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=500).fit(X, y)
+    model.classes_ = np.array([None] * 3, dtype=object)
+    if kind == "tuple":
+        model.classes_[:] = [(0, 1), (1, 2), (2, 3)]
+    elif kind == "date":
+        model.classes_[:] = np.arange(3).astype("M8[D]").tolist()
+    else:
+        model.classes_ = np.arange(3).astype(kind)
+    for ask in (pertinent.Explainer, lambda m: pertinent.pertinent_negatives(m, X[:2])):
+        with pytest.raises(UnsupportedModelError, match="must be text, numbers or truth values"):
+            ask(model)

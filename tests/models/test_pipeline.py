@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
@@ -337,3 +337,14 @@ def test_min_proba_equals_the_nearest_point_of_a_grid(name):
         assert nearest - 4 * (axis[1] - axis[0]) <= found.objective[i] <= nearest + 1e-6
     shown = model.predict_proba(found.points)
     assert (shown.max(axis=1) >= 0.8).all()
+
+
+def test_what_is_refused_is_not_among_what_is_supported():
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(Normalizer(), LogisticRegression()).fit(X, y)
+    with pytest.raises(UnsupportedModelError, match="divides each sample by its own norm") as error:
+        pertinent.pertinent_negatives(model, X[:2])
+    listed = str(error.value).split("Supported steps: ")[1].split(". Others")[0].split(", ")
+    assert {"StandardScaler", "Pipeline", "PCA"} <= set(listed)
+    assert not {"Normalizer", "KernelPCA", "QuantileTransformer"} & set(listed)
+    assert len(listed) == len(set(listed))

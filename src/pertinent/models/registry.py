@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,13 +59,32 @@ def register_model(*names: str, subclasses: bool = True) -> Callable[[RegionOf],
     ... def scorecard_region(model, label, margin):
     ...     return linear_region(model.points_[None], np.array([-model.cut_]), model, label, margin)
     """
+    require_names("register_model", names)
 
     def add(function: RegionOf) -> RegionOf:
+        require_function("register_model", function)
         for name in names:
             _TABLE[name] = _Entry(function, subclasses)
         return function
 
     return add
+
+
+def require_names(register: str, names: tuple[Any, ...]) -> None:
+    """Refuse to register by anything but qualified names."""
+    odd = [name for name in names if not (isinstance(name, str) and name)]
+    if odd or not names:
+        got = f"Got {odd[0]!r} among them" if odd else "Got none"
+        raise InputError(
+            f"{register} takes names of classes, and the function after them: "
+            f"{register}('package.Class')(function). {got}."
+        )
+
+
+def require_function(register: str, function: Any) -> None:
+    """Refuse to register what cannot be called."""
+    if not callable(function):
+        raise InputError(f"{register} registers a function. Got {function!r} instead.")
 
 
 def supported_models() -> list[str]:
@@ -104,7 +124,36 @@ def region_function(model: Foreign) -> RegionOf:
     """Return the function behind `decision_region` for a fitted model, or say what is wrong."""
     entry = _find(model)
     _require_fitted(model)
-    return entry.region_of
+    _require_plain_labels(model)
+    return partial(_checked_region, entry.region_of)
+
+
+def _checked_region(region_of: RegionOf, model: Foreign, label: Any, margin: float) -> Region:
+    region = region_of(model, label, margin)
+    if not isinstance(region, Region):
+        raise InputError(
+            f"The function registered for {type(model).__name__} must return a "
+            f"pertinent.regions.Region. "
+            f"It returned {region!r:.60} for the label {label!r}."
+        )
+    return region
+
+
+def _require_plain_labels(model: Foreign) -> None:
+    """Refuse labels that no file format of ours holds: dates, durations, tuples."""
+    classes = getattr(model, "classes_", None)
+    if classes is None or isinstance(classes, list) or np.ndim(classes) != 1:
+        return  # see `model_classes`
+    labels = np.asarray(classes)
+    if labels.dtype.kind in "biufUT":
+        return
+    for label in labels.tolist() if labels.dtype == object else labels:
+        plain = isinstance(label, str | bool | int | float | np.bool_ | np.number)
+        if not plain or isinstance(label, np.timedelta64):  # to NumPy durations are integers
+            raise UnsupportedModelError(
+                f"{type(model).__name__} has the label {label!r}. Labels must be text, numbers or "
+                "truth values: fit the model with y.astype(str)."
+            )
 
 
 def model_classes(model: Foreign) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from pertinent._typing import FloatArray, Foreign, IntArray
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.features import Binned, Features
 from pertinent.models.products import Products
-from pertinent.models.registry import _names
+from pertinent.models.registry import _names, require_function, require_names
 from pertinent.regions import AffineMap
 from pertinent.tables import is_missing
 
@@ -186,14 +186,19 @@ def _diagonal_where_possible(affine: AffineMap) -> AffineMap:
 #: ``(step, columns, walk) -> columns``
 Symbolic = Callable[[Foreign, Columns, Walk], Columns]
 _TABLE: dict[str, Symbolic] = {}
+#: Steps that are known for the reason why they are refused.
+_REFUSED: set[str] = set()
 
 
-def register_symbolic(*names: str) -> Callable[[Symbolic], Symbolic]:
-    """Register a step that needs to know where its columns come from."""
+def register_symbolic(*names: str, refused: bool = False) -> Callable[[Symbolic], Symbolic]:
+    """Register a step that needs to know where its columns come from, or why it is refused."""
 
     def add(function: Symbolic) -> Symbolic:
         for name in names:
             _TABLE[name] = function
+            _REFUSED.discard(name)
+        if refused:
+            _REFUSED.update(names)
         return function
 
     return add
@@ -224,8 +229,11 @@ def register_transform(
     ... def halver(step):
     ...     return AffineMap(np.full(step.n_features_in_, 0.5), np.zeros(step.n_features_in_))
     """
+    require_names("register_transform", names)
 
     def add(function: Callable[[Foreign], AffineMap]) -> Callable[[Foreign], AffineMap]:
+        require_function("register_transform", function)
+
         def symbolic(step: Foreign, columns: Columns, walk: Walk) -> Columns:
             columns.require_numbers(walk, step)
             affine = function(step)
@@ -238,6 +246,7 @@ def register_transform(
 
         for name in names:
             _TABLE[name] = symbolic
+            _REFUSED.discard(name)
         return function
 
     return add
@@ -245,7 +254,7 @@ def register_transform(
 
 def supported_transforms() -> list[str]:
     """Return the names of all pipeline steps with known maps, in alphabetical order."""
-    return sorted(name.rsplit(".", 1)[-1] for name in _TABLE)
+    return sorted({name.rsplit(".", 1)[-1] for name in _TABLE.keys() - _REFUSED})
 
 
 def apply_step(name: str, step: Foreign, columns: Columns, walk: Walk) -> Columns:

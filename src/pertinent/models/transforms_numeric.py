@@ -211,6 +211,7 @@ def polynomial(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     "sklearn.decomposition.KernelPCA",
     "sklearn.kernel_approximation.Nystroem",
     "sklearn.kernel_approximation.RBFSampler",
+    refused=True,
 )
 def not_affine(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """Refuse with the reason."""
