@@ -143,10 +143,10 @@ class ModelRegions:
             return self.is_sure(kind, labels, points, single)
         alike = len(labels) == 1 or (labels == labels[0]).all()
         classes = labels[:1] if alike else np.unique(labels)
-        growth = np.zeros(len(self.classes))
+        growth = np.ones(len(self.classes))
         growth[classes] = [self._growth(kind, int(k)) for k in classes]
         unit = 4 / 3 * (points.shape[1] + 4) * ROUNDOFF
-        far = (growth[classes[0]] if alike else growth[labels]) * cost * unit > used
+        far = cost * unit > used / (growth[classes[0]] if alike else growth[labels])
         steady = np.ones(len(points), dtype=bool)
         if far.any():
             rows = np.flatnonzero(far)
@@ -158,7 +158,8 @@ class ModelRegions:
         key = (kind, k)
         if key not in self._growths:
             sizes = self._term_sizes(kind, k)
-            self._growths[key] = 0.0 if sizes is None else sizes.growth(self.weights)
+            growth = 0.0 if sizes is None else sizes.growth(self.weights)
+            self._growths[key] = max(growth, 1e-200)
         return self._growths[key]
 
     def is_sure(

@@ -406,12 +406,12 @@ class Prepared(ModelRegions):
     def _settled(self, proposal: Proposal) -> Answers:
         """Solve what was refused again, with larger and larger margins."""
         answers, ask, used = proposal.answers, proposal.ask, proposal.used
-        for attempt in range(LADDER):
+        slowly = TRIES_SINGLE if ask.table.single_precision else 0
+        for attempt in range(slowly + LADDER):
             wrong = (answers.status == FAILED).nonzero()[0]
             if not len(wrong):
                 break
-            slowly = ask.table.single_precision and attempt < TRIES_SINGLE
-            growth = GROWTH_SINGLE if slowly else GROWTH
+            growth = GROWTH_SINGLE if attempt < slowly else GROWTH
             used[wrong] *= growth
             some = ask.take(wrong)
             again = Proposal(some, used[wrong], self._solve(some, used[wrong]))
