@@ -164,7 +164,8 @@ def _prove(shifted: Shifted, steps: FloatArray, best: FloatArray, open_: int) ->
     bare = mix.sum(axis=1) == 0
     mix[bare] = 1.0 / np.maximum(np.abs(shifted.values[bare]), 1e-300)
     mixes = [mix, *units]
-    rows = [aggregate(shifted, combination) for combination in mixes]
+    sizes = shifted.sizes()
+    rows = [aggregate(shifted, combination, sizes) for combination in mixes]
     # Each box costs m passes over d features: allow fewer where that is much.
     limit = max(8, int(open_ * min(1.0, 150 / (m * shifted.start.shape[1]))))
     search = BoxSearch(rows, mixes, best, steps, single=False, limit=limit)

@@ -102,6 +102,13 @@ class Shifted:
             self.down[i],
         )
 
+    def sizes(self) -> FloatArray:
+        """Return the size of the terms that each of ``values`` was added up from."""
+        cell = self.task.cell
+        curved = [row.sizes(self.start) for row in cell.quadratics]
+        straight = row_products(np.abs(self.start), np.abs(cell.G)) + np.abs(cell.h)
+        return np.column_stack([*curved, straight])
+
     def points(self, steps: FloatArray, rows: IntArray | None = None) -> FloatArray:
         """Return ``x`` for steps of all centers, or of some; exact at the start and at bounds."""
         some = slice(None) if rows is None else rows
