@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -174,3 +176,10 @@ def test_reasons_name_the_label_of_the_model(classes, target, written):
     assert answers["target"].to_pylist() == [label] * 10
     (again,) = explain_batches(explainer, [batch], target=plain)
     assert again.equals(answers)
+
+
+def test_a_column_that_is_there_twice_is_named(explainer, frame):
+    table = pa.Table.from_pandas(frame.head(3), preserve_index=False)
+    name = table.column_names[0]
+    with pytest.raises(InputError, match=re.escape(f"more than one column named '{name}'")):
+        list(explain_batches(explainer, table.append_column(name, table[0]).to_batches()))

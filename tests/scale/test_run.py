@@ -205,3 +205,17 @@ def test_a_damaged_manifest_is_named(work, job, tmp_path, content):
     (tmp_path / "_manifest.json").write_bytes(content)
     with pytest.raises(InputError, match=r"_manifest.json is damaged"):
         run(job, work / "data", tmp_path, batch_rows=150)
+
+
+def test_a_part_with_one_flipped_bit_is_written_again(work, job, tmp_path):
+    run(job, work / "data", tmp_path, batch_rows=300)
+    before = content(tmp_path)
+    path = tmp_path / "part-000000.parquet"
+    column = pq.read_metadata(path).row_group(0).column(20)
+    flipped = bytearray(path.read_bytes())
+    begin = column.dictionary_page_offset or column.data_page_offset
+    flipped[begin + column.total_compressed_size - 1] ^= 1  # the last byte of its last page
+    path.write_bytes(flipped)
+    again = run(job, work / "data", tmp_path, batch_rows=300)
+    assert again.found_done == again.files - 1
+    assert content(tmp_path) == before

@@ -7,6 +7,7 @@ cutting a data set into batches gives the same rows of output.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +113,9 @@ def _samples(features: Features, batch: pa.RecordBatch, keep: Sequence[str]) -> 
     """Return the columns that the model reads, numbers as doubles."""
     pa = arrow()
     kept_columns(batch.schema, keep)
+    for name, count in Counter(batch.schema.names).items():
+        if count > 1 and (name in features.names or name in keep):
+            raise InputError(f"The batch has more than one column named {name!r}. Rename them.")
     own = [name for name in batch.schema.names if name not in keep]
     if set(features.names) <= set(batch.schema.names):
         own = list(features.names)
