@@ -188,3 +188,22 @@ def test_masked_values_are_not_read_as_if_they_were_there(model, frame):
     X[0, 0] = np.ma.masked
     with pytest.raises(InputError, match="masked array with masked values"):
         pertinent.pertinent_negatives(model, X)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_bins_give_the_same_answers_in_single_precision(seed):
+    """The double below an edge is the edge as a float32: answers keep to their own bin."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(60) % 2
+    X = (rng.normal(size=(2, 3))[y] + rng.normal(size=(60, 3))) * [1e-2, 1.0, 300.0]
+    X = X.astype(np.float32)
+    bins = KBinsDiscretizer(3, encode="onehot-dense", strategy="uniform")
+    model = make_pipeline(bins, LogisticRegression()).fit(X, y)
+    some = X[:12]
+    single = pertinent.pertinent_negatives(model, some, data=X)
+    double = pertinent.pertinent_negatives(model, some.astype(float), data=X)
+    assert (double.status == "optimal").all()
+    assert (single.status == "optimal").all()
+    assert single.points.dtype == np.float32
+    assert (model.predict(single.points) != model.predict(some)).all()
+    np.testing.assert_allclose(single.objective, double.objective, rtol=1e-5, atol=1e-5)

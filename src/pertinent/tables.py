@@ -85,7 +85,29 @@ class Table:
         """Return the values that ``write`` will hand out, in double precision."""
         if not self.single_precision:
             return points
-        return np.where(self._single_columns, points.astype(np.float32).astype(float), points)
+        single = self._single_columns
+        handed = np.where(single, points.astype(np.float32).astype(float), points)
+        for column in {bins.column for bins in self.features.bins}:
+            if single[column]:
+                handed[:, column] = self._in_same_bins(column, points[:, column])
+        return handed
+
+    def _in_same_bins(self, column: int, values: FloatArray) -> FloatArray:
+        """Return the nearest float32 in the bins of each value, where there is one.
+
+        Answers lie at the ends of bins: the double below an edge is the edge itself as a float32.
+        """
+        low, high = np.full(len(values), -np.inf), np.full(len(values), np.inf)
+        for bins in self.features.bins:
+            if bins.column == column and bins.excess is None:
+                own = bins.of(values)
+                # The end of a bin, guard included, unless the value itself lies beyond it.
+                low = np.maximum(low, np.minimum(bins.low[own], values))
+                high = np.minimum(high, np.maximum(bins.high[own], values))
+        near = values.astype(np.float32)
+        near = np.where(near < low, np.nextafter(near, np.float32(np.inf)), near)
+        near = np.where(near > high, np.nextafter(near, np.float32(-np.inf)), near)
+        return near.astype(float)
 
     def raw(self, points: FloatArray) -> Any:
         """Return points feature by feature: numbers, or objects where there are categories.
