@@ -8,11 +8,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from linear_models import data
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
+from sklearn.preprocessing import Binarizer, KBinsDiscretizer, OneHotEncoder
 
 import pertinent
 from pertinent.exceptions import InputError
@@ -191,14 +192,21 @@ def test_masked_values_are_not_read_as_if_they_were_there(model, frame):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_bins_give_the_same_answers_in_single_precision(seed):
-    """The double below an edge is the edge as a float32: answers keep to their own bin."""
+@pytest.mark.parametrize(
+    "bins",
+    [KBinsDiscretizer(3, encode="onehot-dense", strategy="uniform"), Binarizer(threshold=0.1)],
+    ids=["bins", "binarized"],
+)
+def test_bins_give_the_same_answers_in_single_precision(bins, seed):
+    """The double below an edge is the edge as a float32: answers keep to their own bin.
+
+    Of float32 data `Binarizer` asks ``x > float32(0.1)``, which is more than 0.1.
+    """
     rng = np.random.default_rng(seed)
     y = np.arange(60) % 2
     X = (rng.normal(size=(2, 3))[y] + rng.normal(size=(60, 3))) * [1e-2, 1.0, 300.0]
     X = X.astype(np.float32)
-    bins = KBinsDiscretizer(3, encode="onehot-dense", strategy="uniform")
-    model = make_pipeline(bins, LogisticRegression()).fit(X, y)
+    model = make_pipeline(clone(bins), LogisticRegression()).fit(X, y)
     some = X[:12]
     single = pertinent.pertinent_negatives(model, some, data=X)
     double = pertinent.pertinent_negatives(model, some.astype(float), data=X)

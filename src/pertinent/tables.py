@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -101,12 +101,18 @@ class Table:
         for bins in self.features.bins:
             if bins.column == column and bins.excess is None:
                 own = bins.of(values)
-                # The end of a bin, guard included, unless the value itself lies beyond it.
-                low = np.maximum(low, np.minimum(bins.low[own], values))
-                high = np.minimum(high, np.maximum(bins.high[own], values))
+                # A model may compare with the edge itself, or with its float32.
+                for edges in (bins.edges, bins.edges.astype(np.float32).astype(float)):
+                    seen = replace(bins, edges=edges)
+                    low, high = np.maximum(low, seen.low[own]), np.minimum(high, seen.high[own])
         near = values.astype(np.float32)
-        near = np.where(near < low, np.nextafter(near, np.float32(np.inf)), near)
-        near = np.where(near > high, np.nextafter(near, np.float32(-np.inf)), near)
+        first, last = low.astype(np.float32), high.astype(np.float32)
+        first = np.where(first < low, np.nextafter(first, np.float32(np.inf)), first)
+        last = np.where(last > high, np.nextafter(last, np.float32(-np.inf)), last)
+        # What needs no rounding stays: samples keep their own values.
+        rounded = near != values
+        near = np.where(rounded & (near < low), first, near)
+        near = np.where(rounded & (near > high), last, near)
         return near.astype(float)
 
     def raw(self, points: FloatArray) -> Any:
