@@ -260,3 +260,13 @@ def test_strict_alternatives_are_all_minimal_supports(family, data, rows):
         assert {m.tobytes() for m in listed} == minimal
         assert [m.sum() for m in listed] == sorted(m.sum() for m in listed)
         assert all(a.proved for a in found.alternatives[i])
+
+
+def test_slopes_that_equal_the_weights_prove_sets_without_bounds():
+    """At a vertex slopes equal the weights; on an open side rounding must not undo the proof."""
+    model, X = fitted("linear", "wine")
+    baseline = np.full(X.shape[1], 0.25)
+    found = pertinent.pertinent_positives(
+        model, X[130:131], method="exact", baseline=baseline, alternatives=3
+    )
+    assert [a.proved for a in found.alternatives[0]] == [True, True, True]

@@ -25,6 +25,11 @@ from pertinent.certificate._proofs import Certificate, Proofs
 from pertinent.domains import Domain
 from pertinent.regions import Cell, Quadratic, Region
 
+#: Slopes within this share of a weight equal it up to rounding.
+EQUAL = 1e-9
+#: Multipliers are made smaller by this share where they do.
+SHRINK = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Argument:
@@ -221,6 +226,7 @@ class _Sample:
         return np.maximum(-slopes * down, -slopes * up), need
 
     def _cost(self, y: FloatArray, value: float) -> tuple[FloatArray, FloatArray]:
+        y = y * self._shrunk(y @ self.cell.G)[:, None]
         slopes = y @ self.cell.G
         need = y @ (self.cell.G @ self.rest - self.cell.h) - value
         best = np.full(slopes.shape, -np.inf)
@@ -234,6 +240,20 @@ class _Sample:
             (-slopes > self.weights) & np.isinf(self.high)
         )
         return np.where(endless, np.inf, best), need
+
+    def _shrunk(self, slopes: FloatArray) -> FloatArray:
+        """Return factors for multipliers whose slopes exceed a weight by rounding alone.
+
+        Where a feature has an open side the slope must not exceed its weight, and at a vertex it
+        equals it. Any multipliers that are not negative make an argument, smaller ones as well.
+        """
+        open_ = np.where(slopes > 0, np.isinf(self.low), np.isinf(self.high))
+        ratio = np.where(open_ & (self.weights > 0), np.abs(slopes), 0.0) / np.where(
+            self.weights > 0, self.weights, 1.0
+        )
+        ratio = np.where(ratio <= 1.0 + EQUAL, ratio, 0.0)  # the others are endless in earnest
+        most = ratio.max(axis=1, initial=0.0)
+        return np.where(most > 1.0 - EQUAL, (1.0 - SHRINK) / np.maximum(most, 1.0), 1.0)
 
     def _quadratic(self, row: Quadratic, size: int) -> tuple[FloatArray, FloatArray]:
         """Each feature's best gain on its own, and half of its best pairs."""
