@@ -16,8 +16,9 @@ and the minimum splits into one small problem for each number, group of categori
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -75,31 +76,26 @@ class Boxes:
 
 
 @dataclass(frozen=True, eq=False)
-class BranchProofs(Proofs):
-    """Trees of cases, one for each row.
+class TreeProofs(Proofs):
+    """Trees of cases, one for each row; what is proved of their leaves is up to the kind.
 
     Parameters
     ----------
     domain : Domain
     roots : ndarray of int, shape (n,)
     tree : Tree
-    multipliers : ndarray of shape (n_proofs, n_rows)
-    ray : ndarray of bool, shape (n_proofs,)
     """
 
     domain: Domain
     roots: IntArray
     tree: Tree
-    multipliers: FloatArray
-    ray: BoolArray
 
     def __len__(self) -> int:
         return len(self.roots)
 
-    def take(self, rows: IntArray) -> BranchProofs:
+    def take(self, rows: IntArray) -> Self:
         """Return the proofs of the given rows."""
-        domain = self.domain.take(rows)
-        return BranchProofs(domain, self.roots[rows], self.tree, self.multipliers, self.ray)
+        return replace(self, domain=self.domain.take(rows), roots=self.roots[rows])
 
     def bounds(
         self,
@@ -117,6 +113,34 @@ class BranchProofs(Proofs):
             part = Replay(self, cell, centers[rows], weights, self.domain.take(rows))
             out[rows] = part.run(self.roots[rows], lower[rows], upper[rows])
         return out
+
+    @abstractmethod
+    def leaf_bounds(
+        self,
+        used: IntArray,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        boxes: Boxes,
+        domain: Domain,
+    ) -> FloatArray:
+        """Return the bounds of narrowed leaves, whose proofs have the numbers ``used``."""
+
+
+@dataclass(frozen=True, eq=False)
+class BranchProofs(TreeProofs):
+    """Trees of cases over linear rows: multipliers, or rays, for each leaf.
+
+    Parameters
+    ----------
+    domain, roots, tree
+        As in `TreeProofs`.
+    multipliers : ndarray of shape (n_proofs, n_rows)
+    ray : ndarray of bool, shape (n_proofs,)
+    """
+
+    multipliers: FloatArray
+    ray: BoolArray
 
     def leaf_bounds(
         self,
@@ -151,30 +175,11 @@ class BranchProofs(Proofs):
         return np.asarray(used[used >= 0])
 
 
-class LeafProofs(Protocol):
-    """A tree of cases that knows what is proved of its leaves."""
-
-    @property
-    def tree(self) -> Tree:
-        """The cases."""
-
-    def leaf_bounds(
-        self,
-        used: IntArray,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        boxes: Boxes,
-        domain: Domain,
-    ) -> FloatArray:
-        """Return the bounds of narrowed leaves, whose proofs have the numbers ``used``."""
-
-
 @dataclass(eq=False)
 class Replay:
     """The cases of some rows, derived again level by level."""
 
-    proofs: LeafProofs
+    proofs: TreeProofs
     cell: Cell
     centers: FloatArray
     weights: FloatArray

@@ -11,12 +11,12 @@ the center has it, and one that is not pays a little, which is taken off the bou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
-from pertinent.certificate._branch import _CHUNK, Boxes, Replay, Tree
+from pertinent.certificate._branch import Boxes, TreeProofs
 from pertinent.certificate._proofs import Proofs
 from pertinent.domains import Bins, Domain
 from pertinent.regions import AffineMap, Cell
@@ -26,46 +26,18 @@ LITTLE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class CurvedBranchProofs(Proofs):
+class CurvedBranchProofs(TreeProofs):
     """Trees of cases, one for each row, with a proof for each leaf.
 
     Parameters
     ----------
-    domain : Domain
-    roots : ndarray of int, shape (n,)
-    tree : Tree
+    domain, roots, tree
+        As in `TreeProofs`.
     leaves_by : tuple of Proofs
         Proofs of one box each.
     """
 
-    domain: Domain
-    roots: IntArray
-    tree: Tree
     leaves_by: tuple[Proofs, ...]
-
-    def __len__(self) -> int:
-        return len(self.roots)
-
-    def take(self, rows: IntArray) -> CurvedBranchProofs:
-        """Return the proofs of the given rows."""
-        return replace(self, domain=self.domain.take(rows), roots=self.roots[rows])
-
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
-        """Return the smallest bound over the leaves of each row; ``inf`` where all are empty."""
-        out = np.empty(len(self))
-        size = max(1, _CHUNK // (64 * max(1, self.domain.dim)))
-        for first in range(0, len(self), size):
-            rows = np.arange(first, min(first + size, len(self)))
-            part = Replay(self, cell, centers[rows], weights, self.domain.take(rows))
-            out[rows] = part.run(self.roots[rows], lower[rows], upper[rows])
-        return out
 
     def leaf_bounds(
         self,
