@@ -100,17 +100,21 @@ class SureRows:
 
     linear: tuple[tuple[FloatArray, FloatArray, FloatArray], ...]
     curved: tuple[tuple[Quadratic, ...], ...]
+    bounds: tuple[tuple[FloatArray, FloatArray] | None, ...]
 
     def hold(self, points: FloatArray, single: bool) -> BoolArray:
         """Return which points lie in a cell by more than the rounding."""
         unit = (points.shape[1] + 4) * (ROUNDOFF_SINGLE if single else ROUNDOFF)
         sizes = np.column_stack([np.abs(points), np.ones(len(points))])
         sure = np.zeros(len(points), dtype=bool)
-        for (G, h, terms), rows in zip(self.linear, self.curved, strict=True):
+        cells = zip(self.linear, self.curved, self.bounds, strict=True)
+        for (G, h, terms), rows, ends in cells:
             slack = h - row_products(points, G)
             clear = (slack >= unit * row_products(sizes, terms)).all(axis=1)
             for row in rows:
                 clear &= -row.value(points) >= unit * row.sizes(points)
+            if ends is not None:
+                clear &= ((points >= ends[0]) & (points <= ends[1])).all(axis=1)
             sure |= clear
         return sure
 
@@ -125,7 +129,8 @@ def sure_rows(plain: Region, tight: Region) -> SureRows | None:
         linear.append((one.G[used], one.h[used], one.terms[used]))
         pairs = zip(one.quadratics, two.quadratics, strict=True)
         curved.append(tuple(row for row, other in pairs if other.c > row.c))
-    return SureRows(tuple(linear), tuple(curved))
+    bounds = tuple((c.lower, c.upper) if c.has_bounds else None for c in plain.cells)
+    return SureRows(tuple(linear), tuple(curved), bounds)
 
 
 def evened(plain: Region, tight: Region, margin: float) -> Region:

@@ -162,9 +162,7 @@ class ModelRegions:
             self._growths[key] = max(growth, 1e-200)
         return self._growths[key]
 
-    def is_sure(
-        self, kind: str, labels: IntArray, points: FloatArray, single: bool = True
-    ) -> BoolArray:
+    def is_sure(self, kind: str, labels: IntArray, points: FloatArray, single: bool) -> BoolArray:
         """Return which points are predicted as asked however sums are rounded.
 
         What ``predict`` says of a batch it may take back of the same point alone: sums are then
