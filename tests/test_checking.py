@@ -1,5 +1,6 @@
 import copy
 import importlib
+import inspect
 import json
 import pkgutil
 
@@ -100,7 +101,7 @@ def test_every_kind_of_proof_can_be_stored():
         cls = waiting.pop()
         waiting += cls.__subclasses__()
         ours = cls.__module__.startswith("pertinent.")
-        if ours and cls not in (Proofs, UnknownProofs):
+        if ours and cls is not UnknownProofs and not inspect.isabstract(cls):
             assert _name_of(cls) is not None, f"{cls} needs a name in certificate/_records.py"
 
 
