@@ -1,0 +1,10 @@
+"""A stored explanation, judged again: by the model's own ``predict`` and without any solver.
+
+`rebuilding` makes the library's own answers of a document; `claims` is the list of what it
+claims; each of the other modules judges one kind of claim.
+"""
+
+from pertinent.checking.claims import check
+from pertinent.checking.findings import GIVEN, HOLDS, REFUTED, UNKNOWN, Checked, Finding
+
+__all__ = ["GIVEN", "HOLDS", "REFUTED", "UNKNOWN", "Checked", "Finding", "check"]

@@ -1,0 +1,147 @@
+"""Whether stored certificates speak of what was asked: of this region, these numbers, this goal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pertinent._typing import FloatArray, IntArray
+from pertinent.answers import Certified
+from pertinent.asked import Asked
+from pertinent.certificate._cardinality import StrictProofs
+from pertinent.certificate._fewest import FewestProofs
+from pertinent.certificate._hull import HullProofs
+from pertinent.certificate._proofs import Block, NoProofs
+from pertinent.certificate._records import UnknownProofs
+from pertinent.certificate._sufficient import RivalSetProofs, SufficientProofs
+from pertinent.checking.findings import REFUTED, Finding
+from pertinent.exact.strict import owner_of
+from pertinent.explanation import Negatives, Positives
+from pertinent.plausibility.hull import Hulls
+from pertinent.positive import PositiveQuestion
+from pertinent.prepared import Prepared
+
+R = TypeVar("R", Positives, Negatives)
+
+#: Proofs of a number of features, which must not be read as a distance.
+COUNTS = (StrictProofs, FewestProofs, SufficientProofs, RivalSetProofs)
+
+
+def about_the_question(
+    name: str,
+    asked: Asked,
+    results: R,
+    keys: Sequence[tuple[str, int]],
+    goals: Mapping[str, str],
+) -> tuple[R, list[Finding]]:
+    """Return answers without certificates that speak of something else, and a word on those.
+
+    Parameters
+    ----------
+    name : str
+    asked : Asked
+    results : Positives or Negatives
+    keys : sequence of tuple
+        The regions that certificates may speak of.
+    goals : mapping of str to {"distance", "strict", "size", "cost", "sufficient"}
+        What the certificates of each field must bound: numbers of features and distances must
+        not be mixed up.
+    """
+    sample, out = results.table.values[0], []
+    for field, goal in goals.items():
+        parts: Sequence[Certified] = getattr(results, field)
+        why = _not_about(asked.prepared, asked.question, parts, keys, goal, sample)
+        if why:
+            out.append(Finding(f"{name}: its proof is about what was asked", REFUTED, why))
+            none: dict[str, Any] = {field: ()}
+            results = replace(results, **none)
+    return results, out
+
+
+def _not_about(
+    prepared: Prepared,
+    question: PositiveQuestion,
+    certified: Sequence[Certified],
+    keys: Sequence[tuple[str, int]],
+    goal: str,
+    sample: FloatArray,
+) -> str:
+    """Return in words why certificates of one row do not speak of what was asked; "" if they do."""
+    if len(certified) > 1:
+        return "there is more than one certificate for one answer"
+    for part in certified:
+        if part.key not in keys:
+            return f"the certificate is about {_in_words(prepared, part.key)}"
+        for block in part.certificate.blocks:
+            if not _fits(prepared, question, part.key, block.proofs, goal):
+                return "the certificate proves something else"
+            for proofs in _nested(block.proofs):
+                if isinstance(proofs, HullProofs) and not _own_corners(
+                    prepared, part.key, block, proofs, sample
+                ):
+                    return "the certificate is about other training points"
+    return ""
+
+
+def _in_words(prepared: Prepared, key: tuple[str, int]) -> str:
+    kind, place = key
+    known = 0 <= place < len(prepared.classes)
+    name = repr(prepared.classes.tolist()[place]) if known else f"number {place}"
+    return f"class {name}" if kind == "is" else f"all classes but {name}"
+
+
+def _fits(
+    prepared: Prepared,
+    question: PositiveQuestion,
+    key: tuple[str, int],
+    proofs: Any,
+    goal: str,
+) -> bool:
+    """Return whether proofs are of the kind that answers the question, and about its numbers."""
+    if isinstance(proofs, NoProofs | UnknownProofs):
+        return True
+    if goal == "distance":
+        return not any(isinstance(inner, COUNTS) for inner in _nested(proofs))
+    if goal == "sufficient":
+        return isinstance(proofs, SufficientProofs if key[0] == "is" else RivalSetProofs)
+    if goal == "strict":
+        if not isinstance(proofs, StrictProofs) or proofs.listed:
+            return False
+        same = np.array_equal(proofs.baseline, question.baseline)
+        owner, own = proofs.owner, owner_of(prepared)
+        grouped = owner is own if own is None or owner is None else np.array_equal(owner, own)
+        return same and proofs.off_tol == question.off_tol and grouped
+    if not isinstance(proofs, FewestProofs) or any(a.listed for a in proofs.arguments):
+        return False
+    same = np.array_equal(proofs.rest, question.baseline[None])
+    return same and proofs.off_tol == question.off_tol and proofs.goal == goal
+
+
+def _nested(value: Any) -> Iterator[Any]:
+    """Yield proofs and the proofs inside them."""
+    if isinstance(value, tuple | list):
+        for item in value:
+            yield from _nested(item)
+    elif is_dataclass(value):
+        yield value
+        for f in fields(value):
+            yield from _nested(getattr(value, f.name))
+
+
+def _own_corners(
+    prepared: Prepared,
+    key: tuple[str, int],
+    block: Block,
+    proofs: HullProofs,
+    sample: FloatArray,
+) -> bool:
+    """Return whether a proof about blends is about the neighbours that may be blended."""
+    if not isinstance(prepared.within, Hulls):
+        return False
+    owner: IntArray = prepared.region(*key, prepared.asked_margin)[1]
+    k = int(owner[block.piece])
+    near = prepared.within.nearest(k, sample, prepared.weights)
+    return np.array_equal(proofs.corners, prepared.within.points[k][near][None])

@@ -1,0 +1,109 @@
+"""Everything that a stored explanation claims, one claim after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pertinent._typing import Foreign
+from pertinent.checking.findings import (
+    CHANGE,
+    ENOUGH,
+    GIVEN,
+    REFUTED,
+    UNKNOWN,
+    Checked,
+    Finding,
+    judged,
+)
+from pertinent.checking.negatives import negative_findings
+from pertinent.checking.positives import positive_findings
+from pertinent.checking.rebuilding import asked_target, plausible_within, rebuild
+from pertinent.checking.shown import as_shown
+from pertinent.exceptions import InputError, PertinentError
+from pertinent.explanation import Explanations
+from pertinent.views.single import Explanation
+from pertinent.views.stored import read_document, require_document
+
+
+def check(explanation: Explanation | dict[str, Any] | str | Path, model: Foreign) -> Checked:
+    """Return which claims of a stored explanation hold for a model.
+
+    Points go through ``model.predict``; distances and bounds are recomputed from the model's
+    decision regions and the stored certificates with plain NumPy. No solver is involved.
+
+    Parameters
+    ----------
+    explanation : Explanation, dict, JSON text or path
+    model : fitted classifier
+        The one that was explained.
+
+    Returns
+    -------
+    Checked
+        ``ok`` only if every claim was checked and holds. A proof of a kind that is not known
+        here, or one that repeats a solver's word, is "not re-checkable here". Names of features
+        and where weights come from are no claims about the model: "taken as given".
+
+    Examples
+    --------
+    >>> import pertinent
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> stored = pertinent.Explainer(model, data=X).explain(X[:1])[0].json()
+    >>> pertinent.check(stored, model).ok
+    True
+    >>> another = LogisticRegression(max_iter=1000, C=0.01).fit(X, y)
+    >>> pertinent.check(stored, another).verdict
+    'refuted'
+    """
+    document = _document(explanation)
+    try:
+        rebuilt = rebuild(document, model)
+        return Checked(tuple(_findings(rebuilt, document)))
+    except PertinentError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+        raise InputError(f"The stored explanation is malformed: {error!r}.") from error
+
+
+def _document(explanation: Explanation | dict[str, Any] | str | Path) -> dict[str, Any]:
+    if isinstance(explanation, Explanation):
+        return explanation.document()
+    if isinstance(explanation, dict):
+        return require_document(explanation)
+    return read_document(explanation)
+
+
+def _findings(explanations: Explanations, document: dict[str, Any]) -> list[Finding]:
+    asked, question = explanations.asked, document["proof"]["question"]
+    assert asked is not None
+    positive, negative = explanations.positive, explanations.negative
+    label = int(asked.prepared.predict(explanations.table)[0])
+    target = asked_target(question, asked.prepared)
+    unsure = plausible_within(question)[1]
+    untouched = positive.kept & explanations.avoided[:, None]
+    same = label == positive.label[0] == negative.label[0]
+    return [
+        judged("the sample is predicted as said", same),
+        *positive_findings(asked, positive, label, unsure),
+        *negative_findings(asked, negative, label, target, untouched, unsure),
+        *_overlap(explanations),
+        as_shown(explanations, document),
+        Finding("names, and where typical values and weights come from", GIVEN),
+    ]
+
+
+def _overlap(explanations: Explanations) -> list[Finding]:
+    """Judge whether the change keeps off what was enough, if that was asked for."""
+    asked, avoided = explanations.asked, bool(explanations.avoided[0])
+    assert asked is not None
+    if asked.overlap == "allow":
+        return [] if not avoided else [Finding("both parts may share features", REFUTED)]
+    if avoided:
+        both = (explanations.positive.kept & explanations.negative.changed).any()
+        return [judged(f"{CHANGE} keeps off {ENOUGH}", not both)]
+    claim = f"no change keeps off {ENOUGH}"
+    return [Finding(claim, UNKNOWN, "the explanation holds no proof of it")]

@@ -1,0 +1,56 @@
+"""What is said of each claim, and of all of them together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+HOLDS, REFUTED, UNKNOWN = "holds", "refuted", "not re-checkable here"
+#: What no model can confirm or deny: part of the question, not of the answer.
+GIVEN = "taken as given"
+
+#: The two parts of an explanation, as claims name them.
+ENOUGH, CHANGE = "what was enough", "what would have changed it"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim of an explanation, and whether it is true of the model."""
+
+    claim: str
+    verdict: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.verdict}: {self.claim}" + (f" ({self.detail})" if self.detail else "")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """All claims of one explanation, judged.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+    """
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The worst of all claims: "refuted", "not re-checkable here", or "holds"."""
+        found = {finding.verdict for finding in self.findings}
+        return REFUTED if REFUTED in found else UNKNOWN if UNKNOWN in found else HOLDS
+
+    @property
+    def ok(self) -> bool:
+        """Whether every claim was checked and holds."""
+        return self.verdict == HOLDS
+
+    def __str__(self) -> str:
+        return "\n".join(str(finding) for finding in self.findings)
+
+
+def judged(claim: str, holds: Any, detail: str = "") -> Finding:
+    """Return that a claim holds, or that it is refuted, by which detail."""
+    return Finding(claim, HOLDS if holds else REFUTED, "" if holds else detail)

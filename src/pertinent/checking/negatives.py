@@ -1,0 +1,111 @@
+"""The claims of a pertinent negative: what would have changed the prediction."""
+
+from __future__ import annotations
+
+from pertinent._typing import BoolArray, FloatArray, Limits
+from pertinent.asked import Asked
+from pertinent.certificate import FAILED
+from pertinent.checking.about import about_the_question
+from pertinent.checking.details import negative_details
+from pertinent.checking.evidence import Evidence, claimed_bounds, proved, unit_of
+from pertinent.checking.findings import CHANGE, Finding, judged
+from pertinent.checking.points import valid
+from pertinent.checking.reasons import reason
+from pertinent.checking.rebuilding import domain_of
+from pertinent.checking.unique import as_good, is_only_one, unique
+from pertinent.exceptions import InputError
+from pertinent.explanation import Negatives
+from pertinent.negative import negative_limits
+from pertinent.prepared import Prepared
+from pertinent.projection.problem import distance
+from pertinent.recheck import recheck_negatives
+from pertinent.views.rounding import passes, rules_broken
+
+
+def negative_findings(
+    asked: Asked,
+    negative: Negatives,
+    label: int,
+    target: int | None,
+    untouched: BoolArray,
+    unsure: str,
+) -> list[Finding]:
+    """Judge everything that is said of a negative.
+
+    Parameters
+    ----------
+    asked : Asked
+    negative : Negatives
+        Of one sample.
+    label : int
+        Place of the class that the model predicts for the sample.
+    target : int or None
+        Place of the class asked for; None for any but the sample's own.
+    untouched : ndarray of bool, shape (1, n_features)
+        Features that the change must keep off.
+    unsure : str
+        Why nothing can be proved here; "" if that is not so.
+    """
+    if negative.norm != "l1":
+        raise InputError(f"The stored norm {negative.norm!r} is not known.")
+    prepared, table = asked.prepared, negative.table
+    keys = [("not", label) if target is None else ("is", target)]
+    negative, foreign = about_the_question(
+        CHANGE, asked, negative, keys, {"certificates": "distance"}
+    )
+    limits = negative_limits(prepared, table, untouched)
+    return [
+        *valid(CHANGE, prepared, negative, int(negative.target_place[0]), limits),
+        _target(negative, label, target),
+        *foreign,
+        *_proofs(prepared, negative, untouched, unsure),
+        *_unique(prepared, negative, limits),
+        *reason(CHANGE, asked, negative, table.values, limits),
+    ]
+
+
+def _target(negative: Negatives, label: int, target: int | None) -> Finding:
+    """Judge the class that is reached: the one asked for, or any but the sample's own."""
+    place = int(negative.target_place[0])
+    if target is not None:
+        right = place == target != label
+    elif negative.found[0]:
+        right = place not in (-1, label)
+    else:
+        right = place == -1 or negative.status_code[0] == FAILED
+    return judged(f"{CHANGE} is of the class asked for", right)
+
+
+def _proofs(
+    prepared: Prepared, negative: Negatives, untouched: BoolArray, unsure: str
+) -> list[Finding]:
+    bound = recheck_negatives(prepared, negative, untouched)[0]
+    evidence = Evidence(negative.certificates, bound, unsure)
+    claims = (negative.bound[0], negative.closeness_bound[0])
+    return [
+        proved(CHANGE, prepared, negative, evidence, negative.values, negative.table.values),
+        negative_details(prepared, negative),
+        *claimed_bounds(CHANGE, [(claimed, evidence) for claimed in claims]),
+    ]
+
+
+def _unique(prepared: Prepared, negative: Negatives, limits: Limits) -> list[Finding]:
+    table, parts, samples = negative.table, negative.certificates, negative.table.values
+
+    def only() -> bool:
+        lattice = domain_of(prepared, table, changes=True) is not None
+        unit = unit_of(negative)
+        return is_only_one(prepared, parts, samples, negative.values, limits, lattice, unit)
+
+    def equally_good(other: FloatArray) -> bool:
+        # Where any other class will do, the other one may be of a third.
+        untargeted = parts[0].key[0] == "not" if parts else False
+        own = prepared.predict(table, other)
+        good = own[0] != negative.label[0] if untargeted else own[0] == negative.target_place[0]
+        good = good and passes(prepared, table, other, own)[0]
+        broken = rules_broken(prepared, table, other, changes=True).any()
+        size = distance(other, samples, prepared.weights)[0]
+        inside = ((other >= limits[0]) & (other <= limits[1])).all()
+        return bool(good and inside and not broken) and as_good(size, negative.objective[0])
+
+    return unique(CHANGE, negative, only, equally_good)

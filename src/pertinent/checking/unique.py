@@ -1,0 +1,133 @@
+"""Whether there is another answer of the same size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pertinent._typing import FloatArray, Limits
+from pertinent.answers import Certified
+from pertinent.certificate import OPTIMAL, Certificate, LinearProofs
+from pertinent.certificate._check import GAP_CONVEX, is_closed
+from pertinent.certificate._proofs import WHOLE
+from pertinent.certificate._records import UnknownProofs
+from pertinent.certificate._unique import leaves_one_point
+from pertinent.checking.findings import HOLDS, REFUTED, UNKNOWN, Finding
+from pertinent.explanation import Results
+from pertinent.prepared import Prepared
+from pertinent.projection.problem import distance
+from pertinent.regions import Cell, Region
+
+
+def unique(
+    name: str,
+    results: Results,
+    only: Callable[[], bool],
+    equally_good: Callable[[FloatArray], bool],
+) -> list[Finding]:
+    """Judge whether there is another answer of the same size, where something is said of it.
+
+    Parameters
+    ----------
+    name : str
+    results : Results
+    only : callable
+        Whether the certificates show that there is none.
+    equally_good : callable
+        Whether another point, of shape (1, n_features), is as good an answer.
+    """
+    code = results.unique_code[0]
+    if code == 1:
+        return [_the_only_one(f"{name} is the only one of its size", results, only)]
+    if code == 0:
+        return [_not_the_only_one(f"{name} is not the only one of its size", results, equally_good)]
+    return []
+
+
+def as_good(size: float, best: float) -> bool:
+    """Return whether a size is the best one, but for the gap."""
+    return bool(size <= best * (1 + GAP_CONVEX) + 1e-12)
+
+
+def _the_only_one(claim: str, results: Results, only: Callable[[], bool]) -> Finding:
+    if results.status_code[0] != OPTIMAL:
+        return Finding(claim, REFUTED, "it is not proved smallest")
+    if only():
+        return Finding(claim, HOLDS)
+    return Finding(claim, UNKNOWN, "the certificate alone does not show it")
+
+
+def _not_the_only_one(
+    claim: str, results: Results, equally_good: Callable[[FloatArray], bool]
+) -> Finding:
+    other = results.second.get(0)
+    if other is None or np.shape(other) != results.values.shape[1:]:
+        return Finding(claim, REFUTED, "no other is shown")
+    other = results.table.as_handed_out(np.asarray(other, dtype=float)[None])
+    if (other == results.values).all():
+        return Finding(claim, REFUTED, "the other is the same")
+    if equally_good(other):
+        return Finding(claim, HOLDS)
+    return Finding(claim, UNKNOWN, "the other one stands on the very boundary, or beyond")
+
+
+def is_only_one(
+    prepared: Prepared,
+    certified: Sequence[Certified],
+    center: FloatArray,
+    point: FloatArray,
+    limits: Limits,
+    lattice: bool,
+    unit: float,
+) -> bool:
+    """Return whether one row's certificate shows that its point is the only nearest one.
+
+    All arrays have one row. False says that this was not shown, not that there are others.
+    """
+    low, high = (np.broadcast_to(limit, center.shape) for limit in limits)
+    if not ((prepared.weights > 0) | (low == high)).all():
+        return False
+    if (point == np.clip(center, low, high)).all():
+        return True
+    if lattice or len(certified) != 1:
+        return False
+    region, _ = prepared.region(*certified[0].key, prepared.asked_margin)
+    blocks = certified[0].certificate.blocks
+    cost = distance(point, center, prepared.weights)
+    known = np.zeros(len(region))
+    for block in blocks:
+        if block.piece == WHOLE and not isinstance(block.proofs, UnknownProofs):
+            args = (center, prepared.weights, low, high)
+            known = np.maximum(known, block.proofs.piece_bounds(region, *args)[0])
+    left = []
+    for piece in np.flatnonzero(known <= cost[0]).tolist():
+        own = tuple(replace(block, piece=0) for block in blocks if block.piece == piece)
+        alone = Region((region.cells[piece],), region.dim)
+        bound = Certificate(1, own).bounds(alone, center, prepared.weights, low, high)
+        if bound[0] <= cost[0]:
+            left.append((alone.cells[0], own, bound))
+    if len(left) != 1:
+        return False
+    cell, own, bound = left[0]
+    closed = is_closed(cost, bound, point, center, prepared.weights, GAP_CONVEX, unit)[0]
+    return bool(closed) and any(
+        _is_vertex(prepared, cell, block.proofs, center, (low, high)) for block in own
+    )
+
+
+def _is_vertex(
+    prepared: Prepared,
+    cell: Cell,
+    proofs: Any,
+    center: FloatArray,
+    limits: Limits,
+) -> bool:
+    """Return whether the multipliers leave no direction in which an optimum could move."""
+    if not cell.is_linear or not isinstance(proofs, LinearProofs):
+        return False
+    low, high = (limit[0] for limit in limits)
+    multipliers = np.maximum(proofs.multipliers[0], 0.0)
+    return leaves_one_point(cell, multipliers, center[0], prepared.weights, low, high)

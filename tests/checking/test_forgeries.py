@@ -1,0 +1,185 @@
+"""Files that agree with themselves, and are false."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+from forgeries import refuted, resummed, tampered
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+
+import pertinent
+from pertinent.exceptions import InputError
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "claim"),
+    [
+        (("proof", "negative", "objective", "values", 0), 0.01, "has the size that is said"),
+        (("proof", "negative", "values", "values", 2), 1.0, "what would have changed it"),
+        (("proof", "positive", "label", "values", 0), 0, "the sample is predicted as said"),
+        (("summary", "negative", "values", 0, "value"), 99.0, "what is shown"),
+        (("summary", "features", 0, "sample"), 99.0, "what is shown"),
+        (("summary", "prediction"), 2, "what is shown"),
+    ],
+)
+def test_every_tampering_is_refuted(iris, stored, path, value, claim):
+    checked = pertinent.check(tampered(stored, path, value), iris[0])
+    assert checked.verdict == "refuted"
+    assert any(claim in f.claim for f in checked.findings if f.verdict == "refuted")
+
+
+def test_false_multipliers_prove_nothing(iris, stored):
+    document = copy.deepcopy(stored)
+    for part in document["proof"]["negative"]["certificates"]:
+        for block in part["certificate"]["blocks"]:
+            for key in ("multipliers", "multiplier", "rival"):
+                if key in block["proofs"]:
+                    array = block["proofs"][key]
+                    array["values"] = [0 for _ in array["values"]]
+    checked = pertinent.check(document, iris[0])
+    assert checked.verdict == "refuted"
+
+
+@pytest.mark.parametrize("part", ["positive", "negative"])
+@pytest.mark.parametrize("region", [["is", 0], ["is", 2], ["not", 0], ["not", 2]])
+def test_a_proof_about_another_region_is_refuted(iris, stored, part, region):
+    path = ("proof", part, "certificates", 0, "region")
+    claims = refuted(tampered(stored, path, region), iris[0])
+    assert any("its proof is about what was asked" in claim for claim in claims)
+
+
+def test_what_was_asked_is_stored(iris):
+    model, X = iris
+    explainer = pertinent.Explainer(model, data=X)
+    for target in (None, 2):
+        one = explainer.explain(X[:1], target=target)[0]
+        document = json.loads(one.json())
+        assert document["proof"]["question"]["target"] == target
+        assert pertinent.check(document, model).ok
+    assert refuted(tampered(document, ("proof", "question", "target"), None), model)
+    assert refuted(tampered(document, ("proof", "question", "target"), 1), model)
+    del document["proof"]["question"]["target"]
+    with pytest.raises(InputError, match="does not say which class was asked for"):
+        pertinent.check(document, model)
+
+
+def test_a_distant_class_does_not_prove_the_nearest(iris):
+    model, X = iris
+    explainer = pertinent.Explainer(model, data=X)
+    document = json.loads(explainer.explain(X[:1], target=2)[0].json())
+    negative, x = document["proof"]["negative"], X[0]
+    weights = np.array(document["proof"]["question"]["weights"]["values"])
+    size = negative["objective"]["values"][0]
+    other = x.copy()
+    for length in np.linspace(0, 5, 500):
+        other[2] = x[2] + length
+        other[1] = x[1] + (size - weights[2] * length) / weights[1]
+        if other[1] >= x[1] and model.predict(other[None])[0] == 1:
+            break
+    assert model.predict(other[None])[0] == 1
+    negative["values"]["values"] = other.tolist()
+    negative["objective"]["values"] = [float(weights @ np.abs(other - x))]
+    negative["closeness"]["values"] = negative["objective"]["values"]
+    negative["target_place"]["values"] = [1]
+    negative["changed"]["values"] = (other != x).tolist()
+    assert refuted(resummed(document, model), model)
+    document["proof"]["question"]["target"] = None
+    assert refuted(document, model)
+
+
+def test_the_sample_itself_is_no_contrast(iris, stored):
+    document, sample = copy.deepcopy(stored), stored["proof"]["question"]["sample"]
+    negative = document["proof"]["negative"]
+    negative["values"]["values"] = sample
+    for key in ("objective", "closeness", "bound", "closeness_bound"):
+        negative[key]["values"] = [0.0]
+    negative["target_place"]["values"] = negative["label"]["values"]
+    negative["changed"]["values"] = [False] * 4
+    assert refuted(resummed(document, iris[0]), iris[0])
+
+
+def test_the_same_proof_twice_proves_no_more(iris):
+    model, X = iris
+    explainer = pertinent.Explainer(model, data=X, method="sufficient")
+    document = json.loads(explainer.explain(X[60:61])[0].json())
+    positive = document["proof"]["positive"]
+    assert positive["objective"]["values"][0] < 4
+    positive["certificates"] *= 3
+    positive["kept"]["values"], positive["objective"]["values"] = [True] * 4, [4.0]
+    positive["values"]["values"] = positive["sparse_values"]["values"] = X[60].tolist()
+    claims = refuted(resummed(document, model), model)
+    assert "no fewer values are enough" in claims
+
+
+def test_a_number_of_features_is_no_distance(iris, stored):
+    model, X = iris
+    for method in ("strict", "exact"):
+        counted = pertinent.Explainer(model, data=X, method=method).explain(X[60:61])[0]
+        other = json.loads(counted.json())["proof"]["positive"]["certificates"]
+        path = ("proof", "positive", "certificates")
+        claims = refuted(tampered(stored, path, other), model)
+        assert any("its proof is about what was asked" in claim for claim in claims)
+
+
+@pytest.mark.parametrize(
+    ("part", "field", "value"),
+    [
+        ("negative", "unique_code", [0]),
+        ("positive", "unique_code", [0]),
+        ("negative", "bound", [99.0]),
+        ("positive", "bound", [99.0]),
+        ("positive", "closeness_bound", [99.0]),
+        ("negative", "closeness_bound", [99.0]),
+        ("positive", "trivial", "flip"),
+        ("positive", "kept", [True] * 4),
+        ("negative", "changed", [True] * 4),
+        ("negative", "reason", ["because"]),
+        ("negative", "label", [0]),
+    ],
+)
+def test_every_detail_of_the_answers_is_checked(iris, stored, part, field, value):
+    document = copy.deepcopy(stored)
+    record = document["proof"][part][field]
+    record["values"] = [not record["values"][0]] if value == "flip" else value
+    assert refuted(resummed(document, iris[0]), iris[0])
+
+
+def test_overlap_that_nobody_asked_to_avoid_is_refuted(iris, stored):
+    document = tampered(stored, ("proof", "question", "avoided"), True)
+    assert refuted(resummed(document, iris[0]), iris[0])
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("rules", "constraints"), "income frozen"),
+        (("rules", "measure"), "units"),
+        (("rules", "between"), False),
+        (("rules", "baseline"), "mean"),
+        (("rules", "margin"), 1.0),
+        (("reasons",), {"positive": "x", "negative": "y"}),
+        (("prediction_text",), "rejected"),
+        (("subject",), "applicant"),
+        (("model",), "SVC"),
+        (("classes",), [2, 1, 0]),
+        (("features", 0, "text"), "another"),
+        (("features", 0, "unit"), "miles"),
+        (("features", 0, "low"), -5.0),
+        (("negative", "target_text"), "approved"),
+        (("verified",), True),
+    ],
+)
+def test_everything_shown_is_compared(iris, stored, path, value):
+    claims = refuted(tampered(stored, ("summary", *path), value), iris[0])
+    assert claims == ["what is shown is what was checked"]
+
+
+def test_uniqueness_that_is_not_shown_is_never_ok():
+    X, y = load_iris(return_X_y=True)
+    model = GaussianNB().fit(X, y)
+    document = json.loads(pertinent.Explainer(model, data=X).explain(X[60:61])[0].json())
+    assert document["proof"]["negative"]["unique_code"]["values"] == [-1]
+    document["proof"]["negative"]["unique_code"]["values"] = [1]
+    assert not pertinent.check(resummed(document, model), model).ok
