@@ -13,7 +13,7 @@ from joblib import effective_n_jobs, parallel_config
 from pertinent._parallel import in_parallel
 from pertinent._threads import one_thread
 from pertinent.exceptions import InputError
-from pertinent.features import Table
+from pertinent.tables import Table
 
 P = TypeVar("P")
 

@@ -20,7 +20,6 @@ from pertinent.exact import (
 )
 from pertinent.exceptions import InputError
 from pertinent.explanation import Explanations, Negatives, Positives, overwritten
-from pertinent.features import Table
 from pertinent.gathering import Gathering
 from pertinent.negative import (
     NegativeProposal,
@@ -34,6 +33,7 @@ from pertinent.positive import PositiveProposal, propose_positives
 from pertinent.prepared import Proposal
 from pertinent.preparing import POSITIVE_METHODS, known_method, prepare, require_number
 from pertinent.projection import Options
+from pertinent.tables import Table
 from pertinent.views.words import Wording
 
 

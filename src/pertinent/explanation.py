@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.certificate import FEASIBLE, status_names
-from pertinent.features import Table
+from pertinent.tables import Table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,7 +1,4 @@
-"""Features by name, and tables of any kind as plain arrays and back.
-
-A DataFrame (pandas, polars, pyarrow, through narwhals) is matched to the model by column name,
-and answers come back as the same kind of table, with the same columns, order and index.
+"""Features by name, and the columns of an array that each of them is.
 
 A number is one column of the array. A feature that holds categories is a group of columns, one
 for each category, of which exactly one is 1.
@@ -14,18 +11,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.domains import Bins, Domain
 from pertinent.exceptions import InputError, unknown_name
+from pertinent.reading import read_values
 from pertinent.tables import Table, as_frame, is_missing
-
-__all__ = ["Binned", "Features", "Table", "as_frame"]
-
-#: Stands for None, NaN and their kin among the categories of a feature.
-MISSING = "a missing value"
 
 
 @dataclass(frozen=True)
@@ -258,177 +250,5 @@ class Features:
         Missing or infinite values, wrong numbers of columns, unknown categories and text where
         numbers belong are refused by name.
         """
-        frame = as_frame(X)
-        if frame is None:
-            if hasattr(X, "toarray"):
-                X = X.toarray()
-            array = self._as_array(X)
-            self._check_shape(array)
-            by_column = not self.is_plain or (array.dtype == object and bool(self.unused))
-            values = self._mixed(array.T) if by_column else self._numbers(array)
-        else:
-            columns = [frame.get_column(name) for name in self._frame_names(frame)]
-            values = self._columns(columns) if self.is_plain else self._mixed(columns)
-        self._refuse_missing(values)
-        return Table(self, values, array if frame is None else frame)
-
-    @staticmethod
-    def _as_array(X: Any) -> Any:
-        if np.ma.is_masked(X):
-            raise InputError(
-                "X is a masked array with masked values, which the model would read as they are. "
-                "Fill them first, or pass X.filled(np.nan) with missing='impute'."
-            )
-        try:
-            array = np.asarray(X)
-        except ValueError as error:
-            raise InputError(f"The samples must form a table: {error}.") from error
-        if array.dtype.kind == "c":
-            raise InputError("The samples must be real numbers, got complex ones.")
-        return array
-
-    def _check_shape(self, array: Any) -> None:
-        if array.ndim != 2:
-            raise InputError(
-                f"Expected samples as a table with two dimensions, got {array.ndim}. "
-                "For a single sample x pass [x] (or x.reshape(1, -1))."
-            )
-        self._require_count(array.shape[1])
-
-    def _numbers(self, array: Any) -> FloatArray:
-        try:
-            values = np.ascontiguousarray(array, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"The samples must be numbers: {error}.") from error
-        return values if self.fills is None else self._filled(values)
-
-    def _filled(self, values: FloatArray) -> FloatArray:
-        gone = np.isnan(values)
-        if not gone.any():
-            return values
-        values = values.copy()
-        for j in np.flatnonzero(gone.any(axis=0)):
-            if self.fills is not None and j in self.fills:
-                values[gone[:, j], j] = self.fills[int(j)]
-        return values
-
-    def _frame_names(self, frame: nw.DataFrame[Any]) -> Sequence[str]:
-        if not self.named and set(frame.columns) != set(self.names):
-            self._require_count(len(frame.columns))
-            return frame.columns
-        self._require_names(frame.columns)
-        return self.names
-
-    def _columns(self, columns: Sequence[nw.Series[Any]]) -> FloatArray:
-        out = np.empty((len(columns[0]), len(columns)))
-        for j, column in enumerate(columns):
-            out[:, j] = self._number_column(j, column)
-        return out
-
-    def _number_column(self, j: int, column: Any) -> FloatArray:
-        """Return one column as numbers, missing ones filled where that was asked for."""
-        if j in self.unused and not self.reads_as_numbers(column):
-            return np.zeros(len(column))
-        if isinstance(column, nw.Series):
-            if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-                raise InputError(
-                    f"Column {column.name!r} holds {column.dtype}, and this model takes numbers."
-                )
-            array = column.cast(nw.Float64).to_numpy() if column.null_count() else column.to_numpy()
-            values = np.asarray(array, dtype=float)
-        else:
-            try:
-                values = np.array(
-                    [np.nan if is_missing([v])[0] else v for v in column], dtype=float
-                )
-            except (TypeError, ValueError) as error:
-                raise InputError(
-                    f"Feature {self.names[j]!r} must hold numbers: {error}."
-                ) from error
-        return values if self.fills is None else self._fill_one(j, values)
-
-    @staticmethod
-    def reads_as_numbers(column: Any) -> bool:
-        """Return whether a column holds numbers only, none of them missing."""
-        if isinstance(column, nw.Series):
-            numeric = column.dtype.is_numeric() or column.dtype == nw.Boolean
-            return bool(
-                numeric and not column.null_count() and np.isfinite(column.to_numpy()).all()
-            )
-        try:
-            return bool(np.isfinite(np.asarray(column, dtype=float)).all())
-        except (TypeError, ValueError):
-            return False
-
-    def _fill_one(self, j: int, values: FloatArray) -> FloatArray:
-        gone = np.isnan(values)
-        if not gone.any() or self.fills is None or j not in self.fills:
-            return values
-        return np.where(gone, self.fills[j], values)
-
-    def _mixed(self, columns: Any) -> FloatArray:
-        """Return numbers as they are, categories and bins as groups of 0 and 1."""
-        out = np.zeros((len(columns[0]), self.dim))
-        for j, column in enumerate(columns):
-            if self.is_category(j):
-                place = self._places(j, column)
-                rows = np.flatnonzero(place >= 0)
-                out[rows, self.first[j] + place[rows]] = 1.0
-                if len(rows) < len(out):
-                    out[place < 0, self.columns_of(j)[:1]] = np.nan  # named and refused later
-            else:
-                out[:, self.first[j]] = self._number_column(j, column)
-        for bins in self.bins:
-            bins.fill(out)  # a missing number stays missing: named and refused later
-        return out
-
-    def _places(self, j: int, column: Any) -> IntArray:
-        """Return the place of each category among the levels; -1 for a missing one."""
-        values = column.to_list() if isinstance(column, nw.Series) else column.tolist()
-        levels = self.levels[j] or ()
-        known = {MISSING if is_missing([v])[0] else v: k for k, v in enumerate(levels)}
-        other = len(levels) if j in self.others else -2
-        gone = known.get(MISSING, -1)
-        if gone < 0 and self.fills is not None and j in self.fills:
-            gone = known.get(self.fills[j], other)
-        places = np.array(
-            [gone if is_missing([v])[0] else known.get(v, other) for v in values], dtype=np.int64
-        )
-        strange = np.flatnonzero(places == -2)
-        if len(strange):
-            shown = ", ".join(repr(v) for v in levels[:12]) + (", ..." if len(levels) > 12 else "")
-            raise InputError(
-                f"Row {strange[0]} has {values[strange[0]]!r} in {self.names[j]!r}, a category "
-                f"that the model does not know. Known: {shown}."
-            )
-        return places
-
-    def _require_count(self, count: int) -> None:
-        if count != len(self):
-            raise InputError(f"The model has {len(self)} features, and X has {count} columns.")
-
-    def _require_names(self, columns: Sequence[str]) -> None:
-        missing = [name for name in self.names if name not in columns]
-        extra = [name for name in columns if name not in self.names]
-        if missing or extra:
-            parts = []
-            if missing:
-                parts.append(f"lacks the columns {missing[:10]}")
-            if extra:
-                parts.append(f"has columns the model does not know: {extra[:10]}")
-            raise InputError(f"X {' and '.join(parts)}. Expected {list(self.names)[:30]}.")
-
-    def _refuse_missing(self, values: FloatArray) -> None:
-        finite = np.isfinite(values)
-        if finite.all():
-            return
-        rows = np.flatnonzero(~finite.all(axis=1))
-        features = np.unique(self.owner[np.flatnonzero(~finite.all(axis=0))])
-        advice = "Fill or drop them first: nothing is guessed."
-        if self.fills is None:
-            advice += " With missing='impute' they are read as the model's own imputer fills them."
-        raise InputError(
-            f"X has missing or infinite values in the columns "
-            f"{[self.names[j] for j in features[:10]]}, rows "
-            f"{rows[:10].tolist()}{' and more' if len(rows) > 10 else ''}. {advice}"
-        )
+        values, source = read_values(self, X)
+        return Table(self, values, source)

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from pertinent.explanation import Results
-from pertinent.features import Table
+from pertinent.tables import Table
 
 R = TypeVar("R", bound=Results)
 

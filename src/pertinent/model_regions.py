@@ -12,7 +12,7 @@ from pertinent._affine import row_products
 from pertinent._typing import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.constraints import Constraints
 from pertinent.exceptions import InputError, unknown_name
-from pertinent.features import Features, Table
+from pertinent.features import Features
 from pertinent.margins import (
     ROUNDOFF,
     STEP,
@@ -30,6 +30,7 @@ from pertinent.models.pipeline import mixes_features
 from pertinent.plausibility import Densities, Hulls
 from pertinent.projection import Options
 from pertinent.regions import Region
+from pertinent.tables import Table
 from pertinent.winners import MetricRegion
 
 #: With more classes than this, to look at all their regions costs more than it saves.

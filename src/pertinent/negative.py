@@ -12,10 +12,9 @@ from pertinent._typing import BoolArray, FloatArray, IntArray, Limits
 from pertinent.answers import Answers
 from pertinent.exceptions import InputError
 from pertinent.explanation import Negatives
-from pertinent.features import Table
 from pertinent.plausibility.judge import by_sample, measure
 from pertinent.prepared import Prepared, Proposal
-from pertinent.tables import values_of
+from pertinent.tables import Table, values_of
 
 
 @dataclass(frozen=True, eq=False)

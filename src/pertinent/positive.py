@@ -10,11 +10,10 @@ from pertinent._typing import BoolArray, FloatArray, IntArray, Limits
 from pertinent.answers import Answers, replaced
 from pertinent.certificate import FAILED, FEASIBLE, OPTIMAL
 from pertinent.explanation import Positives
-from pertinent.features import Table
 from pertinent.plausibility.judge import by_sample, measure
 from pertinent.prepared import Prepared, Proposal
 from pertinent.projection.problem import distance
-from pertinent.tables import values_of
+from pertinent.tables import Table, values_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,6 @@ from pertinent.certificate._check import (
     rounding_unit,
 )
 from pertinent.conflicts import why_infeasible
-from pertinent.features import Table
 from pertinent.model_regions import ModelRegions
 from pertinent.plausibility import Hulls
 from pertinent.plausibility.conflict import why_implausible
@@ -41,6 +40,7 @@ from pertinent.projection import Projections, project
 from pertinent.projection.problem import distance
 from pertinent.regions import Region
 from pertinent.rulecheck import broken_rules
+from pertinent.tables import Table
 
 #: A point that ``predict`` refuses is solved again with a margin this many times larger ...
 GROWTH = 10.0

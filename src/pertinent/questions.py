@@ -19,7 +19,6 @@ from pertinent.exact import (
     refuse_misplaced,
 )
 from pertinent.explanation import Negatives, Positives
-from pertinent.features import Table
 from pertinent.gathering import gather
 from pertinent.negative import (
     nearest_contrast,
@@ -28,6 +27,7 @@ from pertinent.negative import (
 from pertinent.plausibility import Plausibility
 from pertinent.preparing import POSITIVE_METHODS, known_method, prepare, require_number
 from pertinent.projection import Options
+from pertinent.tables import Table
 
 
 def pertinent_positives(

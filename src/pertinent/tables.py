@@ -134,7 +134,7 @@ class Table:
         if self.source is None or kind in "fiub":
             return True
         unused = self.features.unused
-        return all(self.features.reads_as_numbers(self._source_column(j)) for j in unused)
+        return all(reads_as_numbers(self._source_column(j)) for j in unused)
 
     def own_categories(self, j: int) -> Any:
         """Return the category of each sample, those that the model does not know included."""
@@ -164,7 +164,7 @@ class Table:
         if j not in self.features.unused or self.source is None:
             return values
         own = self._source_column(j)
-        if self.features.reads_as_numbers(own):
+        if reads_as_numbers(own):
             return values
         carried = np.asarray(own, dtype=object)
         if len(carried) != len(points):  # points of whole classes belong to no sample
@@ -341,3 +341,14 @@ def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float) and value != value
+
+
+def reads_as_numbers(column: Any) -> bool:
+    """Return whether a column holds numbers only, none of them missing."""
+    if isinstance(column, nw.Series):
+        numeric = column.dtype.is_numeric() or column.dtype == nw.Boolean
+        return bool(numeric and not column.null_count() and np.isfinite(column.to_numpy()).all())
+    try:
+        return bool(np.isfinite(np.asarray(column, dtype=float)).all())
+    except (TypeError, ValueError):
+        return False

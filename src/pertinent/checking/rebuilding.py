@@ -17,11 +17,12 @@ from pertinent.domains import Domain
 from pertinent.exact.question import ExactQuestion
 from pertinent.exceptions import InputError
 from pertinent.explanation import Explanations, Negatives, Positives
-from pertinent.features import Features, Table
+from pertinent.features import Features
 from pertinent.plausibility.hull import Hulls
 from pertinent.plausibility.mixture import Densities
 from pertinent.positive import PositiveQuestion
 from pertinent.prepared import Prepared
+from pertinent.tables import Table
 from pertinent.views.frame import installed_backend
 from pertinent.views.stored import CERTIFICATES, ELSEWHERE
 from pertinent.views.words import Wording

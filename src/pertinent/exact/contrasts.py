@@ -17,8 +17,8 @@ from pertinent.answers import Answers
 from pertinent.certificate import INFEASIBLE, OPTIMAL
 from pertinent.exact.alternative import Alternative
 from pertinent.explanation import Negatives
-from pertinent.features import Table
 from pertinent.prepared import Prepared
+from pertinent.tables import Table
 
 #: A bound may stand this share below the cost it proves.
 GAP = 1e-6

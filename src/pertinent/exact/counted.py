@@ -17,9 +17,9 @@ from pertinent.answers import Certified
 from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.certificate._records import with_domain
 from pertinent.explanation import Negatives, overwritten
-from pertinent.features import Table
 from pertinent.negative import NegativeQuestion, nearest_contrast, negative_limits
 from pertinent.prepared import Prepared
+from pertinent.tables import Table
 
 
 def is_mixed(prepared: Prepared, table: Table) -> bool:

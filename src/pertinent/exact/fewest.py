@@ -36,9 +36,9 @@ from pertinent.exact.question import Effort
 from pertinent.exact.singles import single_supports
 from pertinent.exact.smallest import CellSearch, Smallest, smallest_supports
 from pertinent.exact.verify import grown
-from pertinent.features import Table
 from pertinent.prepared import Prepared
 from pertinent.regions import Region
+from pertinent.tables import Table
 
 #: Margins tried when predict refuses a point of the margin asked for.
 RETRIES = 2

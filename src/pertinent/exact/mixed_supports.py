@@ -19,10 +19,11 @@ from pertinent.exact.choices import Choices, with_forced
 from pertinent.exact.engine import Pool, Search
 from pertinent.exact.fewest import Ask, Batch, Fewest
 from pertinent.exact.subsets import Gains, smallest_size
-from pertinent.features import Features, Table
+from pertinent.features import Features
 from pertinent.prepared import Prepared
 from pertinent.projection import Options, project
 from pertinent.regions import Cell, Region
+from pertinent.tables import Table
 
 
 def discrete_domain(prepared: Prepared, table: Table) -> Domain | None:

@@ -18,7 +18,6 @@ from pertinent.exact.question import Effort
 from pertinent.exact.verify import doubted, refuse_blends
 from pertinent.exceptions import InputError
 from pertinent.explanation import Negatives, overwritten
-from pertinent.features import Table
 from pertinent.negative import (
     NegativeQuestion,
     _refuse_own_class,
@@ -26,6 +25,7 @@ from pertinent.negative import (
     negative_limits,
 )
 from pertinent.prepared import Prepared
+from pertinent.tables import Table
 
 #: Sets of features that may be looked at only to prove an answer that is known already.
 FEW_SETS = 200

@@ -10,9 +10,9 @@ from pertinent.exact.mixed_supports import discrete_domain, fewest_mixed
 from pertinent.exact.question import ExactQuestion, in_precision_of
 from pertinent.exact.verify import doubted, refuse_blends
 from pertinent.explanation import Positives
-from pertinent.features import Table
 from pertinent.positive import positive_limits
 from pertinent.prepared import Prepared
+from pertinent.tables import Table
 
 
 def exact(prepared: Prepared, table: Table, labels: IntArray, question: ExactQuestion) -> Positives:

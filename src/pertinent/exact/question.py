@@ -10,8 +10,8 @@ import numpy as np
 from pertinent._typing import FloatArray
 from pertinent.exact.subsets import Limits
 from pertinent.exceptions import InputError
-from pertinent.features import Table
 from pertinent.positive import PositiveQuestion
+from pertinent.tables import Table
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,11 @@ from pertinent.exact.hitting import minimal_sets, smallest_hitting
 from pertinent.exact.question import Effort
 from pertinent.exact.subsets import Limits
 from pertinent.exact.worst import Suffices
-from pertinent.features import Features, Table
+from pertinent.features import Features
 from pertinent.prepared import Prepared
 from pertinent.projection import Options, project
 from pertinent.regions import Region
+from pertinent.tables import Table
 
 #: Rivals after which a sample is given up.
 MOST_RIVALS = 2_000

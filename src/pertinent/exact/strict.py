@@ -27,9 +27,9 @@ from pertinent.exact.smallest import further_supports, smallest_supports
 from pertinent.exact.verify import REFUSED, doubted, grown, judge, refuse_categories
 from pertinent.exceptions import InputError
 from pertinent.explanation import Positives
-from pertinent.features import Table
 from pertinent.positive import PositiveQuestion, two_phase
 from pertinent.prepared import RETRIES, Prepared
+from pertinent.tables import Table
 
 _STOPPED = "the search reached its limit before it found a set of features that suffices"
 

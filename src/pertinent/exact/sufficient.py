@@ -34,9 +34,9 @@ from pertinent.exact.verify import doubted
 from pertinent.exact.worst import Suffices, keep_worst_case
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.explanation import Positives
-from pertinent.features import Table
 from pertinent.prepared import Prepared
 from pertinent.regions import Region
+from pertinent.tables import Table
 
 
 def sufficient(

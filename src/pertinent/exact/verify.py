@@ -12,9 +12,9 @@ from pertinent.answers import into_bounds
 from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.exceptions import InputError
 from pertinent.explanation import Negatives, Positives
-from pertinent.features import Table
 from pertinent.plausibility.judge import by_sample
 from pertinent.prepared import GROWTH, Prepared
+from pertinent.tables import Table
 
 REFUSED = "the point found does not pass the model's predict, even with a margin of {:g}"
 

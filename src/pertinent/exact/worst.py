@@ -15,9 +15,9 @@ from pertinent.exact.cover import EASY, hard_cover
 from pertinent.exact.question import Effort
 from pertinent.exact.subsets import STOPPED, Gains, Limits, find_supports, smallest_size
 from pertinent.exact.verify import grown
-from pertinent.features import Table
 from pertinent.prepared import RETRIES, Prepared
 from pertinent.regions import Cell, row_products
+from pertinent.tables import Table
 
 
 @dataclass(eq=False)

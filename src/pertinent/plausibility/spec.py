@@ -8,10 +8,11 @@ import numpy as np
 
 from pertinent._typing import FloatArray, IntArray
 from pertinent.exceptions import InputError
-from pertinent.features import Features, as_frame
+from pertinent.features import Features
 from pertinent.plausibility.hull import Hulls
 from pertinent.plausibility.mixture import Densities
 from pertinent.plausibility.recipe import Recipe
+from pertinent.tables import as_frame
 
 METHODS = ("mixture", "hull")
 

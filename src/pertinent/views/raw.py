@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray
-from pertinent.features import Features, Table
+from pertinent.features import Features
+from pertinent.tables import Table
 
 #: A feature's value as its owner knows it; None where there is no point.
 Raw = float | int | bool | str | None

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
-from pertinent.features import Table
 from pertinent.plausibility.judge import by_sample, is_dense
 from pertinent.prepared import Prepared
 from pertinent.projection.problem import distance
 from pertinent.rulecheck import broken_rules
+from pertinent.tables import Table
 
 #: Steps of a tenth each, before the exact number is shown.
 REFINEMENTS = 6

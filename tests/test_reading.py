@@ -1,0 +1,85 @@
+"""What is read as samples, and what is refused by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+
+import pertinent
+from pertinent.exceptions import InputError
+
+NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
+
+
+@pytest.fixture(scope="module")
+def frame():
+    X, _ = load_iris(return_X_y=True)
+    return pd.DataFrame(X, columns=NAMES, index=[f"flower {i}" for i in range(len(X))])
+
+
+@pytest.fixture(scope="module")
+def model(frame):
+    _, y = load_iris(return_X_y=True)
+    return LogisticRegression(max_iter=500).fit(frame, y)
+
+
+def test_lists_and_integers_are_samples_too(model):
+    found = pertinent.pertinent_negatives(model, [[5, 3, 1, 0], [6, 3, 5, 2]])
+    assert found.found.all()
+
+
+def test_missing_values_are_named(model, frame):
+    holed = frame.copy()
+    holed.iloc[3, 1] = np.nan
+    with pytest.raises(InputError, match=r"'sepal width'.*rows \[3\]"):
+        pertinent.pertinent_negatives(model, holed)
+    with pytest.raises(InputError, match="infinite"):
+        pertinent.pertinent_negatives(model, np.full((1, 4), np.inf))
+
+
+def test_wrong_columns_are_named(model, frame):
+    with pytest.raises(InputError, match="lacks the columns .'petal width'"):
+        pertinent.pertinent_negatives(model, frame[NAMES[:3]])
+    with pytest.raises(InputError, match="does not know: .'extra'"):
+        pertinent.pertinent_negatives(model, frame.assign(extra=1.0))
+    with pytest.raises(InputError, match="holds .*String"):
+        pertinent.pertinent_negatives(model, frame.assign(**{"petal width": "broad"}))
+
+
+def test_wrong_shapes_are_explained(model):
+    with pytest.raises(InputError, match="4 features, and X has 3 columns"):
+        pertinent.pertinent_negatives(model, np.zeros((2, 3)))
+    with pytest.raises(InputError, match=r"pass \[x\]"):
+        pertinent.pertinent_negatives(model, np.zeros(4))
+    with pytest.raises(InputError, match="must be numbers"):
+        pertinent.pertinent_negatives(model, [["a", "b", "c", "d"]])
+
+
+def test_no_rows_give_no_answers(model):
+    found = pertinent.pertinent_negatives(model, np.zeros((0, 4)))
+    assert len(found) == 0
+    assert found.points.shape == (0, 4)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow"])
+def test_a_column_that_is_there_twice_is_named(model, frame, kind):
+    twice = pd.concat([frame, frame.iloc[:, :1]], axis=1)
+    if kind == "pyarrow":
+        twice = pa.Table.from_arrays(
+            [pa.array(twice.iloc[:, j]) for j in range(twice.shape[1])], list(twice.columns)
+        )
+    with pytest.raises(InputError, match=f"more than one column named '{frame.columns[0]}'"):
+        pertinent.pertinent_negatives(model, twice)
+
+
+def test_masked_values_are_not_read_as_if_they_were_there(model, frame):
+    X = np.ma.array(frame.to_numpy()[:2], mask=False)
+    whole = pertinent.pertinent_negatives(model, X.data)
+    assert pertinent.pertinent_negatives(model, X).values.tobytes() == whole.values.tobytes()
+    X[0, 0] = np.ma.masked
+    with pytest.raises(InputError, match="masked array with masked values"):
+        pertinent.pertinent_negatives(model, X)
