@@ -30,9 +30,9 @@ from pertinent.negative import (
 )
 from pertinent.plausibility import Plausibility
 from pertinent.positive import PositiveProposal, propose_positives
-from pertinent.prepared import Proposal
 from pertinent.preparing import POSITIVE_METHODS, known_method, prepare, require_number
 from pertinent.projection import Options
+from pertinent.proposing import Proposal
 from pertinent.tables import Table
 from pertinent.views.words import Wording
 

@@ -80,7 +80,7 @@ class ModelRegions:
         self._growths: dict[tuple[str, int], float] = {}
         self._sure: dict[tuple[str, int], SureRows | None] = {}
         self._plain: Self | None = None
-        self._largest_weight = float(self.weights.max(initial=0.0))
+        self.largest_weight = float(self.weights.max(initial=0.0))
         self.region("is", 0, 0.0)  # an unsupported model fails here, before any work
 
     def without_plausibility(self) -> Self:

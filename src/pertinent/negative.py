@@ -13,7 +13,8 @@ from pertinent.answers import Answers
 from pertinent.exceptions import InputError
 from pertinent.explanation import Negatives
 from pertinent.plausibility.judge import by_sample, measure
-from pertinent.prepared import Prepared, Proposal
+from pertinent.prepared import Prepared
+from pertinent.proposing import Proposal
 from pertinent.tables import Table, values_of
 
 

@@ -11,8 +11,9 @@ from pertinent.answers import Answers, replaced
 from pertinent.certificate import FAILED, FEASIBLE, OPTIMAL
 from pertinent.explanation import Positives
 from pertinent.plausibility.judge import by_sample, measure
-from pertinent.prepared import Prepared, Proposal
+from pertinent.prepared import Prepared
 from pertinent.projection.problem import distance
+from pertinent.proposing import Proposal
 from pertinent.tables import Table, values_of
 
 

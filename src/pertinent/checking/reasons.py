@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from pertinent._typing import FloatArray, Limits
-from pertinent.answers import Certified
 from pertinent.asked import Asked
 from pertinent.certificate import FAILED
 from pertinent.certificate._records import unknown_kinds
 from pertinent.checking.findings import GIVEN, UNKNOWN, Finding, judged
-from pertinent.conflicts import why_infeasible
 from pertinent.explanation import Positives, Results
-from pertinent.plausibility.conflict import why_implausible
 from pertinent.plausibility.hull import Hulls
-from pertinent.prepared import Prepared
+from pertinent.proposing import why_none
 
 
 def reason(
@@ -32,14 +29,6 @@ def reason(
         return [Finding(claim, UNKNOWN, "the certificate alone does not show it")]
     low, high = (np.broadcast_to(limit, results.values.shape)[0] for limit in limits)
     near = results.table.values if isinstance(prepared.within, Hulls) else centers
-    own = _why(prepared, parts[0], near[0], (low, high))
+    region, _ = prepared.region(*parts[0].key, prepared.asked_margin)
+    own = why_none(prepared, parts[0], region, near[0], (low, high))
     return [judged(claim, own == said, f"by the certificate: {own}")]
-
-
-def _why(prepared: Prepared, part: Certified, near: FloatArray, limits: Limits) -> str:
-    """Return the reason that a certificate gives."""
-    key, proof, margin = part.key, part.certificate, prepared.asked_margin
-    if prepared.within is not None:
-        return why_implausible(prepared, key, proof, near, *limits, margin)
-    region, words = prepared.region(*key, margin)[0], prepared.asked(key)
-    return why_infeasible(proof, region, *limits, words, prepared.features, prepared.constraints)
