@@ -12,7 +12,7 @@ from pertinent.checking.details import positive_details
 from pertinent.checking.evidence import Evidence, claimed_bounds
 from pertinent.checking.findings import ENOUGH, HOLDS, UNKNOWN, Finding, judged
 from pertinent.checking.unique import unique
-from pertinent.exact.fewest import search_gap
+from pertinent.exact.proving import search_gap
 from pertinent.exact.question import ExactQuestion
 from pertinent.exact.recheck import recheck_exact_positives
 from pertinent.exact.sufficient import holds_whatever, sufficient_limits

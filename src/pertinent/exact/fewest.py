@@ -16,22 +16,14 @@ from numpy.typing import NDArray
 
 from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.answers import Answers, Certified
-from pertinent.certificate import (
-    FAILED,
-    FEASIBLE,
-    INFEASIBLE,
-    OPTIMAL,
-    Argument,
-    Block,
-    Certificate,
-    FewestProofs,
-)
+from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE
 from pertinent.domains import Domain
-from pertinent.exact.alternative import Alternative, uniqueness
+from pertinent.exact.alternative import Alternative
 from pertinent.exact.choices import Choices, ranged_choices, strict_choices
-from pertinent.exact.engine import CLOSED, CLOSED_QUADRATIC, Best, Search, pools_of
+from pertinent.exact.engine import CLOSED, Best, Search, pools_of
 from pertinent.exact.leaves import best_leaves, is_boxes
 from pertinent.exact.others import other_supports
+from pertinent.exact.proving import decide_unique, prove
 from pertinent.exact.question import Effort
 from pertinent.exact.singles import single_supports
 from pertinent.exact.smallest import CellSearch, Smallest, smallest_supports
@@ -105,11 +97,6 @@ def fewest_features(prepared: Prepared, table: Table, ask: Ask) -> Fewest:
     return Batch(prepared, table, ask).run()
 
 
-def search_gap(region: Region) -> float:
-    """Return how close to the best cost a proof about the region comes."""
-    return CLOSED if all(cell.is_linear for cell in region.cells) else CLOSED_QUADRATIC
-
-
 class Batch:
     """One batch on its way from supports to checked answers."""
 
@@ -141,22 +128,23 @@ class Batch:
     def run(self) -> Fewest:
         """Return the answers."""
         everyone = np.arange(len(self.samples))
-        for k, rows in self._by_label(everyone):
+        for k, rows in self.by_label(everyone):
             self._supports(rows, self.region(k))
         self._fill(np.flatnonzero(self.have), first=True)
         self._again()
         self._without_support(np.flatnonzero(~self.have))
-        self._prove()
+        prove(self)
         if self.ask.alternatives:
             self.out.alternatives = tuple(other_supports(self, i) for i in range(len(self.samples)))
-        self._decide_unique()
+        decide_unique(self)
         return self.out
 
     def region(self, k: int, margin: float | None = None) -> Region:
         """Return the region asked for, at the margin asked for unless another is given."""
         return self.prepared.region(self.ask.kind, k, self.margin if margin is None else margin)[0]
 
-    def _by_label(self, rows: IntArray) -> list[tuple[int, IntArray]]:
+    def by_label(self, rows: IntArray) -> list[tuple[int, IntArray]]:
+        """Return each class asked for, with those of the samples that ask for it."""
         labels = self.ask.labels[rows]
         return [(int(k), rows[labels == k]) for k in np.unique(labels)]
 
@@ -343,7 +331,7 @@ class Batch:
             if not len(wrong):
                 return
             used = grown(self.prepared, self.table, used)
-            for k, rows in self._by_label(wrong):
+            for k, rows in self.by_label(wrong):
                 for row in rows:
                     self._search(int(row), self.region(k, used), used)
             self._fill(wrong)
@@ -368,82 +356,3 @@ class Batch:
             on = np.where(self.columns(changed), self.prepared.weights, 0.0)
             self.out.cost[row] = (on * np.abs(answers.points[j] - self.samples[row])).sum()
             self.out.status[row] = FEASIBLE
-
-    # Proofs -----------------------------------------------------------------------------------
-
-    def _prove(self) -> None:
-        """Re-check every claim from the regions, and let that decide the status."""
-        sizes: list[Certified] = []
-        costs: list[Certified] = []
-        for k, rows in self._by_label(np.arange(len(self.samples))):
-            region = self.region(k)
-            for goal, parts, bound in (
-                ("size", sizes, self.out.size_bound),
-                ("cost", costs, self.out.cost_bound),
-            ):
-                certificate = self._certificate(rows, region, goal)
-                parts.append(Certified((self.ask.kind, k), rows, certificate))
-                bound[rows] = certificate.bounds(
-                    region,
-                    self.samples[rows],
-                    self.prepared.weights,
-                    self.ask.lower[rows],
-                    self.ask.upper[rows],
-                )
-        self.out.certificates, self.out.cost_certificates = tuple(sizes), tuple(costs)
-        self._decide()
-
-    def _certificate(self, rows: IntArray, region: Region, goal: str) -> Certificate:
-        at_most = self.ask.at_most
-        claim = self.claim[rows] if at_most is None else np.maximum(self.claim[rows], at_most)
-        if goal == "size" and at_most is not None:
-            claim = self.claim[rows]
-        everyone = np.arange(len(rows))
-        blocks = []
-        for piece, cell in enumerate(region.cells):
-            arguments = tuple(self._argument(int(i), piece, len(cell.G)) for i in rows)
-            proofs = FewestProofs(
-                self.ask.rest[rows], claim, self.value[rows], arguments, goal, self.ask.off_tol,
-                self.proof_domain(rows),
-            )  # fmt: skip
-            blocks.append(Block(piece, everyone, proofs))
-        return Certificate(len(rows), tuple(blocks))
-
-    def _argument(self, row: int, piece: int, n_rows: int) -> Argument:
-        search = self.searches.get(row)
-        return Argument.empty(n_rows) if search is None else search.pools[piece].argument()
-
-    def _decide(self) -> None:
-        out, ask = self.out, self.ask
-        found = out.status == FEASIBLE
-        size = self.mask.sum(axis=1)
-        gap = np.array([search_gap(self.region(int(k))) for k in ask.labels])
-        tight = out.cost_bound >= out.cost * (1 - np.maximum(ask.effort.gap, 4 * gap)) - 1e-12
-        if ask.at_most is None:
-            tight &= out.size_bound >= size
-            none = np.isinf(out.size_bound)
-        else:
-            none = out.size_bound > ask.at_most
-        out.status[found & tight] = OPTIMAL
-        for row in np.flatnonzero(none & ~found):
-            # What the search said of its own failure is no reason once there is a proof.
-            known = out.reason[row] if out.status[row] == INFEASIBLE else None
-            out.status[row] = INFEASIBLE
-            out.reason[row] = known or self._why(int(row))
-        out.cost_bound = np.where(found, np.fmin(out.cost_bound, out.cost), out.cost_bound)
-
-    def _decide_unique(self) -> None:
-        """Let the next best support tell whether the best one is the only one."""
-        out = self.out
-        size = self.mask.sum(axis=1) if self.ask.at_most is None else out.cost
-        for i in range(len(self.samples)):
-            others = out.alternatives[i] if out.alternatives else ()
-            optimal = bool(out.status[i] == OPTIMAL)
-            within = int(out.unique[i])
-            out.unique[i] = uniqueness(optimal, float(size[i]), float(out.cost[i]), others, within)
-
-    def _why(self, row: int) -> str:
-        label = self.prepared.classes.tolist()[self.ask.labels[row]]
-        other = "" if self.ask.kind == "is" else "any class other than "
-        within = "" if self.ask.at_most is None else f" with at most {self.ask.at_most} changes"
-        return f"no point{within} is predicted as {other}{label!r}"
