@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from linear_models import data, fitted
+from linear_models import data
 from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -176,21 +179,33 @@ def test_unknown_labels_are_named_with_the_closest():
         pertinent.pertinent_negatives(model, X[100:103], target="setoza")
 
 
-def test_a_model_with_one_class_has_no_contrast():
-    model = fitted("logistic", "breast_cancer")
-    X, _ = data("breast_cancer")
-
-    class OneClass(type(model)):
-        pass
-
-    only = OneClass()
-    only.__dict__.update(model.__dict__)
-    only.classes_ = np.array(["only"])
-    only.coef_, only.intercept_ = np.zeros((1, 30)), np.zeros(1)
-    only.predict = lambda X: np.repeat("only", len(X))
-    found = pertinent.pertinent_negatives(only, X[:2])
+@pytest.mark.parametrize("model", [RidgeClassifier(), LinearDiscriminantAnalysis()])
+def test_a_model_with_one_class_has_no_contrast(model, rng):
+    X = rng.normal(size=(20, 3))
+    model.fit(X, np.repeat("only", 20))
+    found = pertinent.pertinent_negatives(model, X[:2])
     assert found.status.tolist() == ["infeasible", "infeasible"]
     assert "never predicts" in found.reason[0]
+    assert (pertinent.pertinent_positives(model, X[:2]).status == "optimal").all()
+
+
+@pytest.mark.parametrize("intercept", [-1.0, 1.0])
+@pytest.mark.parametrize("slope", [0.0, 1.0])
+def test_one_class_with_a_score_for_a_second_is_refused(slope, intercept):
+    """Made by hand: scikit-learn's own predict then fails with an IndexError on some points."""
+    model = LogisticRegression()
+    model.classes_, model.n_features_in_ = np.array(["only"]), 2
+    model.coef_, model.intercept_ = np.array([[slope, 0.0]]), np.array([intercept])
+    ask = (pertinent.pertinent_negatives, pertinent.pertinent_positives)
+    x = np.array([[-5.0, 0.0]])  # its own score may well be negative
+    if slope == 0 and intercept < 0:
+        assert [f(model, x).status[0] for f in ask] == ["infeasible", "optimal"]
+        return
+    for f in ask:
+        with pytest.raises(InputError, match="one class only, 'only', and its predict fails"):
+            f(model, x)
+    with pytest.raises(InputError, match="at least two classes"):
+        pertinent.Explainer(make_pipeline(StandardScaler().fit(np.eye(2)), model)).explain(x)
 
 
 def test_only_names_and_functions_are_registered():

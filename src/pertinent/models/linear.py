@@ -74,4 +74,21 @@ def coefficients(model: Foreign) -> tuple[FloatArray, FloatArray]:
 )
 def scored_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of models that predict the class of the largest linear score."""
-    return linear_region(*coefficients(model), model, label, margin)
+    coef, intercept = coefficients(model)
+    _require_a_class_for_every_score(model, coef, intercept)
+    return linear_region(coef, intercept, model, label, margin)
+
+
+def _require_a_class_for_every_score(
+    model: Foreign, coef: FloatArray, intercept: FloatArray
+) -> None:
+    """Refuse one class with a score that may be positive, which means the second class.
+
+    Fitted on one class only, a model that allows it has a score of at most 0 everywhere.
+    """
+    if len(coef) == len(model_classes(model)) == 1 and (coef.any() or intercept[0] > 0):
+        raise InputError(
+            f"{type(model).__name__} has one class only, {model_classes(model).tolist()[0]!r}, and "
+            "its predict fails where its score is positive, which means a second class. Fit it "
+            "on samples of at least two classes."
+        )
