@@ -244,6 +244,27 @@ def test_fitted_models_in_single_precision(model, seed):
     assert (negative.status == "optimal").mean() >= 0.99
 
 
+@pytest.mark.parametrize("shared", [0.0, 1e2, 1e4, 1e6])
+@pytest.mark.filterwarnings("ignore:lbfgs failed to converge")
+def test_samples_in_single_precision_before_coefficients_in_double(shared):
+    """What all scores share cancels in double precision, as scikit-learn adds them up here."""
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = (rng.normal(size=(3, 8))[y] + rng.normal(size=(90, 8))).astype(np.float32)
+    model = LogisticRegression(max_iter=50).fit(X.astype(float), y)
+    plain = pertinent.pertinent_negatives(model, X.astype(float))
+    model.coef_ = model.coef_ + shared * rng.normal(size=8)
+    assert model.decision_function(X).dtype == np.float64
+    negative = pertinent.pertinent_negatives(model, X)
+    positive = pertinent.pertinent_positives(model, X)
+    assert (negative.status == "optimal").all()
+    assert (positive.status == "optimal").all()
+    assert negative.points.dtype == np.float32
+    assert (in_every_company(model, negative.points) == negative.target).all()
+    assert (in_every_company(model, positive.points) == model.predict(X)).all()
+    np.testing.assert_allclose(negative.objective, plain.objective, rtol=1e-3, atol=1e-5)
+
+
 def test_a_point_must_be_clear_of_all_that_is_added_up():
     """Scores near 1000 that differ by 1e-4: less than their rounding in single precision."""
     near = sure_rows(*(decision_region(linear([[1000.0], [1000.5]], [0, 0]), 1, m) for m in (0, 1)))

@@ -79,7 +79,7 @@ def take_verdict(
         points,
         out.objective[some],
         proposal.used[some],
-        ask.table.single_precision,
+        ask.table,
     )
     inside = np.asarray(((points >= ask.low) & (points <= ask.high)).all(axis=1))
     out.label[some] = predicted
@@ -143,7 +143,7 @@ def prefer_start(prepared: ModelRegions, answers: Answers, ask: Ask, used: Float
     right &= ((handed >= some.low) & (handed <= some.high)).all(axis=1)
     right &= _related(prepared, handed)
     exact = prepared.is_exact(ask.kind, some.labels, handed)
-    right &= exact | prepared.is_sure(ask.kind, some.labels, handed, single)
+    right &= exact | prepared.is_sure(ask.kind, some.labels, handed, ask.table)
     right &= ~answers.found[rows] | exact
     for j in np.flatnonzero(right):
         i = rows[j]

@@ -161,12 +161,23 @@ def _evened(plain: Cell, tight: Cell, margin: float) -> Cell:
     return replace(tight, h=h, quadratics=curved)
 
 
-def first_margins(sizes: TermSizes | None, centers: FloatArray, single: bool) -> FloatArray:
+def first_margins(
+    sizes: TermSizes | None, centers: FloatArray, single: bool, sums_in_single: bool
+) -> FloatArray:
     """Return the margin to begin with for each center: a power of 100, or of sqrt(2).
 
     Few different margins mean few different regions; what a margin of up to 100 times the
     rounding costs is far below the gap at which an answer counts as optimal. In single precision
     it is not, and the steps are small.
+
+    Parameters
+    ----------
+    sizes : TermSizes or None
+    centers : ndarray of shape (n, n_features)
+    single : bool
+        Whether points are handed out in single precision.
+    sums_in_single : bool
+        Whether the model adds up their scores in single precision, too.
     """
     if sizes is None:
         return np.full(len(centers), 1e-6 if single else 1e-12)
@@ -175,7 +186,11 @@ def first_margins(sizes: TermSizes | None, centers: FloatArray, single: bool) ->
     rounding = centers.shape[1] + 4
     if single:
         # What `SureRows` ask of the answer, whose terms may be a little larger than the center's.
-        need = 1.25 * rounding * ROUNDOFF_SINGLE * sizes.of_scores(some)
+        unit = ROUNDOFF_SINGLE if sums_in_single else ROUNDOFF
+        need = 1.25 * rounding * unit * sizes.of_scores(some)
+        if not sums_in_single:
+            # The point itself is rounded: x_i by u |x_i|, a row by u |g|'|x|.
+            need += 1.25 * ROUNDOFF_SINGLE * sizes.of(some)
         least = np.where(need > 0, need, LEAST)
         margins = 2.0 ** (np.ceil(2 * np.log2(least)) / 2)
     else:

@@ -26,6 +26,7 @@ from pertinent.margins import (
 )
 from pertinent.models import model_classes, region_function
 from pertinent.models.confidence import confident
+from pertinent.models.linear import adds_up_in_double
 from pertinent.models.pipeline import mixes_features
 from pertinent.plausibility import Densities, Hulls
 from pertinent.projection import Options
@@ -72,6 +73,7 @@ class ModelRegions:
         self._region_of = region_function(self.model)
         if self.min_proba is not None:
             self._region_of = confident(self.min_proba)
+        self._adds_up_in_double = adds_up_in_double(self.model)
         self.classes = model_classes(self.model)
         self._regions: dict[tuple[str, int, float], tuple[Region, IntArray]] = {}
         self._plain_regions: dict[int, Region] = {}
@@ -105,15 +107,16 @@ class ModelRegions:
         self, table: Table, centers: FloatArray, kind: str, labels: IntArray
     ) -> FloatArray:
         """Return the margin to solve each row with first: asked for, and enough for rounding."""
+        precision = table.single_precision, self._sums_in_single(table)
         if len(labels) and (len(labels) == 1 or (labels == labels[0]).all()):
             sizes = self._term_sizes(kind, int(labels[0]))
-            margins = first_margins(sizes, centers, table.single_precision)
+            margins = first_margins(sizes, centers, *precision)
         else:
             margins = np.empty(len(centers))
             for k in np.unique(labels):
                 rows = np.flatnonzero(labels == k)
                 sizes = self._term_sizes(kind, int(k))
-                margins[rows] = first_margins(sizes, centers[rows], table.single_precision)
+                margins[rows] = first_margins(sizes, centers[rows], *precision)
         return np.maximum(margins, self.asked_margin) if self.asked_margin > 0 else margins
 
     def is_exact(self, kind: str, labels: IntArray, points: FloatArray) -> BoolArray:
@@ -132,16 +135,16 @@ class ModelRegions:
         points: FloatArray,
         cost: FloatArray,
         used: FloatArray,
-        single: bool,
+        table: Table,
     ) -> BoolArray:
-        """Return `is_sure`, in double precision looked at only for points far from their start.
+        """Return `is_sure`, for points in double precision looked at only far from their start.
 
         The first margin covers four times what rounds at the center. The terms of a linear row
         grow by at most ``max |g_i| / w_i`` for each unit of cost: as long as that needs less than
         the other three quarters, the margin that was used is enough.
         """
-        if single or not len(points):
-            return self.is_sure(kind, labels, points, single)
+        if table.single_precision or not len(points):
+            return self.is_sure(kind, labels, points, table)
         alike = len(labels) == 1 or (labels == labels[0]).all()
         classes = labels[:1] if alike else np.unique(labels)
         growth = np.ones(len(self.classes))
@@ -151,7 +154,7 @@ class ModelRegions:
         steady = np.ones(len(points), dtype=bool)
         if far.any():
             rows = np.flatnonzero(far)
-            steady[rows] = self.is_sure(kind, labels[rows], points[rows], single)
+            steady[rows] = self.is_sure(kind, labels[rows], points[rows], table)
         return steady
 
     def _growth(self, kind: str, k: int) -> float:
@@ -163,14 +166,14 @@ class ModelRegions:
             self._growths[key] = max(growth, 1e-200)
         return self._growths[key]
 
-    def is_sure(self, kind: str, labels: IntArray, points: FloatArray, single: bool) -> BoolArray:
+    def is_sure(self, kind: str, labels: IntArray, points: FloatArray, table: Table) -> BoolArray:
         """Return which points are predicted as asked however sums are rounded.
 
         What ``predict`` says of a batch it may take back of the same point alone: sums are then
         added up in another order. True where the regions are too many to look at.
         """
         if self.within is not None:  # densities are judged in double precision
-            return self.without_plausibility().is_sure(kind, labels, points, single)
+            return self.without_plausibility().is_sure(kind, labels, points, table)
         sure = np.ones(len(points), dtype=bool)
         for k in np.unique(labels):
             rows, key = np.flatnonzero(labels == k), (kind, int(k))
@@ -178,8 +181,12 @@ class ModelRegions:
                 self._sure[key] = sure_rows(*(self.region(*key, m)[0] for m in (0.0, STEP)))
             found = self._sure[key]
             if found is not None:
-                sure[rows] = found.hold(points[rows], single)
+                sure[rows] = found.hold(points[rows], self._sums_in_single(table))
         return sure
+
+    def _sums_in_single(self, table: Table) -> bool:
+        """Return whether ``predict`` adds up in single precision, as far as is known."""
+        return table.single_precision and not self._adds_up_in_double
 
     def _term_sizes(self, kind: str, k: int) -> TermSizes | None:
         key = (kind, k)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from linear_models import data
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
@@ -14,12 +15,12 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassif
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from pertinent.exceptions import InputError, UnsupportedModelError
-from pertinent.models.linear import linear_region
+from pertinent.models.linear import adds_up_in_double, linear_region
 from pertinent.testing import region_checks
 
 LABELS = {
@@ -177,6 +178,29 @@ def test_unknown_labels_are_named_with_the_closest():
         pertinent.decision_region(model, "setoza")
     with pytest.raises(InputError, match="Did you mean"):
         pertinent.pertinent_negatives(model, X[100:103], target="setoza")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("model", "known"),
+    [
+        (LogisticRegression(max_iter=1000), True),
+        (RidgeClassifier(), True),
+        (SGDClassifier(random_state=0), True),
+        (LinearSVC(), True),
+        (LinearDiscriminantAnalysis(), True),
+        (make_pipeline(StandardScaler(), LogisticRegression()), False),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_the_precision_of_scores_is_the_one_that_scikit_learn_adds_up_in(model, known, dtype):
+    X, y = data("iris")
+    single = X.astype(np.float32)
+    model = clone(model).fit(X.astype(dtype), y)
+    own, exact = model.decision_function(single), model.decision_function(single.astype(float))
+    in_double = own.dtype == np.float64 and (own == exact).all()
+    assert adds_up_in_double(model) == (known and in_double)
+    assert in_double or dtype == np.float32 or not known
 
 
 @pytest.mark.parametrize("model", [RidgeClassifier(), LinearDiscriminantAnalysis()])

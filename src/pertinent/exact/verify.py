@@ -54,7 +54,7 @@ def judge(
     handed = into_bounds(table.as_handed_out(points), low, high, table.single_precision)
     predicted = prepared.predict(table, handed)
     right = (predicted == labels) if kind == "is" else (predicted != labels)
-    right &= prepared.is_sure(kind, labels, handed, table.single_precision)
+    right &= prepared.is_sure(kind, labels, handed, table)
     obeys = ((handed >= low) & (handed <= high)).all(axis=1)
     return Judged(handed, predicted, right & obeys)
 

@@ -12,7 +12,12 @@ import numpy as np
 
 from pertinent._typing import FloatArray, Foreign
 from pertinent.exceptions import InputError
-from pertinent.models.registry import class_index, model_classes, register_model
+from pertinent.models.registry import (
+    class_index,
+    model_classes,
+    register_model,
+    registered_function,
+)
 from pertinent.regions import Cell, Region
 
 
@@ -77,6 +82,18 @@ def scored_region(model: Foreign, label: Any, margin: float) -> Region:
     coef, intercept = coefficients(model)
     _require_a_class_for_every_score(model, coef, intercept)
     return linear_region(coef, intercept, model, label, margin)
+
+
+def adds_up_in_double(model: Foreign) -> bool:
+    """Return whether the scores of samples in single precision are rounded in double precision.
+
+    ``X @ coef_.T + intercept_`` is computed in the wider type of its first two terms, to which
+    samples are converted without rounding. What stands before a model, such as a scaler, may
+    round in single precision: False for everything but these models themselves.
+    """
+    if registered_function(model) is not scored_region:
+        return False
+    return np.result_type(model.coef_.dtype, np.float32) == np.float64
 
 
 def _require_a_class_for_every_score(

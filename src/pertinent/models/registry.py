@@ -120,6 +120,11 @@ def decision_region(model: Foreign, label: Any, margin: float = 0.0) -> Region:
     return region_of(model, label, margin)
 
 
+def registered_function(model: Foreign) -> RegionOf:
+    """Return the very function that was registered for a model."""
+    return _find(model).region_of
+
+
 def region_function(model: Foreign) -> RegionOf:
     """Return the function behind `decision_region` for a fitted model, or say what is wrong."""
     entry = _find(model)
