@@ -7,7 +7,7 @@ from scipy.optimize import linprog
 
 from pertinent.certificate._unique import leaves_one_point
 from pertinent.projection import project
-from pertinent.regions import Cell
+from pertinent.regions import Cell, Region
 
 small = st.integers(-2, 2).map(float)
 
@@ -50,13 +50,29 @@ def test_the_face_decides_as_linear_programs_do(data):
     found = project(center[None], cell, weights, lower[None], upper[None])
     if found.status[0] != 0:
         return
-    multipliers = np.maximum(found.certificate.blocks[0].proofs.multipliers[0], 0.0)
-    one = leaves_one_point(cell, multipliers, center, weights, lower, upper)
+    every = [np.maximum(block.proofs.multipliers[0], 0.0) for block in found.certificate.blocks]
+    one = any(leaves_one_point(cell, y, center, weights, lower, upper) for y in every)
     extent = widest_extent(cell, center, weights, lower, upper, found.objective[0])
     if one:
         assert extent < 1e-6
     if found.unique[0] == 1:
         assert extent < 1e-6
+        assert one
     if found.unique[0] == 0:
         assert extent > 1e-6
         assert not one
+
+
+def test_a_corner_that_only_an_idle_row_makes_the_only_one():
+    """x1 + x2 >= 2 costs the same with either feature, but x1 - x2 <= -2 leaves (0, 2) alone."""
+    cell = Cell(np.array([[-1.0, -1.0], [1.0, -1.0]]), np.array([-2.0, -2.0]))
+    lower, upper = np.zeros(2), np.full(2, 3.0)
+    found = project(np.zeros((1, 2)), cell, np.ones(2), lower[None], upper[None])
+    np.testing.assert_array_equal(found.points, [[0.0, 2.0]])
+    assert found.unique[0] == 1
+    plain, *strict = [block.proofs.multipliers[0] for block in found.certificate.blocks]
+    args = (np.zeros(2), np.ones(2), lower, upper)
+    assert not leaves_one_point(cell, plain, *args)
+    assert [leaves_one_point(cell, y, *args) for y in strict] == [True]
+    bounds = found.certificate.bounds(Region((cell,)), np.zeros((1, 2)), np.ones(2), lower, upper)
+    np.testing.assert_allclose(bounds, 2.0)

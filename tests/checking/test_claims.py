@@ -150,3 +150,24 @@ def test_unknown_proofs_are_never_ok(iris, stored):
     assert checked.verdict == "not re-checkable here"
     assert not checked.ok
     assert "crystal-ball" in str(checked)
+
+
+def test_an_answer_made_the_only_one_by_an_idle_row_is_shown_to_be():
+    """Multipliers of the optimum alone leave ties; those stored with it charge for each of them."""
+    model = LogisticRegression()
+    model.n_features_in_ = 2
+    model.coef_ = np.array([[0.0, -1.0], [-2.0, 1.0], [-2.0, -1.0], [0.0, 0.0], [-2.0, 2.0]])
+    model.intercept_, model.classes_ = np.array([1.0, 2.0, -2.0, 1.0, -1.0]), np.arange(5)
+    rules = pertinent.Constraints(bounds={0: (-3, 3), 1: (-3, 3)})
+    explainer = pertinent.Explainer(model, baseline=0.0, constraints=rules)
+    one = explainer.explain(np.array([[2.0, 0.0]]), target=1)[0]
+    stored = json.loads(one.json())
+    checked = pertinent.check(stored, model)
+    claim = "what would have changed it is the only one of its size"
+    assert claim in [f.claim for f in checked.findings]
+    assert checked.ok, checked
+    # Without those multipliers nothing shows it.
+    blocks = stored["proof"]["negative"]["certificates"][0]["certificate"]["blocks"]
+    del blocks[1:]
+    checked = pertinent.check(stored, model)
+    assert [f.claim for f in checked.findings if f.verdict == "not re-checkable here"] == [claim]

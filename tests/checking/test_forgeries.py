@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from forgeries import refuted, resummed, tampered
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import pertinent
@@ -183,3 +184,31 @@ def test_uniqueness_that_is_not_shown_is_never_ok():
     assert document["proof"]["negative"]["unique_code"]["values"] == [-1]
     document["proof"]["negative"]["unique_code"]["values"] = [1]
     assert not pertinent.check(resummed(document, model), model).ok
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_multipliers_that_prove_nothing_show_no_answer_to_be_the_only_one(alone):
+    """Zeros leave no tie, and no bound either; a true proof beside them does not make them true."""
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = LogisticRegression().fit(X, X.sum(axis=1) > 0)
+    model.coef_[:] = 1.0
+    result = pertinent.Explainer(model, baseline=0.0, between=False).explain(X)
+    row = int(np.flatnonzero(result.negative.unique_code == 0)[0])
+    document = json.loads(result[row].json())
+    negative = document["proof"]["negative"]
+    negative["unique_code"]["values"] = [1]
+    blocks = negative["certificates"][0]["certificate"]["blocks"]
+    (true,) = blocks
+    false = copy.deepcopy(true)
+    false["proofs"]["multipliers"]["values"] = [0.0]
+    if alone:
+        blocks.append(false)
+    else:
+        for key in ("multipliers", "ray"):
+            both = true["proofs"][key]
+            both["values"] = false["proofs"][key]["values"] + both["values"]
+            both["shape"] = [2, *both["shape"][1:]]
+        true["rows"]["values"], true["rows"]["shape"] = [0, 0], [2]
+    checked = pertinent.check(resummed(document, model), model)
+    claim = "what would have changed it is the only one of its size"
+    assert [f.verdict for f in checked.findings if f.claim == claim] == ["not re-checkable here"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -12,14 +11,14 @@ from pertinent._typing import FloatArray, Limits
 from pertinent.answers import Certified
 from pertinent.certificate import OPTIMAL, Certificate, LinearProofs
 from pertinent.certificate._check import GAP_CONVEX, is_closed
-from pertinent.certificate._proofs import WHOLE
+from pertinent.certificate._proofs import WHOLE, Block
 from pertinent.certificate._records import UnknownProofs
 from pertinent.certificate._unique import leaves_one_point
 from pertinent.checking.findings import HOLDS, REFUTED, UNKNOWN, Finding
 from pertinent.explanation import Results
 from pertinent.prepared import Prepared
 from pertinent.projection.problem import distance
-from pertinent.regions import Cell, Region
+from pertinent.regions import Region
 
 
 def unique(
@@ -100,34 +99,41 @@ def is_only_one(
     known = np.zeros(len(region))
     for block in blocks:
         if block.piece == WHOLE and not isinstance(block.proofs, UnknownProofs):
-            args = (center, prepared.weights, low, high)
-            known = np.maximum(known, block.proofs.piece_bounds(region, *args)[0])
+            proved = block.proofs.piece_bounds(region, center, prepared.weights, low, high)
+            known = np.maximum(known, proved[0])
     left = []
     for piece in np.flatnonzero(known <= cost[0]).tolist():
         own = tuple(replace(block, piece=0) for block in blocks if block.piece == piece)
         alone = Region((region.cells[piece],), region.dim)
         bound = Certificate(1, own).bounds(alone, center, prepared.weights, low, high)
         if bound[0] <= cost[0]:
-            left.append((alone.cells[0], own, bound))
+            left.append((alone, own))
     if len(left) != 1:
         return False
-    cell, own, bound = left[0]
-    closed = is_closed(cost, bound, point, center, prepared.weights, GAP_CONVEX, unit)[0]
-    return bool(closed) and any(
-        _is_vertex(prepared, cell, block.proofs, center, (low, high)) for block in own
-    )
+    alone, own = left[0]
+    how = (center, point, prepared.weights, (low, high), unit)
+    return any(_leaves_one_point(alone, block, *how) for block in own)
 
 
-def _is_vertex(
-    prepared: Prepared,
-    cell: Cell,
-    proofs: Any,
+def _leaves_one_point(
+    alone: Region,
+    block: Block,
     center: FloatArray,
+    point: FloatArray,
+    weights: FloatArray,
     limits: Limits,
+    unit: float,
 ) -> bool:
-    """Return whether the multipliers leave no direction in which an optimum could move."""
-    if not cell.is_linear or not isinstance(proofs, LinearProofs):
+    """Return whether one proof alone shows its point optimal, and leaves it nowhere to go.
+
+    What else the certificate holds may be better, but says nothing of these multipliers.
+    """
+    cell, proofs = alone.cells[0], block.proofs
+    if not cell.is_linear or not isinstance(proofs, LinearProofs) or len(proofs) != 1:
         return False
-    low, high = (limit[0] for limit in limits)
+    bound = Certificate(1, (block,)).bounds(alone, center, weights, *limits)
+    cost = distance(point, center, weights)
+    if not is_closed(cost, bound, point, center, weights, GAP_CONVEX, unit)[0]:
+        return False
     multipliers = np.maximum(proofs.multipliers[0], 0.0)
-    return leaves_one_point(cell, multipliers, center[0], prepared.weights, low, high)
+    return leaves_one_point(cell, multipliers, center[0], weights, limits[0][0], limits[1][0])

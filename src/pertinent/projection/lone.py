@@ -8,7 +8,7 @@ from pertinent._typing import BoolArray, CodeArray, FloatArray
 from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
 from pertinent.certificate._check import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.projection.problem import SOLVED, Method, Projections, Solved, Task, distance
-from pertinent.projection.uniqueness import decide_unique
+from pertinent.projection.uniqueness import Decision, decide_unique
 from pertinent.regions import Cell
 
 
@@ -29,16 +29,16 @@ def project_onto_cell(task: Task, method: Method, proved_on: Cell) -> Projection
         objective = np.where(found, objective, np.nan)
     proved = answer.proofs.bounds(proved_on, task.centers, task.weights, task.lower, task.upper)
     proved = np.maximum(proved, 0.0)
-    unique, second = _unique(task, None if everyone else found, points, answer)
+    decision = _unique(task, None if everyone else found, points, answer)
     return Projections(
         points=points,
         objective=objective,
         bound=np.fmin(proved, objective),  # the objective is NaN where there is no point
         status=_status(task, None if everyone else found, points, objective, proved),
         piece=np.where(found, 0, -1),
-        unique=unique,
-        second=second,
-        certificate=Certificate(n, (Block(0, np.arange(n), answer.proofs),)),
+        unique=decision.unique,
+        second=decision.second,
+        certificate=Certificate(n, (Block(0, np.arange(n), answer.proofs), *decision.block(0))),
         methods=(method,),
         solved=n,
     )
@@ -62,16 +62,13 @@ def _status(
     return np.where(found, np.where(closed, OPTIMAL, FEASIBLE), without).astype(np.int8)
 
 
-def _unique(
-    task: Task, found: BoolArray | None, points: FloatArray, answer: Solved
-) -> tuple[CodeArray, dict[int, FloatArray]]:
-    if not task.options.unique:
-        return np.full(len(task), -1, dtype=np.int8), {}
-    if found is None:
+def _unique(task: Task, found: BoolArray | None, points: FloatArray, answer: Solved) -> Decision:
+    if found is None and task.options.unique:
         return decide_unique(task, points, answer.proofs)
-    unique = np.full(len(task), -1, dtype=np.int8)
-    rows = np.flatnonzero(found)
-    if not len(rows):
-        return unique, {}
-    unique[rows], witnesses = decide_unique(task.take(rows), points[rows], answer.proofs.take(rows))
-    return unique, {int(rows[k]): point for k, point in witnesses.items()}
+    decision = Decision.none(len(task))
+    if found is not None and found.any() and task.options.unique:
+        rows = np.flatnonzero(found)
+        decision.update(
+            rows, decide_unique(task.take(rows), points[rows], answer.proofs.take(rows))
+        )
+    return decision

@@ -7,7 +7,7 @@ the smaller of the two bounds, whether a piece was solved, cut short or skipped.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -43,7 +43,7 @@ from pertinent.projection.problem import (
     distance,
 )
 from pertinent.projection.select import choose_method
-from pertinent.projection.uniqueness import decide_unique
+from pertinent.projection.uniqueness import Decision, decide_unique
 from pertinent.projection.winners import winner_bounds
 from pertinent.regions import Cell, LazyCells, Region
 from pertinent.winners import WinnerRegion
@@ -291,16 +291,16 @@ class _Search:
         objective = np.where(found, self.best, np.nan)
         status = self._status(found, bound)
         bound = np.where(found, np.minimum(bound, objective), bound)
-        unique, second = self._uniqueness(found)
+        decision, shown = self._uniqueness(found)
         return Projections(
             points=self.points,
             objective=objective,
             bound=bound,
             status=status,
             piece=self.piece,
-            unique=unique,
-            second=second,
-            certificate=certificate,
+            unique=decision.unique,
+            second=decision.second,
+            certificate=Certificate(n, (*self.blocks, *shown)),
             methods=self.methods,
             solved=self.solved,
         )
@@ -314,11 +314,11 @@ class _Search:
         status[found] = np.where(closed[found], OPTIMAL, FEASIBLE)
         return status
 
-    def _uniqueness(self, found: BoolArray) -> tuple[CodeArray, dict[int, FloatArray]]:
-        unique = np.full(len(found), -1, dtype=np.int8)
-        second: dict[int, FloatArray] = {}
+    def _uniqueness(self, found: BoolArray) -> tuple[Decision, list[Block]]:
+        """Return which answers are the only ones, and what the certificate must hold to show it."""
+        decision, shown = Decision.none(len(found)), list[Block]()
         if not self.options.unique:
-            return unique, second
+            return decision, shown
         for p, rows, task, proofs in self.winners:
             own = np.flatnonzero(self.piece[rows] == p)
             if not len(own):
@@ -326,15 +326,15 @@ class _Search:
             mine = rows[own]
             if len(own) < len(rows):
                 task, proofs = task.take(own), proofs.take(own)
-            decided, witnesses = decide_unique(task, self.points[mine], proofs)
-            unique[mine] = decided
-            second.update({int(mine[k]): point for k, point in witnesses.items()})
+            decided = decide_unique(task, self.points[mine], proofs)
+            shown += [replace(block, rows=mine[block.rows]) for block in decided.block(p)]
+            decision.update(mine, decided)
         # A piece that was not solved to the end might hold as good a point.
         near = self.rival <= self.best * (1 + TIE)
-        unique[found & near & (unique == 1)] = -1
+        decision.unique[found & near & (decision.unique == 1)] = -1
         for i, point in self.tied.items():
-            unique[i], second[i] = 0, point
-        return unique, second
+            decision.unique[i], decision.second[i] = 0, point
+        return decision, shown
 
 
 def _methods(region: Region, domain: Domain | None) -> tuple[Method, ...]:

@@ -2,36 +2,73 @@
 
 At an optimal vertex every feature whose reduced cost is not zero must stay where it is, and
 every row with a positive multiplier must stay tight. If the remaining features are determined
-by those rows, the optimum is unique. If not, a second optimum is looked for and shown.
+by those rows, the optimum is unique. If not, a second optimum is looked for and shown; where there
+is none, other multipliers of the same optimum show that, and become part of the certificate.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
-from pertinent.certificate import LinearProofs, Proofs
-from pertinent.projection.face import second_optimum
+from pertinent.certificate import Block, LinearProofs, Proofs
+from pertinent.projection.face import FLAT, search_face
 from pertinent.projection.problem import Task
 from pertinent.regions import row_products
 
-#: A reduced cost below this share of the feature's weight counts as zero.
-FLAT = 1e-9
 
-Decision = tuple[CodeArray, dict[int, FloatArray]]
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Whether optima are the only ones, for each row.
+
+    Parameters
+    ----------
+    unique : ndarray of int8, shape (n,)
+        1, 0 or -1: unique, not, not decided.
+    second : dict of int to ndarray
+        Another optimum of the rows that have one.
+    multipliers : dict of int to ndarray
+        Multipliers by which rows are seen to be unique, where those of their proofs do not show it.
+    """
+
+    unique: CodeArray
+    second: dict[int, FloatArray] = field(default_factory=dict)
+    multipliers: dict[int, FloatArray] = field(default_factory=dict)
+
+    @classmethod
+    def none(cls, n: int) -> Decision:
+        """Return that nothing was decided."""
+        return cls(np.full(n, -1, dtype=np.int8))
+
+    def update(self, rows: IntArray, decided: Decision) -> None:
+        """Take over what was decided of some rows."""
+        self.unique[rows] = decided.unique
+        self.second.update({int(rows[k]): point for k, point in decided.second.items()})
+        self.multipliers.update({int(rows[k]): y for k, y in decided.multipliers.items()})
+
+    def block(self, piece: int) -> tuple[Block, ...]:
+        """Return the multipliers as part of a certificate, where there are any."""
+        if not self.multipliers:
+            return ()
+        proofs = LinearProofs(
+            np.array(list(self.multipliers.values())), np.zeros(len(self.multipliers), dtype=bool)
+        )
+        return (Block(piece, np.array(list(self.multipliers)), proofs),)
 
 
 def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
-    """Return 1, 0 or -1 for each row (unique, not, not decided), and second optima for the 0s."""
+    """Return whether the optimum of each row is the only one."""
     n = len(task)
     unique = np.full(n, -1, dtype=np.int8)
     if not task.cell.is_linear or not isinstance(proofs, LinearProofs):
         # Weights are positive, so a center that already lies inside is its only nearest point.
         unique[(points == task.centers).all(axis=1)] = 1
-        return unique, {}
+        return Decision(unique)
     if not proofs.multipliers.any() and (task.weights > 0).all():
         unique[:] = 1  # nothing pulls: each feature is where it costs least
-        return unique, {}
+        return Decision(unique)
     y = _certain(proofs.multipliers, task)
     slopes = row_products(y, np.ascontiguousarray(task.cell.G.T))
     flat = np.abs(np.abs(slopes) - task.weights) <= FLAT * task.weights
@@ -39,7 +76,7 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
     # At most one feature could move at no cost, and a tight row that it is part of forbids it.
     if (flat.sum(axis=1) <= tight.any(axis=1)).all():
         unique[:] = 1
-        return unique, {}
+        return Decision(unique)
     can_rise, can_fall = _free_directions(task, points, slopes, flat)
     free = can_rise | can_fall
     n_free, n_tight = free.sum(axis=1), tight.sum(axis=1)
@@ -47,19 +84,20 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
     # One feature with zero reduced cost under a positive multiplier: its row determines it.
     unique[(n_free == 1) & (n_tight >= 1)] = 1
     if (unique == 1).all():
-        return unique, {}
+        return Decision(unique)
     _by_rank(task.cell.G, free, tight, n_free, n_tight, unique)
-    witnesses: dict[int, FloatArray] = {}
+    decision = Decision(unique)
     undecided = np.flatnonzero(unique < 0)
-    if len(undecided) and len(task.cell.G) == 1:
-        _exchange(task, points, free, undecided, unique, witnesses)
-    elif len(undecided):
-        for i in undecided:
-            verdict, point = second_optimum(task, int(i), points[i], y[i], can_rise[i], can_fall[i])
-            unique[i] = verdict
-            if point is not None:
-                witnesses[int(i)] = point
-    return unique, witnesses
+    if len(task.cell.G) == 1 and len(undecided):
+        undecided = _exchange(task, points, free, undecided, decision)
+    for i in undecided.tolist():
+        face = search_face(task, i, points[i], y[i], can_rise[i], can_fall[i])
+        unique[i] = face.verdict
+        if face.other is not None:
+            decision.second[i] = face.other
+        if face.multipliers is not None:
+            decision.multipliers[i] = face.multipliers
+    return decision
 
 
 def _certain(multipliers: FloatArray, task: Task) -> FloatArray:
@@ -121,12 +159,12 @@ def _exchange(
     points: FloatArray,
     free: BoolArray,
     rows: IntArray,
-    unique: CodeArray,
-    witnesses: dict[int, FloatArray],
-) -> None:
+    decision: Decision,
+) -> IntArray:
     """One row: features tied in gain per cost can take over from each other.
 
-    A feature that has moved hands part of its share to a tied one that still has room.
+    A feature that has moved hands part of its share to a tied one that still has room. Return the
+    rows where none has anything to hand over, or nobody to take it.
     """
     g = task.cell.G[0]
     start = task.start()[rows]
@@ -151,7 +189,6 @@ def _exchange(
     share = np.where(np.isfinite(share), share, 0.5)
     for k, i in enumerate(rows):
         if share[k] <= 0:
-            unique[i] = 1
             continue
         other = points[i].copy()
         other[giver[k]] += share[k] / g[giver[k]]
@@ -159,4 +196,5 @@ def _exchange(
         size = np.abs(points[i]).max()
         if np.abs(other - points[i]).max() <= FLAT * size:
             continue  # too close together to tell from rounding: not decided
-        unique[i], witnesses[int(i)] = 0, other
+        decision.unique[i], decision.second[int(i)] = 0, other
+    return rows[share <= 0]
