@@ -244,3 +244,15 @@ def test_a_second_optimum_beyond_an_open_side_is_seen():
     other = found.second[0]
     assert np.abs(other - found.points[0]).max() > 1e-6
     assert 2 * np.abs(other - [-2.0, 2.0]).sum() == pytest.approx(8.0)
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_the_other_of_two_tied_pieces_is_the_second_optimum(order):
+    """x <= -1, and x + 2y >= 1 with y <= 0, which has the smaller cheap bound and goes first."""
+    left = Cell(np.array([[1.0, 0.0]]), np.array([-1.0]))
+    right = Cell(np.array([[-1.0, -2.0], [0.0, 1.0]]), np.array([-1.0, 0.0]))
+    cells = [left, right]
+    found = project(np.zeros((1, 2)), Region(tuple(cells[k] for k in order)))
+    assert found.unique[0] == 0
+    assert found.piece[0] == 0
+    assert sorted([found.points[0].tolist(), found.second[0].tolist()]) == [[-1.0, 0.0], [1.0, 0.0]]

@@ -243,14 +243,14 @@ class _Search:
         value = np.where(
             answer.outcome == SOLVED, distance(answer.points, task.centers, self.weights), np.inf
         )
-        self._note_ties(rows, value, answer.points)
+        wins = (value < self.best[rows]) | (
+            (value == self.best[rows]) & np.isfinite(value) & (p < self.piece[rows])
+        )
+        self._note_ties(rows, value, answer.points, wins)
         # A piece that was stopped early is worse than what stopped it; one given up need not be.
         self._skip(rows[answer.outcome == TROUBLE], np.zeros(1))
         cut = answer.outcome == CUT
         self._skip(rows[cut], task.cutoff[cut] * (1 - TIE))
-        wins = (value < self.best[rows]) | (
-            (value == self.best[rows]) & np.isfinite(value) & (p < self.piece[rows])
-        )
         won = rows[wins]
         self.best[won], self.points[won], self.piece[won] = value[wins], answer.points[wins], p
         self.winners.append((p, rows, task, answer.proofs))
@@ -265,7 +265,9 @@ class _Search:
         domain = None if self.domain is None else self.domain.take(rows)
         return Task(cell, self.centers[some], self.weights, low, high, cutoff, self.options, domain)
 
-    def _note_ties(self, rows: IntArray, value: FloatArray, points: FloatArray) -> None:
+    def _note_ties(
+        self, rows: IntArray, value: FloatArray, points: FloatArray, wins: BoolArray
+    ) -> None:
         """Remember a rival's point where it is as good as the best, forget it where it lost."""
         known = self.best[rows]
         with np.errstate(invalid="ignore"):
@@ -277,7 +279,7 @@ class _Search:
             self._skip(rows[at[~apart]], value[at[~apart]])
             for k in np.flatnonzero(apart):
                 i = int(rows[at[k]])
-                self.tied[i] = new[k] if known[at[k]] <= value[at[k]] else old[k]
+                self.tied[i] = old[k] if wins[at[k]] else new[k]
         if self.tied:
             for i in rows[(value < known) & ~close]:
                 self.tied.pop(int(i), None)
