@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent._typing import BoolArray, CodeArray, FloatArray, IntArray
-from pertinent.certificate import FAILED, FEASIBLE, Certificate
+from pertinent.certificate import FAILED, FEASIBLE, OPTIMAL, Certificate
 from pertinent.domains import Domain
 
 
@@ -158,3 +158,12 @@ def replaced(answers: Answers, rows: IntArray, again: Answers) -> Answers:
     old = [c.among(untouched, len(answers)) for c in answers.certificates]
     new = [Certified(c.key, rows[c.rows], c.certificate) for c in again.certificates]
     return replace(answers, second=second, certificates=tuple(old + new))
+
+
+def claimed_unique(unique: CodeArray, status: CodeArray) -> CodeArray:
+    """Return what is claimed of each answer: none is the only best one that is not proved best.
+
+    Where the best value is approached but never reached, the answer keeps a margin from it, and
+    was the only one for that margin.
+    """
+    return np.where((unique == 1) & (status != OPTIMAL), -1, unique).astype(np.int8)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray, Limits
-from pertinent.answers import Answers
+from pertinent.answers import Answers, claimed_unique
 from pertinent.exceptions import InputError
 from pertinent.explanation import Negatives
 from pertinent.plausibility.judge import by_sample, measure
@@ -135,7 +135,7 @@ def _result(
         values=found.points,
         status_code=found.status,
         reason=found.reason,
-        unique_code=found.unique,
+        unique_code=claimed_unique(found.unique, found.status),
         label=labels,
         objective=found.objective,
         bound=found.bound,

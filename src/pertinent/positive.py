@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray, Limits
-from pertinent.answers import Answers, replaced
+from pertinent.answers import Answers, claimed_unique, replaced
 from pertinent.certificate import FAILED, FEASIBLE, OPTIMAL
 from pertinent.explanation import Positives
 from pertinent.plausibility.judge import by_sample, measure
@@ -212,7 +212,7 @@ def _joined(
     closeness_bound = np.where(use, np.maximum(close.bound - held_cost, 0.0), 0.0)
     both = (sparse.status == OPTIMAL) & (close.status == OPTIMAL)
     status = np.where(found, np.where(both, OPTIMAL, FEASIBLE), sparse.status)
-    unique = np.where(sparse.unique == 1, close.unique, sparse.unique).astype(np.int8)
+    unique = claimed_unique(np.where(sparse.unique == 1, close.unique, sparse.unique), status)
     second = {i: p for i, p in close.second.items() if unique[i] == 0}
     second.update({i: p for i, p in sparse.second.items() if sparse.unique[i] == 0})
     on = np.abs(points - question.baseline) > question.off_tol

@@ -171,3 +171,20 @@ def test_an_answer_made_the_only_one_by_an_idle_row_is_shown_to_be():
     del blocks[1:]
     checked = pertinent.check(stored, model)
     assert [f.claim for f in checked.findings if f.verdict == "not re-checkable here"] == [claim]
+
+
+@pytest.mark.parametrize("seed", [0, 8, 20, 26, 58])
+def test_the_library_never_claims_what_its_own_check_refutes(seed):
+    """Small whole numbers: ties, corners, and samples on the very boundary."""
+    rng = np.random.default_rng(seed)
+    classes, d = rng.choice([1, 3, 4, 5]), rng.integers(2, 5)
+    model = LogisticRegression()
+    model.coef_ = rng.integers(-2, 3, (classes, d)).astype(float)
+    model.intercept_ = rng.integers(-2, 3, classes).astype(float)
+    model.classes_, model.n_features_in_ = np.arange(max(2, classes)), int(d)
+    X = rng.integers(-2, 3, (4, d)).astype(rng.choice([np.float32, np.float64]))
+    rules = pertinent.Constraints(bounds={0: (-3, 3), 1: (-3, 3)})
+    explainer = pertinent.Explainer(model, baseline=0.0, between=seed % 2 == 1, constraints=rules)
+    for explanation in explainer.explain(X):
+        checked = pertinent.check(explanation, model)
+        assert checked.verdict != "refuted", checked
