@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from pertinent.certificate import (
     SweepProofs,
     TangentProofs,
 )
+from pertinent.certificate._records import decode, encode
 from pertinent.models import decision_region
 from pertinent.projection import project
 from pertinent.regions import Cell, Quadratic
@@ -60,6 +62,71 @@ def test_replay_gives_the_bound(copositive):
     np.testing.assert_array_equal(bounds(proofs, cell, centers), found.bound)
     rows = np.array([5, 2])
     np.testing.assert_array_equal(bounds(proofs.take(rows), cell, centers[rows]), found.bound[rows])
+
+
+@pytest.fixture(scope="module")
+def by_products():
+    """Return proofs about rows of a model without regularisation, which need products."""
+    model, X = fitted("qda 0", "breast_cancer")
+    cell = decision_region(model, 1).cells[0]
+    centers = X[model.predict(X) == 0][:3]
+    found = project(centers, cell)
+    proofs = found.certificate.blocks[0].proofs
+    assert all(proof.products is not None for proof in proofs.proofs)
+    return cell, centers, found, proofs
+
+
+def test_products_prove_what_parts_alone_cannot(by_products):
+    cell, centers, found, proofs = by_products
+    np.testing.assert_array_equal(bounds(proofs, cell, centers), found.bound)
+    assert (found.bound >= found.objective * (1 - 1e-4)).all()
+    without = tuple(replace(p, products=None, product=None) for p in proofs.proofs)
+    assert (bounds(CopositiveProofs(without), cell, centers) == 0).all()
+
+
+def test_proofs_by_products_survive_storage(by_products):
+    cell, centers, found, proofs = by_products
+    again = decode(json.loads(json.dumps(encode(proofs))))
+    np.testing.assert_array_equal(bounds(again, cell, centers), found.bound)
+
+
+@pytest.mark.parametrize("how", ["negative", "too much", "of another row", "wrong shape", "nan"])
+def test_tampered_products_prove_nothing(by_products, how):
+    cell, centers, _, proofs = by_products
+    for i, proof in enumerate(proofs.proofs):
+        products, other = proof.products.copy(), proofs.proofs[i - 1].products
+        if how == "negative":
+            products -= 1e-6 * np.abs(products).max()
+        elif how == "too much":
+            products *= 2
+        elif how == "of another row":
+            products = other
+        elif how == "wrong shape":
+            products = products[:, 1:]
+        else:
+            products[0, 0] = np.nan
+        broken = CopositiveProofs((replace(proof, products=products),))
+        assert bounds(broken, cell, centers[i : i + 1])[0] == 0
+
+
+def test_products_of_opposite_corners_are_free_only_while_both_are_whole(by_products):
+    """After a split of a corner, the product with its opposite is no longer 0."""
+    cell, centers, _, proofs = by_products
+    proof, d = proofs.proofs[0], cell.dim
+    n = 2 * d + 1
+    i, j = np.tril_indices(n)
+    free = (i - j == d) & (i < 2 * d)
+    lowest = int(np.flatnonzero(free)[proof.products[0, free].argmin()])
+    assert proof.products[0, lowest] < 0
+    split = replace(
+        proof,
+        option=np.array([-1, 0, 0]),
+        product=np.array([-1, 0, 0]),
+        first=np.array([int(i[lowest]), 0, 0]),
+        second=np.array([n - 1, 0, 0]),
+        share=np.array([0.5, 0.0, 0.0]),
+    )
+    assert bounds(CopositiveProofs((split,)), cell, centers[:1])[0] == 0
 
 
 def tampered(proof: Simplices, how: str) -> Simplices:

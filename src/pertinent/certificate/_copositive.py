@@ -11,8 +11,10 @@ copositive), then no s with ``|s|_1 <= t`` satisfies the rows. Bounds ``t y_i <=
 both ``t y_i - cap_i`` and ``t y_i (t y_i - cap_i)`` are at most 0 inside and may be added.
 
 M is copositive on a simplex if, after rows without a negative entry are deleted, it is positive
-definite; otherwise an edge is split and both halves are looked at. The proof holds the splits and
-the combination used in each part; here they are replayed with plain NumPy.
+definite; or if it is after a nonnegative matrix N was taken away, y'Ny being nonnegative (where
+``y_i y_{d+i} = 0``, N may have any sign). Otherwise an edge is split and both halves are looked
+at. The proof holds the splits, and for each part the combination and N; here they are replayed
+with plain NumPy.
 """
 
 from __future__ import annotations
@@ -48,6 +50,11 @@ class Simplices:
     share : ndarray of shape (n_nodes,)
         The new corner is ``share * first + (1 - share) * second``; it replaces ``first`` in the
         part that comes next, and ``second`` in the other.
+    products : ndarray of shape (n_products, n * (n + 1) / 2) or None
+        What is taken away, as multipliers of the products of two corners' weights: lower triangles
+        of symmetric matrices, row by row, over the ``n = 2 * n_features + 1`` corners of a part.
+    product : ndarray of int, shape (n_nodes,), or None
+        Which of them helps to close a part; -1 where none is needed.
     """
 
     radius: float
@@ -58,6 +65,8 @@ class Simplices:
     first: IntArray
     second: IntArray
     share: FloatArray
+    products: FloatArray | None = None
+    product: IntArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +170,8 @@ class _Replay:
                 return False
             corners = open_parts.pop()
             if proof.option[node] >= 0:
-                matrix = corners.T @ self._matrix(int(proof.option[node])) @ corners
-                if not _is_copositive(matrix, self._alive(corners)):
+                matrix = self._closing(node, corners)
+                if matrix is None or not _is_copositive(matrix, self._alive(corners)):
                     return False
                 continue
             i, j, share = int(proof.first[node]), int(proof.second[node]), proof.share[node]
@@ -185,7 +194,42 @@ class _Replay:
             and (proof.caps[:, endless] == 0).all()
             and (proof.cuts[:, endless] == 0).all()
             and (proof.option < len(combinations)).all()
+            and self._products_wellformed()
         )
+
+    def _products_wellformed(self) -> bool:
+        products, product, n = self.proof.products, self.proof.product, len(self.usable)
+        if products is None or product is None:
+            return products is None and product is None
+        return bool(
+            products.shape[1:] == (n * (n + 1) // 2,)
+            and np.isfinite(products).all()
+            and product.shape == self.proof.option.shape
+            and (product < len(products)).all()
+        )
+
+    def _closing(self, node: int, corners: FloatArray) -> FloatArray | None:
+        """Return the matrix that is to close a part; None if too much is taken away from it."""
+        matrix = corners.T @ self._matrix(int(self.proof.option[node])) @ corners
+        products, product = self.proof.products, self.proof.product
+        if products is None or product is None or product[node] < 0:
+            return np.asarray(matrix)
+        less = _symmetric(products[product[node]], len(matrix))
+        # The product of two opposite corners is 0, as long as both are whole.
+        whole = (np.diagonal(corners) == 1.0) & (np.count_nonzero(corners, axis=0) == 1)
+        first, second = self._opposite()
+        free = np.zeros(matrix.shape, dtype=bool)
+        free[first, second] = whole[first] & whole[second]
+        if (less[~free] < 0).any():
+            return None
+        matrix[free] = 0.0
+        return np.asarray(matrix - less - ENTRY_ERROR * np.abs(less))
+
+    def _opposite(self) -> tuple[IntArray, IntArray]:
+        """Return the pairs of opposite corners, in both orders."""
+        d = len(self.room) // 2
+        pair = np.arange(2 * d)
+        return pair, (pair + d) % (2 * d)
 
     def _alive(self, corners: FloatArray) -> BoolArray:
         """Return the corners of a part that use no forbidden direction, in whole or in part.
@@ -225,11 +269,16 @@ class _Replay:
         if not c_size > 0:
             # Lowered by something positive, "not negative" means positive; otherwise not.
             return np.full_like(M, -1.0)
-        d = len(self.room) // 2
         # y_i y_{d+i} = 0: what stands there does not matter.
-        pair = np.arange(d)
-        lowered[pair, pair + d] = lowered[pair + d, pair] = np.abs(lowered).max()
+        lowered[self._opposite()] = np.abs(lowered).max()
         return np.asarray(lowered)
+
+
+def _symmetric(triangle: FloatArray, n: int) -> FloatArray:
+    """Return the symmetric matrix whose lower triangle, row by row, is given."""
+    lower = np.zeros((n, n))
+    lower[np.tril_indices(n)] = triangle
+    return np.asarray(lower + np.tril(lower, -1).T)
 
 
 def _is_copositive(M: FloatArray, alive: BoolArray) -> bool:

@@ -28,6 +28,8 @@ MOST_BOXES, MOST_ROUNDS = 8_000, 160
 #: Features that may move.
 MOST_FEATURES = 6
 ROUNDING = 1e-13
+#: What a claim may be lowered by, relative to its distance from what is known without it.
+LESS = (0.0, 1e-6, 5e-5)
 #: A row is an ellipsoid if the eigenvalues of its form, scaled to a diagonal of 1, exceed this.
 DEFINITE = 1e-8
 
@@ -59,7 +61,10 @@ class HalvingProofs(Proofs):
         lower: FloatArray,
         upper: FloatArray,
     ) -> FloatArray:
-        """Return the claims that the halving confirms; else what the bounds alone cost."""
+        """Return the claims, or a little less, that the halving confirms; else the bounds' cost.
+
+        A claim made for a point a margin inside the cell is a little too much for the cell itself.
+        """
         start = np.clip(centers, lower, upper)
         proved = (weights * np.abs(start - centers)).sum(axis=1)
         for i in np.flatnonzero(self.claimed > proved):
@@ -67,10 +72,19 @@ class HalvingProofs(Proofs):
             if not cell.exponentials and free.sum() <= MOST_FEATURES:
                 few = _Few.of(cell, free, start[i], centers[i], weights)
                 spent = float((weights * np.abs(start[i] - centers[i]))[~free].sum())
-                if few.closes(lower[i][free], upper[i][free], float(self.claimed[i]) - spent):
-                    proved[i] = self.claimed[i]
+                for claim in _claims(float(proved[i]), float(self.claimed[i])):
+                    if few.closes(lower[i][free], upper[i][free], claim - spent):
+                        proved[i] = claim
+                        break
         proved[(lower > upper).any(axis=1)] = np.inf
         return np.asarray(proved)
+
+
+def _claims(known: float, claimed: float) -> list[float]:
+    """Return the claim, and lesser ones."""
+    if not np.isfinite(claimed):
+        return [claimed]
+    return [claimed - share * (claimed - known) for share in LESS]
 
 
 @dataclass(frozen=True, eq=False)

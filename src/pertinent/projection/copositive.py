@@ -8,12 +8,14 @@ closes every part, or meets a point that satisfies all rows (a better answer), o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from pertinent._typing import FloatArray, IntArray
+from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.certificate import Simplices
 from pertinent.projection.shifted import Local
+from pertinent.projection.splitting import Split, split
 
 #: Stricter than the checker, so that it agrees.
 ENTRY_ERROR = 3e-14
@@ -98,38 +100,73 @@ class Part:
     matrices: list[FloatArray]
 
 
-class Search:
-    """Try to close every part of the simplex at radius t."""
+class Node(NamedTuple):
+    """A part that was closed, by an option and perhaps a product, or split at an edge."""
 
-    def __init__(self, corners: Corners, t: float, options: list[Option], budget: int) -> None:
-        self.corners, self.t, self.budget = corners, t, budget
+    option: int = -1
+    product: int = -1
+    first: int = 0
+    second: int = 0
+    share: float = 0.0
+
+
+class Open(NamedTuple):
+    """Why a part is open: the corners in question, and what a splitting of those met, if tried."""
+
+    corners: IntArray
+    split: Split | None
+
+
+class Search:
+    """Try to close every part of the simplex at radius t.
+
+    Parameters
+    ----------
+    corners : Corners
+    t : float
+    options : list of Option
+    budget : int
+        How many parts to look at.
+    splitting : int, default=0
+        How many steps to spend, over all parts, on products of corners that may close them.
+    """
+
+    def __init__(
+        self, corners: Corners, t: float, options: list[Option], budget: int, splitting: int = 0
+    ) -> None:
+        self.corners, self.t, self.budget, self.splitting = corners, t, budget, splitting
         self.options = list(options)
         self.roots = [corners.matrix(t, option) for option in self.options]
-        self.nodes: list[tuple[int, int, int, float]] = []
+        self.nodes: list[Node] = []
+        self.products: list[FloatArray] = []
         self.step: FloatArray | None = None
+        self.hints: list[FloatArray] = []
 
     def run(self) -> bool:
-        """Return whether the proof succeeded; otherwise ``step`` may hold a better point."""
+        """Return whether the proof succeeded.
+
+        Otherwise ``step`` may hold a better point, and ``hints`` some that may lead to one.
+        """
         stack = [Part(np.eye(len(self.corners.which)), list(self.roots))]
         while stack:
             if len(self.nodes) >= self.budget:
                 return False
             part = self._updated(stack.pop())
-            closing, remaining = self._closing(part)
-            if closing >= 0:
-                self.nodes.append((closing, 0, 0, 0.0))
+            left = self._close(part)
+            if left is None:
                 continue
-            split = self._split(part, remaining)
-            if split is None:
+            edge = self._edge(part, left)
+            if edge is None:
                 return False
-            i, j, share = split
-            self.nodes.append((-1, int(self.corners.which[i]), int(self.corners.which[j]), share))
+            i, j, share = edge
+            which = self.corners.which
+            self.nodes.append(Node(-1, -1, int(which[i]), int(which[j]), share))
             stack += [_replace(part, i, j, share, replaced) for replaced in (j, i)]
         return True
 
     def proof(self) -> Simplices:
         """Return the successful run in the checker's form."""
-        option, first, second, share = zip(*self.nodes, strict=True)
+        option, product, first, second, share = zip(*self.nodes, strict=True)
         return Simplices(
             self.t,
             np.array([o.rows for o in self.options]),
@@ -139,6 +176,8 @@ class Search:
             np.array(first),
             np.array(second),
             np.array(share),
+            np.array(self.products) if self.products else None,
+            np.array(product) if self.products else None,
         )
 
     def _updated(self, part: Part) -> Part:
@@ -149,23 +188,55 @@ class Search:
         U = part.corners
         return Part(U, part.matrices + [U.T @ M @ U for M in missing])
 
-    def _closing(self, part: Part) -> tuple[int, IntArray]:
-        """Return the option that closes the part, or -1 and what is left of the first option."""
+    def _close(self, part: Part) -> Open | None:
+        """Close the part, and return None, or say what is left open of it."""
         left = np.zeros(0, dtype=np.int64)
         for k, M in enumerate(part.matrices):
             remaining = _remaining(M)
             if not len(remaining) or _definite(M[remaining[:, None], remaining]):
-                return k, remaining
+                self.nodes.append(Node(k))
+                return None
             if k == 0:
                 left = remaining
-        return -1, left
+        return self._close_by_products(part, left) if self.splitting > 0 else Open(left, None)
 
-    def _split(self, part: Part, remaining: IntArray) -> tuple[int, int, float] | None:
+    def _close_by_products(self, part: Part, left: IntArray) -> Open | None:
+        """Close the part by taking away products of corners, or return what is in the way."""
+        k = next((k for k, M in enumerate(part.matrices) if (np.diagonal(M) > 0).all()), None)
+        if k is None:
+            return Open(left, None)
+        free = self._free(part)
+        M = np.where(free, 0.0, part.matrices[k])
+        kept = _remaining(M)
+        cut = kept[:, None], kept
+        found = split(M[cut], free[cut], self.splitting)
+        self.splitting -= found.steps
+        which, n = self.corners.which, 2 * self.corners.local.dim + 1
+        if found.nonnegative is None:
+            return Open(kept, found)
+        N = np.zeros((n, n))
+        N[which[kept][:, None], which[kept]] = found.nonnegative
+        self.nodes.append(Node(k, len(self.products)))
+        self.products.append(N[np.tril_indices(n)])
+        return None
+
+    def _free(self, part: Part) -> BoolArray:
+        """Return the pairs of opposite corners that are still whole: their product is 0."""
+        first, second = self.corners.opposite
+        whole = (np.diagonal(part.corners) == 1) & (np.count_nonzero(part.corners, axis=0) == 1)
+        free = np.zeros(part.corners.shape, dtype=bool)
+        free[first, second] = whole[first] & whole[second]
+        return free
+
+    def _edge(self, part: Part, left: Open) -> tuple[int, int, float] | None:
         """Return the edge to split; None if a better point was met or nothing can be split."""
+        if left.split is not None:
+            return self._edge_of_split(part, left.corners, left.split)
+        remaining = left.corners
         M = part.matrices[0]
         inner = M[remaining[:, None], remaining]
         worst = int(remaining[np.diagonal(inner).argmin()])
-        if M[worst, worst] <= 0 and not self._explain(part, part.corners[:, worst]):
+        if M[worst, worst] <= 0 and not self._explain(part.corners[:, worst]):
             return None
         a, b = np.unravel_index(inner.argmin(), inner.shape)
         if a == b:
@@ -181,11 +252,30 @@ class Search:
         new = share * part.corners[:, i] + (1 - share) * part.corners[:, j]
         lowest = share * share * M[i, i] + (1 - share) ** 2 * M[j, j]
         lowest += 2 * share * (1 - share) * M[i, j]
-        if lowest <= 0 and not self._explain(part, new):
+        if lowest <= 0 and not self._explain(new):
             return None
         return i, j, share
 
-    def _explain(self, part: Part, y: FloatArray) -> bool:
+    def _edge_of_split(
+        self, part: Part, kept: IntArray, found: Split
+    ) -> tuple[int, int, float] | None:
+        """Return the edge that weighs most in what keeps the sets apart.
+
+        If that is ``y y'``, y is a point of the simplex that no option explains.
+        """
+        y = part.corners[:, kept] @ found.y
+        self.hints.append(self.corners.step(self.t, y))
+        if not self._explain(y):
+            return None
+        free = self._free(part)[kept[:, None], kept]
+        weight = np.where(free, 0.0, np.tril(found.between, -1))
+        i, j = np.unravel_index(weight.argmax(), weight.shape)
+        if weight[i, j] <= 0:
+            return None
+        mine, other = np.maximum(found.between[[i, j]], 0.0).sum(axis=1)
+        return int(kept[i]), int(kept[j]), float(np.clip(mine / (mine + other), 0.1, 0.9))
+
+    def _explain(self, y: FloatArray) -> bool:
         """Return whether some option is positive at y, adding the most violated row if needed.
 
         If no row is violated at y there is nothing to explain: y is a better point.

@@ -8,6 +8,7 @@ gets the largest radius that can.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
@@ -35,10 +36,14 @@ from pertinent.regions import Quadratic
 RADIUS = 1 - 4e-5
 #: Parts of the simplex a proof may look at: first try, last try, each step of the bisection.
 FIRST, LAST, BISECTION = 60, 100, 20
-#: The last try for a single row (two classes), which its own multiplier proves if anything does.
-LAST_OF_TWO = 3000
+#: With products of corners: steps for one row (two classes) and for several, the radius to prove.
+STEPS_OF_ONE, STEPS, SPLITTING_RADIUS = 10000, 500, 1 - 9e-5
+#: Radii to show by products where the last one failed.
+WIDER = (0.5, 0.9, 0.97, 0.99, 0.997, 0.999, 0.9997)
 BISECTION_STEPS = 7
 IMPROVEMENTS = 50
+#: Parts that could not be closed from which to look for something better.
+HINTS = 4
 
 
 @lines_first
@@ -184,23 +189,48 @@ class _RowSearch:
             return
         if self.best is None:
             self._prove_empty()
-        elif not self.prove(LAST_OF_TWO if self.local.n_rows == 1 else LAST):
+        elif not self.prove_by_products() and not self.prove(LAST):
             self.bisect()
 
     def prove(self, budget: int) -> bool:
         """Return whether nothing better exists, improving the best on the way."""
+        return self._prove(
+            RADIUS, lambda t: Search(self.corners, t, self.options(t), self._affordable(budget))
+        )
+
+    def prove_by_products(self) -> bool:
+        """Return whether products show that nothing better exists, improving on the way."""
+        steps = STEPS_OF_ONE if self.local.n_rows == 1 else STEPS
+        return self._prove(SPLITTING_RADIUS, lambda t: self._by_products(t, steps))
+
+    def _by_products(self, t: float, steps: int) -> Search:
+        return Search(self.corners, t, self.options(t), LAST, self._affordable(steps))
+
+    def _prove(self, radius: float, attempt: Callable[[float], Search]) -> bool:
         if not self.proofs:
             return False
         for _ in range(IMPROVEMENTS):
             assert self.best is not None
-            t = self.best.cost * RADIUS
-            search = Search(self.corners, t, self.options(t), self._affordable(budget))
+            search = attempt(self.best.cost * radius)
             if search.run():
                 self.proof = search.proof()
                 return True
-            if search.step is None or not self._improve(search.step):
+            better = search.step is not None and self._improve(search.step)
+            if not better and not any(self._follow(hint) for hint in search.hints[:HINTS]):
                 return False
         return False
+
+    def _follow(self, hint: FloatArray) -> bool:
+        """Take what is found from a hint, if it is better."""
+        assert self.best is not None
+        enough = self.best.cost * (1 - 1e-9)
+        near = polish(self.local, np.clip(hint, -self.local.down, self.local.up))
+        if near is None or near.cost >= enough:
+            near = convex_concave(ConeProgram(_spectral(self.local)), hint, self.best.cost)
+        if near is None or near.cost >= enough:
+            return False
+        self.best = near
+        return True
 
     def _affordable(self, budget: int) -> int:
         """Return the budget for this many corners: a part of twice as many costs four times."""
@@ -249,6 +279,13 @@ class _RowSearch:
                 low, self.proof = t, search.proof()
             else:
                 high = t
+        for share in WIDER:
+            t = share * self.best.cost
+            if t > low:
+                search = self._by_products(t, STEPS)
+                if not search.run():
+                    break
+                self.proof = search.proof()
 
     def _prove_empty(self) -> None:
         """Look at all of the box at once, if it is one: nothing may be left in it."""
