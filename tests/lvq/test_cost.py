@@ -1,5 +1,7 @@
 """The cost equals its definition, and its gradient equals finite differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -72,6 +74,7 @@ def way(request, monkeypatch):
     """Large square omegas are measured by their triangular factors; here small ones are, too."""
     if request.param == "by triangular factors":
         monkeypatch.setattr(_cost, "LARGE", 1)
+        monkeypatch.setattr(_cost, "HEAD", 2)
 
 
 @pytest.mark.usefixtures("way")
@@ -176,19 +179,65 @@ def test_squared_distances_are_never_negative():
     np.testing.assert_allclose(distances, ((Z[:, None] - Z) ** 2).sum(axis=2), atol=1e-9)
 
 
+def large_problem(prototype_omega, n_features=_cost.LARGE + 2):
+    """Features of falling variance, as principal components have."""
+    rng = np.random.default_rng(0)
+    spread = 0.95 ** np.arange(n_features)
+    X = rng.normal(size=(400, n_features)) * spread
+    y = rng.integers(3, size=400)
+    layout = Layout(CLASSES, prototype_omega)
+    omegas = rng.normal(size=(layout.n_omegas, n_features, n_features)) / n_features
+    omegas[0, :, 5:9] = 0.0  # features that do not count: the factor is singular
+    prototypes = rng.normal(size=(6, n_features)) * spread
+    cost = GLVQCost(X, y, layout, STEEPNESS, chunk_bytes=10**6)  # several chunks
+    return cost, prototypes, omegas
+
+
+def assert_close(one, two, tolerance):
+    """Assert that cost and gradients differ by no more than ``tolerance`` of the largest entry."""
+    assert one.cost == pytest.approx(two.cost, rel=tolerance)
+    for a, b in ((one.prototypes, two.prototypes), (one.omegas, two.omegas)):
+        assert a.dtype == np.float64
+        np.testing.assert_allclose(a, b, rtol=0, atol=tolerance * np.abs(b).max())
+
+
 @pytest.mark.parametrize("prototype_omega", [ONE_FOR_ALL, ONE_EACH, CLASSES])
 def test_triangular_factors_change_nothing_but_rounding(prototype_omega, monkeypatch):
-    rng = np.random.default_rng(0)
-    d = _cost.LARGE + 2
-    X, y = rng.normal(size=(400, d)) / np.sqrt(d), rng.integers(3, size=400)
-    layout = Layout(CLASSES, prototype_omega)
-    omegas = rng.normal(size=(layout.n_omegas, d, d)) / d
-    omegas[0, :, 5:9] = 0.0  # features that do not count: the factor is singular
-    prototypes = 0.1 * rng.normal(size=(6, d))
-    cost = GLVQCost(X, y, layout, STEEPNESS, chunk_bytes=10**6)  # several chunks
+    cost, prototypes, omegas = large_problem(prototype_omega)
     quick = cost(prototypes, omegas)
-    monkeypatch.setattr(_cost, "LARGE", 10 * d)
-    plain = cost(prototypes, omegas)
-    assert quick.cost == pytest.approx(plain.cost, rel=1e-13)
-    for one, two in ((quick.prototypes, plain.prototypes), (quick.omegas, plain.omegas)):
-        np.testing.assert_allclose(one, two, rtol=0, atol=1e-13 * np.abs(two).max())
+    monkeypatch.setattr(_cost, "LARGE", 10**6)
+    assert_close(quick, cost(prototypes, omegas), 1e-13)
+
+
+@pytest.mark.parametrize("prototype_omega", [ONE_FOR_ALL, ONE_EACH, CLASSES])
+def test_single_precision_is_close_to_double(prototype_omega):
+    cost, prototypes, omegas = large_problem(prototype_omega)
+    single = replace(cost, X=cost.X.astype(np.float32))(prototypes, omegas)
+    double = cost(prototypes, omegas)
+    assert_close(single, double, 2e-6)
+    assert (single.omegas != double.omegas).any()  # i.e. it was single precision
+
+
+def test_single_precision_gradient_is_the_slope_of_the_double_cost():
+    cost, prototypes, omegas = large_problem(CLASSES)
+    single = replace(cost, X=cost.X.astype(np.float32))(prototypes, omegas)
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        W, o = rng.normal(size=prototypes.shape), rng.normal(size=omegas.shape) / 100
+        slope = np.vdot(single.prototypes, W) + np.vdot(single.omegas, o)
+        ahead, behind = (cost(prototypes + h * W, omegas + h * o).cost for h in (1e-6, -1e-6))
+        assert slope == pytest.approx((ahead - behind) / 2e-6, rel=1e-4)
+
+
+@pytest.mark.parametrize("prototype_omega", [ONE_EACH, CLASSES])
+def test_distances_are_complete_for_the_nearest_two_and_spared_for_others(prototype_omega):
+    cost, prototypes, omegas = large_problem(prototype_omega)
+    layout, own_class = cost.layout, cost.y[:, None] == CLASSES
+    exact, _ = _cost._project_and_measure(cost.X, layout, prototypes, omegas)
+    factors = _cost._triangular_factors(omegas, np.float64)
+    found = _cost._nearest_by_factors(cost.X, layout, own_class, prototypes, factors)
+    assert (found <= exact * (1 + 1e-12)).all()
+    for kind in (own_class, ~own_class):
+        nearest = np.where(kind, found, np.inf).min(axis=1)
+        np.testing.assert_allclose(nearest, np.where(kind, exact, np.inf).min(axis=1), rtol=1e-12)
+    assert np.mean(found < exact * (1 - 1e-6)) > 0.2

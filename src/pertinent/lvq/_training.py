@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 
 from pertinent._typing import FloatArray
-from pertinent.lvq._cost import GLVQCost
+from pertinent.lvq._cost import GLVQCost, is_large
 
 # Squares of larger or smaller numbers leave the range of float64.
 LARGEST, SMALLEST = 1e150, 1e-150
+
+# From this many samples on, large square omegas are trained along the principal axes and in single
+# precision. With a ``tol`` below this one, rounding would end the training early.
+MANY = 4096
+SINGLE_TOL = 1e-5
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,39 @@ def train(
     tol: float,
 ) -> Trained:
     """Return prototypes and normalised omegas of smallest cost near the given start."""
+    if omegas is not None and is_large(omegas) and len(cost.X) >= MANY:
+        # The same problem, turned: L-BFGS takes the same steps in any orthonormal basis, and in
+        # this one the cost can tell distant omegas by a few of their rows.
+        axes = principal_axes(cost.X)
+        X = cost.X @ axes
+        if tol >= SINGLE_TOL:
+            X = X.astype(np.float32)
+        turned = minimised(replace(cost, X=X), prototypes @ axes, omegas @ axes, max_iter, tol)
+        assert turned.omegas is not None
+        return turned._replace(prototypes=turned.prototypes @ axes.T, omegas=turned.omegas @ axes.T)
+    return minimised(cost, prototypes, omegas, max_iter, tol)
+
+
+def principal_axes(X: FloatArray) -> FloatArray:
+    """Return the principal axes of centred data as columns, those of largest variance first.
+
+    Examples
+    --------
+    >>> np.abs(principal_axes(np.array([[1.0, 5.0], [-1.0, -5.0], [1.0, -5.0], [-1.0, 5.0]])))
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    return np.linalg.eigh(X.T @ X)[1][:, ::-1]
+
+
+def minimised(
+    cost: GLVQCost,
+    prototypes: FloatArray,
+    omegas: FloatArray | None,
+    max_iter: int,
+    tol: float,
+) -> Trained:
+    """Return prototypes and normalised omegas as L-BFGS finds them."""
     packing = Packing(prototypes.shape, None if omegas is None else omegas.shape)
 
     def objective(vector: FloatArray) -> tuple[float, FloatArray]:
