@@ -115,8 +115,8 @@ def main() -> None:
     test = enlarged_digits(max(1, options.samples // 6), True, 1)
     threads = max(pool["num_threads"] for pool in threadpool_info())
     rows = [
-        f"{len(train[0]):,} samples of {train[0].shape[1]} features, {threads} threads; with the "
-        f"data alone {peak_megabytes():.0f} MB.",
+        f"{len(train[0]):,} samples of {train[0].shape[1]} features, BLAS threads: {threads}; "
+        f"with the data alone {peak_megabytes():.0f} MB.",
         "",
         "| estimator | wall | processor | evaluations | each | test accuracy | peak memory |",
         "|---|---|---|---|---|---|---|",
