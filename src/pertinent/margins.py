@@ -202,6 +202,10 @@ def first_margins(
 def surely_inside(region: Region, points: FloatArray) -> BoolArray:
     """Return which points lie in a region by more than the rounding of its linear rows.
 
+    `SureRows` ask what a model's own sums leave open, of rows that a margin is kept from. Here it
+    is whether the region as written speaks of the points at all: every row counts, and cells that
+    are made on demand are looked at one by one.
+
     Examples
     --------
     >>> import numpy as np
