@@ -68,8 +68,10 @@ def _numbers(features: Features, array: Any) -> FloatArray:
         values = np.ascontiguousarray(array, dtype=float)
     except (TypeError, ValueError) as error:
         raise InputError(f"The samples must be numbers: {error}.") from error
+    if features.fills is None:
+        return values
     gone = np.isnan(values).any(axis=0)
-    if features.fills is None or not gone.any():
+    if not gone.any():
         return values
     values = values.copy()  # it may be the user's own array
     for j in np.flatnonzero(gone).tolist():
