@@ -129,6 +129,50 @@ def test_products_of_opposite_corners_are_free_only_while_both_are_whole(by_prod
     assert bounds(CopositiveProofs((split,)), cell, centers[:1])[0] == 0
 
 
+@pytest.fixture(scope="module")
+def by_varying():
+    """Return proofs about rows between three classes that need multipliers that vary."""
+    model, X = fitted("qda 0.1", "wine")
+    cell = decision_region(model, 0).cells[0]
+    centers = X[model.predict(X) == 2]
+    found = project(centers, cell)
+    proofs = found.certificate.blocks[0].proofs
+    rows = np.array([k for k, p in enumerate(proofs.proofs) if p.varying is not None])
+    assert len(rows) >= 3
+    return cell, centers[rows], found.bound[rows], found.objective[rows], proofs.take(rows)
+
+
+def test_varying_multipliers_prove_what_constant_ones_cannot(by_varying):
+    cell, centers, bound, objective, proofs = by_varying
+    np.testing.assert_array_equal(bounds(proofs, cell, centers), bound)
+    assert (bound >= objective * (1 - 1e-4)).all()
+    without = tuple(replace(p, varying=None, variation=None) for p in proofs.proofs)
+    assert (bounds(CopositiveProofs(without), cell, centers) == 0).all()
+    again = decode(json.loads(json.dumps(encode(proofs))))
+    np.testing.assert_array_equal(bounds(again, cell, centers), bound)
+
+
+@pytest.mark.parametrize("how", ["negative", "zero", "of one row", "radius", "wrong shape", "nan"])
+def test_tampered_varying_multipliers_prove_nothing(by_varying, how):
+    cell, centers, _, _, proofs = by_varying
+    for i, proof in enumerate(proofs.proofs):
+        varying, radius = proof.varying.copy(), proof.radius
+        if how == "negative":
+            varying[0, 0, 0] = -varying.max()
+        elif how == "zero":
+            varying[:] = 0
+        elif how == "of one row":
+            varying[:, 0] = 0
+        elif how == "radius":
+            radius *= 1.01
+        elif how == "wrong shape":
+            varying = varying[:, :, 1:]
+        else:
+            varying[0, 0, 0] = np.nan
+        broken = CopositiveProofs((replace(proof, varying=varying, radius=radius),))
+        assert bounds(broken, cell, centers[i : i + 1])[0] == 0
+
+
 def tampered(proof: Simplices, how: str) -> Simplices:
     if how == "radius":
         return replace(proof, radius=proof.radius * 1.01)

@@ -46,9 +46,9 @@ def test_bounds_never_exceed_the_global_optimum(kind, name, target, rows):
 
 def open_case():
     """A row of wine whose optimum our own proofs do not close."""
-    model, X = fitted("qda 0.1", "wine")
-    cell = decision_region(model, 2).cells[0]
-    centers = X[model.predict(X) != 2]
+    model, X = fitted("qda 0", "wine")
+    cell = decision_region(model, 0).cells[0]
+    centers = X[model.predict(X) != 0]
     found = project(centers[:24], cell)
     rows = np.flatnonzero(found.status == 1)
     assert len(rows), "every row is proved: look for a harder case"

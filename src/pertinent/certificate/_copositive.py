@@ -12,9 +12,11 @@ both ``t y_i - cap_i`` and ``t y_i (t y_i - cap_i)`` are at most 0 inside and ma
 
 M is copositive on a simplex if, after rows without a negative entry are deleted, it is positive
 definite; or if it is after a nonnegative matrix N was taken away, y'Ny being nonnegative (where
-``y_i y_{d+i} = 0``, N may have any sign). Otherwise an edge is split and both halves are looked
-at. The proof holds the splits, and for each part the combination and N; here they are replayed
-with plain NumPy.
+``y_i y_{d+i} = 0``, N may have any sign). Several rows may be
+combined by multipliers that vary over a part instead: with ``p_k >= 0`` and z the weights of its
+corners, ``sum_k (p_k'z) (z'M_k z)`` is positive if its coefficients are, and then some row is.
+Otherwise an edge is split and both halves are looked at. The proof holds the splits, and for each
+part what closes it; here they are replayed with plain NumPy.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ class Simplices:
     caps, cuts : ndarray of shape (n_options, 2 * n_features)
         Multipliers of ``t y_i - cap_i`` and of ``t y_i (t y_i - cap_i)``.
     option : ndarray of int, shape (n_nodes,)
-        The combination that closes a part; -1 where the part is split.
+        The combination that closes a part; -1 where another thing does, or the part is split.
     first, second : ndarray of int, shape (n_nodes,)
         Corners whose edge is split.
     share : ndarray of shape (n_nodes,)
@@ -55,6 +57,10 @@ class Simplices:
         of symmetric matrices, row by row, over the ``n = 2 * n_features + 1`` corners of a part.
     product : ndarray of int, shape (n_nodes,), or None
         Which of them helps to close a part; -1 where none is needed.
+    varying : ndarray of shape (n_varying, n_rows + 2 * n_features, n) or None
+        Multipliers of the rows, and of ``t y_i - cap_i``, at the corners of a part.
+    variation : ndarray of int, shape (n_nodes,), or None
+        Which of them closes a part; -1 where none does.
     """
 
     radius: float
@@ -67,6 +73,8 @@ class Simplices:
     share: FloatArray
     products: FloatArray | None = None
     product: IntArray | None = None
+    varying: FloatArray | None = None
+    variation: IntArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +177,10 @@ class _Replay:
             if not open_parts:
                 return False
             corners = open_parts.pop()
+            if proof.variation is not None and proof.variation[node] >= 0:
+                if not self._is_positive(corners, int(proof.variation[node])):
+                    return False
+                continue
             if proof.option[node] >= 0:
                 matrix = self._closing(node, corners)
                 if matrix is None or not _is_copositive(matrix, self._alive(corners)):
@@ -195,6 +207,7 @@ class _Replay:
             and (proof.cuts[:, endless] == 0).all()
             and (proof.option < len(combinations)).all()
             and self._products_wellformed()
+            and self._varying_wellformed()
         )
 
     def _products_wellformed(self) -> bool:
@@ -208,6 +221,43 @@ class _Replay:
             and (product < len(products)).all()
         )
 
+    def _varying_wellformed(self) -> bool:
+        varying, variation, n = self.proof.varying, self.proof.variation, len(self.usable)
+        if varying is None or variation is None:
+            return varying is None and variation is None
+        return bool(
+            varying.shape[1:] == (len(self.values) + len(self.room), n)
+            and np.isfinite(varying).all()
+            and (varying[:, len(self.values) :][:, ~np.isfinite(self.room)] == 0).all()
+            and (varying >= 0).all()
+            and variation.shape == self.proof.option.shape
+            and (variation < len(varying)).all()
+        )
+
+    def _is_positive(self, corners: FloatArray, which: int) -> bool:
+        """Return whether the cubic form of varying multipliers has no negative coefficient."""
+        assert self.proof.varying is not None
+        n, alive = len(corners), self._alive(corners)
+        cubic = np.zeros((n, n, n))
+        for k, p in enumerate(self.proof.varying[which]):
+            if p.any():
+                form = p[:, None, None] * (corners.T @ self._alone(k) @ corners)
+                cubic += form + form.transpose(1, 0, 2) + form.transpose(1, 2, 0)
+        free = self._free(corners)
+        skip = free[:, :, None] | free[:, None, :] | free
+        own = np.einsum("iii->i", cubic)[alive]
+        inner = cubic[np.ix_(alive, alive, alive)][~skip[np.ix_(alive, alive, alive)]]
+        return bool((own > 0).all() and (inner >= 0).all() and np.isfinite(inner).all())
+
+    def _alone(self, k: int) -> FloatArray:
+        """Return the matrix of one row, or of one cap."""
+        rows, caps = np.zeros(len(self.values)), np.zeros(len(self.room))
+        if k < len(rows):
+            rows[k] = 1.0
+        else:
+            caps[k - len(rows)] = 1.0
+        return self._combined(rows, caps, np.zeros(len(self.room)))
+
     def _closing(self, node: int, corners: FloatArray) -> FloatArray | None:
         """Return the matrix that is to close a part; None if too much is taken away from it."""
         matrix = corners.T @ self._matrix(int(self.proof.option[node])) @ corners
@@ -215,15 +265,19 @@ class _Replay:
         if products is None or product is None or product[node] < 0:
             return np.asarray(matrix)
         less = _symmetric(products[product[node]], len(matrix))
-        # The product of two opposite corners is 0, as long as both are whole.
-        whole = (np.diagonal(corners) == 1.0) & (np.count_nonzero(corners, axis=0) == 1)
-        first, second = self._opposite()
-        free = np.zeros(matrix.shape, dtype=bool)
-        free[first, second] = whole[first] & whole[second]
+        free = self._free(corners)
         if (less[~free] < 0).any():
             return None
         matrix[free] = 0.0
         return np.asarray(matrix - less - ENTRY_ERROR * np.abs(less))
+
+    def _free(self, corners: FloatArray) -> BoolArray:
+        """Return the pairs of opposite corners, as long as both are whole: their product is 0."""
+        whole = (np.diagonal(corners) == 1.0) & (np.count_nonzero(corners, axis=0) == 1)
+        first, second = self._opposite()
+        free = np.zeros(corners.shape, dtype=bool)
+        free[first, second] = whole[first] & whole[second]
+        return free
 
     def _opposite(self) -> tuple[IntArray, IntArray]:
         """Return the pairs of opposite corners, in both orders."""
@@ -241,24 +295,26 @@ class _Replay:
     def _matrix(self, option: int) -> FloatArray:
         """Return M of one combination, each entry lowered by what rounding may have added."""
         if option not in self.matrices:
-            self.matrices[option] = self._combined(option)
+            proof = self.proof
+            self.matrices[option] = self._combined(
+                proof.rows[option], proof.caps[option], proof.cuts[option]
+            )
         return self.matrices[option]
 
-    def _combined(self, option: int) -> FloatArray:
-        proof, t = self.proof, self.proof.radius
-        rows, nq = proof.rows[option], len(self.forms)
+    def _combined(self, rows: FloatArray, caps: FloatArray, cuts: FloatArray) -> FloatArray:
+        t, nq = self.proof.radius, len(self.forms)
         c, g = float(rows @ self.values), rows @ self.slopes
         Q = np.tensordot(rows[:nq], self.forms, axes=1)
         # The same sums over absolute values: the size of what was added up.
         c_size, g_size = float(rows @ self.sizes), rows @ np.abs(self.slopes)
         Q_size = np.tensordot(rows[:nq], np.abs(self.forms), axes=1)
-        for i in np.flatnonzero(proof.caps[option]):  # k (t y_i - cap_i)
-            k = proof.caps[option, i]
+        for i in np.flatnonzero(caps):  # k (t y_i - cap_i)
+            k = caps[i]
             c, c_size = c - k * self.room[i], c_size + k * self.room[i]
             g[i] += k
             g_size[i] += k
-        for i in np.flatnonzero(proof.cuts[option]):  # k t y_i (t y_i - cap_i)
-            k = proof.cuts[option, i]
+        for i in np.flatnonzero(cuts):  # k t y_i (t y_i - cap_i)
+            k = cuts[i]
             g[i] -= k * self.room[i]
             g_size[i] += k * self.room[i]
             Q[i, i] += k

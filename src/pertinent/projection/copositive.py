@@ -7,114 +7,48 @@ closes every part, or meets a point that satisfies all rows (a better answer), o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.certificate import Simplices
-from pertinent.projection.shifted import Local
-from pertinent.projection.splitting import Split, split
-
-#: Stricter than the checker, so that it agrees.
-ENTRY_ERROR = 3e-14
-DEFINITE = 1e-13
-
-
-class Corners:
-    """One `Local` problem over the corners of its L1 ball."""
-
-    def __init__(self, local: Local) -> None:
-        self.local = local
-        d = local.dim
-        room = np.concatenate([local.up, local.down, [np.inf]])
-        self.which = np.flatnonzero(room > 0)
-        self.room = room[self.which]
-        self.feature = np.where(self.which == 2 * d, 0, self.which % d)
-        self.sign = np.where(self.which < d, 1.0, np.where(self.which < 2 * d, -1.0, 0.0))
-        self.slopes = local.slopes[:, self.feature] * self.sign
-        pick = np.ix_(self.feature, self.feature)
-        self.forms = np.array([Q[pick] for Q in local.forms]).reshape(
-            -1, len(pick[0]), len(pick[0])
-        )
-        self.forms *= np.outer(self.sign, self.sign)
-        opposite = (self.feature[:, None] == self.feature) & (self.sign[:, None] * self.sign < 0)
-        self.opposite = np.nonzero(opposite)
-
-    def matrix(self, t: float, option: Option) -> FloatArray:
-        """Return M of a combination, lowered by rounding."""
-        rows, nq = option.rows, len(self.forms)
-        c, g = float(rows @ self.local.values), rows @ self.slopes
-        size = float(rows @ np.abs(self.local.values))
-        Q = np.tensordot(rows[:nq], self.forms, axes=1) if nq else np.zeros((len(g), len(g)))
-        g_size, Q_size = np.abs(g), np.abs(Q)
-        if len(rows) > 1:
-            g_size = rows @ np.abs(self.slopes)
-            Q_size = np.tensordot(rows[:nq], np.abs(self.forms), axes=1)
-        if option.bounded:
-            caps, cuts = option.caps[self.which[:-1]], option.cuts[self.which[:-1]]
-            used = np.flatnonzero(caps + cuts)
-            room = self.room[used]
-            c -= caps[used] @ room
-            size += caps[used] @ room
-            g[used] += caps[used] - cuts[used] * room
-            g_size[used] += caps[used] + cuts[used] * room
-            Q[used, used] += cuts[used]
-            Q_size[used, used] += cuts[used]
-        M = c + t * (g[:, None] + g) / 2 + t * t * Q
-        M -= (
-            ENTRY_ERROR
-            * (2 * self.local.dim + 1)
-            * (size + t * (g_size[:, None] + g_size) / 2 + t * t * Q_size)
-        )
-        M[self.opposite] = np.abs(M).max()
-        return np.asarray(M)
-
-    def step(self, t: float, y: FloatArray) -> FloatArray:
-        """Return the step s of weights y on the corners."""
-        s = np.zeros(self.local.dim)
-        np.add.at(s, self.feature, t * self.sign * y)
-        return s
-
-
-@dataclass(frozen=True, eq=False)
-class Option:
-    """A nonnegative combination of rows, caps and cuts (over all 2d corners)."""
-
-    rows: FloatArray
-    caps: FloatArray
-    cuts: FloatArray
-
-    @property
-    def bounded(self) -> bool:
-        """Whether bounds take part."""
-        return bool(self.caps.any() or self.cuts.any())
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """A sub-simplex: its corners as columns, and the matrix of each option."""
-
-    corners: FloatArray
-    matrices: list[FloatArray]
+from pertinent.projection.simplex import (
+    Corners,
+    Option,
+    Part,
+    is_definite,
+    remaining_corners,
+    with_new_corner,
+)
+from pertinent.projection.splitting import split
+from pertinent.projection.varying import varying_multipliers
 
 
 class Node(NamedTuple):
-    """A part that was closed, by an option and perhaps a product, or split at an edge."""
+    """A part that was closed, or split at the edge from ``first`` to ``second``.
+
+    What closes it is an option, perhaps with a product, or a variation of multipliers.
+    """
 
     option: int = -1
-    product: int = -1
     first: int = 0
     second: int = 0
     share: float = 0.0
+    product: int = -1
+    variation: int = -1
 
 
 class Open(NamedTuple):
-    """Why a part is open: the corners in question, and what a splitting of those met, if tried."""
+    """Why a part is open: corners in question, pairs of corners in the way, a point in the way."""
 
     corners: IntArray
-    split: Split | None
+    pairs: FloatArray | None = None
+    y: FloatArray | None = None
+
+
+Edge = tuple[int, int, float]
 
 
 class Search:
@@ -129,16 +63,26 @@ class Search:
         How many parts to look at.
     splitting : int, default=0
         How many steps to spend, over all parts, on products of corners that may close them.
+    programs : int, default=0
+        How many linear programs to spend on multipliers that vary over a part.
     """
 
     def __init__(
-        self, corners: Corners, t: float, options: list[Option], budget: int, splitting: int = 0
+        self,
+        corners: Corners,
+        t: float,
+        options: list[Option],
+        budget: int,
+        splitting: int = 0,
+        programs: int = 0,
     ) -> None:
-        self.corners, self.t, self.budget, self.splitting = corners, t, budget, splitting
+        self.corners, self.t, self.budget = corners, t, budget
+        self.splitting, self.programs = splitting, programs
         self.options = list(options)
         self.roots = [corners.matrix(t, option) for option in self.options]
         self.nodes: list[Node] = []
         self.products: list[FloatArray] = []
+        self.varying: list[FloatArray] = []
         self.step: FloatArray | None = None
         self.hints: list[FloatArray] = []
 
@@ -160,13 +104,13 @@ class Search:
                 return False
             i, j, share = edge
             which = self.corners.which
-            self.nodes.append(Node(-1, -1, int(which[i]), int(which[j]), share))
-            stack += [_replace(part, i, j, share, replaced) for replaced in (j, i)]
+            self.nodes.append(Node(-1, int(which[i]), int(which[j]), share))
+            stack += [with_new_corner(part, i, j, share, old) for old in (j, i)]
         return True
 
     def proof(self) -> Simplices:
         """Return the successful run in the checker's form."""
-        option, product, first, second, share = zip(*self.nodes, strict=True)
+        option, first, second, share, product, variation = zip(*self.nodes, strict=True)
         return Simplices(
             self.t,
             np.array([o.rows for o in self.options]),
@@ -178,6 +122,8 @@ class Search:
             np.array(share),
             np.array(self.products) if self.products else None,
             np.array(product) if self.products else None,
+            np.array(self.varying) if self.varying else None,
+            np.array(variation) if self.varying else None,
         )
 
     def _updated(self, part: Part) -> Part:
@@ -192,31 +138,70 @@ class Search:
         """Close the part, and return None, or say what is left open of it."""
         left = np.zeros(0, dtype=np.int64)
         for k, M in enumerate(part.matrices):
-            remaining = _remaining(M)
-            if not len(remaining) or _definite(M[remaining[:, None], remaining]):
+            remaining = remaining_corners(M)
+            if not len(remaining) or is_definite(M[remaining[:, None], remaining]):
                 self.nodes.append(Node(k))
                 return None
             if k == 0:
                 left = remaining
-        return self._close_by_products(part, left) if self.splitting > 0 else Open(left, None)
+        if self.programs > 0:
+            return self._close_by_varying(part, left)
+        return self._close_by_products(part, left) if self.splitting > 0 else Open(left)
+
+    def _close_by_varying(self, part: Part, left: IntArray) -> Open | None:
+        """Close the part by multipliers of the rows that vary over it."""
+        self.programs -= 1
+        U, local = part.corners, self.corners.local
+        forms = np.stack([U.T @ M @ U for M in self.singles.values()])
+        found = varying_multipliers(forms, self._free(part))
+        if found.multipliers is None:
+            return Open(left, found.pairs)
+        whole = np.zeros((local.n_rows + 2 * local.dim, 2 * local.dim + 1))
+        used = np.array(list(self.singles))
+        whole[used[:, None], self.corners.which] = found.multipliers / self.units[used, None]
+        self.nodes.append(Node(variation=len(self.varying)))
+        self.varying.append(whole)
+        return None
+
+    @cached_property
+    def units(self) -> FloatArray:
+        """A unit for each row and each cap."""
+        values = np.maximum(np.abs(self.corners.local.values), 1e-300)
+        return np.append(values, np.full(2 * self.corners.local.dim, self.t))
+
+    @cached_property
+    def singles(self) -> dict[int, FloatArray]:
+        """The matrix of each row by itself, and of each cap that matters, in its unit."""
+        m, d = self.corners.local.n_rows, self.corners.local.dim
+        capped = self.corners.which[:-1][self.corners.room[:-1] < self.t]
+        none = np.zeros(m + 2 * d)
+        matrices = {}
+        for k in [*range(m), *(m + capped).tolist()]:
+            one = none.copy()
+            one[k] = 1 / self.units[k]
+            option = Option(one[:m], one[m:], none[m:])
+            matrices[k] = self.corners.matrix(self.t, option)
+        return matrices
 
     def _close_by_products(self, part: Part, left: IntArray) -> Open | None:
-        """Close the part by taking away products of corners, or return what is in the way."""
+        """Close the part by taking away products of corners."""
         k = next((k for k, M in enumerate(part.matrices) if (np.diagonal(M) > 0).all()), None)
         if k is None:
-            return Open(left, None)
+            return Open(left)
         free = self._free(part)
         M = np.where(free, 0.0, part.matrices[k])
-        kept = _remaining(M)
+        kept = remaining_corners(M)
         cut = kept[:, None], kept
         found = split(M[cut], free[cut], self.splitting)
         self.splitting -= found.steps
-        which, n = self.corners.which, 2 * self.corners.local.dim + 1
         if found.nonnegative is None:
-            return Open(kept, found)
+            pairs, y = np.zeros_like(M), np.zeros(len(M))
+            pairs[cut], y[kept] = np.maximum(found.between, 0.0), found.y
+            return Open(left, pairs, part.corners @ y)
+        n, used = 2 * self.corners.local.dim + 1, self.corners.which[kept]
         N = np.zeros((n, n))
-        N[which[kept][:, None], which[kept]] = found.nonnegative
-        self.nodes.append(Node(k, len(self.products)))
+        N[used[:, None], used] = found.nonnegative
+        self.nodes.append(Node(k, product=len(self.products)))
         self.products.append(N[np.tril_indices(n)])
         return None
 
@@ -228,11 +213,26 @@ class Search:
         free[first, second] = whole[first] & whole[second]
         return free
 
-    def _edge(self, part: Part, left: Open) -> tuple[int, int, float] | None:
+    def _edge(self, part: Part, left: Open) -> Edge | None:
         """Return the edge to split; None if a better point was met or nothing can be split."""
-        if left.split is not None:
-            return self._edge_of_split(part, left.corners, left.split)
-        remaining = left.corners
+        if left.y is not None:
+            self.hints.append(self.corners.step(self.t, left.y))
+            if not self._explain(left.y):
+                return None
+        heaviest = None if left.pairs is None else self._heaviest(part, left.pairs)
+        return self._lowest(part, left.corners) if heaviest is None else heaviest
+
+    def _heaviest(self, part: Part, pairs: FloatArray) -> Edge | None:
+        """Return the edge that is most in the way, divided by what its ends weigh."""
+        edges = np.tril(np.where(self._free(part), 0.0, pairs), -1)
+        i, j = np.unravel_index(edges.argmax(), edges.shape)
+        if edges[i, j] <= 0:
+            return None
+        mine, other = pairs[[i, j]].sum(axis=1)
+        return int(i), int(j), float(np.clip(mine / (mine + other), 0.2, 0.8))
+
+    def _lowest(self, part: Part, remaining: IntArray) -> Edge | None:
+        """Return the edge of the most negative entry, divided where the first option is lowest."""
         M = part.matrices[0]
         inner = M[remaining[:, None], remaining]
         worst = int(remaining[np.diagonal(inner).argmin()])
@@ -255,25 +255,6 @@ class Search:
         if lowest <= 0 and not self._explain(new):
             return None
         return i, j, share
-
-    def _edge_of_split(
-        self, part: Part, kept: IntArray, found: Split
-    ) -> tuple[int, int, float] | None:
-        """Return the edge that weighs most in what keeps the sets apart.
-
-        If that is ``y y'``, y is a point of the simplex that no option explains.
-        """
-        y = part.corners[:, kept] @ found.y
-        self.hints.append(self.corners.step(self.t, y))
-        if not self._explain(y):
-            return None
-        free = self._free(part)[kept[:, None], kept]
-        weight = np.where(free, 0.0, np.tril(found.between, -1))
-        i, j = np.unravel_index(weight.argmax(), weight.shape)
-        if weight[i, j] <= 0:
-            return None
-        mine, other = np.maximum(found.between[[i, j]], 0.0).sum(axis=1)
-        return int(kept[i]), int(kept[j]), float(np.clip(mine / (mine + other), 0.1, 0.9))
 
     def _explain(self, y: FloatArray) -> bool:
         """Return whether some option is positive at y, adding the most violated row if needed.
@@ -300,37 +281,3 @@ class Search:
         self.options.append(Option(rows, caps, np.zeros(2 * d)))
         self.roots.append(self.corners.matrix(self.t, self.options[-1]))
         return True
-
-
-def _replace(part: Part, i: int, j: int, share: float, replaced: int) -> Part:
-    """Return the part whose corner ``replaced`` is now the new point of the edge."""
-    corners = part.corners.copy()
-    corners[:, replaced] = share * part.corners[:, i] + (1 - share) * part.corners[:, j]
-    matrices = []
-    for M in part.matrices:
-        new = share * M[i] + (1 - share) * M[j]
-        own = share * new[i] + (1 - share) * new[j]
-        moved = M.copy()
-        moved[replaced], moved[:, replaced] = new, new
-        moved[replaced, replaced] = own
-        matrices.append(moved)
-    return Part(corners, matrices)
-
-
-def _remaining(M: FloatArray) -> IntArray:
-    """Return the rows left after deleting, again and again, those without a negative entry."""
-    remaining = np.flatnonzero((M < 0).any(axis=1))
-    while len(remaining):
-        kept = (M[remaining[:, None], remaining] < 0).any(axis=1)
-        if kept.all():
-            break
-        remaining = remaining[kept]
-    return remaining
-
-
-def _definite(M: FloatArray) -> bool:
-    diagonal = np.diagonal(M)
-    if (diagonal <= 0).any():
-        return False
-    scaled = M / np.sqrt(np.outer(diagonal, diagonal))
-    return bool(np.linalg.eigvalsh(scaled)[0] > DEFINITE * len(M))

@@ -18,11 +18,12 @@ from pertinent._typing import FloatArray, IntArray
 from pertinent.certificate import CopositiveProofs, Proofs, SeveralProofs, Simplices
 from pertinent.projection.cone import ConeProgram
 from pertinent.projection.convex_concave import convex_concave, polish, starts
-from pertinent.projection.copositive import Corners, Option, Search
+from pertinent.projection.copositive import Search
 from pertinent.projection.lagrange import prove_nothing
 from pertinent.projection.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.projection.settle import settle
 from pertinent.projection.shifted import Local, Shifted, shift
+from pertinent.projection.simplex import Corners, Option
 from pertinent.projection.single import lines_first, single_changes
 from pertinent.projection.stationary import (
     Stationary,
@@ -30,17 +31,20 @@ from pertinent.projection.stationary import (
     multipliers_at,
     shortened,
 )
+from pertinent.projection.varying import MOST_CORNERS
 from pertinent.regions import Quadratic
 
 #: The radius to prove, relative to the best cost: within the gap of non-convex cells (1e-4).
 RADIUS = 1 - 4e-5
 #: Parts of the simplex a proof may look at: first try, last try, each step of the bisection.
-FIRST, LAST, BISECTION = 60, 100, 20
-#: With products of corners: steps for one row (two classes) and for several, the radius to prove.
-STEPS_OF_ONE, STEPS, SPLITTING_RADIUS = 10000, 500, 1 - 9e-5
-#: Radii to show by products where the last one failed.
-WIDER = (0.5, 0.9, 0.97, 0.99, 0.997, 0.999, 0.9997)
-BISECTION_STEPS = 7
+FIRST, LAST, BISECTION = 60, 60, 20
+#: The last try may take products of corners, in so many steps (for two classes, for more), or a
+#: linear program for each part; and leaves more room than the first one, within the same gap.
+STEPS_OF_TWO, STEPS, LAST_RADIUS = 10_000, 500, 1 - 9e-5
+#: Rows and bounds together from which on fewer of these programs are affordable.
+SMALL = 8
+#: Where it fails, shares of the best cost to try with a single part, and where a bisection ends.
+WIDER, CLOSE = (0.5, 0.9, 0.97, 0.99, 0.997, 0.999, 0.9997), 0.01
 IMPROVEMENTS = 50
 #: Parts that could not be closed from which to look for something better.
 HINTS = 4
@@ -92,7 +96,7 @@ def prove_row(shifted: Shifted, i: int, step: FloatArray) -> CopositiveProofs:
     """Return the best proof about one center, given a step believed to be the global optimum."""
     search = _RowSearch(shifted, i)
     search.offer(step)
-    search.prove(4 * LAST)
+    search.prove_thoroughly()
     return CopositiveProofs((search.proof,))
 
 
@@ -189,22 +193,31 @@ class _RowSearch:
             return
         if self.best is None:
             self._prove_empty()
-        elif not self.prove_by_products() and not self.prove(LAST):
+        elif not self.prove_thoroughly():
             self.bisect()
 
     def prove(self, budget: int) -> bool:
         """Return whether nothing better exists, improving the best on the way."""
-        return self._prove(
-            RADIUS, lambda t: Search(self.corners, t, self.options(t), self._affordable(budget))
-        )
+        return self._prove(RADIUS, lambda t: self._by_parts(t, budget))
 
-    def prove_by_products(self) -> bool:
-        """Return whether products show that nothing better exists, improving on the way."""
-        steps = STEPS_OF_ONE if self.local.n_rows == 1 else STEPS
-        return self._prove(SPLITTING_RADIUS, lambda t: self._by_products(t, steps))
+    def prove_thoroughly(self) -> bool:
+        """Return whether nothing better exists, sparing no effort."""
+        steps = STEPS_OF_TWO if self.local.n_rows == 1 else STEPS
+        return self._prove(LAST_RADIUS, lambda t: self._thorough(t, steps, LAST))
 
-    def _by_products(self, t: float, steps: int) -> Search:
-        return Search(self.corners, t, self.options(t), LAST, self._affordable(steps))
+    def _by_parts(self, t: float, budget: int) -> Search:
+        parts, programs = self._affordable(budget), int(self.local.n_rows > 1)
+        return Search(self.corners, t, self.options(t), parts, programs=programs)
+
+    def _thorough(self, t: float, steps: int, parts: int) -> Search:
+        if self.local.n_rows == 1 or len(self.corners.which) > MOST_CORNERS:
+            steps, programs = self._affordable(steps), 0
+        else:
+            # The more rows and bounds there are, the larger each program.
+            size = self.local.n_rows + int((self.corners.room < t).sum())
+            parts = max(1, int(parts * min(1.0, SMALL / size)))
+            steps, programs = 0, parts
+        return Search(self.corners, t, self.options(t), parts, steps, programs)
 
     def _prove(self, radius: float, attempt: Callable[[float], Search]) -> bool:
         if not self.proofs:
@@ -272,20 +285,19 @@ class _RowSearch:
         """Keep the largest radius that can be proved with little effort."""
         assert self.best is not None
         low, high = 0.0, self.best.cost
-        for _ in range(BISECTION_STEPS):
+        for share in WIDER:
+            search = self._thorough(share * self.best.cost, STEPS, 1)
+            if not search.run():
+                high = search.t
+                break
+            low, self.proof = search.t, search.proof()
+        while high - low > CLOSE * self.best.cost:
             t = (low + high) / 2
-            search = Search(self.corners, t, self.options(t), self._affordable(BISECTION))
+            search = self._by_parts(t, BISECTION)
             if search.run():
                 low, self.proof = t, search.proof()
             else:
                 high = t
-        for share in WIDER:
-            t = share * self.best.cost
-            if t > low:
-                search = self._by_products(t, STEPS)
-                if not search.run():
-                    break
-                self.proof = search.proof()
 
     def _prove_empty(self) -> None:
         """Look at all of the box at once, if it is one: nothing may be left in it."""
