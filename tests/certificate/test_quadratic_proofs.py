@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -276,3 +277,86 @@ def test_a_value_that_may_be_rounding_proves_nothing(excess, proved):
         CopositiveProofs((simplices,)),
     ):
         assert (bounds(proofs, cell, center)[0] > 0) == proved
+
+
+def one_part(radius, multiplier, dim=1, **more):
+    """Return a proof of one part that is closed by a multiple of the only row."""
+    none, zero = np.zeros((1, 2 * dim)), np.zeros(1, dtype=int)
+    rows = np.array([[multiplier]])
+    return Simplices(radius, rows, none, none, zero, zero, zero, np.zeros(1), **more)
+
+
+@pytest.mark.parametrize("multiplier", [5e-324, 1e-310, 4.3e-162, 1e-150])
+def test_multipliers_so_small_that_they_are_rounded_away_prove_nothing(multiplier):
+    """Below 1e-308 products lose their digits, and squares do below 1e-154."""
+    line = Cell(np.array([[-1.4]]), np.array([-0.6]))  # 0.6 - 1.4 x <= 0, from x = 0.43 on
+    row = Quadratic(np.eye(1), np.zeros((0, 1)), np.array([-2.02]), 1.0)
+    bowl = Cell(np.zeros((0, 1)), np.zeros(0), (row,))  # from x = 0.87 on
+    for cell, nearest in ((line, 0.6 / 1.4), (bowl, 1.01 - np.sqrt(1.01**2 - 1))):
+        assert bounds(CopositiveProofs((one_part(0.4, 1.0),)), cell, np.zeros((1, 1)))[0] == 0.4
+        for radius in (1.001 * nearest, 1.0, 2.0):
+            broken = CopositiveProofs((one_part(radius, multiplier),))
+            assert bounds(broken, cell, np.zeros((1, 1)))[0] == 0
+
+
+def test_what_is_left_of_two_factors_that_cancel_proves_nothing():
+    """The form is the difference of numbers of 1e12, and its first digits are all it has."""
+    plus = np.array([[1.3e6, 0.7e6]])
+    minus = plus * [[1 + 1e-13, 1.0]]
+    row = Quadratic(plus, minus, np.zeros(2), 1.0)
+    bend = Fraction(plus[0, 0]) ** 2 - Fraction(minus[0, 0]) ** 2
+    true = float(1 / -bend) ** 0.5
+    computed = float(-1 / row.A[0, 0]) ** 0.5
+    cell = Cell(np.zeros((0, 2)), np.zeros(0), (row,), np.array([0.0, 0.0]), np.array([np.inf, 0]))
+    low, high = cell.lower[None], cell.upper[None]
+    for radius in (0.1 * true, (1 - 1e-9) * computed):
+        proofs = CopositiveProofs((one_part(radius, 1.0, dim=2),))
+        proved = proofs.bounds(cell, np.zeros((1, 2)), np.ones(2), low, high)[0]
+        assert proved <= true
+        assert (proved > 0) == (radius < 0.5 * true)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"option": np.array([0.0])},
+        {"option": np.array([[0]])},
+        {"option": None},
+        {"rows": np.ones((1, 2))},
+        {"rows": np.ones(1)},
+        {"rows": np.array([["x"]], dtype=object)},
+        {"caps": np.zeros((1, 1))},
+        {"option": np.array([-1, 0, 0])},
+        {"radius": "0.4"},
+        {"radius": None},
+        {"products": np.zeros((1, 6)), "product": np.array([0.0])},
+        {"products": np.zeros(6), "product": np.array([0])},
+        {"varying": np.ones(3), "variation": np.array([0])},
+        {"varying": np.ones((1, 3, 3)), "variation": np.array([0, 0])},
+        {"varying": (), "variation": "x"},
+    ],
+)
+def test_malformed_simplices_prove_nothing(how):
+    """A file may hold anything: what does not fit is no proof, and no error either."""
+    line = Cell(np.array([[-1.4]]), np.array([-0.6]))
+    broken = replace(one_part(0.4, 1.0), **how)
+    assert bounds(CopositiveProofs((broken,)), line, np.zeros((1, 1)))[0] == 0
+
+
+@pytest.mark.parametrize("place", [3, -4])
+def test_edges_between_corners_that_are_not_there_prove_nothing(place):
+    line = Cell(np.array([[-1.4]]), np.array([-0.6]))
+    three, zeros = np.array([-1, 0, 0]), np.zeros(3, dtype=int)
+    parts = replace(
+        one_part(0.4, 1.0), option=three, first=zeros, second=zeros + 1, share=np.full(3, 0.5)
+    )
+    assert bounds(CopositiveProofs((parts,)), line, np.zeros((1, 1)))[0] == 0.4
+    broken = replace(parts, second=np.array([place, 0, 0]))
+    assert bounds(CopositiveProofs((broken,)), line, np.zeros((1, 1)))[0] == 0
+
+
+def test_more_proofs_than_centers_and_other_things_prove_nothing():
+    line = Cell(np.array([[-1.4]]), np.array([-0.6]))
+    proof = one_part(0.4, 1.0)
+    assert bounds(CopositiveProofs((proof, proof)), line, np.zeros((1, 1))).tolist() == [0.4]
+    assert bounds(CopositiveProofs((3, proof)), line, np.zeros((2, 1))).tolist() == [0.0, 0.4]

@@ -22,6 +22,7 @@ part what closes it; here they are replayed with plain NumPy.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +30,14 @@ from pertinent._typing import BoolArray, FloatArray, IntArray
 from pertinent.certificate._proofs import Proofs
 from pertinent.regions import Cell, row_products
 
-#: Each entry of M may be off by this share of the terms it is made of.
+#: Each entry of M may be off by this share of the terms it is made of, for each corner; and by a
+#: tenth of it for each row that may be added up, and for each split of an edge.
 ENTRY_ERROR = 1e-14
+#: What radii, multipliers and the values of rows must lie between: far from where numbers become
+#: so small that rounding is no longer relative to them.
+RADII, MULTIPLIERS, SMALLEST = (1e-60, 1e60), (1e-100, 1e100), 1e-150
+#: With more corners than this there are too many coefficients of varying multipliers.
+MOST_CORNERS = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,16 +110,12 @@ class CopositiveProofs(Proofs):
         proved = (weights * np.abs(start - centers)).sum(axis=1)
         if not (weights > 0).all():
             return np.asarray(proved)  # what costs nothing is in no ball
-        values, slopes = _rows_at(cell, start, weights)
-        sizes = _sizes_at(cell, start)
-        forms = _corner_forms(cell, weights)
+        rows, sizes = _rows_at(cell, start, weights), _sizes_at(cell, start, weights)
         room = np.hstack([upper - start, start - lower]) * np.hstack([weights, weights])
-        for i, proof in enumerate(self.proofs):
-            if proof is None:
+        for i, proof in enumerate(self.proofs[: len(start)]):
+            if not isinstance(proof, Simplices):
                 continue
-            if _Replay(
-                proof, forms, slopes[i], values[i], sizes[i], np.maximum(room[i], 0.0)
-            ).holds():
+            if _Replay(proof, rows.of(i), sizes.of(i), np.maximum(room[i], 0.0)).holds():
                 # A ball that holds all of the box leaves no point at all.
                 d = cell.dim
                 whole = np.maximum(room[i, :d], room[i, d:]).clip(0.0).sum() <= proof.radius
@@ -121,58 +124,89 @@ class CopositiveProofs(Proofs):
         return np.asarray(proved)
 
 
-def _rows_at(cell: Cell, start: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return value (n, m) and slope per cost (n, m, d) of every row at the start."""
-    values = [row.value(start) for row in cell.quadratics]
-    slopes = [row.gradient(start) / weights for row in cell.quadratics]
-    n, m = len(start), len(cell.G)
-    straight = np.broadcast_to(cell.G / weights, (n, m, cell.dim))
-    curved = np.stack(slopes, axis=1) if slopes else np.zeros((n, 0, cell.dim))
-    at = np.stack(values, axis=1) if values else np.zeros((n, 0))
+class _Rows(NamedTuple):
+    """Values (n, m), slopes per cost (n, m, d) and forms of rows at the starts, or their sizes.
+
+    The forms of quadratic rows are over the 2d + 1 corners: up, down, and the start. ``of`` gives
+    those of one start, with its slopes, too, over the corners.
+    """
+
+    values: FloatArray
+    slopes: FloatArray
+    forms: FloatArray
+    down: float  # the sign of a slope downwards; sizes have none
+
+    def of(self, i: int) -> _Rows:
+        slopes = self.slopes[i]
+        corners = np.hstack([slopes, self.down * slopes, np.zeros((len(slopes), 1))])
+        return self._replace(values=self.values[i], slopes=corners)
+
+
+def _rows_at(cell: Cell, start: FloatArray, weights: FloatArray) -> _Rows:
+    """Return every row at the starts: the quadratic ones first, then the linear ones."""
+    curved = [(row.value(start), row.gradient(start), row.A) for row in cell.quadratics]
     linear = row_products(start, cell.G) - cell.h
-    return np.hstack([at, linear]), np.concatenate([curved, straight], axis=1)
+    return _stacked(curved, linear, cell.G, weights, -1.0)
 
 
-def _sizes_at(cell: Cell, start: FloatArray) -> FloatArray:
-    """Return the size of the terms that each row's value at the start was added up from."""
+def _sizes_at(cell: Cell, start: FloatArray, weights: FloatArray) -> _Rows:
+    """Return the sizes of the terms that each number of `_rows_at` was added up from.
+
+    Terms of A may be much larger than A is: those of its two factors may cancel, and so may those
+    of ``plus u``, where it is nearly singular.
+    """
+    curved = []
+    for row in cell.quadratics:
+        u = row.seen(start)
+        value = row_products(np.abs(u), np.abs(row.q)[None])[:, 0] + abs(row.c)
+        gradient = np.abs(row.q)
+        A = np.zeros((cell.dim, cell.dim))
+        for factor in (row.plus, row.minus):
+            size = row_products(np.abs(u), np.abs(factor))
+            image = np.abs(row_products(u, factor)) + ENTRY_ERROR * size
+            value = value + (image * size).sum(axis=1)
+            gradient = gradient + 2 * row_products(size, np.abs(factor).T)
+            A += np.abs(factor).T @ np.abs(factor)
+        curved.append((value, np.broadcast_to(gradient, start.shape), A))
     linear = row_products(np.abs(start), np.abs(cell.G)) + np.abs(cell.h)
-    return np.column_stack([*(row.sizes(start) for row in cell.quadratics), linear])
+    return _stacked(curved, linear, np.abs(cell.G), weights, 1.0)
 
 
-def _corner_forms(cell: Cell, weights: FloatArray) -> FloatArray:
-    """Return each row's Q over the 2d + 1 corners: up, down, and the start."""
-    d = cell.dim
-    forms = np.zeros((len(cell.quadratics), 2 * d + 1, 2 * d + 1))
-    for k, row in enumerate(cell.quadratics):
-        Q = row.A / np.outer(weights, weights)
-        forms[k, : 2 * d, : 2 * d] = np.block([[Q, -Q], [-Q, Q]])
-    return forms
+def _stacked(
+    curved: list[tuple[FloatArray, FloatArray, FloatArray]],
+    linear: FloatArray,
+    G: FloatArray,
+    weights: FloatArray,
+    down: float,
+) -> _Rows:
+    d, count = len(weights), len(curved)
+    values = np.column_stack([*(value for value, _, _ in curved), linear])
+    slopes, forms = np.empty((*values.shape, d)), np.zeros((count, 2 * d + 1, 2 * d + 1))
+    slopes[:, count:] = G / weights
+    for k, (_, gradient, A) in enumerate(curved):
+        slopes[:, k] = gradient / weights
+        Q = A / np.outer(weights, weights)
+        forms[k, : 2 * d, : 2 * d] = np.block([[Q, down * Q], [down * Q, Q]])
+    return _Rows(values, slopes, forms, down)
 
 
 class _Replay:
     """Walk through one proof and check every part."""
 
-    def __init__(
-        self,
-        proof: Simplices,
-        forms: FloatArray,
-        slopes: FloatArray,
-        values: FloatArray,
-        sizes: FloatArray,
-        room: FloatArray,
-    ) -> None:
-        self.proof, self.forms, self.values, self.sizes = proof, forms, values, sizes
-        self.slopes = np.hstack([slopes, -slopes, np.zeros((len(slopes), 1))])
-        self.room = room
+    def __init__(self, proof: Simplices, rows: _Rows, sizes: _Rows, room: FloatArray) -> None:
+        self.proof, self.rows, self.sizes, self.room = proof, rows, sizes, room
         # A corner without room cannot be used: its y is 0.
         self.usable = np.append(room > 0, True)
         self.matrices: dict[int, FloatArray] = {}
+        self.error = 0.0
 
     def holds(self) -> bool:
         proof = self.proof
-        if not np.isfinite(proof.radius) or proof.radius <= 0 or not self._wellformed():
+        if not self._wellformed():
             return False
-        open_parts = [np.eye(len(self.usable))]
+        n, m = len(self.usable), len(self.rows.values)
+        self.error = ENTRY_ERROR * (n + (m + self._depth()) / 10)
+        open_parts = [np.eye(n)]
         for node in range(len(proof.option)):
             if not open_parts:
                 return False
@@ -196,16 +230,40 @@ class _Replay:
                 open_parts.append(part)
         return not open_parts
 
+    def _depth(self) -> int:
+        """Return how many splits the smallest part is made by; corners are rounded at each."""
+        closed = self.proof.option >= 0
+        if self.proof.variation is not None:
+            closed |= self.proof.variation >= 0
+        deepest, depths = 0, [0]
+        for is_closed in closed:
+            if not depths:
+                break
+            depth = depths.pop()
+            deepest = max(deepest, depth)
+            if not is_closed:
+                depths += [depth + 1, depth + 1]
+        return deepest
+
     def _wellformed(self) -> bool:
-        proof = self.proof
-        combinations = np.hstack([proof.rows, proof.caps, proof.cuts])
+        proof, m, k = self.proof, len(self.rows.values), len(self.room)
+        if not isinstance(proof.radius, float) or not RADII[0] <= proof.radius <= RADII[1]:
+            return False
+        if not (_is_array(proof.option, "i", 1) and _is_array(proof.rows, "f", 2)):
+            return False
+        options, nodes = len(proof.rows), proof.option.shape
         endless = ~np.isfinite(self.room)
         return bool(
-            (combinations >= 0).all()
-            and np.isfinite(combinations).all()
+            _are_multipliers(proof.rows, (options, m))
+            and _are_multipliers(proof.caps, (options, k))
+            and _are_multipliers(proof.cuts, (options, k))
             and (proof.caps[:, endless] == 0).all()
             and (proof.cuts[:, endless] == 0).all()
-            and (proof.option < len(combinations)).all()
+            and (proof.option < options).all()
+            and _are_places(proof.first, nodes, k + 1)
+            and _are_places(proof.second, nodes, k + 1)
+            and _is_array(proof.share, "f", 1)
+            and proof.share.shape == nodes
             and self._products_wellformed()
             and self._varying_wellformed()
         )
@@ -215,8 +273,10 @@ class _Replay:
         if products is None or product is None:
             return products is None and product is None
         return bool(
-            products.shape[1:] == (n * (n + 1) // 2,)
+            _is_array(products, "f", 2)
+            and products.shape[1:] == (n * (n + 1) // 2,)
             and np.isfinite(products).all()
+            and _is_array(product, "i", 1)
             and product.shape == self.proof.option.shape
             and (product < len(products)).all()
         )
@@ -225,11 +285,12 @@ class _Replay:
         varying, variation, n = self.proof.varying, self.proof.variation, len(self.usable)
         if varying is None or variation is None:
             return varying is None and variation is None
+        m = len(self.rows.values)
         return bool(
-            varying.shape[1:] == (len(self.values) + len(self.room), n)
-            and np.isfinite(varying).all()
-            and (varying[:, len(self.values) :][:, ~np.isfinite(self.room)] == 0).all()
-            and (varying >= 0).all()
+            _is_array(varying, "f", 3)
+            and _are_multipliers(varying, (len(varying), m + len(self.room), n))
+            and (varying[:, m:][:, ~np.isfinite(self.room)] == 0).all()
+            and _is_array(variation, "i", 1)
             and variation.shape == self.proof.option.shape
             and (variation < len(varying)).all()
         )
@@ -237,21 +298,23 @@ class _Replay:
     def _is_positive(self, corners: FloatArray, which: int) -> bool:
         """Return whether the cubic form of varying multipliers has no negative coefficient."""
         assert self.proof.varying is not None
-        n, alive = len(corners), self._alive(corners)
+        alive = self._alive(corners)
+        n, U = int(alive.sum()), corners[:, alive]
+        if n > MOST_CORNERS:
+            return False
         cubic = np.zeros((n, n, n))
-        for k, p in enumerate(self.proof.varying[which]):
+        for k, p in enumerate(self.proof.varying[which][:, alive]):
             if p.any():
-                form = p[:, None, None] * (corners.T @ self._alone(k) @ corners)
+                form = p[:, None, None] * (U.T @ self._alone(k) @ U)
                 cubic += form + form.transpose(1, 0, 2) + form.transpose(1, 2, 0)
-        free = self._free(corners)
+        free = self._free(corners)[np.ix_(alive, alive)]
         skip = free[:, :, None] | free[:, None, :] | free
-        own = np.einsum("iii->i", cubic)[alive]
-        inner = cubic[np.ix_(alive, alive, alive)][~skip[np.ix_(alive, alive, alive)]]
+        own, inner = np.einsum("iii->i", cubic), cubic[~skip]
         return bool((own > 0).all() and (inner >= 0).all() and np.isfinite(inner).all())
 
     def _alone(self, k: int) -> FloatArray:
         """Return the matrix of one row, or of one cap."""
-        rows, caps = np.zeros(len(self.values)), np.zeros(len(self.room))
+        rows, caps = np.zeros(len(self.rows.values)), np.zeros(len(self.room))
         if k < len(rows):
             rows[k] = 1.0
         else:
@@ -302,12 +365,10 @@ class _Replay:
         return self.matrices[option]
 
     def _combined(self, rows: FloatArray, caps: FloatArray, cuts: FloatArray) -> FloatArray:
-        t, nq = self.proof.radius, len(self.forms)
-        c, g = float(rows @ self.values), rows @ self.slopes
-        Q = np.tensordot(rows[:nq], self.forms, axes=1)
+        t = self.proof.radius
+        c, g, Q = _sum_of(self.rows, rows)
         # The same sums over absolute values: the size of what was added up.
-        c_size, g_size = float(rows @ self.sizes), rows @ np.abs(self.slopes)
-        Q_size = np.tensordot(rows[:nq], np.abs(self.forms), axes=1)
+        c_size, g_size, Q_size = _sum_of(self.sizes, rows)
         for i in np.flatnonzero(caps):  # k (t y_i - cap_i)
             k = caps[i]
             c, c_size = c - k * self.room[i], c_size + k * self.room[i]
@@ -321,13 +382,38 @@ class _Replay:
             Q_size[i, i] += k
         M = c + t * (g[:, None] + g) / 2 + t * t * Q
         error = c_size + t * (g_size[:, None] + g_size) / 2 + t * t * Q_size
-        lowered = M - ENTRY_ERROR * len(g) * error
-        if not c_size > 0:
+        lowered = M - self.error * error
+        if not c_size >= SMALLEST:
             # Lowered by something positive, "not negative" means positive; otherwise not.
             return np.full_like(M, -1.0)
         # y_i y_{d+i} = 0: what stands there does not matter.
         lowered[self._opposite()] = np.abs(lowered).max()
         return np.asarray(lowered)
+
+
+def _sum_of(rows: _Rows, multipliers: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """Return value, slope and form of a combination of rows."""
+    forms = np.tensordot(multipliers[: len(rows.forms)], rows.forms, axes=1)
+    return float(multipliers @ rows.values), multipliers @ rows.slopes, forms
+
+
+def _is_array(value: object, kind: str, dims: int) -> bool:
+    """Return whether a value, perhaps from a file, is an array of such numbers."""
+    return isinstance(value, np.ndarray) and value.dtype.kind == kind and value.ndim == dims
+
+
+def _are_places(value: IntArray, shape: tuple[int, ...], n: int) -> bool:
+    if not (_is_array(value, "i", len(shape)) and value.shape == shape):
+        return False
+    return bool((value >= 0).all() and (value < n).all())
+
+
+def _are_multipliers(value: FloatArray, shape: tuple[int, ...]) -> bool:
+    """Return whether these are numbers that rows may be multiplied by: 0, or clearly positive."""
+    if not (_is_array(value, "f", len(shape)) and value.shape == shape):
+        return False
+    least, most = MULTIPLIERS
+    return bool(((value == 0) | ((value >= least) & (value <= most))).all())
 
 
 def _symmetric(triangle: FloatArray, n: int) -> FloatArray:
@@ -355,5 +441,7 @@ def _is_copositive(M: FloatArray, alive: BoolArray) -> bool:
     if (diagonal <= 0).any():
         return False
     # Scaling rows and columns by positive numbers changes nothing.
-    scaled = part / np.sqrt(np.outer(diagonal, diagonal))
-    return bool(np.linalg.eigvalsh(scaled)[0] > 1e-14 * len(part))
+    root = np.sqrt(diagonal)
+    with np.errstate(over="ignore"):
+        scaled = part / root[:, None] / root
+    return bool(np.isfinite(scaled).all() and np.linalg.eigvalsh(scaled)[0] > 1e-14 * len(part))

@@ -166,8 +166,12 @@ class Search:
     @cached_property
     def units(self) -> FloatArray:
         """A unit for each row and each cap."""
-        values = np.maximum(np.abs(self.corners.local.values), 1e-300)
-        return np.append(values, np.full(2 * self.corners.local.dim, self.t))
+        local, t = self.corners.local, self.t
+        reached = t * np.abs(local.slopes).max(axis=1)
+        reached[: len(local.forms)] += t * t * np.abs(local.forms).max(axis=(1, 2))
+        # A row may be 0 at the start.
+        values = np.maximum(np.abs(local.values), np.maximum(1e-9 * reached, 1e-90))
+        return np.append(values, np.full(2 * local.dim, t))
 
     @cached_property
     def singles(self) -> dict[int, FloatArray]:

@@ -128,7 +128,7 @@ class _Rows:
         diagonal = np.diagonal(self.A, axis1=1, axis2=2)
         pairs = np.abs(self.A).copy()
         pairs[:, np.arange(u.shape[1]), np.arange(u.shape[1])] = 0.0
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             vertex = np.where(diagonal > 0, np.abs(slope) / (2 * diagonal), np.inf)
         t = np.minimum(vertex, half[:, None])
         alone = (diagonal * t * t - np.abs(slope) * t).sum(axis=2)

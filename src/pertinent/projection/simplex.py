@@ -60,7 +60,7 @@ class Corners:
         M = c + t * (g[:, None] + g) / 2 + t * t * Q
         M -= (
             ENTRY_ERROR
-            * (2 * self.local.dim + 1)
+            * (2 * self.local.dim + 1 + self.local.n_rows / 10)
             * (size + t * (g_size[:, None] + g_size) / 2 + t * t * Q_size)
         )
         M[self.opposite] = np.abs(M).max()
