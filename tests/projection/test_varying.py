@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pertinent.projection import varying
 from pertinent.projection.varying import MOST_CORNERS, varying_multipliers
 
 
@@ -63,3 +64,14 @@ def test_a_common_point_leaves_no_multipliers_and_says_where():
 def test_too_many_corners_are_left_alone():
     n = MOST_CORNERS + 1
     assert varying_multipliers(np.ones((2, n, n)), nowhere(n)).multipliers is None
+
+
+def test_a_program_that_does_not_end_is_given_up(monkeypatch):
+    """The simplex method may cycle: then nothing was found, which is an answer."""
+    M = np.random.default_rng(0).normal(loc=0.4, size=(3, 6, 6))
+    M = M + M.transpose(0, 2, 1)
+    assert varying_multipliers(M, nowhere(6)).multipliers is not None
+    monkeypatch.setattr(varying, "STEPS", 0)
+    found = varying_multipliers(M, nowhere(6))
+    assert found.multipliers is None
+    assert found.pairs.shape == (6, 6)

@@ -25,6 +25,8 @@ MOST_CORNERS = 45
 POSITIVE = 1e-7
 #: Linear programs at most, and coefficients that enter from one to the next.
 ROUNDS, AT_ONCE = 15, 150
+#: Simplex steps for each variable and coefficient after which a program is given up: it cycles.
+STEPS = 20
 
 
 class Varying(NamedTuple):
@@ -115,6 +117,8 @@ class _Program:
             count, zeros, ends, int(starts[-1]), starts[:-1].astype(np.int32),
             columns[kept].astype(np.int32), values[kept],
         )  # fmt: skip
+        most = STEPS * (self.n + self.highs.getNumRow())
+        self.highs.setOptionValue("simplex_iteration_limit", most)
         self.highs.run()
         if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return np.zeros(self.n), -np.inf
