@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -74,6 +74,13 @@ class Quadratic:
     def is_convex(self) -> bool:
         """Whether the inequality describes a convex set by its form."""
         return len(self.minus) == 0
+
+    def raised(self, by: float) -> Quadratic:
+        """Return the inequality with ``by`` added to its left-hand side."""
+        other = replace(self, c=self.c + by)
+        # What was worked out from the factors holds for both.
+        other.__dict__.update((k, v) for k, v in self.__dict__.items() if k in ("A", "_axes"))
+        return other
 
     def value(self, points: FloatArray) -> FloatArray:
         """Return the left-hand side at each point."""

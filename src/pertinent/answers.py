@@ -13,7 +13,7 @@ from pertinent.certificate import FAILED, FEASIBLE, OPTIMAL, Certificate
 from pertinent.domains import Domain
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Answers:
     """Nearest points for a batch of rows, checked against the model.
 
@@ -90,7 +90,7 @@ class Certified:
         return Certified(self.key, self.rows[here], self.certificate.take(here))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class RowRules:
     """What is asked of the points of a batch beyond bounds."""
 

@@ -290,7 +290,7 @@ class Constraints:
         changes : bool
             Whether the rules of change apply.
         """
-        lattice = {int(j): 0 for j in booleans} | self.lattice(features)
+        lattice = {int(j): 0 for j in booleans} | dict(self._fixed(features).lattice)
         counted = changes and (self.max_changes is not None or bool(self.together))
         if features.is_plain and not lattice and not counted:
             return None

@@ -21,7 +21,7 @@ from pertinent.rulecheck import broken_rules
 FEW = 256
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Handed:
     """The points of a proposal as they will be handed out; ``rows`` are those that have one."""
 
@@ -88,12 +88,11 @@ def take_verdict(
     good = valid & inside
     if prepared.within is not None:
         good &= is_dense(prepared.within, predicted, points)
-    if not good.all():
-        for j in np.flatnonzero(~good):
-            judge = "the density asked for" if valid[j] and inside[j] else "the model's predict"
-            used = proposal.used[rows[j]]
-            words = f"the point found does not pass {judge}, even with a margin of {used:g}"
-            _drop(out, rows[j], words)
+    for j in (~good).nonzero()[0]:
+        judge = "the density asked for" if valid[j] and inside[j] else "the model's predict"
+        used = proposal.used[rows[j]]
+        words = f"the point found does not pass {judge}, even with a margin of {used:g}"
+        _drop(out, rows[j], words)
     if prepared.constraints.speaks_of_values:
         _refuse_broken(prepared, out, handed)
 
@@ -161,8 +160,8 @@ def _near_start(prepared: ModelRegions, answers: Answers, ask: Ask, used: FloatA
     if ask.rules.domain is not None or asks_more or prepared.asked_margin > 0:
         return np.zeros(0, dtype=np.int64)
     # A margin is a distance in the units of the model's features; NaN where no point is.
-    near = answers.objective <= 100 * prepared.largest_weight * used
-    rows = ((near & (answers.objective > 0)) | ~answers.found).nonzero()[0]
+    far = answers.objective > 100 * prepared.largest_weight * used
+    rows: IntArray = (~far & (answers.objective != 0)).nonzero()[0]
     if not len(rows):
         return rows
     return np.asarray(rows[(ask.low[rows] <= ask.high[rows]).all(axis=1)])

@@ -148,14 +148,28 @@ def evened(plain: Region, tight: Region, margin: float) -> Region:
     return Region(tuple(_evened(one, two, margin) for one, two in pairs), plain.dim)
 
 
+def is_evened(plain: Region) -> bool:
+    """Return whether `evened` asks of the tightened region only which rows a margin is kept from.
+
+    That is the same for every margin.
+    """
+    if isinstance(plain.cells, LazyCells):
+        return False
+    return all(_in_own_terms(cell) and not cell.exponentials for cell in plain.cells)
+
+
+def _in_own_terms(plain: Cell) -> bool:
+    return bool(len(plain.anchors) and plain.quadratics)
+
+
 def _evened(plain: Cell, tight: Cell, margin: float) -> Cell:
-    if not len(plain.anchors) or not plain.quadratics:
+    if not _in_own_terms(plain):
         return tight
     sizes = np.column_stack([np.abs(plain.anchors), np.ones(len(plain.anchors))])
     terms = row_products(sizes, plain.terms).max(axis=0, initial=0.0)
     h = np.where(tight.h != plain.h, plain.h - margin * terms, plain.h)
     curved = tuple(
-        replace(row, c=row.c + margin * row.sizes(plain.anchors).max()) if row.c != other.c else row
+        row.raised(margin * row.sizes(plain.anchors).max()) if row.c != other.c else row
         for row, other in zip(plain.quadratics, tight.quadratics, strict=True)
     )
     return replace(tight, h=h, quadratics=curved)

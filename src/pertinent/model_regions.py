@@ -20,6 +20,7 @@ from pertinent.margins import (
     TermSizes,
     evened,
     first_margins,
+    is_evened,
     sure_rows,
     surely_inside,
     term_sizes,
@@ -78,6 +79,7 @@ class ModelRegions:
         self._regions: dict[tuple[str, int, float], tuple[Region, IntArray]] = {}
         self._plain_regions: dict[int, Region] = {}
         self._bases: dict[int, Region] = {}
+        self._probes: dict[int, Region] = {}
         self._sizes: dict[tuple[str, int], TermSizes | None] = {}
         self._growths: dict[tuple[str, int], float] = {}
         self._sure: dict[tuple[str, int], SureRows | None] = {}
@@ -145,15 +147,16 @@ class ModelRegions:
         """
         if table.single_precision or not len(points):
             return self.is_sure(kind, labels, points, table)
-        alike = len(labels) == 1 or (labels == labels[0]).all()
-        classes = labels[:1] if alike else np.unique(labels)
-        growth = np.ones(len(self.classes))
-        growth[classes] = [self._growth(kind, int(k)) for k in classes]
+        growth: float | FloatArray
+        if len(labels) == 1 or (labels == labels[0]).all():
+            growth = self._growth(kind, int(labels[0]))
+        else:
+            classes, place = np.unique(labels, return_inverse=True)
+            growth = np.array([self._growth(kind, int(k)) for k in classes])[place]
         unit = 4 / 3 * (points.shape[1] + 4) * ROUNDOFF
-        far = cost * unit > used / (growth[classes[0]] if alike else growth[labels])
-        steady = np.ones(len(points), dtype=bool)
-        if far.any():
-            rows = np.flatnonzero(far)
+        far = np.asarray(cost * unit > used / growth)
+        steady, rows = ~far, far.nonzero()[0]
+        if len(rows):
             steady[rows] = self.is_sure(kind, labels[rows], points[rows], table)
         return steady
 
@@ -326,13 +329,17 @@ class ModelRegions:
             return self._region_of(self.model, label, margin)
         if k not in self._bases:
             self._bases[k] = self._region_of(self.model, label, 0.0)
+        plain = self._bases[k]
         if margin == 0:
-            return self._bases[k]
-        region = self._region_of(self.model, label, margin)
+            return plain
         # Items with metrics of their own know what lies outside, their cells alone do not.
-        if isinstance(region, MetricRegion):
-            return region
-        return evened(self._bases[k], region, margin)
+        if isinstance(plain, MetricRegion):
+            return self._region_of(self.model, label, margin)
+        if not is_evened(plain):
+            return evened(plain, self._region_of(self.model, label, margin), margin)
+        if k not in self._probes:
+            self._probes[k] = self._region_of(self.model, label, STEP)
+        return evened(plain, self._probes[k], margin)
 
     def others(self, k: int, margin: float) -> tuple[Region, IntArray]:
         """Return the regions of all classes but one, and the class of each cell."""

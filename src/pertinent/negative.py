@@ -55,7 +55,7 @@ def is_one_label(target: Any) -> bool:
     return isinstance(target, str) or np.ndim(target) == 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class NegativeProposal:
     """The nearest contrasts, not yet judged."""
 

@@ -42,7 +42,7 @@ class PositiveQuestion:
         return self if baseline is self.baseline else replace(self, baseline=baseline)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class PositiveProposal:
     """Both phases solved, not yet judged; the second trusts the first.
 
@@ -153,7 +153,9 @@ def _phase_one(
     question: PositiveQuestion,
 ) -> tuple[Proposal, IntArray | None]:
     if len(lower) > 1 or len(labels) <= 1 or by_sample(prepared.within):
-        centers = np.broadcast_to(question.baseline, table.values.shape)
+        centers = question.baseline[None]
+        if len(labels) != 1:
+            centers = np.broadcast_to(centers, table.values.shape)
         return prepared.propose(table, centers, "is", labels, lower, upper), None
     # The same range for everyone: the answer depends on the class alone.
     classes, place = np.unique(labels, return_inverse=True)
@@ -205,7 +207,9 @@ def _joined(
     # Phase 1's point is valid as it stands: it answers where phase 2 has numerical trouble.
     found = sparse.found
     use = close.found & found
-    points = np.where(use[:, None], close.points, sparse.points)
+    points = close.points
+    if np.count_nonzero(use) < len(use):
+        points = np.where(use[:, None], close.points, sparse.points)
     # Held features cost the same for every candidate: eq. 8 leaves them out, and so does its bound.
     held_cost = distance(np.where(off, samples, question.baseline), question.baseline, weights)
     closeness = distance(np.where(off, samples, points), samples, weights)

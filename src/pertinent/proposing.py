@@ -23,7 +23,7 @@ from pertinent.regions import Region
 from pertinent.tables import Table
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Ask:
     """One batch of questions: see `Prepared.nearest`."""
 
@@ -56,7 +56,7 @@ class Ask:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Proposal:
     """Points for a batch of questions, not yet judged by the model.
 
@@ -114,16 +114,16 @@ def _solve_alike(prepared: ModelRegions, ask: Ask, k: int, used: float) -> Answe
     convex = region.is_convex and ask.rules.domain is None
     gap = np.full(n, GAP_CONVEX if convex else GAP_NONCONVEX)
     # A bound that only repeats a solver's word proves nothing: no gap counts as closed.
-    trusted = found.certificate.trusted()
-    if not trusted.all():
-        gap[~trusted] = -1.0
-        status = np.where(trusted | (status != OPTIMAL), status, FEASIBLE).astype(np.int8)
+    repeated = ~found.certificate.trusted()
+    if np.count_nonzero(repeated):
+        gap[repeated] = -1.0
+        status = np.where(repeated & (status == OPTIMAL), FEASIBLE, status).astype(np.int8)
     label = owner[found.piece] if len(owner) else np.full(n, -1)
     certified = Certified((ask.kind, k), np.arange(n), found.certificate)
     reasons, blend = np.empty((2, n), dtype=object)
     for i, own in blends.items():
         blend[i] = own
-    if (status > FEASIBLE).any():
+    if np.count_nonzero(status > FEASIBLE):
         label = np.where(found.piece < 0, -1, label)
         _give_reasons(prepared, reasons, found, region, ask, k)
     return Answers(

@@ -141,7 +141,7 @@ class Cell:
         if margin == 0:
             return self
         slope = np.abs(self.G).max(axis=1, initial=0.0)
-        rows = tuple(replace(row, c=row.c + margin * row.scale()) for row in self.quadratics)
+        rows = tuple(row.raised(margin * row.scale()) for row in self.quadratics)
         bends = tuple(bend.tighten(margin) for bend in self.exponentials)
         return replace(self, h=self.h - margin * slope, quadratics=rows, exponentials=bends)
 

@@ -127,8 +127,8 @@ def is_closed(
     Differences of at most ``unit`` times the coordinates count as rounding.
     """
     closed = np.asarray(objective - bound <= gap * objective)
-    if not closed.all():
-        open_ = np.flatnonzero(~closed)
+    open_ = (~closed).nonzero()[0]
+    if len(open_):
         size = (weights * (np.abs(points[open_]) + np.abs(centers[open_]))).sum(axis=1)
         excess = (objective - bound - gap * objective)[open_]
         closed[open_] = excess <= unit * size

@@ -110,15 +110,15 @@ def proved_bounds(
     slopes = row_products(y, np.ascontiguousarray(G.T))
     excess = (y * (row_products(start, G) - h)).sum(1)
     proved = dual_values(slopes, excess, start, centers, weights, lower, upper)
-    if ray.any():
-        where = np.flatnonzero(ray)
+    where = ray.nonzero()[0]
+    if len(where):
         terms = row_products(y[where], np.ascontiguousarray(np.abs(G).T))
         empty = is_empty(
             slopes[where], excess[where], start[where], lower[where], upper[where], terms
         )
         proved[where[empty]] = np.inf
     contradictory = lower > upper
-    if contradictory.any():
+    if np.count_nonzero(contradictory):
         proved[contradictory.any(axis=1)] = np.inf
     return proved
 
@@ -137,9 +137,9 @@ def dual_values(
     Where a feature is unbounded its slope must not exceed its weight. All multipliers of such a
     row are shrunk by the same factor until it holds: shrinking keeps them dual feasible.
     """
-    steep = np.abs(slopes) > weights
-    cost = np.einsum("nd,d->n", np.abs(start - centers), weights)
-    if not steep.any():
+    steep, away = np.abs(slopes) > weights, np.abs(start - centers)
+    cost = np.einsum("nd,d->n", away, weights)
+    if not np.count_nonzero(steep):
         return np.asarray(cost + excess)
     # steep > 0 pushes x down to its lower bound, steep < 0 up to its upper bound.
     end = np.where(slopes > 0, lower, upper)
@@ -150,7 +150,7 @@ def dual_values(
         slopes, excess = slopes * shrink[:, None], excess * shrink
         steep = (np.abs(slopes) > weights) & np.isfinite(end)
     at = np.where(steep, end, start)
-    moved = weights * (np.abs(at - centers) - np.abs(start - centers)) + slopes * (at - start)
+    moved = weights * (np.abs(at - centers) - away) + slopes * (at - start)
     return np.asarray(cost + excess + np.where(steep, moved, 0.0).sum(1))
 
 

@@ -112,7 +112,7 @@ def _recalibrated(final: Foreign, label: Any, factor: float, offset: float) -> R
 
 def _shifted(cell: Cell, odds: float) -> Cell:
     """Return the cell whose rows are asked for with the logarithm of the odds."""
-    rows = tuple(replace(row, c=row.c + odds) for row in cell.quadratics)
+    rows = tuple(row.raised(odds) for row in cell.quadratics)
     return replace(cell, h=cell.h - odds, quadratics=rows)
 
 

@@ -35,13 +35,13 @@ def solve_halfspace(task: Task) -> Solved:
     points = task.start()
     demand = row_products(points, task.cell.G)[:, 0] - h
     multiplier, empty = _fill(task, g, points, demand)
+    outcome = np.full(len(task), SOLVED, dtype=np.int8)
     contradictory = task.lower > task.upper
-    if empty.any() or contradictory.any():
+    if np.count_nonzero(empty) or np.count_nonzero(contradictory):
         # What no movement could satisfy proves itself: the row alone is a Farkas ray.
         multiplier[empty] = 1.0
         empty |= contradictory.any(axis=1)
-        points[empty] = np.nan
-    outcome = np.where(empty, EMPTY, SOLVED).astype(np.int8)
+        points[empty], outcome[empty] = np.nan, EMPTY
     return Solved(points, outcome, LinearProofs(multiplier[:, None], empty))
 
 

@@ -19,11 +19,9 @@ def project_onto_cell(task: Task, method: Method, proved_on: Cell) -> Projection
     """
     n = len(task)
     answer = method.solve(task)
-    found = answer.outcome == SOLVED
-    objective = distance(answer.points, task.centers, task.weights)
-    found &= objective < np.inf
-    points = answer.points
-    everyone = bool(found.all())
+    points, objective = answer.points, distance(answer.points, task.centers, task.weights)
+    found = (answer.outcome == SOLVED) & (objective < np.inf)
+    everyone = np.count_nonzero(found) == n
     if not everyone:
         points = np.where(found[:, None], points, np.nan)
         objective = np.where(found, objective, np.nan)

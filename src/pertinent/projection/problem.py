@@ -56,7 +56,7 @@ class Options:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Task:
     """Many projections onto one cell.
 
@@ -104,7 +104,7 @@ class Task:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Solved:
     """A solver's answer to a `Task`: points, what it believes, and the numbers that prove it."""
 
@@ -131,7 +131,7 @@ class Method:
     in_lock_step: bool = field(default=False, repr=False, compare=False)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Projections:
     """The nearest points of a region to many centers.
 

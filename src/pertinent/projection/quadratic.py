@@ -37,7 +37,7 @@ from pertinent.regions import Quadratic
 #: The radius to prove, relative to the best cost: within the gap of non-convex cells (1e-4).
 RADIUS = 1 - 4e-5
 #: Parts of the simplex a proof may look at: first try, last try, each step of the bisection.
-FIRST, LAST, BISECTION = 60, 60, 20
+FIRST, FIRST_OF_SEVERAL, LAST, BISECTION = 60, 30, 60, 20
 #: The last try may take products of corners, in so many steps (for two classes, for more), or a
 #: linear program for each part; and leaves more room than the first one, within the same gap.
 STEPS_OF_TWO, STEPS, LAST_RADIUS = 10_000, 500, 1 - 9e-5
@@ -176,7 +176,7 @@ class _RowSearch:
         if self.best is None:
             for anchor in self.anchors:
                 self._offer_towards(anchor)
-        if self.best is not None and self.prove(FIRST):
+        if self.best is not None and self.prove():
             return
         natural = ConeProgram(self.local)
         spectral = ConeProgram(_spectral(self.local))
@@ -187,7 +187,7 @@ class _RowSearch:
             found = convex_concave(program, start, before)
             if found is not None and found.cost < before * (1 - 1e-9):
                 self.best = found
-                if self.prove(FIRST):
+                if self.prove():
                     return
         if not self.proofs:
             return
@@ -196,8 +196,14 @@ class _RowSearch:
         elif not self.prove_thoroughly():
             self.bisect()
 
-    def prove(self, budget: int) -> bool:
+    @property
+    def _programs_help(self) -> bool:
+        """Whether multipliers that vary may close what constant ones leave open."""
+        return self.local.n_rows > 1 and len(self.corners.which) <= MOST_CORNERS
+
+    def prove(self) -> bool:
         """Return whether nothing better exists, improving the best on the way."""
+        budget = FIRST_OF_SEVERAL if self._programs_help else FIRST
         return self._prove(RADIUS, lambda t: self._by_parts(t, budget))
 
     def prove_thoroughly(self) -> bool:
@@ -210,7 +216,7 @@ class _RowSearch:
         return Search(self.corners, t, self.options(t), parts, programs=programs)
 
     def _thorough(self, t: float, steps: int, parts: int) -> Search:
-        if self.local.n_rows == 1 or len(self.corners.which) > MOST_CORNERS:
+        if not self._programs_help:
             steps, programs = self._affordable(steps), 0
         else:
             # The more rows and bounds there are, the larger each program.

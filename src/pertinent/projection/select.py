@@ -18,6 +18,14 @@ from pertinent.projection.relaxed import convex_first, has_convex_row
 from pertinent.projection.separable import is_separable, solve_separable, solve_separable_row
 from pertinent.regions import Cell
 
+BOUNDS = Method("bounds", "no rows: clip into the bounds", solve_bounds, in_lock_step=True)
+HALF_SPACE = Method(
+    "half-space",
+    "one linear row: fractional knapsack in closed form",
+    solve_halfspace,
+    in_lock_step=True,
+)
+
 
 def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
     """Return the method for a cell, by its structure.
@@ -51,11 +59,9 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
         return _mixed_method(cell)
     if cell.is_linear:
         if len(cell.G) == 0:
-            why = "no rows: clip into the bounds"
-            return Method("bounds", why, solve_bounds, in_lock_step=True)
+            return BOUNDS
         if len(cell.G) == 1:
-            why = "one linear row: fractional knapsack in closed form"
-            return Method("half-space", why, solve_halfspace, in_lock_step=True)
+            return HALF_SPACE
         why = f"{len(cell.G)} linear rows: dual simplex, all centers in lock step"
         return Method("dual simplex", why, solve_polyhedron, solve_polyhedra, in_lock_step=True)
     if is_separable(cell) and len(cell.quadratics) == 1 and not len(cell.G):

@@ -61,7 +61,8 @@ def solve_separable_row(task: Task) -> Solved:
     steps, best, _ = closed_form(row)
     steps[inside], best[inside] = 0.0, 0.0
     # Where the start is inside, a sweep of nothing proves what entering the bounds costs.
-    here, left = np.flatnonzero(inside), np.flatnonzero(~inside)
+    still = ~inside
+    here, left = inside.nonzero()[0], still.nonzero()[0]
     nothing = SweepProofs(np.zeros(len(here)), np.zeros((len(here), 1)))
     parts: list[tuple[IntArray, Proofs]] = [(here, nothing)] if len(here) else []
     for where in (MANY,) if len(left) <= SMALL else (FEW, MANY):
@@ -70,7 +71,8 @@ def solve_separable_row(task: Task) -> Solved:
             sweeps = sweep_proofs(row.take(rows), steps[rows], best[rows] * share, where)
             proved = _proves(sweeps, task.take(rows), shifted.base[rows])
             parts.append((rows[proved], sweeps.take(np.flatnonzero(proved))))
-            left = np.setdiff1d(left, rows[proved])
+            still[rows[proved]] = False
+            left = still.nonzero()[0]
     if len(left):
         search = _box_row(task.take(left), steps[left], best[left], share)
         parts.append((left, search.proofs()))

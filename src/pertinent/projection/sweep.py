@@ -85,7 +85,9 @@ def _choices(a: FloatArray, steep: FloatArray, convex: IntArray) -> tuple[IntArr
 
 
 def _sums(terms: FloatArray) -> FloatArray:
-    return np.hstack([np.zeros((len(terms), 1)), np.cumsum(terms, axis=1)])
+    sums = np.zeros((len(terms), terms.shape[1] + 1))
+    np.cumsum(terms, axis=1, out=sums[:, 1:])
+    return sums
 
 
 def _steps(

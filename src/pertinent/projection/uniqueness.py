@@ -19,7 +19,7 @@ from pertinent.projection.problem import Task
 from pertinent.regions import row_products
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Decision:
     """Whether optima are the only ones, for each row.
 
@@ -66,7 +66,7 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
         # Weights are positive, so a center that already lies inside is its only nearest point.
         unique[(points == task.centers).all(axis=1)] = 1
         return Decision(unique)
-    if not proofs.multipliers.any() and (task.weights > 0).all():
+    if not np.count_nonzero(proofs.multipliers) and (task.weights > 0).all():
         unique[:] = 1  # nothing pulls: each feature is where it costs least
         return Decision(unique)
     y = _certain(proofs.multipliers, task)
