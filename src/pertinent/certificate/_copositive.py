@@ -22,66 +22,19 @@ part what closes it; here they are replayed with plain NumPy.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.certificate._corner_rows import ENTRY_ERROR, CornerRows, rows_at, sizes_at
 from pertinent.certificate._proofs import Proofs
-from pertinent.regions import Cell, row_products
+from pertinent.certificate._simplices import Simplices
+from pertinent.regions import Cell
 
-#: Each entry of M may be off by this share of the terms it is made of, for each corner; and by a
-#: tenth of it for each row that may be added up, and for each split of an edge.
-ENTRY_ERROR = 1e-14
-#: What radii, multipliers and the values of rows must lie between: far from where numbers become
-#: so small that rounding is no longer relative to them.
-RADII, MULTIPLIERS, SMALLEST = (1e-60, 1e60), (1e-100, 1e100), 1e-150
+#: The terms of a combination must not be so small that rounding is no longer relative to them.
+SMALLEST = 1e-150
 #: With more corners than this there are too many coefficients of varying multipliers.
 MOST_CORNERS = 128
-
-
-@dataclass(frozen=True, eq=False)
-class Simplices:
-    """A partition of the simplex, node by node in depth-first order, and what closes each part.
-
-    Parameters
-    ----------
-    radius : float
-        The t that is proved: no point of the cell costs less than the start plus t.
-    rows : ndarray of shape (n_options, n_rows)
-        Multipliers of the rows: the quadratic ones first, then the linear ones.
-    caps, cuts : ndarray of shape (n_options, 2 * n_features)
-        Multipliers of ``t y_i - cap_i`` and of ``t y_i (t y_i - cap_i)``.
-    option : ndarray of int, shape (n_nodes,)
-        The combination that closes a part; -1 where another thing does, or the part is split.
-    first, second : ndarray of int, shape (n_nodes,)
-        Corners whose edge is split.
-    share : ndarray of shape (n_nodes,)
-        The new corner is ``share * first + (1 - share) * second``; it replaces ``first`` in the
-        part that comes next, and ``second`` in the other.
-    products : ndarray of shape (n_products, n * (n + 1) / 2) or None
-        What is taken away, as multipliers of the products of two corners' weights: lower triangles
-        of symmetric matrices, row by row, over the ``n = 2 * n_features + 1`` corners of a part.
-    product : ndarray of int, shape (n_nodes,), or None
-        Which of them helps to close a part; -1 where none is needed.
-    varying : ndarray of shape (n_varying, n_rows + 2 * n_features, n) or None
-        Multipliers of the rows, and of ``t y_i - cap_i``, at the corners of a part.
-    variation : ndarray of int, shape (n_nodes,), or None
-        Which of them closes a part; -1 where none does.
-    """
-
-    radius: float
-    rows: FloatArray
-    caps: FloatArray
-    cuts: FloatArray
-    option: IntArray
-    first: IntArray
-    second: IntArray
-    share: FloatArray
-    products: FloatArray | None = None
-    product: IntArray | None = None
-    varying: FloatArray | None = None
-    variation: IntArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +63,7 @@ class CopositiveProofs(Proofs):
         proved = (weights * np.abs(start - centers)).sum(axis=1)
         if not (weights > 0).all():
             return np.asarray(proved)  # what costs nothing is in no ball
-        rows, sizes = _rows_at(cell, start, weights), _sizes_at(cell, start, weights)
+        rows, sizes = rows_at(cell, start, weights), sizes_at(cell, start, weights)
         room = np.hstack([upper - start, start - lower]) * np.hstack([weights, weights])
         for i, proof in enumerate(self.proofs[: len(start)]):
             if not isinstance(proof, Simplices):
@@ -124,76 +77,12 @@ class CopositiveProofs(Proofs):
         return np.asarray(proved)
 
 
-class _Rows(NamedTuple):
-    """Values (n, m), slopes per cost (n, m, d) and forms of rows at the starts, or their sizes.
-
-    The forms of quadratic rows are over the 2d + 1 corners: up, down, and the start. ``of`` gives
-    those of one start, with its slopes, too, over the corners.
-    """
-
-    values: FloatArray
-    slopes: FloatArray
-    forms: FloatArray
-    down: float  # the sign of a slope downwards; sizes have none
-
-    def of(self, i: int) -> _Rows:
-        slopes = self.slopes[i]
-        corners = np.hstack([slopes, self.down * slopes, np.zeros((len(slopes), 1))])
-        return self._replace(values=self.values[i], slopes=corners)
-
-
-def _rows_at(cell: Cell, start: FloatArray, weights: FloatArray) -> _Rows:
-    """Return every row at the starts: the quadratic ones first, then the linear ones."""
-    curved = [(row.value(start), row.gradient(start), row.A) for row in cell.quadratics]
-    linear = row_products(start, cell.G) - cell.h
-    return _stacked(curved, linear, cell.G, weights, -1.0)
-
-
-def _sizes_at(cell: Cell, start: FloatArray, weights: FloatArray) -> _Rows:
-    """Return the sizes of the terms that each number of `_rows_at` was added up from.
-
-    Terms of A may be much larger than A is: those of its two factors may cancel, and so may those
-    of ``plus u``, where it is nearly singular.
-    """
-    curved = []
-    for row in cell.quadratics:
-        u = row.seen(start)
-        value = row_products(np.abs(u), np.abs(row.q)[None])[:, 0] + abs(row.c)
-        gradient = np.abs(row.q)
-        A = np.zeros((cell.dim, cell.dim))
-        for factor in (row.plus, row.minus):
-            size = row_products(np.abs(u), np.abs(factor))
-            image = np.abs(row_products(u, factor)) + ENTRY_ERROR * size
-            value = value + (image * size).sum(axis=1)
-            gradient = gradient + 2 * row_products(size, np.abs(factor).T)
-            A += np.abs(factor).T @ np.abs(factor)
-        curved.append((value, np.broadcast_to(gradient, start.shape), A))
-    linear = row_products(np.abs(start), np.abs(cell.G)) + np.abs(cell.h)
-    return _stacked(curved, linear, np.abs(cell.G), weights, 1.0)
-
-
-def _stacked(
-    curved: list[tuple[FloatArray, FloatArray, FloatArray]],
-    linear: FloatArray,
-    G: FloatArray,
-    weights: FloatArray,
-    down: float,
-) -> _Rows:
-    d, count = len(weights), len(curved)
-    values = np.column_stack([*(value for value, _, _ in curved), linear])
-    slopes, forms = np.empty((*values.shape, d)), np.zeros((count, 2 * d + 1, 2 * d + 1))
-    slopes[:, count:] = G / weights
-    for k, (_, gradient, A) in enumerate(curved):
-        slopes[:, k] = gradient / weights
-        Q = A / np.outer(weights, weights)
-        forms[k, : 2 * d, : 2 * d] = np.block([[Q, down * Q], [down * Q, Q]])
-    return _Rows(values, slopes, forms, down)
-
-
 class _Replay:
     """Walk through one proof and check every part."""
 
-    def __init__(self, proof: Simplices, rows: _Rows, sizes: _Rows, room: FloatArray) -> None:
+    def __init__(
+        self, proof: Simplices, rows: CornerRows, sizes: CornerRows, room: FloatArray
+    ) -> None:
         self.proof, self.rows, self.sizes, self.room = proof, rows, sizes, room
         # A corner without room cannot be used: its y is 0.
         self.usable = np.append(room > 0, True)
@@ -202,7 +91,7 @@ class _Replay:
 
     def holds(self) -> bool:
         proof = self.proof
-        if not self._wellformed():
+        if not proof.is_wellformed(len(self.rows.values), self.room):
             return False
         n, m = len(self.usable), len(self.rows.values)
         self.error = ENTRY_ERROR * (n + (m + self._depth()) / 10)
@@ -244,56 +133,6 @@ class _Replay:
             if not is_closed:
                 depths += [depth + 1, depth + 1]
         return deepest
-
-    def _wellformed(self) -> bool:
-        proof, m, k = self.proof, len(self.rows.values), len(self.room)
-        if not isinstance(proof.radius, float) or not RADII[0] <= proof.radius <= RADII[1]:
-            return False
-        if not (_is_array(proof.option, "i", 1) and _is_array(proof.rows, "f", 2)):
-            return False
-        options, nodes = len(proof.rows), proof.option.shape
-        endless = ~np.isfinite(self.room)
-        return bool(
-            _are_multipliers(proof.rows, (options, m))
-            and _are_multipliers(proof.caps, (options, k))
-            and _are_multipliers(proof.cuts, (options, k))
-            and (proof.caps[:, endless] == 0).all()
-            and (proof.cuts[:, endless] == 0).all()
-            and (proof.option < options).all()
-            and _are_places(proof.first, nodes, k + 1)
-            and _are_places(proof.second, nodes, k + 1)
-            and _is_array(proof.share, "f", 1)
-            and proof.share.shape == nodes
-            and self._products_wellformed()
-            and self._varying_wellformed()
-        )
-
-    def _products_wellformed(self) -> bool:
-        products, product, n = self.proof.products, self.proof.product, len(self.usable)
-        if products is None or product is None:
-            return products is None and product is None
-        return bool(
-            _is_array(products, "f", 2)
-            and products.shape[1:] == (n * (n + 1) // 2,)
-            and np.isfinite(products).all()
-            and _is_array(product, "i", 1)
-            and product.shape == self.proof.option.shape
-            and (product < len(products)).all()
-        )
-
-    def _varying_wellformed(self) -> bool:
-        varying, variation, n = self.proof.varying, self.proof.variation, len(self.usable)
-        if varying is None or variation is None:
-            return varying is None and variation is None
-        m = len(self.rows.values)
-        return bool(
-            _is_array(varying, "f", 3)
-            and _are_multipliers(varying, (len(varying), m + len(self.room), n))
-            and (varying[:, m:][:, ~np.isfinite(self.room)] == 0).all()
-            and _is_array(variation, "i", 1)
-            and variation.shape == self.proof.option.shape
-            and (variation < len(varying)).all()
-        )
 
     def _is_positive(self, corners: FloatArray, which: int) -> bool:
         """Return whether the cubic form of varying multipliers has no negative coefficient."""
@@ -366,9 +205,9 @@ class _Replay:
 
     def _combined(self, rows: FloatArray, caps: FloatArray, cuts: FloatArray) -> FloatArray:
         t = self.proof.radius
-        c, g, Q = _sum_of(self.rows, rows)
+        c, g, Q = self.rows.combined(rows)
         # The same sums over absolute values: the size of what was added up.
-        c_size, g_size, Q_size = _sum_of(self.sizes, rows)
+        c_size, g_size, Q_size = self.sizes.combined(rows)
         for i in np.flatnonzero(caps):  # k (t y_i - cap_i)
             k = caps[i]
             c, c_size = c - k * self.room[i], c_size + k * self.room[i]
@@ -389,31 +228,6 @@ class _Replay:
         # y_i y_{d+i} = 0: what stands there does not matter.
         lowered[self._opposite()] = np.abs(lowered).max()
         return np.asarray(lowered)
-
-
-def _sum_of(rows: _Rows, multipliers: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """Return value, slope and form of a combination of rows."""
-    forms = np.tensordot(multipliers[: len(rows.forms)], rows.forms, axes=1)
-    return float(multipliers @ rows.values), multipliers @ rows.slopes, forms
-
-
-def _is_array(value: object, kind: str, dims: int) -> bool:
-    """Return whether a value, perhaps from a file, is an array of such numbers."""
-    return isinstance(value, np.ndarray) and value.dtype.kind == kind and value.ndim == dims
-
-
-def _are_places(value: IntArray, shape: tuple[int, ...], n: int) -> bool:
-    if not (_is_array(value, "i", len(shape)) and value.shape == shape):
-        return False
-    return bool((value >= 0).all() and (value < n).all())
-
-
-def _are_multipliers(value: FloatArray, shape: tuple[int, ...]) -> bool:
-    """Return whether these are numbers that rows may be multiplied by: 0, or clearly positive."""
-    if not (_is_array(value, "f", len(shape)) and value.shape == shape):
-        return False
-    least, most = MULTIPLIERS
-    return bool(((value == 0) | ((value >= least) & (value <= most))).all())
 
 
 def _symmetric(triangle: FloatArray, n: int) -> FloatArray:

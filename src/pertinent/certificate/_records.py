@@ -68,7 +68,7 @@ _OWN = {
     "tangent": "_tangent.TangentProofs",
     "lagrange": "_lagrange.LagrangeProofs",
     "copositive": "_copositive.CopositiveProofs",
-    "simplices": "_copositive.Simplices",
+    "simplices": "_simplices.Simplices",
     "separable": "_separable.SeparableProofs",
     "branch": "_branch.BranchProofs",
     "branch-tree": "_branch.Tree",

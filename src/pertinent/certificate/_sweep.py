@@ -126,7 +126,7 @@ class SweepProofs(Proofs):
         with np.errstate(divide="ignore", invalid="ignore"):
             meet = np.where(drop > 0, (height[:, 1:] - height[:, :-1]) / drop, 0.0)
         t = self.radius[:, None]
-        meet = np.maximum.accumulate(np.clip(np.nan_to_num(meet), 0.0, t), axis=1)
+        meet = np.maximum.accumulate(np.fmin(np.fmax(meet, 0.0), t), axis=1)
         ends = np.hstack([np.zeros_like(t), meet, t])
         at_ends = height + v * ends[:, :-1], height + v * ends[:, 1:]
         return ends, at_ends, np.abs(at_ends[1]).max(axis=1)

@@ -39,8 +39,7 @@ def closed_form(row: Aggregate) -> tuple[FloatArray, FloatArray, FloatArray]:
     a, steep = row.a[0], np.abs(row.g)
     concave, convex = np.flatnonzero(a > 0), np.flatnonzero(a < 0)
     order = np.argsort(-steep[:, concave], axis=1, kind="stable")
-    ranked = np.take_along_axis(steep[:, concave], order, axis=1)
-    curve = a[concave][order]
+    ranked, curve = steep[np.arange(n)[:, None], concave[order]], a[concave[order]]
     gained, spent = _sums(ranked**2 / (4 * curve)), _sums(ranked / (2 * curve))
     gain_loss, spend_loss = _sums(1 / (4 * curve)), _sums(1 / (2 * curve))
     # With k of them moving, v lies between the slopes of the k-th and of the next.
@@ -134,15 +133,15 @@ def _levels(a: FloatArray, steep: FloatArray, shares: FloatArray) -> FloatArray:
     Spending is ``sum_i max(|g_i| - v, 0) / (2 a_i)``, linear in v between the slopes.
     """
     order = np.argsort(-steep, axis=1, kind="stable")
-    ranked = np.take_along_axis(steep, order, axis=1)
+    rows = np.arange(len(steep))[:, None]
+    ranked = steep[rows, order]
     per, linear = _sums(1 / (2 * a)[order]), _sums(ranked / (2 * a[order]))
     # With k + 1 of them moving, starting where v reaches the slope of the (k + 1)-th.
     begins = linear[:, :-1] - per[:, :-1] * ranked
     moving = np.zeros(shares.shape, dtype=np.int64)
     for k in range(len(a)):
         moving += shares >= begins[:, k, None]
-    rate = np.take_along_axis(per, moving, axis=1)
-    spent = np.take_along_axis(linear, moving, axis=1)
+    rate, spent = per[rows, moving], linear[rows, moving]
     top = ranked[:, :1] if len(a) else np.zeros((len(steep), 1))
     level = np.where(rate > 0, (spent - shares) / np.where(rate > 0, rate, 1.0), top)
     return np.maximum(level, 0.0)
