@@ -85,3 +85,4 @@ def test_an_unreachable_class_is_proved_unreachable(X):
 
 def test_repr_counts(model, X):
     assert repr(pertinent.pertinent_negatives(model, X)).startswith("<Negatives: 180 optimal, 1 ")
+    assert repr(pertinent.pertinent_negatives(model, X[:0])) == "<Negatives: 0 samples>"

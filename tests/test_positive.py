@@ -154,6 +154,25 @@ def test_off_tol_widens_what_counts_as_off(model, X):
         ({"weights": np.zeros(13)}, "weights must be positive"),
         ({"weights": -1.0}, "weights must be positive"),
         ({"margin": -1.0}, "margin must be a number of at least 0"),
+        ({"margin": 1j}, "margin must be a number of at least 0. Got 1j instead"),
+        ({"method": ["strict"]}, r"method must be one of .* Got \['strict'\]"),
+        ({"baseline": {0: "x"}}, "The baseline of .* must be a number. Got 'x' instead"),
+        ({"baseline": {0: None}}, "The baseline of .* must be a number. Got None instead"),
+        ({"baseline": [[1.0], [1.0, 2.0]]}, "baseline must be numbers"),
+        ({"baseline": object()}, "baseline must be numbers. Got <object"),
+        ({"weights": {0: "x"}}, "The weight of 0 must be a number. Got 'x' instead"),
+        ({"alternatives": "x"}, "alternatives must be a whole number of at least 0. Got 'x'"),
+        ({"alternatives": None}, "alternatives must be a whole number of at least 0. Got None"),
+        ({"time_limit": "x"}, "time_limit must be a number above 0. Got 'x' instead"),
+        ({"time_limit": True}, "time_limit must be a number above 0. Got True instead"),
+        ({"gap": "x"}, "gap must be a number of at least 0. Got 'x' instead"),
+        ({"gap": "a", "exact": True}, "gap must be a number of at least 0. Got 'a' instead"),
+        ({"gap": np.inf}, "gap must be a number of at least 0. Got inf instead"),
+        ({"min_proba": "x"}, "min_proba must be a number between 0 and 1. Got 'x' instead"),
+        ({"min_proba": 2}, "min_proba must be a number between 0 and 1. Got 2 instead"),
+        ({"options": 0}, r"options must be a pertinent\.Options. Got 0 instead"),
+        ({"plausibility": 3}, r"plausibility must be a pertinent\.Plausibility. Got 3 instead"),
+        ({"constraints": {}}, r"constraints must be a pertinent\.Constraints. Got {} instead"),
     ],
 )
 def test_bad_arguments_are_explained(model, X, arguments, match):
@@ -161,8 +180,21 @@ def test_bad_arguments_are_explained(model, X, arguments, match):
         pertinent.pertinent_positives(model, X, **arguments)
 
 
+@pytest.mark.parametrize("data", [False, True])
+def test_a_baseline_of_none_is_that_of_the_explainer(model, X, data):
+    shared = {"data": X if data else None}
+    found = pertinent.pertinent_positives(model, X[:5], baseline=None, **shared)
+    given = pertinent.pertinent_positives(
+        model, X[:5], baseline="median" if data else 0.0, **shared
+    )
+    assert found.values.tobytes() == given.values.tobytes()
+    explained = pertinent.Explainer(model, between=False, **shared).explain(X[:5]).positive
+    assert found.values.tobytes() == explained.values.tobytes()
+
+
 def test_repr_counts(model, X):
     assert repr(pertinent.pertinent_positives(model, X)).startswith("<Positives: 178 optimal, ")
+    assert repr(pertinent.pertinent_positives(model, X[:0])) == "<Positives: 0 samples>"
 
 
 def test_a_baseline_where_rounding_alone_decides_is_no_answer():

@@ -55,8 +55,28 @@ def test_wrong_shapes_are_explained(model):
         pertinent.pertinent_negatives(model, np.zeros((2, 3)))
     with pytest.raises(InputError, match=r"pass \[x\]"):
         pertinent.pertinent_negatives(model, np.zeros(4))
-    with pytest.raises(InputError, match="must be numbers"):
+    with pytest.raises(InputError, match="X must hold numbers"):
         pertinent.pertinent_negatives(model, [["a", "b", "c", "d"]])
+
+
+def test_training_data_are_called_data(model, frame):
+    holed = frame.copy()
+    holed.iloc[3, 1] = np.nan
+    for data, words in (
+        (holed, r"data has missing or infinite values in the columns \['sepal width'\]"),
+        (frame[NAMES[:3]], r"data lacks the columns \['petal width'\]"),
+        (np.zeros((2, 3)), "4 features, and data has 3 columns"),
+        (np.zeros(4), "data must be a table with two dimensions"),
+        (frame.assign(**{"petal width": "broad"}), "Column 'petal width' of data holds String"),
+        ([["a", "b", "c", "d"]], "data must hold numbers"),
+    ):
+        with pytest.raises(InputError, match=words):
+            pertinent.pertinent_negatives(model, frame, data=data)
+        with pytest.raises(InputError, match=words):
+            pertinent.Explainer(model, data=data)
+    plausible = pertinent.Plausibility(holed, np.arange(len(frame)) % 3)
+    with pytest.raises(InputError, match="^Plausibility's data has missing"):
+        pertinent.pertinent_negatives(model, frame, plausibility=plausible)
 
 
 def test_no_rows_give_no_answers(model):

@@ -186,7 +186,7 @@ def test_at_most_so_many_changes_is_named(model, refused, X):
     found = negatives(model, refused.head(60), X, frozen=["income", "debt"], **rules)
     lost = found.status == "infeasible"
     assert lost.any()
-    assert any("at most 1 changes" in r for r in found.reason[lost])
+    assert any("at most 1 change" in r for r in found.reason[lost])
 
 
 def test_rules_in_words():
@@ -343,6 +343,6 @@ def test_the_independent_check_finds_each_broken_rule():
     found = {words for words, _ in broken_rules(rules, features, point, sample, changes=True)}
     assert found == {
         "a frozen", "bounds of b", "b with 0 decimals", "allowed categories of c",
-        "transitions of c", "at most 1 changes",
+        "transitions of c", "at most 1 change",
     }  # fmt: skip
     assert not broken_rules(Constraints(), features, point, sample, changes=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,6 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer, KBinsDiscretizer, OneHotEncoder
 
 import pertinent
+from pertinent.exceptions import InputError
+from pertinent.features import Features
 
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
 
@@ -136,3 +141,99 @@ def test_bins_give_the_same_answers_in_single_precision(bins, seed):
     assert single.points.dtype == np.float32
     assert (model.predict(single.points) != model.predict(some)).all()
     np.testing.assert_allclose(single.objective, double.objective, rtol=1e-5, atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def truths():
+    rng = np.random.default_rng(0)
+    B = rng.random((120, 5)) > 0.5
+    y = (B @ [2, 1, 1, -1, 0.5] + 0.4 * rng.normal(size=120) > 1.2).astype(int) + (
+        B[:, 0] & B[:, 1]
+    )
+    return B, y, LogisticRegression().fit(B, y)
+
+
+QUESTIONS = [
+    ("negatives", {}),
+    ("negatives", {"norm": "l0"}),
+    ("negatives", {"max_changes": 1}),
+    ("positives", {}),
+    ("positives", {"method": "strict"}),
+    ("positives", {"method": "exact"}),
+    ("positives", {"method": "sufficient"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "how"), QUESTIONS)
+def test_an_array_of_truth_values_is_answered_like_a_frame_of_them(truths, kind, how):
+    B, y, model = truths
+    names = [f"x{j}" for j in range(5)]
+    ask = getattr(pertinent, f"pertinent_{kind}")
+    found = ask(model, B[:12], **how)
+    frame = pd.DataFrame(B, columns=names)
+    framed = ask(LogisticRegression().fit(frame, y), frame[:12], **how)
+    assert found.status.tolist() == framed.status.tolist()
+    assert found.values.tobytes() == framed.values.tobytes()
+    assert found.found.any()
+    assert set(np.unique(found.values[found.found])) <= {0.0, 1.0}
+    assert found.points.dtype == (bool if found.found.all() else object)
+    there = found.points[found.found].astype(bool)
+    want = (found.target if kind == "negatives" else found.prediction)[found.found]
+    assert (model.predict(there) == want).all()
+
+
+def test_truth_values_without_an_answer_are_none(truths):
+    B, _, model = truths
+    rules = pertinent.Constraints(frozen=[0, 1, 2])
+    found = pertinent.pertinent_negatives(model, B[:12], constraints=rules)
+    assert 0 < found.found.sum() < 12
+    assert found.points.dtype == object
+    assert {type(v) for v in found.points[found.found].ravel()} == {bool}
+    assert {v for v in found.points[~found.found].ravel()} == {None}
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
+def test_fewest_features_among_truth_values_by_trying_them_all(truths, kind):
+    """Without the limits of 0 and 1 a search finds fewer, and no truth values to go with them."""
+    B, y, _ = truths
+    corners = np.array(list(product([False, True], repeat=5)))
+    model = LogisticRegression().fit(kind(B), y)
+    own, every = model.predict(kind(B)), model.predict(kind(corners))
+    found = pertinent.pertinent_positives(model, kind(B[:40]), method="exact")
+    fewest = [corners[every == label].sum(axis=1).min() for label in own[:40]]
+    assert (found.status == "optimal").all()
+    assert found.objective.tolist() == fewest
+    away = pertinent.pertinent_negatives(model, kind(B[:40]), norm="l0")
+    changes = [
+        (corners[every != label] != row).sum(axis=1).min()
+        for row, label in zip(B[:40], own[:40], strict=True)
+    ]
+    assert away.objective.tolist() == changes
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
+def test_stored_answers_about_truth_values_hold(truths, kind):
+    B, y, _ = truths
+    given = kind(B)
+    model = LogisticRegression().fit(given, y)
+    for explanation in pertinent.Explainer(model, data=given).explain(given[:6]):
+        assert pertinent.check(explanation.json(), model).verdict == "holds"
+        assert {type(v) for v in json.loads(explanation.json())["proof"]["question"]["sample"]} == {
+            bool
+        }
+
+
+def test_a_stored_sample_cannot_pass_numbers_for_truth_values(truths):
+    B, _, model = truths
+    document = json.loads(pertinent.Explainer(model, data=B).explain(B[:1])[0].json())
+    document["proof"]["question"]["sample"][0] = 0.5
+    with pytest.raises(InputError, match="said to hold truth values, and does not"):
+        pertinent.check(json.dumps(document), model)
+
+
+def test_baselines_between_truth_values_are_not_rounded(truths):
+    """One half is neither true nor false: the table keeps it a number for the model."""
+    B, _, model = truths
+    table = Features.of(model).read(B[:2])
+    assert table.for_model(np.full((1, 5), 0.5)).tolist() == [[0.5] * 5]
+    assert table.for_model(np.ones((1, 5))).dtype == bool

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pertinent._numbers import is_number, is_whole
 from pertinent.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -37,19 +37,19 @@ def require_well_formed(rules: Constraints) -> None:
     for feature, pair in rules.bounds.items():
         _require_bounds(feature, pair)
     for feature, count in rules.decimals.items():
-        if not _is_whole(count) or abs(count) > DIGITS:
+        if not is_whole(count) or abs(count) > DIGITS:
             raise InputError(
                 f"The decimals of {feature!r} must be a whole number from {-DIGITS} to {DIGITS}. "
                 f"Got {count!r} instead."
             )
     for feature, cost in rules.costs.items():
-        if not (_is_number(cost) and np.isfinite(cost) and cost > 0):
+        if not (is_number(cost) and np.isfinite(cost) and cost > 0):
             raise InputError(
                 f"The cost of {feature!r} must be a positive number. Got {cost!r}. To forbid "
                 "a change, use frozen."
             )
     if rules.max_changes is not None and not (
-        _is_whole(rules.max_changes) and rules.max_changes > 0
+        is_whole(rules.max_changes) and rules.max_changes > 0
     ):
         raise InputError(
             "max_changes must be a whole number of at least 1, or None. "
@@ -67,14 +67,6 @@ def ends_of(pair: Sequence[float | None]) -> tuple[float, float]:
     return (-np.inf if low is None else float(low)), (np.inf if high is None else float(high))
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
-
-
 def _require_list(name: str, value: Any) -> None:
     if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray | set | frozenset):
         raise InputError(f"{name} must be a list. Got {value!r} instead.")
@@ -86,7 +78,7 @@ def _require_bounds(feature: Any, pair: Any) -> None:
             f"The bounds of {feature!r} must be a pair (low, high), with None for an open side. "
             f"Got {pair!r} instead."
         )
-    if not all(end is None or _is_number(end) for end in pair):
+    if not all(end is None or is_number(end) for end in pair):
         raise InputError(
             f"The bounds of {feature!r} must be numbers, or None for an open side. "
             f"Got {pair!r} instead."

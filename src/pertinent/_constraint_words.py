@@ -34,6 +34,11 @@ def in_words(rules: Constraints) -> str:
     return "; ".join(parts)
 
 
+def at_most(changes: int) -> str:
+    """Return a limit on the number of changes."""
+    return f"at most {changes} change{'' if changes == 1 else 's'}"
+
+
 def _digits(count: int) -> str:
     if count < 0:
         return f"steps of {10**-count}"

@@ -13,6 +13,13 @@ from pertinent.exceptions import InputError
 from pertinent.features import Features
 
 
+def or_default(baseline: Any, data: FloatArray | None) -> Any:
+    """Return the baseline given; for None the median of the data, or 0 where there are none."""
+    if baseline is not None:
+        return baseline
+    return 0.0 if data is None else "median"
+
+
 def baseline_values(
     baseline: Any,
     features: Features,
@@ -41,13 +48,11 @@ def baseline_values(
         values = _from_data(features, data, baseline, lattice or {})
     elif isinstance(baseline, Mapping):
         values = _given(features, data, dict(baseline), lattice or {})
-    elif np.ndim(baseline) == 0 and features.is_plain:
-        values = np.full(features.dim, float(baseline))
+    elif features.is_plain:
+        values = _per_feature("baseline", baseline, features)
     elif np.ndim(baseline) == 0:
         numbers = {j: baseline for j in range(len(features)) if not features.is_category(j)}
         values = _given(features, data, numbers, lattice or {})
-    elif features.is_plain:
-        values = _per_feature("baseline", baseline, features)
     else:
         _require_length("baseline", baseline, features)
         values = _given(features, data, dict(enumerate(baseline)), lattice or {})
@@ -95,7 +100,7 @@ def _given(
             values[columns] = 0.0
             values[columns[features.level(j, value)]] = 1.0
         else:
-            values[columns] = float(value)
+            values[columns] = _number("baseline", features.names[j], value)
     for j in range(len(features)):
         if features.is_category(j) and j not in found and data is None and features.levels[j]:
             raise InputError(
@@ -132,7 +137,7 @@ def weight_values(
         values = np.where(numeric & spread, 1.0 / np.where(spread, scale, 1.0), 1.0)
     if isinstance(weights, Mapping):
         for name, value in weights.items():
-            values[features.index(name)] = value
+            values[features.index(name)] = _number("weight", name, value)
     elif weights is not None:
         values = _per_feature("weights", weights, features)
     bad = np.flatnonzero(~((values > 0) & np.isfinite(values)))
@@ -148,6 +153,15 @@ def weight_values(
         return values
     half = np.array([0.5 if features.is_category(j) else 1.0 for j in range(len(features))])
     return np.where(features.hidden, 0.0, (values * half)[features.owner])
+
+
+def _number(what: str, feature: Any, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"The {what} of {feature!r} must be a number. Got {value!r} instead."
+        ) from error
 
 
 def _per_feature(name: str, value: Any, features: Features) -> FloatArray:

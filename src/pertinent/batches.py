@@ -7,9 +7,9 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TypeVar
 
-import numpy as np
 from joblib import effective_n_jobs, parallel_config
 
+from pertinent._numbers import is_whole, require_whole
 from pertinent._parallel import in_parallel
 from pertinent._threads import one_thread
 from pertinent.exceptions import InputError
@@ -41,9 +41,9 @@ def in_batches(
     ``n_jobs`` and ``joblib.parallel_config`` mean what they mean to joblib. Rows spread over the
     ``pieces`` of a class, so that batches are as many times larger by default.
     """
-    if batch_size is not None and not (_is_whole(batch_size) and batch_size >= 1):
-        raise InputError(f"batch_size must be a whole number of at least 1. Got {batch_size!r}.")
-    if n_jobs is not None and not (_is_whole(n_jobs) and n_jobs != 0):
+    if batch_size is not None:
+        require_whole("batch_size", batch_size, 1)
+    if n_jobs is not None and not (is_whole(n_jobs) and n_jobs != 0):
         raise InputError(
             f"n_jobs must be a whole number other than 0: 1 is one process, -1 is one for each "
             f"core. Got {n_jobs!r}."
@@ -65,10 +65,6 @@ def in_batches(
         if progress is not None:
             progress(rows.stop, len(table))
         yield part
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _limited(solve: Callable[[Table, slice], P], table: Table, rows: slice) -> P:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 
+from pertinent._constraint_words import at_most
 from pertinent._typing import BoolArray, FloatArray
 from pertinent.certificate import Certificate, LinearProofs, SeveralProofs
 from pertinent.certificate._branch import CHANGE, BranchProofs
@@ -39,8 +41,35 @@ def why_infeasible(
     words = limits.contradictory()
     if not words:
         words = _of_proofs(certificate, region, constraints, limits)
+    if not words:
+        words = limits.beside(region)
     if not words and any(cell.quadratics for cell in region.cells):
         words = limits.all_rules(_used(region)) | set(constraints.relation_texts)
+    return _sentence(asked, words)
+
+
+def why_too_few(
+    region: Region,
+    lower: FloatArray,
+    upper: FloatArray,
+    asked: str,
+    features: Features,
+    constraints: Constraints,
+    most: int | None,
+) -> str:
+    """Return one sentence naming the rules behind a proof that looked at sets of features.
+
+    It is about all of them at once: every rule about a feature that the region uses counts.
+    ``most`` is how many features may change.
+    """
+    limits = _Limits(features, constraints.named_limits(features), lower, upper)
+    words = limits.all_rules(_used(region)) | set(constraints.relation_texts)
+    if most is not None:
+        words.add(at_most(most))
+    return _sentence(asked, words)
+
+
+def _sentence(asked: str, words: set[str]) -> str:
     if not words:
         return f"no point {asked}: its conditions contradict each other for this model"
     return f"no point {asked} and obeys: {'; '.join(sorted(words))}"
@@ -86,6 +115,24 @@ class _Limits:
             if (self.upper[group] < 1).all():
                 for i in group:
                     words |= self._words(int(i), "high")
+        return words
+
+    def beside(self, region: Region) -> set[str]:
+        """Return rules that between them keep every cell out, where each is a box they miss."""
+        missed = [
+            {(int(i), "high") for i in np.flatnonzero(cell.lower > self.upper)}
+            | {(int(i), "low") for i in np.flatnonzero(cell.upper < self.lower)}
+            for cell in region.cells
+        ]
+        if not all(missed):
+            return set()
+        words: set[str] = set()
+        while missed:
+            # The limit that keeps most of the cells out comes first.
+            count = Counter(limit for limits in missed for limit in sorted(limits))
+            most = max(sorted(count), key=lambda limit: count[limit])
+            words |= self._words(*most)
+            missed = [limits for limits in missed if most not in limits]
         return words
 
     def all_rules(self, used: BoolArray) -> set[str]:
@@ -134,7 +181,7 @@ def _used(region: Region) -> BoolArray:
     """Return which columns any row of a region depends on."""
     used = np.zeros(region.dim, dtype=bool)
     for cell in region.cells:
-        used |= (cell.G != 0).any(axis=0)
+        used |= (cell.G != 0).any(axis=0) | np.isfinite(cell.lower) | np.isfinite(cell.upper)
         for row in cell.quadratics:
             used |= (row.A != 0).any(axis=0) | (row.gradient(np.zeros((1, cell.dim)))[0] != 0)
     return used
@@ -166,7 +213,7 @@ def _rules_of_change(proofs: Proofs, constraints: Constraints) -> set[str]:
         if (proofs.tree.kind[nodes] == CHANGE).any():
             words = {f"{' and '.join(map(str, g))} change together" for g in constraints.together}
             if constraints.max_changes is not None:
-                words.add(f"at most {constraints.max_changes} changes")
+                words.add(at_most(constraints.max_changes))
             return words
         inner = nodes[proofs.tree.kind[nodes] > 0]
         nodes = np.concatenate([proofs.tree.left[inner], proofs.tree.right[inner]])

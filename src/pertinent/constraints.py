@@ -165,7 +165,8 @@ class Constraints:
         """Return the lowest and highest allowed values for each sample.
 
         Shape (n, n_columns) where they depend on the sample, else (1, n_columns). A table knows
-        the names of categories that the model does not: ``transitions`` may speak of them.
+        which columns hold truth values, and the names of categories that the model does not:
+        ``transitions`` may speak of them.
         """
         fixed, samples = self._fixed(features), values_of(table)
         strange = fixed.strange
@@ -181,6 +182,9 @@ class Constraints:
             np.maximum(lower[:, j], samples[:, j], out=lower[:, j])
         for j in fixed.keep_high:
             np.minimum(upper[:, j], samples[:, j], out=upper[:, j])
+        for j in table.booleans if isinstance(table, Table) else ():
+            np.maximum(lower[:, j], 0.0, out=lower[:, j])
+            np.minimum(upper[:, j], 1.0, out=upper[:, j])
         self._limit_categories(features, table, upper)
         return lower, upper
 

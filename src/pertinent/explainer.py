@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from pertinent._numbers import require_number
 from pertinent._typing import BoolArray, Foreign, IntArray
 from pertinent.answers import Answers
 from pertinent.asked import Asked
-from pertinent.baselines import baseline_values
+from pertinent.baselines import baseline_values, or_default
 from pertinent.batches import Progress, in_batches
 from pertinent.constraints import Constraints
 from pertinent.exact import (
@@ -30,7 +31,13 @@ from pertinent.negative import (
 )
 from pertinent.plausibility import Plausibility
 from pertinent.positive import PositiveProposal, propose_positives
-from pertinent.preparing import POSITIVE_METHODS, known_method, prepare, require_number
+from pertinent.preparing import (
+    POSITIVE_METHODS,
+    known_method,
+    prepare,
+    proving_options,
+    require_kind,
+)
 from pertinent.projection import Options
 from pertinent.proposing import Proposal
 from pertinent.tables import Table
@@ -100,11 +107,11 @@ class Explainer:
         if overlap not in ("allow", "avoid"):
             raise InputError(f"overlap must be 'allow' or 'avoid'. Got {overlap!r} instead.")
         effort = Effort.of(time_limit, gap)  # odd limits are refused here, before any work
-        options = (options or Options()).proving(exact, gap, time_limit)
+        options = proving_options(options, exact, gap, time_limit)
+        require_kind("wording", wording, Wording)
         shared = (weights, constraints, plausibility, margin, data, options, min_proba, missing)
         self.prepared, train = prepare(model, data, *shared)
-        if baseline is None:
-            baseline = 0.0 if data is None else "median"
+        baseline = or_default(baseline, train)
         values = baseline_values(
             baseline,
             self.prepared.features,

@@ -90,6 +90,8 @@ class Results:
         return np.asarray(self.classes[self.label])
 
     def _counts(self) -> str:
+        if not len(self):
+            return "0 samples"
         names, counts = np.unique(self.status, return_counts=True)
         return ", ".join(f"{c} {n}" for n, c in zip(names, counts, strict=True))
 

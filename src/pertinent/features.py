@@ -91,7 +91,7 @@ class Features:
         count = getattr(model, "n_features_in_", None)
         frame = as_frame(example)
         if frame is not None and (count is None or len(frame.columns) == count):
-            return tuple(frame.columns), False
+            return tuple(str(name) for name in frame.columns), False
         if count is None:
             shape = np.shape(example)
             if len(shape) != 2:
@@ -244,11 +244,11 @@ class Features:
                 return place
         raise unknown_name(f"category of {self.names[j]!r}", value, levels)
 
-    def read(self, X: Any) -> Table:
+    def read(self, X: Any, name: str = "X") -> Table:
         """Return the samples as an array in the model's order, with the way back.
 
         Missing or infinite values, wrong numbers of columns, unknown categories and text where
-        numbers belong are refused by name.
+        numbers belong are refused by name. ``name`` is what messages call the table.
         """
-        values, source = read_values(self, X)
+        values, source = read_values(self, X, name)
         return Table(self, values, source)

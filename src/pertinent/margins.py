@@ -27,6 +27,8 @@ NEEDS = 10.0 ** np.arange(-120, -2, 2)
 MARGINS = np.where(NEEDS[0] == NEEDS, LEAST, NEEDS)
 #: A region is measured at this margin to see what one unit of margin means for its rows.
 STEP = 2.0**-10
+#: To see which rows have a margin at all, with ever larger ones: slopes may be tiny.
+PROBES = (STEP, 1e15, 1e45, 1e120)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +158,16 @@ def is_evened(plain: Region) -> bool:
     if isinstance(plain.cells, LazyCells):
         return False
     return all(_in_own_terms(cell) and not cell.exponentials for cell in plain.cells)
+
+
+def shows_margin(plain: Cell, tight: Cell) -> bool:
+    """Return whether every row of a cell is seen to be tightened.
+
+    Features in units of 1e13 have slopes of 1e-13, and a margin of so many slopes may be lost in
+    the rounding of a row's constant.
+    """
+    pairs = zip(plain.quadratics, tight.quadratics, strict=True)
+    return bool((plain.h != tight.h).all()) and all(row.c != other.c for row, other in pairs)
 
 
 def _in_own_terms(plain: Cell) -> bool:

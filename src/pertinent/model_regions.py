@@ -14,6 +14,7 @@ from pertinent.constraints import Constraints
 from pertinent.exceptions import InputError, unknown_name
 from pertinent.features import Features
 from pertinent.margins import (
+    PROBES,
     ROUNDOFF,
     STEP,
     SureRows,
@@ -21,6 +22,7 @@ from pertinent.margins import (
     evened,
     first_margins,
     is_evened,
+    shows_margin,
     sure_rows,
     surely_inside,
     term_sizes,
@@ -338,8 +340,18 @@ class ModelRegions:
         if not is_evened(plain):
             return evened(plain, self._region_of(self.model, label, margin), margin)
         if k not in self._probes:
-            self._probes[k] = self._region_of(self.model, label, STEP)
+            self._probes[k] = self._probe(plain, label)
         return evened(plain, self._probes[k], margin)
+
+    def _probe(self, plain: Region, label: Foreign) -> Region:
+        """Return the region with a margin that shows in every row that has one."""
+        region = plain
+        for margin in PROBES:
+            region = self._region_of(self.model, label, margin)
+            pairs = zip(plain.cells, region.cells, strict=False)
+            if len(region) != len(plain) or all(shows_margin(*pair) for pair in pairs):
+                break
+        return region
 
     def others(self, k: int, margin: float) -> tuple[Region, IntArray]:
         """Return the regions of all classes but one, and the class of each cell."""

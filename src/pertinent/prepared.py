@@ -85,10 +85,6 @@ class Prepared(ModelRegions):
         high = upper if upper.shape == centers.shape else np.broadcast_to(upper, centers.shape)
         truths = table.booleans
         domain = self.constraints.domain(self.features, table.values, self.weights, truths, changes)
-        if len(truths):
-            low, high = low.copy(), high.copy()
-            low[:, truths] = np.maximum(low[:, truths], 0.0)
-            high[:, truths] = np.minimum(high[:, truths], 1.0)
         ask = Ask(table, centers, kind, labels, low, high, RowRules(domain, changes))
         used = self.first_margins(table, centers, kind, labels)
         return Proposal(ask, used, solve(self, ask, used))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from pertinent._numbers import require_number
 from pertinent._typing import FloatArray, Foreign
 from pertinent.baselines import weight_values
 from pertinent.constraints import Constraints
@@ -33,7 +32,7 @@ POSITIVE_METHODS = {
 
 def known_method(method: str, plausibility: Plausibility | None) -> None:
     """Refuse methods that do not exist, or do not go with plausibility."""
-    if method not in POSITIVE_METHODS:
+    if not isinstance(method, str) or method not in POSITIVE_METHODS:
         raise InputError(f"method must be one of {sorted(POSITIVE_METHODS)}. Got {method!r}.")
     if plausibility is not None and method != "two-phase":
         raise InputError(
@@ -42,11 +41,18 @@ def known_method(method: str, plausibility: Plausibility | None) -> None:
         )
 
 
-def require_number(name: str, value: Any) -> None:
-    """Refuse what is not a finite number of at least 0."""
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not (number and value >= 0 and np.isfinite(value)):
-        raise InputError(f"{name} must be a number of at least 0. Got {value!r} instead.")
+def require_kind(name: str, value: Any, kind: type) -> None:
+    """Refuse what is neither None nor an object of one of the library's own classes."""
+    if not isinstance(value, kind | None):
+        raise InputError(f"{name} must be a pertinent.{kind.__name__}. Got {value!r:.60} instead.")
+
+
+def proving_options(
+    options: Options | None, exact: bool, gap: float | None, time_limit: float | None
+) -> Options:
+    """Return the options given, or the default ones, with a proof asked for if ``exact``."""
+    require_kind("options", options, Options)
+    return (options or Options()).proving(exact, gap, time_limit)
 
 
 def prepare(
@@ -57,7 +63,7 @@ def prepare(
     plausibility: Plausibility | None,
     margin: float | None,
     data: Any,
-    options: Options | None,
+    options: Options,
     min_proba: float | None = None,
     missing: str = "error",
 ) -> tuple[Prepared, FloatArray | None]:
@@ -65,11 +71,10 @@ def prepare(
     region_function(model)  # an unsupported or unfitted model is named here, before any work
     if margin is not None:
         require_number("margin", margin)
-    if not isinstance(constraints, Constraints | None):
-        kind = type(constraints).__name__
-        raise InputError(f"constraints must be a pertinent.Constraints. Got a {kind} instead.")
+    require_kind("constraints", constraints, Constraints)
+    require_kind("plausibility", plausibility, Plausibility)
     features = Features.of(model, X if data is None else data, missing)
-    train = None if data is None else features.read(data).values
+    train = None if data is None else features.read(data, "data").values
     if train is not None and not len(train):
         raise InputError("data has no rows. Pass samples of the training data, or leave data out.")
     rules = constraints or Constraints()
@@ -80,7 +85,7 @@ def prepare(
         weight_values(weights, features, train, rules.costs),
         rules,
         margin,
-        options or Options(),
+        options,
         min_proba,
     )
     if plausibility is not None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from pertinent._numbers import require_number, require_whole
 from pertinent._typing import Foreign
-from pertinent.baselines import baseline_values
+from pertinent.baselines import baseline_values, or_default
 from pertinent.batches import in_batches
 from pertinent.constraints import Constraints
 from pertinent.exact import (
     Effort,
     ExactQuestion,
     FewChanges,
-    checked_count,
     data_ranges,
     few_changes,
     refuse_misplaced,
@@ -25,7 +25,7 @@ from pertinent.negative import (
     target_places,
 )
 from pertinent.plausibility import Plausibility
-from pertinent.preparing import POSITIVE_METHODS, known_method, prepare, require_number
+from pertinent.preparing import POSITIVE_METHODS, known_method, prepare, proving_options
 from pertinent.projection import Options
 from pertinent.tables import Table
 
@@ -66,8 +66,9 @@ def pertinent_positives(
         exact values, and no fewer would do. "exact" (eq. 3): the fewest kept features, then the
         closest values among all sets of that many. "sufficient": the fewest features whose
         values give the prediction whatever the others do within their bounds.
-    baseline : float, array, mapping, "mean" or "median"
-        Value at which a feature counts as turned off; the last two are taken from ``data``.
+    baseline : float, array, mapping, "mean", "median" or None
+        Value at which a feature counts as turned off; "mean" and "median" are taken from
+        ``data``. None means what it does to `Explainer`: "median" with data, else 0.
     weights : array or mapping, optional
         Cost of one unit of each feature. Default 1; with ``data``, 1 / standard deviation.
     constraints : Constraints, optional
@@ -126,20 +127,23 @@ def pertinent_positives(
     known_method(method, plausibility)
     refuse_misplaced(method, fallback, alternatives)
     effort = Effort.of(time_limit, gap)
-    options = (options or Options()).proving(exact, gap, time_limit)
+    options = proving_options(options, exact, gap, time_limit)
     require_number("off_tol", off_tol)
     prepared, train = prepare(
         model, X, weights, constraints, plausibility, margin, data, options, min_proba, missing
     )
     values = baseline_values(
-        baseline, prepared.features, train, prepared.constraints.lattice(prepared.features)
+        or_default(baseline, train),
+        prepared.features,
+        train,
+        prepared.constraints.lattice(prepared.features),
     )
     question = ExactQuestion(
         values,
         between,
         off_tol,
         fallback,
-        checked_count(alternatives),
+        alternatives,
         effort,
         data_ranges(train),
     )
@@ -213,15 +217,15 @@ def pertinent_negatives(
     >>> bool((model.predict(pn.points) == 1).all())
     True
     """
+    require_whole("alternatives", alternatives, 0)
     effort = Effort.of(time_limit, gap)
-    options = (options or Options()).proving(exact, gap, time_limit)
+    options = proving_options(options, exact, gap, time_limit)
     prepared, _ = prepare(
         model, X, weights, constraints, plausibility, margin, data, options, min_proba, missing
     )
     table = prepared.features.read(X)
     places = target_places(prepared, target, len(table))
-    count = checked_count(alternatives)
-    asked = FewChanges(None, None, norm, max_changes, count, effort)
+    asked = FewChanges(None, None, norm, max_changes, alternatives, effort)
     method = nearest_contrast if asked.is_plain else few_changes
 
     def solve(batch: Table, rows: slice) -> Negatives:

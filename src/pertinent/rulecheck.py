@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pertinent._constraint_words import at_most
 from pertinent._typing import BoolArray
 from pertinent.tables import is_missing
 
@@ -168,5 +169,5 @@ class _Check:
         if self.rules.max_changes is not None:
             count = np.stack([changed[:, units == u].any(axis=1) for u in np.unique(units)], axis=1)
             most = self.rules.max_changes
-            found.append((f"at most {most} changes", np.asarray(count.sum(axis=1) > most)))
+            found.append((at_most(most), np.asarray(count.sum(axis=1) > most)))
         return found

@@ -62,15 +62,23 @@ class Table:
     @cached_property
     def booleans(self) -> IntArray:
         """The columns of ``values`` that hold truth values, by the type of their source."""
-        if not isinstance(self.source, nw.DataFrame):
+        if isinstance(self.source, nw.DataFrame):
+            truths = [self._schema[name] == nw.Boolean for name in self._source_names()]
+        elif self.all_truths:
+            truths = [True] * len(self.features)
+        else:
             return np.zeros(0, dtype=np.int64)
-        own = self._source_names()
         found = [
             self.features.first[j]
-            for j, name in enumerate(own)
-            if not self.features.is_category(j) and self._schema[name] == nw.Boolean
+            for j, is_truth in enumerate(truths)
+            if is_truth and not self.features.is_category(j)
         ]
         return np.array(found, dtype=np.int64)
+
+    @property
+    def all_truths(self) -> bool:
+        """Whether the samples came as an array of truth values."""
+        return isinstance(self.source, np.ndarray) and self.source.dtype == bool
 
     def take(self, rows: IntArray | slice) -> Table:
         """Return some of the rows."""
@@ -216,6 +224,8 @@ class Table:
 
     def _array(self, points: FloatArray) -> Any:
         values = self.raw(points)
+        if self.all_truths:
+            return _as_truths(values)
         if values.dtype == object and getattr(self.source, "dtype", np.dtype(object)).kind in "fiu":
             values = values.astype(float)  # categories that are numbers in a table of numbers
         single = values.dtype != object and self.single_precision and self._single_columns.all()
@@ -296,6 +306,22 @@ class Table:
             if new:
                 dtype = type(dtype)([*dtype.categories, *new], ordered=dtype.ordered)
         return nw.from_native(type(native)(values, dtype=dtype, name=name), series_only=True)
+
+
+def _as_truths(values: Any) -> Any:
+    """Return an array of 0, 1 and missing values as truth values, None where one is missing.
+
+    Points that no sample can have, such as a baseline of one half, stay numbers.
+    """
+    gone = is_missing(values.ravel()).reshape(values.shape)
+    if not (gone | (values == 0) | (values == 1)).all():
+        return values
+    truths = np.where(gone, 0, values).astype(bool)
+    if not gone.any():
+        return truths
+    some = truths.astype(object)
+    some[gone] = None  # truth values of NumPy cannot be missing
+    return some
 
 
 def _or_none(values: Sequence[float]) -> list[int | None]:

@@ -27,6 +27,15 @@ def test_linear_explanations_hold(iris):
             assert checked.ok, checked
 
 
+@pytest.mark.parametrize("margin", [1e-6, 1e-3, 0.05])
+def test_explanations_with_a_margin_hold(iris, margin):
+    """A margin makes pieces of the other classes: all but one are seen to lose."""
+    model, X = iris
+    for explanation in pertinent.Explainer(model, data=X, margin=margin).explain(X[::7]):
+        checked = pertinent.check(explanation.json(), model)
+        assert checked.ok, checked
+
+
 def test_single_precision_explanations_hold(iris):
     model, X = iris
     explainer = pertinent.Explainer(model, data=X.astype(np.float32))

@@ -157,7 +157,7 @@ def test_sizes_are_proved_where_no_single_change_will_do(seed, row, kind, size):
     assert fewest.objective[0] == fewest.bound[0] == size
     one = pertinent.pertinent_negatives(model, sample, max_changes=1)
     assert one.status[0] == "infeasible"
-    assert "at most 1 changes" in one.reason[0]
+    assert "at most 1 change" in one.reason[0]
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -232,6 +232,17 @@ def test_one_class_with_a_score_for_a_second_is_refused(slope, intercept):
         pertinent.Explainer(make_pipeline(StandardScaler().fit(np.eye(2)), model)).explain(x)
 
 
+def test_one_class_against_no_rest_is_refused_in_words(rng):
+    X = rng.normal(size=(20, 3))
+    with pytest.warns(UserWarning, match="present in all training examples|not 0 is present"):
+        model = OneVsRestClassifier(LogisticRegression()).fit(X, np.repeat("only", 20))
+    words = "OneVsRestClassifier was fitted on one class only, 'only', and always predicts it"
+    for ask in (pertinent.pertinent_negatives, pertinent.pertinent_positives):
+        with pytest.raises(InputError, match=words):
+            ask(model, X[:2])
+    assert model.predict(X[:2]).tolist() == ["only", "only"]
+
+
 def test_only_names_and_functions_are_registered():
     before = pertinent.supported_models()
     for names in (("a.B", linear_region), ("a.B", 3), (), ("",)):

@@ -226,7 +226,7 @@ def test_unknown_categories():
         rows = X.head(6).copy()
         rows.loc[2, "colour"] = "mauve"
         if not known:
-            with pytest.raises(InputError, match="Row 2 has 'mauve' in 'colour'"):
+            with pytest.raises(InputError, match="Row 2 of X has 'mauve' in 'colour'"):
                 pertinent.pertinent_negatives(model, rows, data=X)
             continue
         rules = pertinent.Constraints(frozen=["colour"])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sklearn
 from quadratic_models import KINDS, LOADERS, data, fitted, some
+from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
@@ -221,3 +222,14 @@ def test_far_from_zero_nothing_is_lost(model, offset):
     far = pertinent.pertinent_negatives(model.fit(X + offset, y), some_rows + offset)
     assert (far.status == "optimal").all()
     np.testing.assert_allclose(far.objective, near.objective, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e13, 1e20, 1e100])
+def test_large_units_cost_no_answer(scale):
+    """All slopes are tiny: a margin of so many slopes would be lost in rounding."""
+    X, y = load_iris(return_X_y=True)
+    for model in (GaussianNB(), QuadraticDiscriminantAnalysis()):
+        model.fit(X * scale, y)
+        found = pertinent.pertinent_negatives(model, X[::7] * scale, data=X * scale)
+        assert (found.status == "optimal").all()
+        assert (model.predict(found.points) != model.predict(X[::7] * scale)).all()

@@ -142,3 +142,22 @@ def test_probabilities_are_refused():
     model = DecisionTreeClassifier(random_state=0).fit(X, y)
     with pytest.raises(UnsupportedModelError, match="min_proba"):
         pertinent.pertinent_negatives(model, X[:2], min_proba=0.9)
+
+
+@pytest.mark.parametrize(
+    ("rules", "named"),
+    [
+        ({"frozen": [0, 1, 2, 3]}, "frozen"),
+        ({"bounds": {2: (None, 2.0), 3: (None, 0.5)}}, "<="),
+    ],
+)
+def test_rules_that_leave_no_leaf_are_named(rules, named):
+    """Every leaf of another class is missed by a rule that is named."""
+    X, y = load_iris(return_X_y=True)
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    rules = pertinent.Constraints(**rules)
+    found = pertinent.pertinent_negatives(model, X[:3], constraints=rules)
+    assert found.status.tolist() == ["infeasible"] * 3
+    for words in found.reason:
+        assert "obeys: " in words
+        assert named in words

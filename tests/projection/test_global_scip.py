@@ -103,6 +103,16 @@ def test_own_proofs_stay_trusted():
     assert (found.status == "optimal").all()
 
 
+def test_pieces_that_were_cut_off_are_not_asked_about():
+    """Of several classes one is nearest; that the others lose is proved already."""
+    model, X = fitted("qda 0.1", "wine")
+    plain = pertinent.pertinent_negatives(model, X[::18])
+    found = pertinent.pertinent_negatives(model, X[::18], exact=True)
+    assert (plain.status == "optimal").all()
+    assert (found.status == "optimal").all()
+    np.testing.assert_array_equal(found.objective, plain.objective)
+
+
 def test_missing_scip_names_the_extra(monkeypatch):
     real = builtins.__import__
 

@@ -75,6 +75,22 @@ def test_what_the_methods_claim(positives):
     assert "Also enough, in this order: " in strict
 
 
+def test_one_feature_is_spoken_of_as_one(positives):
+    one = positives["exact"]
+    row = int(np.argmax(one.kept.sum(axis=1) == 1))
+    kept = one.kept.copy()
+    kept[row] = [True, True, False, False]
+    two = replace(one, kept=kept, bound=np.full(len(one), 2.0), objective=np.full(len(one), 2.0))
+    assert "no other feature comes closer to the sample's values" in answer_text(one, row)
+    assert "no other 2 come closer to the sample's values" in answer_text(two, row)
+    status, far = np.full_like(one.status_code, FEASIBLE), np.ones(len(one))
+    unproved = {"status_code": status, "closeness": far, "closeness_bound": 0 * far}
+    assert "closest: another feature might" in answer_text(replace(one, **unproved), row)
+    assert "closest: other 2 might" in answer_text(replace(two, **unproved), row)
+    fewer = replace(two, **unproved | {"bound": far})
+    assert "at least 1 of them is needed" in answer_text(fewer, row)
+
+
 def test_a_bound_that_is_not_reached_is_said_and_nothing_more(positives):
     results = positives["exact"]
     row = int(np.argmax(results.kept.sum(axis=1)))

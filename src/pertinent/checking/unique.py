@@ -20,6 +20,9 @@ from pertinent.prepared import Prepared
 from pertinent.projection.problem import distance
 from pertinent.regions import Region
 
+#: Bounds and costs are sums of many terms: what is closer than this, relatively, is the same.
+ROUNDED = 1e-12
+
 
 def unique(
     name: str,
@@ -95,18 +98,19 @@ def is_only_one(
         return False
     region, _ = prepared.region(*certified[0].key, prepared.asked_margin)
     blocks = certified[0].certificate.blocks
-    cost = distance(point, center, prepared.weights)
+    # Rounding may put the bound of the point's own piece above its cost.
+    cost = float(distance(point, center, prepared.weights)[0]) * (1 + ROUNDED)
     known = np.zeros(len(region))
     for block in blocks:
         if block.piece == WHOLE and not isinstance(block.proofs, UnknownProofs):
             proved = block.proofs.piece_bounds(region, center, prepared.weights, low, high)
             known = np.maximum(known, proved[0])
     left = []
-    for piece in np.flatnonzero(known <= cost[0]).tolist():
+    for piece in np.flatnonzero(known <= cost).tolist():
         own = tuple(replace(block, piece=0) for block in blocks if block.piece == piece)
         alone = Region((region.cells[piece],), region.dim)
         bound = Certificate(1, own).bounds(alone, center, prepared.weights, low, high)
-        if bound[0] <= cost[0]:
+        if bound[0] <= cost:
             left.append((alone, own))
     if len(left) != 1:
         return False

@@ -6,7 +6,6 @@ from pertinent.exact.positives import exact
 from pertinent.exact.question import (
     Effort,
     ExactQuestion,
-    checked_count,
     data_ranges,
     refuse_misplaced,
 )
@@ -18,7 +17,6 @@ __all__ = [
     "Effort",
     "ExactQuestion",
     "FewChanges",
-    "checked_count",
     "data_ranges",
     "exact",
     "few_changes",

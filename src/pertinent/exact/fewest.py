@@ -223,7 +223,7 @@ class Batch:
             self.searches[row] = search
             self.claim[row] = search.proved_size if size is None else 0.0
             if best is None and size is not None and not search.stopped:
-                self.claim[row] = size + 1.0
+                self.claim[row], self.value[row] = size + 1.0, np.inf
             if best is not None and not search.stopped:
                 self.value[row] = best.cost * (1 - 2 * search.gap)
         if best is not None:
@@ -345,7 +345,7 @@ class Batch:
             if answers.status[j] == INFEASIBLE or not answers.found[j]:
                 self.out.status[row], self.out.reason[row] = answers.status[j], answers.reason[j]
                 if answers.status[j] == INFEASIBLE:
-                    self.claim[row] = np.inf
+                    self.claim[row] = self.value[row] = np.inf
                 continue
             changed = self.changed(int(row), answers.points[j])
             if self.ask.at_most is not None and changed.sum() > self.ask.at_most:

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from pertinent._numbers import require_whole
 from pertinent._typing import IntArray
 from pertinent.certificate import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.exact.contrasts import further_contrasts
 from pertinent.exact.counted import counted_negatives, is_mixed
-from pertinent.exact.fewest import Ask, Fewest, fewest_features
+from pertinent.exact.fewest import STOPPED, Ask, Fewest, fewest_features
 from pertinent.exact.mixed_supports import discrete_domain, fewest_mixed
+from pertinent.exact.proving import why_none_of_few
 from pertinent.exact.question import Effort
 from pertinent.exact.verify import doubted, refuse_blends
 from pertinent.exceptions import InputError
@@ -54,9 +56,8 @@ class FewChanges(NegativeQuestion):
     def __post_init__(self) -> None:
         if self.norm not in ("l1", "l0"):
             raise InputError(f"norm must be 'l1' or 'l0'. Got {self.norm!r} instead.")
-        most = self.max_changes
-        if most is not None and (isinstance(most, bool) or int(most) != most or most < 1):
-            raise InputError(f"max_changes must be a whole number of at least 1. Got {most!r}.")
+        if self.max_changes is not None:
+            require_whole("max_changes", self.max_changes, 1)
 
     @property
     def is_plain(self) -> bool:
@@ -148,29 +149,33 @@ def _fewest(prepared: Prepared, table: Table, labels: IntArray, question: FewCha
     )
     if question.max_changes is None:
         return negatives
-    return _within(negatives, question.max_changes, prepared)
+    return _within(negatives, question.max_changes, prepared, ask)
 
 
-def _within(negatives: Negatives, most: int, prepared: Prepared) -> Negatives:
+def _within(negatives: Negatives, most: int, prepared: Prepared, ask: Ask) -> Negatives:
     """Return the negatives without those that change more; the fewest prove there is none."""
-    status, reason = negatives.status_code.copy(), negatives.reason.copy()
-    values, objective = negatives.values.copy(), negatives.objective.copy()
-    changed, closeness = negatives.changed.copy(), negatives.closeness.copy()
-    for i in np.flatnonzero(negatives.found & (negatives.objective > most)):
-        proved = negatives.bound[i] > most
-        status[i] = INFEASIBLE if proved else FAILED
-        reason[i] = (
-            f"at least {negatives.bound[i]:g} features must change, and max_changes is {most}"
-        )
-        values[i], objective[i], closeness[i], changed[i] = np.nan, np.nan, np.nan, False
+    few = tuple(
+        tuple(a for a in others if a.features.sum() <= most) for others in negatives.alternatives
+    )
+    far = negatives.found & (negatives.objective > most)
+    none = far & (negatives.bound > most)
+    reason = np.where(far, STOPPED, negatives.reason)
+    for i in np.flatnonzero(none):
+        reason[i] = why_none_of_few(prepared, ask, int(i), most)
+    place = np.where(far, -1, negatives.target_place)
     return replace(
         negatives,
-        status_code=status,
+        status_code=np.where(none, INFEASIBLE, np.where(far, FAILED, negatives.status_code)),
         reason=reason,
-        values=values,
-        objective=objective,
-        changed=changed,
-        closeness=closeness,
+        unique_code=np.where(far, -1, negatives.unique_code),
+        values=np.where(far[:, None], np.nan, negatives.values),
+        objective=np.where(far, np.nan, negatives.objective),
+        bound=np.where(none, np.inf, negatives.bound),
+        changed=negatives.changed & ~far[:, None],
+        closeness=np.where(far, np.nan, negatives.closeness),
+        closeness_bound=np.where(none, np.inf, negatives.closeness_bound),
+        target_place=place if ask.kind == "not" else negatives.target_place,
+        alternatives=few,
     )
 
 

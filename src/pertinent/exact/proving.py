@@ -17,12 +17,14 @@ from pertinent.certificate import (
     Certificate,
     FewestProofs,
 )
+from pertinent.conflicts import why_too_few
 from pertinent.exact.alternative import uniqueness
 from pertinent.exact.engine import CLOSED, CLOSED_QUADRATIC
 from pertinent.regions import Region
 
 if TYPE_CHECKING:
-    from pertinent.exact.fewest import Batch
+    from pertinent.exact.fewest import Ask, Batch
+    from pertinent.prepared import Prepared
 
 
 def search_gap(region: Region) -> float:
@@ -56,7 +58,7 @@ def prove(batch: Batch) -> None:
 def _certificate(batch: Batch, rows: IntArray, region: Region, goal: str) -> Certificate:
     claim, at_most = batch.claim[rows], batch.ask.at_most
     if goal == "cost" and at_most is not None:
-        claim = np.maximum(claim, at_most)  # the cheapest of at most so many
+        claim = np.full(len(rows), float(at_most))  # the cheapest of at most so many
     everyone = np.arange(len(rows))
     blocks = []
     for piece, cell in enumerate(region.cells):
@@ -90,7 +92,7 @@ def _decide(batch: Batch) -> None:
         # What the search said of its own failure is no reason once there is a proof.
         known = out.reason[row] if out.status[row] == INFEASIBLE else None
         out.status[row] = INFEASIBLE
-        out.reason[row] = known or _why(batch, int(row))
+        out.reason[row] = known or why_none_of_few(batch.prepared, ask, int(row), ask.at_most)
     out.cost_bound = np.where(found, np.fmin(out.cost_bound, out.cost), out.cost_bound)
 
 
@@ -105,8 +107,10 @@ def decide_unique(batch: Batch) -> None:
         out.unique[i] = uniqueness(optimal, float(size[i]), float(out.cost[i]), others, within)
 
 
-def _why(batch: Batch, row: int) -> str:
-    label = batch.prepared.classes.tolist()[batch.ask.labels[row]]
-    other = "" if batch.ask.kind == "is" else "any class other than "
-    within = "" if batch.ask.at_most is None else f" with at most {batch.ask.at_most} changes"
-    return f"no point{within} is predicted as {other}{label!r}"
+def why_none_of_few(prepared: Prepared, ask: Ask, row: int, most: int | None) -> str:
+    """Return in words why no set of features, of at most so many if that was asked, will do."""
+    key = (ask.kind, int(ask.labels[row]))
+    region = prepared.region(*key, prepared.asked_margin)[0]
+    limits = ask.lower[row], ask.upper[row]
+    rules = prepared.features, prepared.constraints
+    return why_too_few(region, *limits, prepared.asked(key), *rules, most)

@@ -7,6 +7,7 @@ from time import monotonic
 
 import numpy as np
 
+from pertinent._numbers import is_number, require_number, require_whole
 from pertinent._typing import FloatArray
 from pertinent.exact.subsets import Limits
 from pertinent.exceptions import InputError
@@ -38,10 +39,10 @@ class Effort:
         return cls(time_limit=time_limit, gap=cls.gap if gap is None else gap)
 
     def __post_init__(self) -> None:
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise InputError(f"time_limit must be a number above 0. Got {self.time_limit!r}.")
-        if not self.gap >= 0:
-            raise InputError(f"gap must be a number of at least 0. Got {self.gap!r}.")
+        limit = self.time_limit
+        if limit is not None and not (is_number(limit) and limit > 0):
+            raise InputError(f"time_limit must be a number above 0. Got {limit!r} instead.")
+        require_number("gap", self.gap)
 
     def limits(self, samples: int = 1) -> Limits:
         """Return the limits of a search over so many samples that starts now."""
@@ -74,21 +75,13 @@ class ExactQuestion(PositiveQuestion):
 
 def refuse_misplaced(method: str, fallback: bool, alternatives: int) -> None:
     """Say which method an argument belongs to, rather than ignore it."""
+    require_whole("alternatives", alternatives, 0)
     if fallback and method != "strict":
         raise InputError(f'fallback=True belongs to method="strict". Got method={method!r}.')
     if alternatives and method not in ("strict", "exact"):
         raise InputError(
             f'alternatives belong to method="strict" and "exact". Got method={method!r}.'
         )
-
-
-def checked_count(alternatives: int) -> int:
-    """Return the number of alternatives asked for, or say what is wrong with it."""
-    if isinstance(alternatives, bool) or int(alternatives) != alternatives or alternatives < 0:
-        raise InputError(
-            f"alternatives must be a whole number of at least 0. Got {alternatives!r} instead."
-        )
-    return int(alternatives)
 
 
 def data_ranges(train: FloatArray | None) -> tuple[FloatArray, FloatArray] | None:

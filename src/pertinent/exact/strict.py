@@ -78,7 +78,7 @@ def strict_limits(
     prepared: Prepared, table: Table, question: ExactQuestion
 ) -> tuple[FloatArray, FloatArray]:
     """Return the allowed range: what is confined to whole numbers cannot rest elsewhere."""
-    lower, upper = prepared.constraints.limits(prepared.features, table.values)
+    lower, upper = prepared.constraints.limits(prepared.features, table)
     digits = {int(j): 0 for j in table.booleans} | prepared.constraints.lattice(prepared.features)
     base = question.baseline
     stay = [j for j, d in digits.items() if not is_on_lattice(base[[j]], d).all()]

@@ -131,8 +131,8 @@ def sufficient_limits(
     features, samples = prepared.features, table.values
     limits = prepared.constraints.limits(features, table)
     lower, upper = (np.array(np.broadcast_to(limit, samples.shape)) for limit in limits)
-    # Truth values are 0 or 1, and so is each column of a category.
-    binary = np.union1d(table.booleans, [c for group in features.groups for c in group]).astype(int)
+    # Each column of a category is 0 or 1; those of truth values are limited so already.
+    binary = [int(c) for group in features.groups for c in group]
     lower[:, binary] = np.maximum(lower[:, binary], 0.0)
     upper[:, binary] = np.minimum(upper[:, binary], 1.0)
     if question.ranges is not None:

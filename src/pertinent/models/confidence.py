@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pertinent._numbers import is_number
 from pertinent._typing import Foreign
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.models.calibrated import log_odds_factor
@@ -38,8 +39,8 @@ SOFTMAX = (
 
 def confident(min_proba: float) -> RegionOf:
     """Return the function that gives a model's regions of at least this probability."""
-    if not 0.0 < min_proba < 1.0:
-        raise InputError(f"min_proba must lie between 0 and 1. Got {min_proba!r} instead.")
+    if not (is_number(min_proba) and 0.0 < min_proba < 1.0):
+        raise InputError(f"min_proba must be a number between 0 and 1. Got {min_proba!r} instead.")
     return _Confident(float(min_proba))
 
 

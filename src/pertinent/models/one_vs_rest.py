@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from pertinent._typing import FloatArray, Foreign
-from pertinent.exceptions import UnsupportedModelError
+from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.models.calibrated import log_odds_factor
 from pertinent.models.linear import coefficients, linear_region
 from pertinent.models.pipeline import ONE_VS_REST, columns_of, final_step, inside, unwrap
-from pertinent.models.registry import register_model
+from pertinent.models.registry import model_classes, register_model
 from pertinent.regions import Region
 
 
@@ -24,9 +24,20 @@ def one_vs_rest_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of one-vs-rest over linear binary classifiers, or pipelines of them."""
     if getattr(model, "multilabel_", False):
         raise UnsupportedModelError("OneVsRestClassifier on several labels at once: not a class.")
+    _require_classes(model)
     scores = [_raw_score(inner) for inner in model.estimators_]
     rows, offsets = np.array([row for row, _ in scores]), np.array([b for _, b in scores])
     return linear_region(rows, offsets, model, label, margin)
+
+
+def _require_classes(model: Foreign) -> None:
+    """Refuse one class: in place of its binary model there is a constant."""
+    classes = model_classes(model).tolist()
+    if len(classes) == 1:
+        raise InputError(
+            f"OneVsRestClassifier was fitted on one class only, {classes[0]!r}, and always "
+            "predicts it. Fit it on samples of at least two classes."
+        )
 
 
 def _raw_score(model: Foreign) -> tuple[FloatArray, float]:

@@ -131,7 +131,7 @@ class Plausibility:
         names = np.asarray(classes).tolist()
         key = (features, tuple(names))
         if key not in self._bound:
-            values = features.read(self.data).values
+            values = features.read(self.data, "Plausibility's data").values
             rows = [np.flatnonzero(self._is(label)) for label in names]
             self._refuse_without_data(names, rows)
             make = self._hulls if self.method == "hull" else self._densities

@@ -21,7 +21,7 @@ from pertinent.certificate._check import GAP_NONCONVEX
 from pertinent.exceptions import MissingExtraError
 from pertinent.projection.convex_concave import polish
 from pertinent.projection.lagrange import prove_empty
-from pertinent.projection.problem import EMPTY, SOLVED, Solved, Solver, Task, distance
+from pertinent.projection.problem import CUT, EMPTY, SOLVED, Solved, Solver, Task, distance
 from pertinent.projection.quadratic import prove_row
 from pertinent.projection.settle import settle
 from pertinent.projection.shifted import Local, Shifted, shift
@@ -55,7 +55,9 @@ def close_gaps(task: Task, answer: Solved) -> Solved:
     cost = np.where(answer.outcome == SOLVED, cost, np.inf)
     bound = answer.proofs.bounds(task.cell, task.centers, task.weights, task.lower, task.upper)
     gap = min(task.options.gap, GAP_NONCONVEX)
-    rows = np.flatnonzero((bound < cost * (1 - gap)) & np.isfinite(np.minimum(cost, bound)))
+    open_ = (bound < cost * (1 - gap)) & np.isfinite(np.minimum(cost, bound))
+    # What was cut off is proved to lose against another piece: nothing is open about it.
+    rows = np.flatnonzero(open_ & (answer.outcome != CUT))
     if not len(rows):
         return answer
     points, outcome = answer.points.copy(), answer.outcome.copy()
@@ -82,7 +84,10 @@ def close_gaps(task: Task, answer: Solved) -> Solved:
                 points[i], outcome[i] = point, SOLVED
                 own = prove_row(shifted, int(i), (point - shifted.start[i]) * task.weights)
                 parts.append((np.array([i]), own))
-    parts.append((rows, SolverBounds(claimed, "SCIP")))
+    ours = SeveralProofs(len(task), tuple(parts))
+    known = ours.bounds(task.cell, task.centers, task.weights, task.lower, task.upper)
+    more = np.flatnonzero(claimed > known[rows])  # a claim that adds nothing would only be doubted
+    parts.append((rows[more], SolverBounds(claimed[more], "SCIP")))
     return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
 
 

@@ -244,7 +244,8 @@ class _Positive:
             return "Checked with the model; fewer features might be enough."
         if not answer.proved_number:
             least = _least(answer.number("bound"))
-            needed = f"; proved is that at least {least} of them are needed" if least else ""
+            verb = "is" if least == 1 else "are"
+            needed = f"; proved is that at least {least} of them {verb} needed" if least else ""
             return f"Checked with the model, but not proved fewest of {count}{needed}."
         if not count:
             return ""
@@ -253,8 +254,10 @@ class _Positive:
         if self.method != "exact":
             return proof
         if answer.proved_closeness:
-            return f"{proof} Proved closest: no other {count:,} come closer to the sample's values."
-        return f"{proof} Not proved closest: other {count:,} might come closer."
+            none = "feature comes" if count == 1 else f"{count:,} come"
+            return f"{proof} Proved closest: no other {none} closer to the sample's values."
+        others = "another feature" if count == 1 else f"other {count:,}"
+        return f"{proof} Not proved closest: {others} might come closer."
 
     def _numbers(self) -> str:
         objective, bound = self.answer.number("objective"), self.answer.number("bound")

@@ -79,6 +79,7 @@ def _question(explanations: Explanations, row: int) -> dict[str, Any]:
         "sample": raw_rows(one, one.values)[0],
         "single_precision": table.single_precision,
         "frame": hasattr(table.source, "to_native"),
+        "truth_values": table.all_truths,
         "classes": encode(prepared.classes),
         "weights": encode(prepared.weights),
         "margin": float(prepared.asked_margin),
