@@ -11,6 +11,7 @@ a second-order cone, which rows with the same factor (all K - 1 rows of a class)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import clarabel
 import numpy as np
@@ -80,7 +81,9 @@ class ConeProgram:
             answer = _Restricted(self, kept, slopes, values).solve(penalty)
             if len(kept) == len(self.all):
                 break
-            missing = np.setdiff1d(self.all, kept)
+            left_out = np.ones(self.local.dim, dtype=bool)
+            left_out[kept] = False
+            missing = self.all[left_out[self.all]]
             if answer.outcome == SOLVED:
                 reduced = np.abs(self._pull(answer, slopes))
                 missing = missing[reduced[missing] > 1 + 1e-6]
@@ -138,7 +141,7 @@ class _Restricted:
         if penalty is not None:
             cost[2 * f + n_cones :] = penalty
         solution = clarabel.DefaultSolver(
-            sparse.csc_matrix((len(cost), len(cost))), cost, A, b, cones, _settings(A.nnz)
+            _no_form(len(cost)), cost, A, b, cones, _settings(A.nnz)
         ).solve()
         status = str(solution.status)
         z, x = np.asarray(solution.z), np.asarray(solution.x)
@@ -255,6 +258,12 @@ def _columns(dense: FloatArray) -> sparse.csc_matrix:
     column, row = np.nonzero(across)
     starts = np.searchsorted(column, np.arange(len(across) + 1))
     return sparse.csc_matrix((across[column, row], row, starts), shape=dense.shape)
+
+
+@lru_cache(maxsize=64)
+def _no_form(n: int) -> sparse.csc_matrix:
+    """Return the quadratic part of a linear cost."""
+    return sparse.csc_matrix((n, n))
 
 
 def _settings(nonzeros: int) -> object:

@@ -34,6 +34,7 @@ class Corners:
             -1, len(pick[0]), len(pick[0])
         )
         self.forms *= np.outer(self.sign, self.sign)
+        self._slope_sizes, self._form_sizes = np.abs(self.slopes), np.abs(self.forms)
         opposite = (self.feature[:, None] == self.feature) & (self.sign[:, None] * self.sign < 0)
         self.opposite = np.nonzero(opposite)
 
@@ -42,11 +43,10 @@ class Corners:
         rows, nq = option.rows, len(self.forms)
         c, g = float(rows @ self.local.values), rows @ self.slopes
         size = float(rows @ np.abs(self.local.values))
-        Q = np.tensordot(rows[:nq], self.forms, axes=1) if nq else np.zeros((len(g), len(g)))
+        Q = _combined(rows[:nq], self.forms)
         g_size, Q_size = np.abs(g), np.abs(Q)
         if len(rows) > 1:
-            g_size = rows @ np.abs(self.slopes)
-            Q_size = np.tensordot(rows[:nq], np.abs(self.forms), axes=1)
+            g_size, Q_size = rows @ self._slope_sizes, _combined(rows[:nq], self._form_sizes)
         if option.bounded:
             caps, cuts = option.caps[self.which[:-1]], option.cuts[self.which[:-1]]
             used = np.flatnonzero(caps + cuts)
@@ -71,6 +71,12 @@ class Corners:
         s = np.zeros(self.local.dim)
         np.add.at(s, self.feature, t * self.sign * y)
         return s
+
+
+def _combined(multipliers: FloatArray, forms: FloatArray) -> FloatArray:
+    """Return ``sum_k multipliers_k forms_k``."""
+    size = forms.shape[1:]
+    return np.asarray((multipliers @ forms.reshape(len(forms), size[0] * size[1])).reshape(size))
 
 
 @dataclass(frozen=True, eq=False)
