@@ -99,7 +99,8 @@ def pertinent_positives(
     time_limit : float, optional
         Seconds for each sample of "strict", "exact" and "sufficient"; what is not proved by
         then comes as "feasible" with its bound. By default the search is limited by its size.
-        With ``exact=True`` seconds for each program, 30 by default.
+        With ``exact=True`` seconds of SCIP for each program, 30 by default; the fast methods
+        before it, and our own proof of a better point that it finds, take the time they need.
     gap : float, optional
         Relative gap at which the closeness of "exact" counts as optimal (default 1e-6), and at
         which ``exact=True`` may stop (default 1e-4).

@@ -33,7 +33,7 @@ class Options:
     gap : float
         Relative gap at which ``exact`` may stop.
     time_limit : float
-        Seconds that ``exact`` may take for each row.
+        Seconds that SCIP may take for each program, with ``exact``.
     unique : bool
         Decide whether the optimum is unique.
     """

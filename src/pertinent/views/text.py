@@ -191,7 +191,7 @@ def change(summary: Summary, length: str = "medium") -> str:
     if avoided:
         return f"{parts} What was enough above is left as it is."
     if avoided is False:
-        return f"{parts} It was not possible to leave all that was enough above as it is."
+        return f"{parts} No change was found that leaves all that was enough above as it is."
     return parts
 
 
