@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from pertinent.answers import Answers
 from pertinent.asked import Asked
 from pertinent.baselines import baseline_values, or_default
 from pertinent.batches import Progress, in_batches
+from pertinent.certificate import INFEASIBLE
 from pertinent.constraints import Constraints
 from pertinent.exact import (
     Effort,
@@ -249,7 +251,10 @@ class Explainer:
         if len(rows):
             free = NegativeQuestion(None if target is None else target[rows])
             again = nearest_contrast(self.prepared, table.take(rows), labels[rows], free)
+            none = np.flatnonzero(negative.status_code == INFEASIBLE)
+            why = tuple(part.among(none, len(table)) for part in negative.certificates)
             negative = overwritten(negative, rows, again)
+            negative = replace(negative, avoiding_certificates=why)
         return negative, avoided
 
 

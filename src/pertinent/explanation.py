@@ -188,6 +188,9 @@ class Negatives(Results):
         How many percent of the class's training points have a lower density than the point.
     blend : ndarray of object, shape (n,) or None
         With ``Plausibility(method="hull")``: the `Blend` that each point is.
+    avoiding_certificates : tuple of Certified
+        With ``overlap="avoid"``: why no change keeps off the positive's features, for the samples
+        of which that is proved.
     """
 
     changed: BoolArray
@@ -200,6 +203,7 @@ class Negatives(Results):
     density_threshold: FloatArray | None = None
     density_percentile: FloatArray | None = None
     blend: NDArray[np.object_] | None = None
+    avoiding_certificates: tuple[Certified, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if self.closeness is None:

@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
+from pertinent.certificate._records import encode
 from pertinent.demo import explain_applicants, train_credit_model
 from pertinent.lvq import GMLVQ
 
@@ -25,6 +26,36 @@ def test_linear_explanations_hold(iris):
         for explanation in explainer.explain(X[::15]):
             checked = pertinent.check(explanation.json(), model)
             assert checked.ok, checked
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LogisticRegression(max_iter=1000), GaussianNB(), DecisionTreeClassifier(max_depth=4)],
+    ids=lambda model: type(model).__name__,
+)
+def test_that_the_change_cannot_keep_off_what_was_enough_is_proved(model):
+    X, y = load_iris(return_X_y=True)
+    model = clone(model).fit(X, y)
+    ranges = {j: (X[:, j].min(), X[:, j].max()) for j in range(4)}
+    rules = pertinent.Constraints(bounds=ranges)
+    explainer = pertinent.Explainer(model, data=X, overlap="avoid", constraints=rules)
+    result = explainer.explain(X[::10], batch_size=4)
+    assert not result.avoided.all()
+    for explanation in result:
+        checked = pertinent.check(explanation.json(), model)
+        assert checked.ok, checked
+    # The proof is needed, and is about this sample's positive.
+    stored = json.loads(result[int(np.flatnonzero(~result.avoided)[0])].json())
+    claim = "no change keeps off what was enough"
+    nothing_kept = encode(np.zeros((1, 4), dtype=bool))
+    for part, name, forged, verdict in (
+        ("negative", "avoiding_certificates", [], "not re-checkable here"),
+        ("positive", "kept", nothing_kept, "refuted"),
+    ):
+        document = copy.deepcopy(stored)
+        document["proof"][part][name] = forged
+        findings = {f.claim: f.verdict for f in pertinent.check(document, model).findings}
+        assert findings[claim] == verdict
 
 
 @pytest.mark.parametrize("margin", [1e-6, 1e-3, 0.05])

@@ -7,16 +7,13 @@ from typing import Any
 
 from pertinent._typing import Foreign
 from pertinent.checking.findings import (
-    CHANGE,
-    ENOUGH,
     GIVEN,
-    REFUTED,
-    UNKNOWN,
     Checked,
     Finding,
     judged,
 )
 from pertinent.checking.negatives import negative_findings
+from pertinent.checking.overlap import overlap_findings
 from pertinent.checking.positives import positive_findings
 from pertinent.checking.rebuilding import asked_target, plausible_within, rebuild
 from pertinent.checking.shown import as_shown
@@ -90,20 +87,7 @@ def _findings(explanations: Explanations, document: dict[str, Any]) -> list[Find
         judged("the sample is predicted as said", same),
         *positive_findings(asked, positive, label, unsure),
         *negative_findings(asked, negative, label, target, untouched, unsure),
-        *_overlap(explanations),
+        *overlap_findings(explanations, label, target, unsure),
         as_shown(explanations, document),
         Finding("names, and where typical values and weights come from", GIVEN),
     ]
-
-
-def _overlap(explanations: Explanations) -> list[Finding]:
-    """Judge whether the change keeps off what was enough, if that was asked for."""
-    asked, avoided = explanations.asked, bool(explanations.avoided[0])
-    assert asked is not None
-    if asked.overlap == "allow":
-        return [] if not avoided else [Finding("both parts may share features", REFUTED)]
-    if avoided:
-        both = (explanations.positive.kept & explanations.negative.changed).any()
-        return [judged(f"{CHANGE} keeps off {ENOUGH}", not both)]
-    claim = f"no change keeps off {ENOUGH}"
-    return [Finding(claim, UNKNOWN, "the explanation holds no proof of it")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
 import narwhals as nw
@@ -183,7 +183,9 @@ def _results(
         if f.name in ELSEWHERE:
             values[f.name] = shared[f.name]
         elif f.name.endswith(CERTIFICATES):
-            values[f.name] = tuple(_certified(part, domain) for part in record[f.name])
+            # Older files lack those that there need not be any of.
+            parts = record[f.name] if f.default is MISSING else record.get(f.name, ())
+            values[f.name] = tuple(_certified(part, domain) for part in parts)
         elif f.name == "second":
             second = decode(record[f.name])
             values[f.name] = {} if second is None else {0: second}

@@ -1,0 +1,48 @@
+"""Whether the change keeps off what was enough, where that was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pertinent.checking.about import about_the_question
+from pertinent.checking.evidence import Evidence
+from pertinent.checking.findings import CHANGE, ENOUGH, REFUTED, UNKNOWN, Finding, judged
+from pertinent.explanation import Explanations
+from pertinent.recheck import recheck_negatives
+
+
+def overlap_findings(
+    explanations: Explanations, label: int, target: int | None, unsure: str
+) -> list[Finding]:
+    """Judge what is said of features that both parts share.
+
+    Parameters
+    ----------
+    explanations : Explanations
+        Of one sample.
+    label : int
+        Place of the class that the model predicts for the sample.
+    target : int or None
+        Place of the class asked for; None for any but the sample's own.
+    unsure : str
+        Why nothing can be proved here; "" if that is not so.
+    """
+    asked, avoided = explanations.asked, bool(explanations.avoided[0])
+    assert asked is not None
+    if asked.overlap == "allow":
+        return [] if not avoided else [Finding("both parts may share features", REFUTED)]
+    if avoided:
+        both = (explanations.positive.kept & explanations.negative.changed).any()
+        return [judged(f"{CHANGE} keeps off {ENOUGH}", not both)]
+    claim, kept = f"no change keeps off {ENOUGH}", explanations.positive.kept
+    keys = [("not", label) if target is None else ("is", target)]
+    negative, foreign = about_the_question(
+        CHANGE, asked, explanations.negative, keys, {"avoiding_certificates": "distance"}
+    )
+    why = negative.avoiding_certificates
+    if not why:
+        return [*foreign, Finding(claim, UNKNOWN, "the explanation holds no proof of it")]
+    bound = recheck_negatives(asked.prepared, replace(negative, certificates=why), kept)[0]
+    return [Evidence(why, bound, unsure).judge(claim, bound == np.inf)]
