@@ -119,17 +119,17 @@ class _Limits:
 
     def beside(self, region: Region) -> set[str]:
         """Return rules that between them keep every cell out, where each is a box they miss."""
-        missed = [
-            {(int(i), "high") for i in np.flatnonzero(cell.lower > self.upper)}
-            | {(int(i), "low") for i in np.flatnonzero(cell.upper < self.lower)}
-            for cell in region.cells
-        ]
-        if not all(missed):
-            return set()
+        missed: list[set[tuple[int, str]]] = []
+        for cell in region.cells:
+            above = {(int(i), "high") for i in np.flatnonzero(cell.lower > self.upper)}
+            below = {(int(i), "low") for i in np.flatnonzero(cell.upper < self.lower)}
+            if not above and not below:
+                return set()
+            missed.append(above | below)
         words: set[str] = set()
         while missed:
             # The limit that keeps most of the cells out comes first.
-            count = Counter(limit for limits in missed for limit in sorted(limits))
+            count = Counter(limit for limits in missed for limit in limits)
             most = max(sorted(count), key=lambda limit: count[limit])
             words |= self._words(*most)
             missed = [limits for limits in missed if most not in limits]

@@ -12,11 +12,11 @@ both ``t y_i - cap_i`` and ``t y_i (t y_i - cap_i)`` are at most 0 inside and ma
 
 M is copositive on a simplex if, after rows without a negative entry are deleted, it is positive
 definite; or if it is after a nonnegative matrix N was taken away, y'Ny being nonnegative (where
-``y_i y_{d+i} = 0``, N may have any sign). Several rows may be
-combined by multipliers that vary over a part instead: with ``p_k >= 0`` and z the weights of its
-corners, ``sum_k (p_k'z) (z'M_k z)`` is positive if its coefficients are, and then some row is.
-Otherwise an edge is split and both halves are looked at. The proof holds the splits, and for each
-part what closes it; here they are replayed with plain NumPy.
+``y_i y_{d+i} = 0``, N may have any sign). Several rows may be combined by multipliers that vary
+over a part instead: with ``p_k >= 0`` and z the weights of its corners, ``sum_k (p_k'z) (z'M_k z)``
+is positive if its coefficients are, and then some row is. Otherwise an edge is split and both
+halves are looked at. The proof holds the splits, and for each part what closes it; here they are
+replayed with plain NumPy.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from pertinent.checking.findings import (
     Finding,
     judged,
 )
-from pertinent.checking.negatives import negative_findings
+from pertinent.checking.negatives import asked_regions, negative_findings
 from pertinent.checking.overlap import overlap_findings
 from pertinent.checking.positives import positive_findings
 from pertinent.checking.rebuilding import asked_target, plausible_within, rebuild
@@ -87,7 +87,7 @@ def _findings(explanations: Explanations, document: dict[str, Any]) -> list[Find
         judged("the sample is predicted as said", same),
         *positive_findings(asked, positive, label, unsure),
         *negative_findings(asked, negative, label, target, untouched, unsure),
-        *overlap_findings(explanations, label, target, unsure),
+        *overlap_findings(explanations, asked_regions(label, target), unsure),
         as_shown(explanations, document),
         Finding("names, and where typical values and weights come from", GIVEN),
     ]

@@ -49,7 +49,7 @@ def negative_findings(
     if negative.norm != "l1":
         raise InputError(f"The stored norm {negative.norm!r} is not known.")
     prepared, table = asked.prepared, negative.table
-    keys = [("not", label) if target is None else ("is", target)]
+    keys = asked_regions(label, target)
     negative, foreign = about_the_question(
         CHANGE, asked, negative, keys, {"certificates": "distance"}
     )
@@ -62,6 +62,11 @@ def negative_findings(
         *_unique(prepared, negative, limits),
         *reason(CHANGE, asked, negative, table.values, limits),
     ]
+
+
+def asked_regions(label: int, target: int | None) -> list[tuple[str, int]]:
+    """Return what certificates may speak of: the target's region, or all but the label's."""
+    return [("not", label) if target is None else ("is", target)]
 
 
 def _target(negative: Negatives, label: int, target: int | None) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from pertinent.recheck import recheck_negatives
 
 
 def overlap_findings(
-    explanations: Explanations, label: int, target: int | None, unsure: str
+    explanations: Explanations, keys: Sequence[tuple[str, int]], unsure: str
 ) -> list[Finding]:
     """Judge what is said of features that both parts share.
 
@@ -22,10 +23,8 @@ def overlap_findings(
     ----------
     explanations : Explanations
         Of one sample.
-    label : int
-        Place of the class that the model predicts for the sample.
-    target : int or None
-        Place of the class asked for; None for any but the sample's own.
+    keys : sequence of tuple
+        The regions that the negative's certificates may speak of.
     unsure : str
         Why nothing can be proved here; "" if that is not so.
     """
@@ -37,10 +36,8 @@ def overlap_findings(
         both = (explanations.positive.kept & explanations.negative.changed).any()
         return [judged(f"{CHANGE} keeps off {ENOUGH}", not both)]
     claim, kept = f"no change keeps off {ENOUGH}", explanations.positive.kept
-    keys = [("not", label) if target is None else ("is", target)]
-    negative, foreign = about_the_question(
-        CHANGE, asked, explanations.negative, keys, {"avoiding_certificates": "distance"}
-    )
+    goals = {"avoiding_certificates": "distance"}
+    negative, foreign = about_the_question(CHANGE, asked, explanations.negative, keys, goals)
     why = negative.avoiding_certificates
     if not why:
         return [*foreign, Finding(claim, UNKNOWN, "the explanation holds no proof of it")]
