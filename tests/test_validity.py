@@ -18,11 +18,12 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("margin", [None, 1e-2])
 @pytest.mark.parametrize(("estimator", "name", "standardised"), CASES)
-def test_every_row_is_valid_and_proved(estimator, name, standardised):
+def test_every_row_is_valid_and_proved(estimator, name, standardised, margin):
     model, (X, _) = fitted(estimator, name, standardised), data(name, standardised)
     own = model.predict(X)
-    explainer = pertinent.Explainer(model, data=X, between=False)
+    explainer = pertinent.Explainer(model, data=X, between=False, margin=margin)
     result = explainer.explain(X)
     positive, negative = result.positive, result.negative
 
