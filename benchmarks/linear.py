@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pertinent
 from benchmarks.bars import Bar, no_collecting, print_bars, seconds_per_row
-from pertinent.regions import Cell
+from pertinent.geometry.region import Cell
 
 MARGIN = 1e-9
 

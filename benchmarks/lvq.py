@@ -19,7 +19,7 @@ import pertinent
 from benchmarks.bars import Bar, print_bars, seconds_per_row
 from benchmarks.linear import cvxpy_projection, excess
 from pertinent.lvq import GLVQ
-from pertinent.projection import project
+from pertinent.solvers import project
 
 BARS = {5: 500.0, 20: 1000.0, 50: 2000.0}
 TARGET = 3

@@ -22,9 +22,9 @@ import numpy as np
 import pertinent
 from benchmarks.bars import Bar, print_bars, seconds_per_row
 from experiments.digits_figure import Setting, log_densities, positives, setting
-from pertinent.features import Features
-from pertinent.projection.ellipsoid import ball_of
-from pertinent.regions import Cell
+from pertinent.geometry.region import Cell
+from pertinent.solvers.curved.interior.ellipsoid import ball_of
+from pertinent.tables.features import Features
 
 SLOW_ROWS = 12
 BAR = 6.0

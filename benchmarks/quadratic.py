@@ -26,9 +26,9 @@ from sklearn.preprocessing import StandardScaler
 
 import pertinent
 from benchmarks.bars import Bar, no_collecting, print_bars
-from pertinent.projection.global_scip import solve_scip
-from pertinent.projection.problem import Task
-from pertinent.projection.shifted import shift
+from pertinent.solvers.curved.shifted import shift
+from pertinent.solvers.problem import Task
+from pertinent.solvers.scip.continuous import solve_scip
 
 EPSILON = 1e-6  # the paper's strictness, in units of the score
 

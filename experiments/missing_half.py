@@ -32,8 +32,8 @@ import numpy as np
 
 import pertinent
 from experiments.protocol import Fold, folds
-from pertinent.projection import Projections, project
-from pertinent.regions import Cell, Quadratic, Region
+from pertinent.geometry.region import Cell, Quadratic, Region
+from pertinent.solvers import Projections, project
 
 #: The published code knows two classes only.
 DATA = ("iris", "house prices", "breast cancer", "wine")

@@ -6,9 +6,9 @@ import json
 import numpy as np
 
 import pertinent
-from pertinent.certificate._records import decode
 from pertinent.checking.rebuilding import rebuild
-from pertinent.views.summary import summarize
+from pertinent.proofs.records import decode
+from pertinent.summary.summary import summarize
 
 
 def tampered(stored, path, value):

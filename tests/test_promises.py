@@ -25,9 +25,9 @@ from sklearn.svm import LinearSVC
 
 import pertinent
 from pertinent import Constraints
-from pertinent.features import Features
-from pertinent.projection import project
-from pertinent.rulecheck import broken_rules
+from pertinent.rules.obeyed import broken_rules
+from pertinent.solvers import project
+from pertinent.tables.features import Features
 
 SCALERS = [
     StandardScaler, MinMaxScaler, RobustScaler, lambda: "passthrough",

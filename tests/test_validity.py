@@ -7,7 +7,7 @@ import pytest
 from linear_models import ESTIMATORS, LOADERS, data, fitted, supported
 
 import pertinent
-from pertinent.recheck import recheck_negatives, recheck_positives
+from pertinent.setting.recheck import recheck_negatives, recheck_positives
 
 CASES = [
     pytest.param(estimator, name, standardised, id=f"{estimator}-{name}-{kind}")

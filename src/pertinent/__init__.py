@@ -1,17 +1,27 @@
-"""Contrastive explanations of classifiers: valid or absent, proved, in raw units, fast."""
+"""Contrastive explanations of classifiers: valid or absent, proved, in raw units, fast.
 
-from pertinent.checking import check
-from pertinent.constraints import Constraints
-from pertinent.explainer import Explainer
-from pertinent.explanation import Explanations, Negatives, Positives
-from pertinent.models import decision_region, register_model, supported_models
-from pertinent.models.transforms import register_transform
-from pertinent.plausibility import Blend, Plausibility, PlausibilityWarning
-from pertinent.projection import Options
-from pertinent.questions import pertinent_negatives, pertinent_positives
-from pertinent.views.single import Explanation
-from pertinent.views.stored import json_schema
-from pertinent.views.words import Wording
+Names are imported when they are first asked for, so that checking a stored explanation loads no
+solver.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pertinent import _moved
+
+if TYPE_CHECKING:
+    from pertinent.api.explainer import Explainer
+    from pertinent.api.explanation import Explanation
+    from pertinent.api.functions import pertinent_negatives, pertinent_positives
+    from pertinent.checking import check
+    from pertinent.density import Blend, Plausibility, PlausibilityWarning
+    from pertinent.models import decision_region, register_model, supported_models
+    from pertinent.models.steps.walk import register_transform
+    from pertinent.rules.constraints import Constraints
+    from pertinent.setting.results import Explanations, Negatives, Positives
+    from pertinent.solvers import Options
+    from pertinent.summary.stored import json_schema
+    from pertinent.summary.words import Wording
 
 __version__ = "0.1.0"
 
@@ -36,3 +46,41 @@ __all__ = [
     "register_transform",
     "supported_models",
 ]
+
+_HOME = {
+    "Blend": "density",
+    "Constraints": "rules.constraints",
+    "Explainer": "api.explainer",
+    "Explanation": "api.explanation",
+    "Explanations": "setting.results",
+    "Negatives": "setting.results",
+    "Options": "solvers",
+    "Plausibility": "density",
+    "PlausibilityWarning": "density",
+    "Positives": "setting.results",
+    "Wording": "summary.words",
+    "check": "checking",
+    "decision_region": "models",
+    "json_schema": "summary.stored",
+    "pertinent_negatives": "api.functions",
+    "pertinent_positives": "api.functions",
+    "register_model": "models",
+    "register_transform": "models.steps.walk",
+    "supported_models": "models",
+}
+
+_moved.install()
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
+    if name in _moved.MODULES:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._typing import Foreign
-from pertinent.constraints import Constraints
+from pertinent.api.explainer import Explainer
 from pertinent.datasets import load_credit
-from pertinent.explainer import Explainer
-from pertinent.explanation import Explanations
-from pertinent.views.words import Wording
+from pertinent.geometry.arrays import Foreign
+from pertinent.rules.constraints import Constraints
+from pertinent.setting.results import Explanations
+from pertinent.summary.words import Wording
 
 #: Applicants to learn from; the others are explained.
 LEARN = 3000

@@ -16,11 +16,11 @@ import numpy as np
 from sklearn.base import clone
 
 import pertinent
-from pertinent._typing import FloatArray, Foreign
 from pertinent.exceptions import PertinentError
-from pertinent.explanation import Negatives, Positives
+from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.models import decision_region, model_classes
-from pertinent.recheck import recheck_negatives, recheck_positives
+from pertinent.setting.recheck import recheck_negatives, recheck_positives
+from pertinent.setting.results import Negatives, Positives
 
 Check = Callable[[Foreign, FloatArray], None]
 

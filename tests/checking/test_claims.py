@@ -14,9 +14,9 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
-from pertinent.certificate._records import encode
 from pertinent.demo import explain_applicants, train_credit_model
 from pertinent.lvq import GMLVQ
+from pertinent.proofs.records import encode
 
 
 def test_linear_explanations_hold(iris):

@@ -21,7 +21,7 @@ from sklearn.preprocessing import (
 
 import pertinent
 from pertinent.exceptions import UnsupportedModelError
-from pertinent.features import Features
+from pertinent.tables.features import Features
 
 needs_max_abs_clip = pytest.mark.skipif(
     "clip" not in signature(MaxAbsScaler).parameters, reason="this MaxAbsScaler has no clip"

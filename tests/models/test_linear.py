@@ -265,7 +265,7 @@ def test_a_registered_function_must_return_a_region(rng):
     pertinent.register_model(f"{Wordy.__module__}.Wordy")(lambda model, label, margin: "a region")
     model, X = Wordy([1.0, -2.0], 0.3), rng.normal(size=(4, 2))
     for ask in (pertinent.pertinent_negatives, lambda m, _: pertinent.decision_region(m, "refuse")):
-        with pytest.raises(InputError, match="Wordy must return a pertinent.regions.Region. It"):
+        with pytest.raises(InputError, match="Wordy must return a pertinent.geometry.*Region. It"):
             ask(model, X)
 
 

@@ -34,8 +34,8 @@ from sklearn.svm import LinearSVC
 
 import pertinent
 from pertinent.exceptions import InputError, UnsupportedModelError
-from pertinent.features import Features
-from pertinent.regions import AffineMap
+from pertinent.geometry.region import AffineMap
+from pertinent.tables.features import Features
 from tests.models.pipeline_cases import data, fitted, small
 
 
@@ -109,7 +109,7 @@ def test_ensembles_of_calibrated_models_are_refused():
 
 def test_scalers_stay_diagonal():
     region = pertinent.decision_region(pipeline(StandardScaler(), MinMaxScaler()), "barolo")
-    from pertinent.models.pipeline import columns_of
+    from pertinent.models.steps.pipeline import columns_of
 
     assert columns_of(pipeline(StandardScaler(), MinMaxScaler())).map.is_diagonal
     assert region.dim == 13

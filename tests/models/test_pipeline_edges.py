@@ -22,7 +22,7 @@ from sklearn.preprocessing import (
 
 import pertinent
 from pertinent.exceptions import InputError, PertinentError
-from pertinent.regions import AffineMap
+from pertinent.geometry.region import AffineMap
 
 
 @pytest.mark.parametrize("imputer", [SimpleImputer(missing_values=0), KNNImputer(missing_values=0)])

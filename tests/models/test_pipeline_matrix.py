@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import pertinent
-from pertinent.features import Features
-from pertinent.rulecheck import broken_rules
+from pertinent.rules.obeyed import broken_rules
+from pertinent.tables.features import Features
 from tests.models.pipeline_cases import CASES, fitted
 
 

@@ -15,7 +15,7 @@ import pertinent
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.lvq import GLVQ, GMLVQ
 from pertinent.models.prototype import nearest_region
-from pertinent.projection import project
+from pertinent.solvers import project
 from pertinent.testing import check_region_agrees_with_predict, parametrize_with_region_checks
 
 CASES = [(fitted(estimator, "iris"), data("iris")[0]) for estimator in (*ESTIMATORS, "lgmlvq_1")]

@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 import pertinent
-from pertinent._parallel import WINDOW, in_parallel
-from pertinent._threads import one_thread
+from pertinent.answering.parallel import WINDOW, in_parallel
+from pertinent.answering.threads import one_thread
 from pertinent.lvq import LGMLVQ
 
 
@@ -52,13 +52,13 @@ def test_joblib_decides_where_batches_run(explainer, samples, backend):
 
 def test_parallel_config_is_seen(explainer, samples, monkeypatch):
     used = []
-    inner = pertinent._parallel.Parallel
+    inner = pertinent.answering.parallel.Parallel
 
     def parallel(**settings):
         used.append(inner(**settings))
         return used[-1]
 
-    monkeypatch.setattr(pertinent._parallel, "Parallel", parallel)
+    monkeypatch.setattr(pertinent.answering.parallel, "Parallel", parallel)
     explainer.explain(samples, batch_size=50)
     assert not used
     with joblib.parallel_config(backend="threading", n_jobs=3):
@@ -67,7 +67,7 @@ def test_parallel_config_is_seen(explainer, samples, monkeypatch):
 
 
 def test_certificates_of_batches_prove_the_whole(explainer, samples):
-    from pertinent.recheck import recheck_negatives, recheck_positives
+    from pertinent.setting.recheck import recheck_negatives, recheck_positives
 
     result = explainer.explain(samples, batch_size=16)
     bound = recheck_negatives(explainer.prepared, result.negative)

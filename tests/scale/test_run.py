@@ -16,9 +16,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from pertinent.api.explainer import Explainer
 from pertinent.exceptions import InputError
-from pertinent.explainer import Explainer
-from pertinent.model_files import load_model
+from pertinent.models.files import load_model
 from pertinent.scale import Job, explain_batches, run
 from pertinent.scale.files import sha256, sole_use
 

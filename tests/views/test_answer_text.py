@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import pertinent
-from pertinent.certificate import FEASIBLE
+from pertinent.proofs import FEASIBLE
 from pertinent.views.answer_text import answer_text
 from pertinent.views.text import LENGTHS
 

@@ -8,9 +8,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import pertinent
+from pertinent.summary.rule_words import called_by, renamed, rule_lines
 from pertinent.views.population import summarize_population
 from pertinent.views.report import report_html
-from pertinent.views.rule_words import called_by, renamed, rule_lines
 
 NAMES = ("time_left", "amount", "records")
 WORDING = pertinent.Wording(

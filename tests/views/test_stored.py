@@ -6,8 +6,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import pertinent
-from pertinent.certificate._records import decode, encode
 from pertinent.exceptions import InputError
+from pertinent.proofs.records import decode, encode
 
 
 def test_schema_is_a_schema():

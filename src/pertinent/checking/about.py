@@ -8,21 +8,21 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pertinent._typing import FloatArray, IntArray
-from pertinent.answers import Certified
-from pertinent.asked import Asked
-from pertinent.certificate._cardinality import StrictProofs
-from pertinent.certificate._fewest import FewestProofs
-from pertinent.certificate._hull import HullProofs
-from pertinent.certificate._proofs import Block, NoProofs
-from pertinent.certificate._records import UnknownProofs
-from pertinent.certificate._sufficient import RivalSetProofs, SufficientProofs
+from pertinent.answering.prepared import Prepared
 from pertinent.checking.findings import REFUTED, Finding
-from pertinent.exact.strict import owner_of
-from pertinent.explanation import Negatives, Positives
-from pertinent.plausibility.hull import Hulls
-from pertinent.positive import PositiveQuestion
-from pertinent.prepared import Prepared
+from pertinent.density.hull import Hulls
+from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.proofs.core import Block, NoProofs
+from pertinent.proofs.hull import HullProofs
+from pertinent.proofs.records import UnknownProofs
+from pertinent.proofs.supports.cardinality import StrictProofs
+from pertinent.proofs.supports.fewest import FewestProofs
+from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
+from pertinent.questions.positive import PositiveQuestion
+from pertinent.questions.strict import owner_of
+from pertinent.setting.answers import Certified
+from pertinent.setting.asked import Asked
+from pertinent.setting.results import Negatives, Positives
 
 R = TypeVar("R", Positives, Negatives)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pertinent._typing import Foreign
+from pertinent.api.explanation import Explanation
 from pertinent.checking.findings import (
     GIVEN,
     Checked,
@@ -18,9 +18,9 @@ from pertinent.checking.positives import positive_findings
 from pertinent.checking.rebuilding import asked_target, plausible_within, rebuild
 from pertinent.checking.shown import as_shown
 from pertinent.exceptions import InputError, PertinentError
-from pertinent.explanation import Explanations
-from pertinent.views.single import Explanation
-from pertinent.views.stored import read_document, require_document
+from pertinent.geometry.arrays import Foreign
+from pertinent.setting.results import Explanations
+from pertinent.summary.stored import read_document, require_document
 
 
 def check(explanation: Explanation | dict[str, Any] | str | Path, model: Foreign) -> Checked:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent.asked import Asked
+from pertinent.answering.prepared import Prepared
 from pertinent.checking.findings import CHANGE, ENOUGH, Finding, judged
-from pertinent.explanation import Negatives, Positives, Results
-from pertinent.plausibility.judge import measure
-from pertinent.prepared import Prepared
+from pertinent.density.measure import measure
+from pertinent.setting.asked import Asked
+from pertinent.setting.results import Negatives, Positives, Results
 
 
 def positive_details(asked: Asked, positive: Positives) -> Finding:

@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._typing import FloatArray
-from pertinent.answers import Certified
-from pertinent.certificate import INFEASIBLE, OPTIMAL
-from pertinent.certificate._check import (
+from pertinent.answering.prepared import Prepared
+from pertinent.checking.findings import HOLDS, REFUTED, UNKNOWN, Finding, judged
+from pertinent.checking.rebuilding import domain_of
+from pertinent.geometry.arrays import FloatArray
+from pertinent.proofs import INFEASIBLE, OPTIMAL
+from pertinent.proofs.records import unknown_kinds
+from pertinent.proofs.verdict import (
     GAP_CONVEX,
     GAP_NONCONVEX,
     is_closed,
     rounding_unit,
 )
-from pertinent.certificate._records import unknown_kinds
-from pertinent.checking.findings import HOLDS, REFUTED, UNKNOWN, Finding, judged
-from pertinent.checking.rebuilding import domain_of
-from pertinent.explanation import Negatives, Results
-from pertinent.prepared import Prepared
-from pertinent.projection.problem import distance
+from pertinent.setting.answers import Certified
+from pertinent.setting.results import Negatives, Results
+from pertinent.solvers.problem import distance
 
 
 @dataclass(frozen=True, eq=False)

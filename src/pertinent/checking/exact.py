@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent._typing import BoolArray
-from pertinent.asked import Asked
-from pertinent.certificate import INFEASIBLE, OPTIMAL
-from pertinent.certificate._check import GAP_CONVEX
 from pertinent.checking.details import positive_details
 from pertinent.checking.evidence import Evidence, claimed_bounds
 from pertinent.checking.findings import ENOUGH, HOLDS, UNKNOWN, Finding, judged
 from pertinent.checking.unique import unique
-from pertinent.exact.proving import search_gap
-from pertinent.exact.question import ExactQuestion
-from pertinent.exact.recheck import recheck_exact_positives
-from pertinent.exact.sufficient import holds_whatever, sufficient_limits
-from pertinent.explanation import Positives
-from pertinent.projection.problem import distance
+from pertinent.geometry.arrays import BoolArray
+from pertinent.proofs import INFEASIBLE, OPTIMAL
+from pertinent.proofs.verdict import GAP_CONVEX
+from pertinent.questions.effort import ExactQuestion
+from pertinent.questions.sufficient.sufficient import holds_whatever, sufficient_limits
+from pertinent.questions.supports.proving import search_gap
+from pertinent.setting.asked import Asked
+from pertinent.setting.recheck_exact import recheck_exact_positives
+from pertinent.setting.results import Positives
+from pertinent.solvers.problem import distance
 
 
 def exact_proofs(asked: Asked, positive: Positives, unsure: str) -> list[Finding]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pertinent._typing import BoolArray, FloatArray, Limits
-from pertinent.asked import Asked
-from pertinent.certificate import FAILED
+from pertinent.answering.prepared import Prepared
 from pertinent.checking.about import about_the_question
 from pertinent.checking.details import negative_details
 from pertinent.checking.evidence import Evidence, claimed_bounds, proved, unit_of
@@ -14,12 +12,14 @@ from pertinent.checking.reasons import reason
 from pertinent.checking.rebuilding import domain_of
 from pertinent.checking.unique import as_good, is_only_one, unique
 from pertinent.exceptions import InputError
-from pertinent.explanation import Negatives
-from pertinent.negative import negative_limits
-from pertinent.prepared import Prepared
-from pertinent.projection.problem import distance
-from pertinent.recheck import recheck_negatives
-from pertinent.views.rounding import passes, rules_broken
+from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
+from pertinent.proofs import FAILED
+from pertinent.questions.negative import negative_limits
+from pertinent.setting.asked import Asked
+from pertinent.setting.recheck import recheck_negatives
+from pertinent.setting.results import Negatives
+from pertinent.solvers.problem import distance
+from pertinent.summary.rounding import passes, rules_broken
 
 
 def negative_findings(

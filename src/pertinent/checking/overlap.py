@@ -10,8 +10,8 @@ import numpy as np
 from pertinent.checking.about import about_the_question
 from pertinent.checking.evidence import Evidence
 from pertinent.checking.findings import CHANGE, ENOUGH, REFUTED, UNKNOWN, Finding, judged
-from pertinent.explanation import Explanations
-from pertinent.recheck import recheck_negatives
+from pertinent.setting.recheck import recheck_negatives
+from pertinent.setting.results import Explanations
 
 
 def overlap_findings(

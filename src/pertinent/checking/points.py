@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent._typing import FloatArray, Limits
+from pertinent.answering.prepared import Prepared
 from pertinent.checking.findings import Finding, judged
-from pertinent.explanation import Negatives, Positives, Results
-from pertinent.plausibility.judge import is_plausible
-from pertinent.prepared import Prepared
-from pertinent.views.rounding import passes, rules_broken
+from pertinent.density.measure import is_plausible
+from pertinent.geometry.arrays import FloatArray, Limits
+from pertinent.setting.results import Negatives, Positives, Results
+from pertinent.summary.rounding import passes, rules_broken
 
 
 def valid(

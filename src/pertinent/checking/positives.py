@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pertinent.asked import Asked
 from pertinent.checking.about import about_the_question
 from pertinent.checking.exact import exact_proofs
 from pertinent.checking.findings import ENOUGH, Finding
@@ -10,8 +9,9 @@ from pertinent.checking.points import valid
 from pertinent.checking.reasons import reason
 from pertinent.checking.two_phase import two_phase_proofs
 from pertinent.exceptions import InputError
-from pertinent.explanation import Positives
-from pertinent.positive import positive_limits
+from pertinent.questions.positive import positive_limits
+from pertinent.setting.asked import Asked
+from pertinent.setting.results import Positives
 
 #: What the certificates of each method bound, by their field.
 METHODS = {

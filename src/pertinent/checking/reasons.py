@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent._typing import FloatArray, Limits
-from pertinent.asked import Asked
-from pertinent.certificate import FAILED
-from pertinent.certificate._records import unknown_kinds
+from pertinent.answering.proposing import why_none
 from pertinent.checking.findings import GIVEN, UNKNOWN, Finding, judged
-from pertinent.explanation import Positives, Results
-from pertinent.plausibility.hull import Hulls
-from pertinent.proposing import why_none
+from pertinent.density.hull import Hulls
+from pertinent.geometry.arrays import FloatArray, Limits
+from pertinent.proofs import FAILED
+from pertinent.proofs.records import unknown_kinds
+from pertinent.setting.asked import Asked
+from pertinent.setting.results import Positives, Results
 
 
 def reason(

@@ -8,24 +8,24 @@ from typing import Any, TypeVar
 import narwhals as nw
 import numpy as np
 
-from pertinent._typing import FloatArray, Foreign
-from pertinent.answers import Certified
-from pertinent.asked import Asked
-from pertinent.certificate._records import decode, with_domain
-from pertinent.constraints import Constraints
-from pertinent.domains import Domain
-from pertinent.exact.question import ExactQuestion
+from pertinent.answering.prepared import Prepared
+from pertinent.density.hull import Hulls
+from pertinent.density.mixture import Densities
 from pertinent.exceptions import InputError
-from pertinent.explanation import Explanations, Negatives, Positives
-from pertinent.features import Features
-from pertinent.plausibility.hull import Hulls
-from pertinent.plausibility.mixture import Densities
-from pertinent.positive import PositiveQuestion
-from pertinent.prepared import Prepared
-from pertinent.tables import Table
+from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.geometry.domain import Domain
+from pertinent.proofs.records import decode, with_domain
+from pertinent.questions.effort import ExactQuestion
+from pertinent.questions.positive import PositiveQuestion
+from pertinent.rules.constraints import Constraints
+from pertinent.setting.answers import Certified
+from pertinent.setting.asked import Asked
+from pertinent.setting.results import Explanations, Negatives, Positives
+from pertinent.summary.stored import CERTIFICATES, ELSEWHERE
+from pertinent.summary.words import Wording
+from pertinent.tables.features import Features
+from pertinent.tables.table import Table
 from pertinent.views.frame import installed_backend
-from pertinent.views.stored import CERTIFICATES, ELSEWHERE
-from pertinent.views.words import Wording
 
 R = TypeVar("R", Positives, Negatives)
 

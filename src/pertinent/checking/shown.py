@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.certificate._records import decode
 from pertinent.checking.findings import Finding, judged
-from pertinent.explanation import Explanations
-from pertinent.views.summary import summarize
+from pertinent.proofs.records import decode
+from pertinent.setting.results import Explanations
+from pertinent.summary.summary import summarize
 
 
 def as_shown(explanations: Explanations, document: dict[str, Any]) -> Finding:

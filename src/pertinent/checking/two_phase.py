@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent._typing import FloatArray
-from pertinent.asked import Asked
-from pertinent.certificate import OPTIMAL
 from pertinent.checking.details import positive_details
 from pertinent.checking.evidence import Evidence, claimed_bounds, meets, proved, unit_of
 from pertinent.checking.findings import ENOUGH, Finding, judged
 from pertinent.checking.rebuilding import domain_of
 from pertinent.checking.unique import as_good, is_only_one, unique
-from pertinent.explanation import Positives
-from pertinent.positive import held_limits, positive_limits, turned_off
-from pertinent.projection.problem import distance
-from pertinent.recheck import recheck_positives
-from pertinent.views.rounding import passes, rules_broken
+from pertinent.geometry.arrays import FloatArray
+from pertinent.proofs import OPTIMAL
+from pertinent.questions.positive import held_limits, positive_limits, turned_off
+from pertinent.setting.asked import Asked
+from pertinent.setting.recheck import recheck_positives
+from pertinent.setting.results import Positives
+from pertinent.solvers.problem import distance
+from pertinent.summary.rounding import passes, rules_broken
 
 
 def two_phase_proofs(asked: Asked, positive: Positives, unsure: str) -> list[Finding]:

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from pertinent._typing import FloatArray, Limits
-from pertinent.answers import Certified
-from pertinent.certificate import OPTIMAL, Certificate, LinearProofs
-from pertinent.certificate._check import GAP_CONVEX, is_closed
-from pertinent.certificate._proofs import WHOLE, Block
-from pertinent.certificate._records import UnknownProofs
-from pertinent.certificate._unique import leaves_one_point
+from pertinent.answering.prepared import Prepared
 from pertinent.checking.findings import HOLDS, REFUTED, UNKNOWN, Finding
-from pertinent.explanation import Results
-from pertinent.prepared import Prepared
-from pertinent.projection.problem import distance
-from pertinent.regions import Region
+from pertinent.geometry.arrays import FloatArray, Limits
+from pertinent.geometry.region import Region
+from pertinent.proofs import OPTIMAL, Certificate, LinearProofs
+from pertinent.proofs.core import WHOLE, Block
+from pertinent.proofs.records import UnknownProofs
+from pertinent.proofs.unique import leaves_one_point
+from pertinent.proofs.verdict import GAP_CONVEX, is_closed
+from pertinent.setting.answers import Certified
+from pertinent.setting.results import Results
+from pertinent.solvers.problem import distance
 
 #: Bounds and costs are sums of many terms: what is closer than this, relatively, is the same.
 ROUNDED = 1e-12

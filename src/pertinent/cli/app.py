@@ -17,8 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from pertinent import cli
-from pertinent._typing import Foreign
-from pertinent.certificate import FAILED
+from pertinent.api.explainer import Explainer
 from pertinent.checking import GIVEN, HOLDS, REFUTED, UNKNOWN, check
 from pertinent.cli.files import (
     constraints_of,
@@ -28,11 +27,12 @@ from pertinent.cli.files import (
     read_table,
 )
 from pertinent.exceptions import InputError, PertinentError
-from pertinent.explainer import Explainer
-from pertinent.explanation import Explanations
-from pertinent.model_files import load_model
+from pertinent.geometry.arrays import Foreign
 from pertinent.models import supported_models
-from pertinent.views.stored import require_document, to_json
+from pertinent.models.files import load_model
+from pertinent.proofs import FAILED
+from pertinent.setting.results import Explanations
+from pertinent.summary.stored import require_document, to_json
 
 app = typer.Typer(
     name="pertinent",

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pertinent._typing import Foreign
-from pertinent.constraints import Constraints
 from pertinent.exceptions import InputError, MissingExtraError
+from pertinent.geometry.arrays import Foreign
+from pertinent.rules.constraints import Constraints
 
 READERS = {".csv": "csv", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
 

@@ -9,6 +9,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from pertinent import cli
+from pertinent.api.explainer import Explainer
 from pertinent.cli.app import (
     Bound,
     Decrease,
@@ -27,8 +28,7 @@ from pertinent.cli.app import (
     out,
 )
 from pertinent.cli.files import constraints_of, model_columns, parse_label, read_table
-from pertinent.explainer import Explainer
-from pertinent.model_files import load_model
+from pertinent.models.files import load_model
 from pertinent.scale.files import sha256
 from pertinent.scale.run import BATCH_ROWS, Finished, Job
 from pertinent.scale.run import run as run_job

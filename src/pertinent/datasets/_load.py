@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent._typing import BoolArray, FloatArray
 from pertinent.exceptions import InputError, MissingExtraError
+from pertinent.geometry.arrays import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pertinent._typing import FloatArray, IntArray
+from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.lvq._checks import is_integer, is_real
 from pertinent.lvq._cost import CHUNK_BYTES, GLVQCost, Layout
 from pertinent.lvq._init import (

@@ -31,7 +31,7 @@ import numpy as np
 from scipy.linalg import get_blas_funcs
 from scipy.special import expit
 
-from pertinent._typing import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 
 # The ε of the cost, in units of the total variance of the training data.
 DEGENERACY = 1e-9

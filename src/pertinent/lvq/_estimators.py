@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pertinent._typing import FloatArray, IntArray
+from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.lvq._base import MatrixPrototypeClassifier, PrototypeClassifier, metric_diagonals
 from pertinent.lvq._cost import Layout
 

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_array
 from sklearn.utils.extmath import randomized_svd
 
-from pertinent._typing import FloatArray, IntArray
+from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.lvq._checks import is_integer
 
 INITS = ("kmeans", "mean", "random")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pertinent._typing import FloatArray
+from pertinent.geometry.arrays import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from pertinent._typing import FloatArray
+from pertinent.geometry.arrays import FloatArray
 from pertinent.lvq._cost import GLVQCost, is_large
 
 # Squares of larger or smaller numbers leave the range of float64.

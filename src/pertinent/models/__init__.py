@@ -5,7 +5,6 @@ from pertinent.models import (
     linear,
     neighbours,
     one_vs_rest,
-    pipeline,
     prototype,
     quadratic,
     svc,
@@ -18,6 +17,7 @@ from pertinent.models.registry import (
     register_model,
     supported_models,
 )
+from pertinent.models.steps import pipeline
 
 __all__ = [
     "calibrated",

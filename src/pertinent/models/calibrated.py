@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pertinent._typing import Foreign
 from pertinent.exceptions import UnsupportedModelError
+from pertinent.geometry.arrays import Foreign
+from pertinent.geometry.region import Region
 from pertinent.models.linear import coefficients, linear_region
-from pertinent.models.pipeline import columns_of, final_step, inside, pull_back
 from pertinent.models.registry import model_classes, register_model
-from pertinent.regions import Region
+from pertinent.models.steps.pipeline import columns_of, final_step, inside, pull_back
 
 CALIBRATED = "sklearn.calibration.CalibratedClassifierCV"
 

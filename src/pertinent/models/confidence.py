@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._numbers import is_number
-from pertinent._typing import Foreign
 from pertinent.exceptions import InputError, UnsupportedModelError
+from pertinent.geometry.arrays import Foreign
+from pertinent.geometry.region import Cell, Exponential, Region
 from pertinent.models.calibrated import log_odds_factor
-from pertinent.models.pipeline import (
+from pertinent.models.registry import RegionOf, _names, decision_region, model_classes
+from pertinent.models.steps.pipeline import (
     columns_of,
     final_step,
     inside,
@@ -24,8 +25,7 @@ from pertinent.models.pipeline import (
     pull_back,
     unwrap,
 )
-from pertinent.models.registry import RegionOf, _names, decision_region, model_classes
-from pertinent.regions import Cell, Exponential, Region
+from pertinent.tables.numbers import is_number
 
 #: Models whose rows ``score_k - score_t`` are exactly the logarithms of odds.
 SOFTMAX = (

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._typing import FloatArray, Foreign
 from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.geometry.region import Cell, Region
 from pertinent.models.registry import (
     class_index,
     model_classes,
     register_model,
     registered_function,
 )
-from pertinent.regions import Cell, Region
 
 
 def linear_region(

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._typing import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.exceptions import UnsupportedModelError
+from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
+from pertinent.geometry.region import Region
 from pertinent.models.prototype import nearest_region
 from pertinent.models.registry import class_index, register_model
-from pertinent.regions import Region
 
 
 @register_model("sklearn.neighbors.KNeighborsClassifier", subclasses=False)

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._typing import FloatArray, Foreign
 from pertinent.exceptions import InputError, UnsupportedModelError
+from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.geometry.region import Region
 from pertinent.models.calibrated import log_odds_factor
 from pertinent.models.linear import coefficients, linear_region
-from pertinent.models.pipeline import ONE_VS_REST, columns_of, final_step, inside, unwrap
 from pertinent.models.registry import model_classes, register_model
-from pertinent.regions import Region
+from pertinent.models.steps.pipeline import ONE_VS_REST, columns_of, final_step, inside, unwrap
 
 
 @register_model(ONE_VS_REST)

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._typing import BoolArray, FloatArray, Foreign
 from pertinent.exceptions import UnsupportedModelError
+from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
+from pertinent.geometry.region import Region
+from pertinent.geometry.winners import MetricRegion, Scores, WinnerRegion
 from pertinent.models.registry import class_index, model_classes, register_model
-from pertinent.regions import Region
-from pertinent.winners import MetricRegion, Scores, WinnerRegion
 
 #: The smallest margin of models that compute in single precision, whatever they are given.
 SINGLE = 1e-6

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._typing import FloatArray, Foreign
 from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.geometry.region import Cell, Quadratic, Region
 from pertinent.models.registry import class_index, register_model
-from pertinent.regions import Cell, Quadratic, Region
 
 #: Entries (or eigenvalues) of a matrix below this share of its parts are rounding.
 ROUNDING = 1e-13

@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from pertinent._typing import Foreign
 from pertinent.exceptions import InputError, UnsupportedModelError, unknown_name
-from pertinent.regions import Region
+from pertinent.geometry.arrays import Foreign
+from pertinent.geometry.region import Region
 
 #: ``(model, label, margin) -> Region``
 RegionOf = Callable[[Foreign, Any, float], Region]
@@ -138,7 +138,7 @@ def _checked_region(region_of: RegionOf, model: Foreign, label: Any, margin: flo
     if not isinstance(region, Region):
         raise InputError(
             f"The function registered for {type(model).__name__} must return a "
-            f"pertinent.regions.Region. "
+            f"pertinent.geometry.region.Region. "
             f"It returned {region!r:.60} for the label {label!r}."
         )
     return region

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._typing import FloatArray, Foreign
 from pertinent.exceptions import UnsupportedModelError
+from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.geometry.region import Quadratic, Region
 from pertinent.models.linear import coefficients, linear_region
 from pertinent.models.quadratic import rows_region
 from pertinent.models.registry import class_index, model_classes, register_model
-from pertinent.regions import Quadratic, Region
 
 
 @register_model("sklearn.svm.SVC")

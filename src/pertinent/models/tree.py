@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from pertinent._typing import FloatArray, Foreign, IntArray
+from pertinent.geometry.arrays import FloatArray, Foreign, IntArray
+from pertinent.geometry.region import Cell, Region
 from pertinent.models.registry import class_index, register_model
-from pertinent.regions import Cell, Region
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pertinent._typing import BoolArray
 from pertinent.exceptions import InputError, unknown_name
-from pertinent.features import Features
-from pertinent.negative import is_one_label
+from pertinent.geometry.arrays import BoolArray
+from pertinent.questions.negative import is_one_label
 from pertinent.scale.columns import failed_batch, to_batch, without_negatives
 from pertinent.scale.schema import arrow, output_schema
+from pertinent.tables.features import Features
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from pertinent.explainer import Explainer
+    from pertinent.api.explainer import Explainer
 
 
 def explain_batches(

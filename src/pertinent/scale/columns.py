@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent._typing import BoolArray, CodeArray, IntArray
-from pertinent.certificate import status_names
+from pertinent.geometry.arrays import BoolArray, CodeArray, IntArray
+from pertinent.proofs import status_names
 from pertinent.scale.schema import arrow
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from pertinent.explanation import Explanations, Results
+    from pertinent.setting.results import Explanations, Results
 
 _STATUSES = [str(name) for name in status_names(np.arange(4, dtype=np.int8))]
 

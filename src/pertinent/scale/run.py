@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from joblib import effective_n_jobs
 
 import pertinent
-from pertinent._parallel import in_parallel
-from pertinent.batches import Progress
+from pertinent.answering.batches import Progress
+from pertinent.answering.parallel import in_parallel
 from pertinent.exceptions import InputError
 from pertinent.scale.arrow import explain_batches, kept_columns
 from pertinent.scale.files import remove_unfinished, sole_use, write_json, write_whole
@@ -30,7 +30,7 @@ from pertinent.scale.schema import arrow, output_schema
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from pertinent.explainer import Explainer
+    from pertinent.api.explainer import Explainer
 
 MANIFEST, SUMMARY = "_manifest.json", "_summary.json"
 #: Rows in one output file.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pertinent.exceptions import InputError, MissingExtraError
-from pertinent.features import Features
-from pertinent.tables import is_missing
+from pertinent.tables.features import Features
+from pertinent.tables.table import is_missing
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from pertinent.explainer import Explainer
+    from pertinent.api.explainer import Explainer
 
 
 def arrow() -> Any:

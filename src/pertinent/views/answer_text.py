@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.exact.alternative import Alternative
 from pertinent.exceptions import InputError
-from pertinent.explanation import Negatives, Positives
-from pertinent.views.raw import Raw, raw_rows
-from pertinent.views.rule_words import feature_text
+from pertinent.setting.alternative import Alternative
+from pertinent.setting.results import Negatives, Positives
+from pertinent.summary.raw import Raw, raw_rows
+from pertinent.summary.rule_words import feature_text
+from pertinent.summary.words import Wording, counted, label_text, listed, plain
 from pertinent.views.text import LENGTHS, LISTED, with_unit
-from pertinent.views.words import Wording, counted, label_text, listed, plain
 
 #: A bound this close to the value, relative to it, is the value.
 GAP = 1e-4

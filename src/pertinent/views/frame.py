@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
-from pertinent._typing import FloatArray
 from pertinent.exceptions import InputError, MissingExtraError
-from pertinent.views.raw import raw_columns
+from pertinent.geometry.arrays import FloatArray
+from pertinent.summary.raw import raw_columns
 
 if TYPE_CHECKING:
-    from pertinent.explanation import Explanations, Results
+    from pertinent.setting.results import Explanations, Results
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 _NULLABLE = {"positive_reason": nw.String, "negative_reason": nw.String}

@@ -8,9 +8,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from pertinent.summary.summary import Summary
 from pertinent.views.layout import Strip, strips
 from pertinent.views.population import population_text
-from pertinent.views.summary import Summary
 from pertinent.views.text import change, enough, opening, proof_words, typical
 
 

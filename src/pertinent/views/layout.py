@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pertinent.views.summary import Summary
+from pertinent.summary.summary import Summary
+from pertinent.summary.words import plain
 from pertinent.views.text import with_unit
-from pertinent.views.words import plain
 
 #: Blue and vermilion of the Okabe-Ito palette: told apart with every kind of colour vision.
 ENOUGH, CHANGE = "#0072B2", "#D55E00"

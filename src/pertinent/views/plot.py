@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from pertinent.exceptions import InputError, MissingExtraError
+from pertinent.summary.summary import Summary
+from pertinent.summary.words import counted
 from pertinent.views.layout import CHANGE, ENOUGH, Strip, strips
-from pertinent.views.summary import Summary
 from pertinent.views.text import prediction_words, reason, target_words, typical
-from pertinent.views.words import counted
 
 GREY, INK = "#6b6b6b", "#1a1a1a"
 #: What is removed from an image, beside what is added; of the same palette.

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pertinent._typing import BoolArray, FloatArray
-from pertinent.views.rule_words import Reasons, called_by, feature_text, rules_text
-from pertinent.views.summary import Summary, asked_of, model_name
-from pertinent.views.words import counted, label_text, listed, percent
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.summary.rule_words import Reasons, called_by, feature_text, rules_text
+from pertinent.summary.summary import Summary, asked_of, model_name
+from pertinent.summary.words import counted, label_text, listed, percent
 
 if TYPE_CHECKING:
-    from pertinent.explanation import Explanations, Results
+    from pertinent.setting.results import Explanations, Results
 
 STATUSES = ("optimal", "feasible", "infeasible", "failed")
 #: Quantiles of distances that are listed.

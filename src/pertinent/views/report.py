@@ -11,15 +11,15 @@ import numpy as np
 import sklearn
 from markupsafe import Markup
 
+from pertinent.summary.summary import Summary, asked_of, summarize
+from pertinent.summary.words import listed, percent
 from pertinent.views.html import style, templates
 from pertinent.views.layout import strips
 from pertinent.views.population import population_text, summarize_population
-from pertinent.views.summary import Summary, asked_of, summarize
 from pertinent.views.text import MEASURE, change, enough, row_line, row_proof, typical
-from pertinent.views.words import listed, percent
 
 if TYPE_CHECKING:
-    from pertinent.explanation import Explanations
+    from pertinent.setting.results import Explanations
 
 #: Strips drawn for each row, and features listed for each class.
 MOST_STRIPS, MOST_FEATURES = 8, 15

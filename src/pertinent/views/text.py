@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from pertinent.exceptions import InputError
-from pertinent.views.summary import Summary
-from pertinent.views.words import counted, label_text, listed, percent, plain
+from pertinent.summary.summary import Summary
+from pertinent.summary.words import counted, label_text, listed, percent, plain
 
 LENGTHS = ("short", "medium", "long")
 #: More features than this are counted, not listed.

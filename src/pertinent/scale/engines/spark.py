@@ -12,7 +12,7 @@ from pertinent.scale.schema import output_schema
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from pertinent.explainer import Explainer
+    from pertinent.api.explainer import Explainer
 
 
 def explain_spark(

@@ -1,0 +1,62 @@
+"""Old import paths that the documentation named: they still work, and say the new one."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+#: Old module -> new module, both below ``pertinent``.
+MODULES = {
+    "certificate": "proofs",
+    "constraints": "rules.constraints",
+    "explainer": "api.explainer",
+    "explanation": "api.explanation",
+    "model_files": "models.files",
+    "models.transforms": "models.steps.walk",
+    "plausibility": "density",
+    "projection": "solvers",
+    "regions": "geometry.region",
+    "winners": "geometry.winners",
+}
+
+
+class _Forward(Loader):
+    """Gives out the new module under the old name."""
+
+    def __init__(self, new: str) -> None:
+        self.new = new
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        warnings.warn(
+            f"{spec.name} has moved: import {self.new} instead.", DeprecationWarning, stacklevel=2
+        )
+        return ModuleType(spec.name, f"Moved to `{self.new}`.")
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Let every name be looked up in the new module."""
+        new = import_module(self.new)
+        module.__dict__["__getattr__"] = lambda name: getattr(new, name)
+
+
+class _Finder(MetaPathFinder):
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        old = fullname.removeprefix("pertinent.")
+        if old == fullname or old not in MODULES:
+            return None
+        return ModuleSpec(fullname, _Forward(f"pertinent.{MODULES[old]}"))
+
+
+def install() -> None:
+    """Let the old paths be found; a second call changes nothing."""
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.append(_Finder())

@@ -1,0 +1,1 @@
+"""Points proposed by a solver, judged, and solved again with a larger margin."""

@@ -1,0 +1,211 @@
+"""Points proposed by projection: the nearest ones of the regions, not yet judged by the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent.density import Hulls
+from pertinent.density.hull import Blend
+from pertinent.density.measure import nearest_blends
+from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray, Limits
+from pertinent.geometry.region import Region
+from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
+from pertinent.proofs.verdict import GAP_CONVEX, GAP_NONCONVEX, is_closed
+from pertinent.setting.answers import Answers, Certified, RowRules, blank, merged
+from pertinent.setting.conflicts import why_infeasible
+from pertinent.setting.implausible import why_implausible
+from pertinent.setting.setting import ModelRegions
+from pertinent.solvers import Projections, project
+from pertinent.solvers.problem import distance
+from pertinent.tables.table import Table
+
+
+@dataclass(eq=False)
+class Ask:
+    """One batch of questions: see `Prepared.nearest`."""
+
+    table: Table
+    centers: FloatArray
+    kind: str
+    labels: IntArray
+    low: FloatArray
+    high: FloatArray
+    rules: RowRules
+
+    def __len__(self) -> int:
+        return len(self.centers)
+
+    @property
+    def is_aligned(self) -> bool:
+        """Whether each question belongs to a sample of the table."""
+        return len(self.table) == len(self.centers)
+
+    def take(self, rows: IntArray) -> Ask:
+        """Return some of the questions."""
+        return Ask(
+            self.table.take(rows) if self.is_aligned else self.table,
+            self.centers[rows],
+            self.kind,
+            self.labels[rows],
+            self.low[rows],
+            self.high[rows],
+            self.rules.take(rows),
+        )
+
+
+@dataclass(eq=False)
+class Proposal:
+    """Points for a batch of questions, not yet judged by the model.
+
+    ``used`` is the margin that each was solved with, ``answers.gap`` what counts as closed.
+    """
+
+    ask: Ask
+    used: FloatArray
+    answers: Answers
+
+
+def solve(prepared: ModelRegions, ask: Ask, used: FloatArray) -> Answers:
+    """Solve the rows, those of the same class and margin together."""
+    if not len(ask):
+        return blank(ask.centers)
+    k, margin = ask.labels[0], used[0]
+    if len(ask) == 1 or ((ask.labels == k).all() and (used == margin).all()):
+        return _solve_alike(prepared, ask, int(k), float(margin))
+    parts = [
+        (rows, _solve_alike(prepared, _part(prepared, ask, rows), label, value))
+        for label, value, rows in _alike(ask.labels, used)
+    ]
+    return merged(ask.centers, parts)
+
+
+def _part(prepared: ModelRegions, ask: Ask, rows: IntArray) -> Ask:
+    """Return some of the questions, their samples only where solving looks at them."""
+    if isinstance(prepared.within, Hulls):
+        return ask.take(rows)
+    low, high = ask.low[rows], ask.high[rows]
+    labels, rules = ask.labels[rows], ask.rules.take(rows)
+    return Ask(ask.table, ask.centers[rows], ask.kind, labels, low, high, rules)
+
+
+def _solve_alike(prepared: ModelRegions, ask: Ask, k: int, used: float) -> Answers:
+    """Solve with the margin ``used``; bounds and status speak of the margin asked for."""
+    region, owner = prepared.region(ask.kind, k, used)
+    asked, n = prepared.asked_margin, len(ask)
+    wide = region if used == asked else prepared.region(ask.kind, k, asked)[0]
+    blends: dict[int, Blend] = {}
+    if isinstance(prepared.within, Hulls):
+        found, bound, status, blends = _blended(prepared, ask, region, owner, wide)
+    else:
+        found = project(
+            ask.centers,
+            region,
+            prepared.weights,
+            ask.low,
+            ask.high,
+            prepared.options,
+            domain=ask.rules.domain,
+            proved_on=wide,
+        )
+        bound, status = found.bound, found.status
+    convex = region.is_convex and ask.rules.domain is None
+    gap = np.full(n, GAP_CONVEX if convex else GAP_NONCONVEX)
+    # A bound that only repeats a solver's word proves nothing: no gap counts as closed.
+    repeated = ~found.certificate.trusted()
+    if np.count_nonzero(repeated):
+        gap[repeated] = -1.0
+        status = np.where(repeated & (status == OPTIMAL), FEASIBLE, status).astype(np.int8)
+    label = owner[found.piece] if len(owner) else np.full(n, -1)
+    certified = Certified((ask.kind, k), np.arange(n), found.certificate)
+    reasons, blend = np.empty((2, n), dtype=object)
+    for i, own in blends.items():
+        blend[i] = own
+    if np.count_nonzero(status > FEASIBLE):
+        label = np.where(found.piece < 0, -1, label)
+        _give_reasons(prepared, reasons, found, region, ask, k)
+    return Answers(
+        points=found.points,
+        objective=found.objective,
+        bound=bound,
+        status=status,
+        unique=found.unique,
+        label=label,
+        reason=reasons,
+        second=found.second,
+        certificates=(certified,),
+        blend=blend,
+        gap=gap,
+    )
+
+
+def _blended(
+    prepared: ModelRegions, ask: Ask, region: Region, owner: IntArray, wide: Region
+) -> tuple[Projections, FloatArray, CodeArray, dict[int, Blend]]:
+    """Return projections onto blends of training points, with bounds and statuses."""
+    assert isinstance(prepared.within, Hulls)
+    args = (ask.centers, ask.low, ask.high)
+    samples = ask.table.values
+    found, blends = nearest_blends(prepared.within, samples, region, owner, prepared.weights, args)
+    bound = found.certificate.bounds(wide, args[0], prepared.weights, args[1], args[2])
+    # Nothing inside the tightened region does not mean nothing at all.
+    gone = (found.status == INFEASIBLE) & np.isfinite(bound)
+    status = np.where(gone, FAILED, found.status)
+    has = np.flatnonzero(found.status <= FEASIBLE)
+    points = found.points[has]
+    cost = found.objective[has] = distance(points, args[0][has], prepared.weights)
+    closed = is_closed(cost, bound[has], points, args[0][has], prepared.weights, GAP_CONVEX)
+    status[has] = np.where(closed, OPTIMAL, FEASIBLE)
+    bound[has] = np.minimum(bound[has], cost)
+    return found, bound, status, blends
+
+
+def _give_reasons(
+    prepared: ModelRegions,
+    reasons: FloatArray,
+    found: Projections,
+    region: Region,
+    ask: Ask,
+    k: int,
+) -> None:
+    near = ask.table.values if isinstance(prepared.within, Hulls) else ask.centers
+    for i in np.flatnonzero(found.status == INFEASIBLE):
+        part = Certified((ask.kind, k), np.array([i]), found.certificate.take(np.array([i])))
+        reasons[i] = why_none(prepared, part, region, near[i], (ask.low[i], ask.high[i]))
+    for i in np.flatnonzero(found.status == FAILED):
+        reasons[i] = "the solvers gave neither a point nor a proof that none exists"
+
+
+def why_none(
+    prepared: ModelRegions, part: Certified, region: Region, near: FloatArray, limits: Limits
+) -> str:
+    """Return in words why there is no point, by the rules that the proof of one row rests on.
+
+    Parameters
+    ----------
+    prepared : ModelRegions
+    part : Certified
+        The proof of this one row.
+    region : Region
+        What the proof is about.
+    near : ndarray of shape (n_features,)
+        The center; for blends of training points, the sample that decides which.
+    limits : tuple of ndarray of shape (n_features,)
+    """
+    if prepared.within is not None:
+        margin = prepared.asked_margin
+        return why_implausible(prepared, part.key, part.certificate, near, *limits, margin)
+    words = prepared.asked(part.key)
+    return why_infeasible(
+        part.certificate, region, *limits, words, prepared.features, prepared.constraints
+    )
+
+
+def _alike(labels: IntArray, used: FloatArray) -> Iterator[tuple[int, float, IntArray]]:
+    """Yield each class and margin with its rows."""
+    for k in np.unique(labels):
+        own = np.flatnonzero(labels == k)
+        for margin in np.unique(used[own]):
+            yield int(k), float(margin), own[used[own] == margin]

@@ -1,0 +1,1 @@
+"""Where all meet: the public functions, `Explainer`, `Explanation`, `Explanations`."""

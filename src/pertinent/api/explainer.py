@@ -1,0 +1,270 @@
+"""The Explainer: a model made ready, that answers both questions at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pertinent.answering.batches import Progress, in_batches
+from pertinent.answering.gathering import Gathering
+from pertinent.answering.proposing import Proposal
+from pertinent.api.preparing import (
+    POSITIVE_METHODS,
+    known_method,
+    prepare,
+    proving_options,
+    require_kind,
+)
+from pertinent.density import Plausibility
+from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
+from pertinent.proofs import INFEASIBLE
+from pertinent.questions import (
+    Effort,
+    ExactQuestion,
+    data_ranges,
+)
+from pertinent.questions.negative import (
+    NegativeProposal,
+    NegativeQuestion,
+    nearest_contrast,
+    propose_negatives,
+    target_places,
+)
+from pertinent.questions.positive import PositiveProposal, propose_positives
+from pertinent.rules.constraints import Constraints
+from pertinent.setting.answers import Answers
+from pertinent.setting.asked import Asked
+from pertinent.setting.results import Explanations, Negatives, Positives, overwritten
+from pertinent.solvers import Options
+from pertinent.summary.words import Wording
+from pertinent.tables.baselines import baseline_values, or_default
+from pertinent.tables.numbers import require_number
+from pertinent.tables.table import Table
+
+
+class Explainer:
+    """A model made ready to explain many samples, with positives and negatives joined.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    data : array or DataFrame, optional
+        Training data: gives names, base values and the scale of each feature.
+    baseline : float, array, mapping, "mean" or "median", optional
+        Default "median" with data, else 0.
+    weights, constraints, plausibility, margin, options
+        As in `pertinent_positives`.
+    between : bool
+        Keep every value of a positive between the baseline and the sample's own value. Without
+        it the same feature suffices for every sample of a class, which says little about one.
+    overlap : {"allow", "avoid"}
+        "avoid": the negative keeps off the positive's features where that is possible;
+        ``Explanations.avoided`` says where it was.
+    wording : Wording, optional
+        What texts, plots and reports call features, units and classes.
+    exact, time_limit, gap, min_proba, missing, method
+        As in `pertinent_positives`; the method is that of the positives.
+
+    Examples
+    --------
+    >>> import pertinent
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = LogisticRegression(max_iter=10000).fit(X, y)
+    >>> explainer = pertinent.Explainer(model, data=X)
+    >>> result = explainer.explain(X.head(5))
+    >>> result.positive.status.tolist()
+    ['optimal', 'optimal', 'optimal', 'optimal', 'optimal']
+    """
+
+    def __init__(
+        self,
+        model: Foreign,
+        data: Any = None,
+        baseline: Any = None,
+        weights: Any = None,
+        constraints: Constraints | None = None,
+        plausibility: Plausibility | None = None,
+        margin: float | None = None,
+        *,
+        between: bool = True,
+        overlap: str = "allow",
+        off_tol: float = 0.0,
+        options: Options | None = None,
+        wording: Wording | None = None,
+        exact: bool = False,
+        time_limit: float | None = None,
+        gap: float | None = None,
+        min_proba: float | None = None,
+        missing: str = "error",
+        method: str = "two-phase",
+    ) -> None:
+        known_method(method, plausibility)
+        require_number("off_tol", off_tol)
+        if overlap not in ("allow", "avoid"):
+            raise InputError(f"overlap must be 'allow' or 'avoid'. Got {overlap!r} instead.")
+        effort = Effort.of(time_limit, gap)  # odd limits are refused here, before any work
+        options = proving_options(options, exact, gap, time_limit)
+        require_kind("wording", wording, Wording)
+        shared = (weights, constraints, plausibility, margin, data, options, min_proba, missing)
+        self.prepared, train = prepare(model, data, *shared)
+        baseline = or_default(baseline, train)
+        values = baseline_values(
+            baseline,
+            self.prepared.features,
+            train,
+            self.prepared.constraints.lattice(self.prepared.features),
+        )
+        ranges = data_ranges(train)
+        self.question = ExactQuestion(values, between, off_tol, effort=effort, ranges=ranges)
+        self.method = method
+        self.overlap = overlap
+        given = "given" if weights is not None else "units" if data is None else "spread"
+        self.asked = Asked(
+            self.prepared,
+            self.question,
+            overlap,
+            baseline if isinstance(baseline, str) else "given",
+            given,
+            None if train is None else np.quantile(train, [0.05, 0.95], axis=0),
+            wording or Wording(),
+        )
+
+    @property
+    def model(self) -> Foreign:
+        """The model that is explained."""
+        return self.prepared.model
+
+    def explain(
+        self,
+        X: Any,
+        target: Any = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: Progress | None = None,
+    ) -> Explanations:
+        """Return positives and negatives of the samples.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, n_features)
+        target : label, sequence of labels, or None
+            As in `pertinent_negatives`.
+        n_jobs, batch_size : int, optional
+            Batches in parallel, through joblib, and the rows of each; neither changes a bit of
+            the answer.
+        progress : callable, optional
+            Called with the number of rows done and of all rows, after each batch.
+        """
+        table = self.prepared.features.read(X)
+        positives: Gathering[Positives] = Gathering(table)
+        negatives: Gathering[Negatives] = Gathering(table)
+        avoided: list[BoolArray] = []
+        for positive, negative, avoid in self._parts(table, target, n_jobs, batch_size, progress):
+            positives.add(positive)
+            negatives.add(negative)
+            avoided.append(avoid)
+        return Explanations(
+            positives.whole(), negatives.whole(), np.concatenate(avoided), self.asked
+        )
+
+    def explain_iter(
+        self,
+        X: Any,
+        target: Any = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: Progress | None = None,
+    ) -> Iterator[Explanations]:
+        """Yield the explanations batch by batch, in order; nothing else is held.
+
+        Parameters
+        ----------
+        X, target, n_jobs, batch_size, progress
+            As in `explain`.
+        """
+        table = self.prepared.features.read(X)
+        for part in self._parts(table, target, n_jobs, batch_size, progress):
+            yield Explanations(*part, self.asked)
+
+    def _parts(
+        self,
+        table: Table,
+        target: Any,
+        n_jobs: int | None,
+        batch_size: int | None,
+        progress: Progress | None,
+    ) -> Iterator[tuple[Positives, Negatives, BoolArray]]:
+        places = target_places(self.prepared, target, len(table))
+
+        def solve(batch: Table, rows: slice) -> tuple[Positives, Negatives, BoolArray]:
+            return self._explain_batch(batch, None if places is None else places[rows])
+
+        return in_batches(solve, table, n_jobs, batch_size, progress, self.prepared.pieces)
+
+    def _explain_batch(
+        self, table: Table, target: IntArray | None
+    ) -> tuple[Positives, Negatives, BoolArray]:
+        at_once = self.method == "two-phase" and self.overlap == "allow"
+        guessed = self.prepared.guess(table) if at_once and target is None else None
+        if guessed is not None:
+            both = self._propose(table, guessed, None)
+            answers = self.prepared.judge_guessed(_together(*both), table, guessed)
+            if answers is not None:
+                return _joined(*both, answers)
+        labels = self.prepared.predict(table)
+        if at_once:
+            both = self._propose(table, labels, target)
+            return _joined(*both, self.prepared.judge(_together(*both)))
+        positive = POSITIVE_METHODS[self.method](self.prepared, table, labels, self.question)
+        return (positive, *self._contrast(table, labels, target, positive))
+
+    def _propose(
+        self, table: Table, labels: IntArray, target: IntArray | None
+    ) -> tuple[PositiveProposal, NegativeProposal]:
+        """Solve both questions, for the model to judge together: its calls cost few rows most."""
+        allowed = self.prepared.constraints.limits(self.prepared.features, table)
+        question = NegativeQuestion(target)
+        return (
+            propose_positives(self.prepared, table, labels, self.question, allowed),
+            propose_negatives(self.prepared, table, labels, question, allowed),
+        )
+
+    def _contrast(
+        self, table: Table, labels: IntArray, target: IntArray | None, positive: Positives
+    ) -> tuple[Negatives, BoolArray]:
+        """Return negatives, and where they keep off the positive's features as asked for."""
+        if self.overlap == "allow":
+            free = NegativeQuestion(target)
+            none = np.zeros(len(table), dtype=bool)
+            return nearest_contrast(self.prepared, table, labels, free), none
+        question = NegativeQuestion(target, positive.kept)
+        negative = nearest_contrast(self.prepared, table, labels, question)
+        # Where nothing is left without the positive's features, they are allowed after all.
+        avoided = negative.found
+        rows = np.flatnonzero(~avoided)
+        if len(rows):
+            free = NegativeQuestion(None if target is None else target[rows])
+            again = nearest_contrast(self.prepared, table.take(rows), labels[rows], free)
+            none = np.flatnonzero(negative.status_code == INFEASIBLE)
+            why = tuple(part.among(none, len(table)) for part in negative.certificates)
+            negative = overwritten(negative, rows, again)
+            negative = replace(negative, avoiding_certificates=why)
+        return negative, avoided
+
+
+def _together(positive: PositiveProposal, negative: NegativeProposal) -> list[Proposal]:
+    return [positive.first, positive.second, negative.found]
+
+
+def _joined(
+    positive: PositiveProposal, negative: NegativeProposal, answers: list[Answers]
+) -> tuple[Positives, Negatives, BoolArray]:
+    sparse, close, found = answers
+    none = np.zeros(len(found), dtype=bool)  # no negative had anything to keep off
+    return positive.judged(sparse, close), negative.judged(found), none

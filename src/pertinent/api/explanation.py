@@ -1,0 +1,152 @@
+"""One sample's explanation, with all its views."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pertinent.summary.raw import Raw
+from pertinent.summary.summary import Summary
+
+if TYPE_CHECKING:
+    from pertinent.setting.results import Explanations
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """One sample's contrastive explanation.
+
+    Parameters
+    ----------
+    explanations : Explanations or None
+        The result it is a row of; None if it was read from a file.
+    row : int
+    stored : dict, optional
+        What a file said; see `Explanation.from_json`.
+
+    Examples
+    --------
+    >>> import pertinent
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> explanation = pertinent.Explainer(model, data=X).explain(X[:1])[0]
+    >>> explanation
+    <Explanation: predicted 0; 1 of 4 values are enough (proved smallest); ... 1 (proved smallest)>
+    >>> print(explanation.text("short"))
+    The model predicts 0 for this case. Enough for it: x2 ... (proved smallest change).
+    """
+
+    explanations: Explanations | None
+    row: int
+    stored: dict[str, Any] | None = field(default=None)
+
+    @property
+    def prediction(self) -> Any:
+        """The model's prediction for the sample."""
+        return self.summary()["prediction"]
+
+    @property
+    def target(self) -> Any:
+        """The class that the negative reaches or was asked to reach; None if there is none."""
+        return self.summary()["negative"]["target"]
+
+    @property
+    def kept(self) -> dict[str, Raw]:
+        """Features that suffice for the prediction, with their values in the positive."""
+        return {v["feature"]: v["exact"] for v in self.summary()["positive"]["values"]}
+
+    @property
+    def changed(self) -> dict[str, tuple[Raw, Raw]]:
+        """Features to change for the contrast class: the sample's value and the new one."""
+        summary = self.summary()
+        own = {feature["name"]: feature["sample"] for feature in summary["features"]}
+        values = summary["negative"]["values"]
+        return {v["feature"]: (own[v["feature"]], v["exact"]) for v in values}
+
+    def summary(self) -> Summary:
+        """Return the plain dictionary that all views share; see the published schema."""
+        if self.explanations is None:
+            assert self.stored is not None
+            summary: Summary = self.stored["summary"]
+            return summary
+        return self.explanations.summaries(self.row)
+
+    def text(self, length: str = "medium") -> str:
+        """Return the explanation in words.
+
+        Parameters
+        ----------
+        length : {"short", "medium", "long"}
+        """
+        from pertinent.views.text import text
+
+        return text(self.summary(), length)
+
+    def plot(self, ax: Any = None, *, image_shape: tuple[int, ...] | None = None) -> Any:
+        """Return matplotlib axes with what was enough and what would have changed it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure by default. Not with ``image_shape``, which needs three.
+        image_shape : tuple of int, optional
+            Show the features as the pixels of an image of this shape.
+
+        Returns
+        -------
+        Axes, or array of three Axes with ``image_shape``
+        """
+        from pertinent.views.plot import plot, plot_image
+
+        if image_shape is not None:
+            return plot_image(self.summary(), image_shape)
+        return plot(self.summary(), ax)
+
+    def html(self) -> str:
+        """Return a self-contained piece of HTML, for light and dark pages."""
+        from pertinent.views.html import html
+
+        return html(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def document(self) -> dict[str, Any]:
+        """Return the summary together with what is needed to check it again."""
+        if self.explanations is None:
+            assert self.stored is not None
+            return self.stored
+        return self._document
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        from pertinent.summary.stored import document
+
+        assert self.explanations is not None
+        return document(self.explanations, self.row, self.summary())
+
+    def json(self, *, indent: int | None = None) -> str:
+        """Return the explanation and its certificate as JSON; see `pertinent.json_schema`."""
+        from pertinent.summary.stored import to_json
+
+        return to_json(self.document(), indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes | Path) -> Explanation:
+        """Return an explanation written by `json`, from its text or from a file.
+
+        It has all views. Whether it is true of a model says `pertinent.check`.
+        """
+        from pertinent.summary.stored import read_document
+
+        document = read_document(text)
+        return cls(None, int(document["summary"]["row"]), document)
+
+    def __repr__(self) -> str:
+        from pertinent.views.text import headline
+
+        return f"<Explanation: {headline(self.summary())}>"

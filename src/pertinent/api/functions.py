@@ -1,0 +1,236 @@
+"""The two questions: pertinent positives and pertinent negatives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pertinent.answering.batches import in_batches
+from pertinent.answering.gathering import gather
+from pertinent.api.preparing import POSITIVE_METHODS, known_method, prepare, proving_options
+from pertinent.density import Plausibility
+from pertinent.geometry.arrays import Foreign
+from pertinent.questions import (
+    Effort,
+    ExactQuestion,
+    FewChanges,
+    data_ranges,
+    few_changes,
+    refuse_misplaced,
+)
+from pertinent.questions.negative import (
+    nearest_contrast,
+    target_places,
+)
+from pertinent.rules.constraints import Constraints
+from pertinent.setting.results import Negatives, Positives
+from pertinent.solvers import Options
+from pertinent.tables.baselines import baseline_values, or_default
+from pertinent.tables.numbers import require_number, require_whole
+from pertinent.tables.table import Table
+
+
+def pertinent_positives(
+    model: Foreign,
+    X: Any,
+    method: str = "two-phase",
+    baseline: Any = 0.0,
+    weights: Any = None,
+    constraints: Constraints | None = None,
+    plausibility: Plausibility | None = None,
+    margin: float | None = None,
+    n_jobs: int | None = None,
+    *,
+    between: bool = False,
+    off_tol: float = 0.0,
+    data: Any = None,
+    batch_size: int | None = None,
+    options: Options | None = None,
+    fallback: bool = False,
+    alternatives: int = 0,
+    exact: bool = False,
+    time_limit: float | None = None,
+    gap: float | None = None,
+    min_proba: float | None = None,
+    missing: str = "error",
+) -> Positives:
+    """Return, for each sample, the fewest features that already give its prediction.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        See `pertinent.supported_models`.
+    X : array or DataFrame of shape (n, n_features)
+    method : {"two-phase", "strict", "exact", "sufficient"}
+        "two-phase" is the paper's algorithm 1. "strict" (sec. III-D): kept features keep their
+        exact values, and no fewer would do. "exact" (eq. 3): the fewest kept features, then the
+        closest values among all sets of that many. "sufficient": the fewest features whose
+        values give the prediction whatever the others do within their bounds.
+    baseline : float, array, mapping, "mean", "median" or None
+        Value at which a feature counts as turned off; "mean" and "median" are taken from
+        ``data``. None means what it does to `Explainer`: "median" with data, else 0.
+    weights : array or mapping, optional
+        Cost of one unit of each feature. Default 1; with ``data``, 1 / standard deviation.
+    constraints : Constraints, optional
+    plausibility : Plausibility, optional
+        Keep points where data of their class lie. The positive then keeps many features: it is
+        the closest plausible point that phase 1 allows, rarely a sparse one. "two-phase" only.
+    margin : float, optional
+        How far inside its class a point must lie (see `Cell.tighten`). Default: what the
+        model's ``predict`` needs in the precision of ``X``.
+    n_jobs : int, optional
+        Batches in parallel, through joblib.
+    between : bool
+        Keep every value between the baseline and the sample's own value.
+    off_tol : float
+        Distance from the baseline up to which a feature counts as turned off.
+    data : array or DataFrame, optional
+        Training data, for "mean", "median" and the default weights; for "sufficient" also the
+        range of features that the constraints leave open.
+    batch_size : int, optional
+    options : Options, optional
+    fallback : bool
+        With "strict": the two-phase answer, marked in ``fallback``, where no strict one exists.
+    alternatives : int
+        How many further sets of features to list ("strict" and "exact").
+    exact : bool
+        Ask for a proof of global optimality where the fast methods give none: curved models
+        (extra ``global``). Where time ends first, the answer is "feasible" with its bound.
+    time_limit : float, optional
+        Seconds for each sample of "strict", "exact" and "sufficient"; what is not proved by
+        then comes as "feasible" with its bound. By default the search is limited by its size.
+        With ``exact=True`` seconds of SCIP for each program, 30 by default; the fast methods
+        before it, and our own proof of a better point that it finds, take the time they need.
+    gap : float, optional
+        Relative gap at which the closeness of "exact" counts as optimal (default 1e-6), and at
+        which ``exact=True`` may stop (default 1e-4).
+    min_proba : float, optional
+        The probability that the model's ``predict_proba`` must give to the class of each point.
+    missing : {"error", "impute"}
+        Whether samples with missing values are refused, or read as the pipeline's own imputer
+        fills them.
+
+    Returns
+    -------
+    Positives
+
+    Examples
+    --------
+    >>> import pertinent
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> pp = pertinent.pertinent_positives(model, X[:3])
+    >>> pp.status.tolist(), pp.kept.sum(axis=1).tolist()
+    (['optimal', 'optimal', 'optimal'], [0, 0, 0])
+    """
+    known_method(method, plausibility)
+    refuse_misplaced(method, fallback, alternatives)
+    effort = Effort.of(time_limit, gap)
+    options = proving_options(options, exact, gap, time_limit)
+    require_number("off_tol", off_tol)
+    prepared, train = prepare(
+        model, X, weights, constraints, plausibility, margin, data, options, min_proba, missing
+    )
+    values = baseline_values(
+        or_default(baseline, train),
+        prepared.features,
+        train,
+        prepared.constraints.lattice(prepared.features),
+    )
+    question = ExactQuestion(
+        values,
+        between,
+        off_tol,
+        fallback,
+        alternatives,
+        effort,
+        data_ranges(train),
+    )
+    method_of = POSITIVE_METHODS[method]
+    table = prepared.features.read(X)
+
+    def solve(batch: Table, rows: slice) -> Positives:
+        return method_of(prepared, batch, prepared.predict(batch), question)
+
+    return gather(in_batches(solve, table, n_jobs, batch_size, pieces=prepared.pieces), table)
+
+
+def pertinent_negatives(
+    model: Foreign,
+    X: Any,
+    target: Any = None,
+    weights: Any = None,
+    constraints: Constraints | None = None,
+    plausibility: Plausibility | None = None,
+    margin: float | None = None,
+    n_jobs: int | None = None,
+    *,
+    data: Any = None,
+    batch_size: int | None = None,
+    options: Options | None = None,
+    norm: str = "l1",
+    max_changes: int | None = None,
+    alternatives: int = 0,
+    exact: bool = False,
+    time_limit: float | None = None,
+    gap: float | None = None,
+    min_proba: float | None = None,
+    missing: str = "error",
+) -> Negatives:
+    """Return, for each sample, the smallest change that gives another class.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    X : array or DataFrame of shape (n, n_features)
+    target : label, sequence of n labels, or None
+        The class to reach: one for all, one for each, or the nearest of all others.
+    weights, constraints, plausibility, margin, n_jobs, data, batch_size, options
+        As in `pertinent_positives`.
+    norm : {"l1", "l0"}
+        "l0": the fewest changed features, then the closest of all such changes.
+    max_changes : int, optional
+        How many features may change.
+    alternatives : int
+        How many further sets of changed features to list, each proved next best.
+    exact, time_limit, gap
+        As in `pertinent_positives`; the latter also for "l0", ``max_changes`` and
+        ``alternatives``.
+    min_proba, missing
+        As in `pertinent_positives`.
+
+    Returns
+    -------
+    Negatives
+
+    Examples
+    --------
+    >>> import pertinent
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> pn = pertinent.pertinent_negatives(model, X[:2])
+    >>> pn.target.tolist(), pn.changed.sum(axis=1).tolist()
+    ([1, 1], [1, 1])
+    >>> bool((model.predict(pn.points) == 1).all())
+    True
+    """
+    require_whole("alternatives", alternatives, 0)
+    effort = Effort.of(time_limit, gap)
+    options = proving_options(options, exact, gap, time_limit)
+    prepared, _ = prepare(
+        model, X, weights, constraints, plausibility, margin, data, options, min_proba, missing
+    )
+    table = prepared.features.read(X)
+    places = target_places(prepared, target, len(table))
+    asked = FewChanges(None, None, norm, max_changes, alternatives, effort)
+    method = nearest_contrast if asked.is_plain else few_changes
+
+    def solve(batch: Table, rows: slice) -> Negatives:
+        question = replace(asked, target=None if places is None else places[rows])
+        return method(prepared, batch, prepared.predict(batch), question)
+
+    return gather(in_batches(solve, table, n_jobs, batch_size, pieces=prepared.pieces), table)

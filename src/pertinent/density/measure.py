@@ -1,0 +1,105 @@
+"""What plausibility says about points, and the nearest blends of a batch of samples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pertinent.density.hull import Blend, Hulls
+from pertinent.density.mixture import Densities
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.region import Region
+from pertinent.solvers.blend import project_blends
+from pertinent.solvers.problem import Projections
+
+#: A point is a blend up to this share of its size: features at a limit stand exactly there.
+NEARLY = 1e-8
+
+Measured = tuple[FloatArray, FloatArray, FloatArray]
+
+
+def measure(
+    within: Densities | Hulls | None, places: IntArray, points: FloatArray
+) -> Measured | tuple[None, None, None]:
+    """Return log-density, threshold and percentile of points of the classes given.
+
+    NaN where there is no point or no class; None without mixtures.
+    """
+    if not isinstance(within, Densities):
+        return None, None, None
+    found, asked, percentile = np.full((3, len(points)), np.nan)
+    for k in np.unique(places[places >= 0]):
+        mixture = within.mixtures[k]
+        asked[places == k] = mixture.threshold
+        rows = np.flatnonzero((places == k) & np.isfinite(points).all(axis=1))
+        found[rows] = mixture.log_density(within.into(points[rows]))
+        percentile[rows] = mixture.percentile(found[rows])
+    return found, asked, percentile
+
+
+def by_sample(within: Densities | Hulls | None) -> bool:
+    """Return whether what is plausible depends on the sample."""
+    return isinstance(within, Hulls)
+
+
+def is_dense(within: Densities | Hulls | None, places: IntArray, points: FloatArray) -> BoolArray:
+    """Return whether scikit-learn's own log-density of each point reaches the threshold."""
+    if not isinstance(within, Densities):
+        return np.ones(len(points), dtype=bool)
+    dense = np.zeros(len(points), dtype=bool)
+    for k in np.unique(places):
+        own = places == k
+        dense[own] = within.log_density(int(k), points[own]) >= within.mixtures[k].threshold
+    return dense
+
+
+def is_plausible(
+    within: Densities | Hulls, place: int, point: FloatArray, blend: Blend | None
+) -> bool:
+    """Return whether a point is dense enough, or the blend of training points it is said to be."""
+    if isinstance(within, Densities):
+        return bool(is_dense(within, np.array([place]), point[None])[0])
+    if blend is None or (blend.shares < 0).any() or not np.isclose(blend.shares.sum(), 1.0):
+        return False
+    known = {int(row): k for k, row in enumerate(within.rows[place])}
+    if not all(int(row) in known for row in blend.rows):
+        return False
+    corners = within.points[place][[known[int(row)] for row in blend.rows]]
+    size = 1.0 + np.abs(corners).max()
+    return bool(np.abs(blend.shares @ corners - point).max() <= NEARLY * size)
+
+
+def nearest_blends(
+    hulls: Hulls,
+    samples: FloatArray,
+    region: Region,
+    owner: IntArray,
+    weights: FloatArray,
+    args: tuple[FloatArray, FloatArray, FloatArray],
+) -> tuple[Projections, dict[int, Blend]]:
+    """Return the projections onto blends of each sample's neighbours, and what they are made of.
+
+    Parameters
+    ----------
+    hulls : Hulls
+    samples : ndarray of shape (n, n_features)
+        Whose neighbours may be blended.
+    region : Region
+    owner : ndarray of int
+        The class of each cell.
+    weights : ndarray of shape (n_features,)
+    args : centers and their lower and upper limits, each of shape (n, n_features)
+    """
+    near: dict[tuple[int, int], IntArray] = {}
+
+    def corners(i: int, p: int) -> FloatArray:
+        k = int(owner[p])
+        if (i, k) not in near:
+            near[i, k] = hulls.nearest(k, samples[i], weights)
+        return np.asarray(hulls.points[k][near[i, k]])
+
+    found, shares = project_blends(args[0], region, corners, weights, args[1], args[2])
+    blends = {}
+    for i, own in shares.items():
+        k = int(owner[found.piece[i]])
+        blends[i] = Blend.of(hulls.rows[k][near[i, k]], own)
+    return found, blends

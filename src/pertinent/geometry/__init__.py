@@ -1,0 +1,1 @@
+"""Sets of points: cells, regions, affine maps, allowed values. Imports nobody."""

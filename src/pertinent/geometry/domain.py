@@ -1,0 +1,285 @@
+"""What values a column may take at all: any number, a lattice of decimals, one of a group.
+
+Beside bounds, a column may be confined to whole numbers or decimals, several columns may form a
+group of which exactly one is 1 (the categories of one feature), and rules may speak of features
+that change or stay. A purely continuous problem has no `Domain`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+
+#: Where a number must change, it moves at least by this share of its scale (1 / weight).
+SMALLEST_CHANGE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """A column whose effect depends on the bin it falls in.
+
+    Bin k holds ``edges[k - 1] <= x < edges[k]`` (open at both ends), and column ``columns[k]``
+    is 1 in bin k, else 0.
+
+    Parameters
+    ----------
+    column : int
+        The binned column.
+    columns : ndarray of int, shape (n_bins,)
+        The indicators; they form a group.
+    edges : ndarray of shape (n_bins - 1,)
+    left_closed : bool
+        Whether an edge belongs to the bin above it (True) or below it.
+    guard : float
+        How far answers keep from an edge, where the model computes it with rounding.
+    excess : int, optional
+        The column of ``x - min(max(x, edges[0]), edges[1])``, for a model that cuts x off at two
+        edges: 0 between them, beyond them x minus the edge. Both bins then own their edge.
+    """
+
+    column: int
+    columns: IntArray
+    edges: FloatArray
+    left_closed: bool = True
+    guard: float = 0.0
+    excess: int | None = None
+
+    def of(self, values: FloatArray) -> IntArray:
+        """Return the bin of each value."""
+        if self.left_closed:
+            return np.asarray(np.searchsorted(self.edges, values, side="right"))
+        return np.asarray(np.searchsorted(self.edges, values, side="left"))
+
+    def fill(self, points: FloatArray) -> None:
+        """Write the columns that follow from the binned one, in place."""
+        values = points[:, self.column]
+        points[:, self.columns] = 0.0
+        points[np.arange(len(points)), self.columns[self.of(values)]] = 1.0
+        if self.excess is not None:
+            points[:, self.excess] = self.beyond(values)
+
+    def beyond(self, values: FloatArray) -> FloatArray:
+        """Return by how much values lie beyond the two edges they are cut off at."""
+        return np.asarray(values - np.clip(values, self.edges[0], self.edges[-1]))
+
+    @cached_property
+    def beyond_slope(self) -> FloatArray:
+        """For each bin, the slope of ``beyond``: 1 outside the edges, 0 between them."""
+        return np.array([1.0, 0.0, 1.0])
+
+    @cached_property
+    def beyond_shift(self) -> FloatArray:
+        """For each bin, the constant of ``beyond``: minus the edge outside, 0 between."""
+        return np.array([-self.edges[0], 0.0, -self.edges[-1]])
+
+    @cached_property
+    def low(self) -> FloatArray:
+        """The smallest number of each bin."""
+        if self.excess is not None:
+            return np.concatenate([[-np.inf], self.edges])
+        edges = self.edges + self.guard
+        first = edges if self.left_closed else np.nextafter(edges, np.inf)
+        return np.concatenate([[-np.inf], first])
+
+    @cached_property
+    def high(self) -> FloatArray:
+        """The largest number of each bin."""
+        if self.excess is not None:
+            return np.concatenate([self.edges, [np.inf]])
+        edges = self.edges - self.guard
+        last = np.nextafter(edges, -np.inf) if self.left_closed else edges
+        return np.concatenate([last, [np.inf]])
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """Which points are allowed, beyond the inequalities of a cell.
+
+    Parameters
+    ----------
+    decimals : ndarray of shape (n_columns,)
+        Digits after the point: 0 for whole numbers, NaN where any number is allowed. A row's
+        own value (see ``own``) is always allowed.
+    groups : tuple of ndarray of int
+        Columns of which exactly one is 1, the others 0.
+    owner : ndarray of int, shape (n_columns,)
+        The feature that each column belongs to.
+    bins : tuple of Bins
+    max_changes : int, optional
+        How many features (or groups of ``together``) may differ from ``own``.
+    together : tuple of ndarray of int
+        Features that all keep their own value, or all change.
+    own : ndarray of shape (n, n_columns), optional
+        Each row's own values: needed for the three rules above.
+    scale : ndarray of shape (n_columns,), optional
+        1 / weight: the unit of a smallest change.
+    """
+
+    decimals: FloatArray
+    groups: tuple[IntArray, ...] = ()
+    owner: IntArray = field(default=None)  # type: ignore[arg-type]
+    bins: tuple[Bins, ...] = ()
+    max_changes: int | None = None
+    together: tuple[IntArray, ...] = ()
+    own: FloatArray | None = None
+    scale: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        if self.owner is None:
+            object.__setattr__(self, "owner", np.arange(len(self.decimals)))
+        cut = [bins.column for bins in self.bins if bins.excess is not None]
+        if len(cut) > len(set(cut)):
+            raise ValueError("A column can be cut off at one pair of edges only.")
+
+    @property
+    def dim(self) -> int:
+        """Number of columns."""
+        return len(self.decimals)
+
+    @cached_property
+    def in_group(self) -> BoolArray:
+        """Whether each column is one of a group."""
+        mask = np.zeros(self.dim, dtype=bool)
+        for group in self.groups:
+            mask[group] = True
+        return mask
+
+    @cached_property
+    def follows(self) -> BoolArray:
+        """Whether each column only follows from another: bins, and what is cut off."""
+        mask = np.zeros(self.dim, dtype=bool)
+        for bins in self.bins:
+            mask[bins.columns] = True
+            if bins.excess is not None:
+                mask[bins.excess] = True
+        return mask
+
+    @cached_property
+    def lattice(self) -> IntArray:
+        """The columns confined to decimals, groups aside."""
+        return np.flatnonzero(np.isfinite(self.decimals) & ~self.in_group)
+
+    @cached_property
+    def units(self) -> IntArray:
+        """For each feature, the unit of change it belongs to: its own, or a group's."""
+        unit = np.arange(int(self.owner.max(initial=-1)) + 1)
+        for group in self.together:
+            unit[group] = group.min()
+        return unit
+
+    @cached_property
+    def unit_of_column(self) -> IntArray:
+        """For each column, its unit of change; hidden columns follow their feature."""
+        return np.asarray(self.units[self.owner])
+
+    @property
+    def counts_changes(self) -> bool:
+        """Whether any rule speaks of features that change or stay."""
+        return self.max_changes is not None or bool(self.together)
+
+    def take(self, rows: IntArray) -> Domain:
+        """Return the domain of some of the rows."""
+        return self if self.own is None else replace(self, own=self.own[rows])
+
+    def floor(self, column: int, values: FloatArray, own: FloatArray | None) -> FloatArray:
+        """Return the largest allowed values of a lattice column that are not above the given."""
+        return -self._ceil(column, -values, None if own is None else -own)
+
+    def ceil(self, column: int, values: FloatArray, own: FloatArray | None) -> FloatArray:
+        """Return the smallest allowed values of a lattice column that are not below the given."""
+        return self._ceil(column, values, own)
+
+    def _ceil(self, column: int, values: FloatArray, own: FloatArray | None) -> FloatArray:
+        digits = self.decimals[column]
+        near = np.round(to_steps(values, digits))
+        point = from_steps(near, digits)
+        # Compared as numbers, not as steps: multiplying by a power of ten has rounded.
+        point = np.where(point >= values, point, from_steps(near + 1.0, digits))
+        return point if own is None else np.where(own >= values, np.minimum(point, own), point)
+
+    def step(self, column: int) -> float:
+        """Return the distance of neighbours on a lattice column."""
+        return float(10.0 ** -self.decimals[column])
+
+    def smallest_change(self, column: int) -> float:
+        """Return by how much a column must move to count as changed, where that is asked for."""
+        if np.isfinite(self.decimals[column]):
+            return self.step(column)
+        return SMALLEST_CHANGE * (1.0 if self.scale is None else float(self.scale[column]))
+
+    def violation(self, points: FloatArray) -> BoolArray:
+        """Return which points (one for each row of ``own``) are not allowed."""
+        wrong = np.zeros(len(points), dtype=bool)
+        for j in self.lattice:
+            on = is_on_lattice(points[:, j], self.decimals[j])
+            wrong |= ~on if self.own is None else ~(on | (points[:, j] == self.own[:, j]))
+        for group in self.groups:
+            block = points[:, group]
+            wrong |= ~(((block == 0) | (block == 1)).all(axis=1) & (block.sum(axis=1) == 1))
+        for bins in self.bins:
+            values = points[:, bins.column]
+            wrong |= points[np.arange(len(points)), bins.columns[bins.of(values)]] != 1
+            if bins.excess is not None:
+                wrong |= points[:, bins.excess] != bins.beyond(values)
+        if self.counts_changes and self.own is not None:
+            wrong |= self._breaks_change_rules(points)
+        return wrong
+
+    def completed(self, points: FloatArray) -> FloatArray:
+        """Return points whose bins follow from their numbers."""
+        if not self.bins:
+            return points
+        points = points.copy()
+        for bins in self.bins:
+            bins.fill(points)
+        return points
+
+    def changed_features(self, points: FloatArray) -> BoolArray:
+        """Return which features differ from each row's own values, shape (n, n_features)."""
+        if self.own is None:
+            raise ValueError("This domain does not know the rows' own values.")
+        different = (points != self.own) & ~self.follows
+        out = np.zeros((len(points), len(self.units)), dtype=bool)
+        np.logical_or.at(out.T, self.owner, different.T)
+        return out
+
+    def _breaks_change_rules(self, points: FloatArray) -> BoolArray:
+        changed = self.changed_features(points)
+        wrong = np.zeros(len(points), dtype=bool)
+        for group in self.together:
+            some, every = changed[:, group].any(axis=1), changed[:, group].all(axis=1)
+            wrong |= some & ~every
+        if self.max_changes is not None:
+            units = np.zeros_like(changed)
+            np.logical_or.at(units.T, self.units, changed.T)
+            wrong |= units.sum(axis=1) > self.max_changes
+        return wrong
+
+
+def to_steps(values: FloatArray, decimals: float) -> FloatArray:
+    """Return values in units of the last digit."""
+    digits = int(decimals)
+    return np.asarray(values * 10.0**digits if digits >= 0 else values / 10.0**-digits)
+
+
+def from_steps(steps: FloatArray, decimals: float) -> FloatArray:
+    """Return the numbers with that many units of the last digit, each the nearest double.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(from_steps(np.array(123.0), 2))
+    1.23
+    """
+    digits = int(decimals)
+    return np.asarray(steps / 10.0**digits if digits >= 0 else steps * 10.0**-digits)
+
+
+def is_on_lattice(values: FloatArray, decimals: float) -> BoolArray:
+    """Return whether values are exactly the numbers they are shown as with these decimals."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(from_steps(np.round(to_steps(values, decimals)), decimals) == values)

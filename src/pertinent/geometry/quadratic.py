@@ -1,0 +1,165 @@
+"""Quadratic inequalities, kept as factors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from pertinent.geometry.affine import AffineMap, row_products
+from pertinent.geometry.arrays import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Quadratic:
+    """The inequality ``|plus u|^2 - |minus u|^2 + q'u + c <= 0`` with ``u = x - origin``.
+
+    The matrix ``A = plus'plus - minus'minus`` is kept as its two factors: they are what a cone
+    solver and a convex-concave split need, and they survive changes of coordinates exactly.
+
+    Parameters
+    ----------
+    plus, minus : ndarray of shape (rank, n_features)
+        Factors of the convex and of the concave part; no rows where there is none.
+    q : ndarray of shape (n_features,)
+    c : float
+    origin : ndarray of shape (n_features,), optional
+        Where slope and value are q and c; 0 by default. Near the points of interest (the mean of
+        a class) no digits are lost in differences of large numbers.
+    """
+
+    plus: FloatArray
+    minus: FloatArray
+    q: FloatArray
+    c: float
+    origin: FloatArray | None = None
+
+    @classmethod
+    def from_matrix(
+        cls,
+        A: FloatArray,
+        q: FloatArray,
+        c: float,
+        rtol: float = 1e-13,
+        scale: FloatArray | None = None,
+    ) -> Quadratic:
+        """Return the row for a symmetric matrix, split by its eigenvectors.
+
+        Features in very different units need a ``scale`` for each: eigenvalues are then those of
+        ``A_ij / (scale_i scale_j)``, so that what is small only in its units is not lost.
+        """
+        scale = np.ones(len(A)) if scale is None else scale
+        values, vectors = np.linalg.eigh((A + A.T) / 2 / np.outer(scale, scale))
+        size = float(np.abs(values).max(initial=0.0)) * rtol
+        up, down = values > size, values < -size
+        return cls(
+            np.sqrt(values[up])[:, None] * vectors[:, up].T * scale,
+            np.sqrt(-values[down])[:, None] * vectors[:, down].T * scale,
+            q,
+            float(c),
+        )
+
+    @property
+    def at(self) -> FloatArray:
+        """The origin, written out."""
+        return np.zeros(len(self.q)) if self.origin is None else self.origin
+
+    @cached_property
+    def A(self) -> FloatArray:
+        """The symmetric matrix of the quadratic form."""
+        return np.asarray(self.plus.T @ self.plus - self.minus.T @ self.minus)
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the inequality describes a convex set by its form."""
+        return len(self.minus) == 0
+
+    def raised(self, by: float) -> Quadratic:
+        """Return the inequality with ``by`` added to its left-hand side."""
+        other = replace(self, c=self.c + by)
+        # What was worked out from the factors holds for both.
+        other.__dict__.update((k, v) for k, v in self.__dict__.items() if k in ("A", "_axes"))
+        return other
+
+    def value(self, points: FloatArray) -> FloatArray:
+        """Return the left-hand side at each point."""
+        points = self.seen(points)
+        up, down = self._images(points)
+        linear = row_products(points, self.q[None])[:, 0]
+        return np.asarray((up * up).sum(1) - (down * down).sum(1) + linear + self.c)
+
+    def seen(self, points: FloatArray) -> FloatArray:
+        """Return the points as seen from the origin of the row."""
+        return points if self.origin is None else points - self.origin
+
+    def image(self, points: FloatArray) -> FloatArray:
+        """Return ``plus u`` of each point."""
+        return _images(self.plus, self._axes[0], self.seen(points))
+
+    def _images(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return ``plus u`` and ``minus u`` of each point, as seen from the origin."""
+        return _images(self.plus, self._axes[0], points), _images(self.minus, self._axes[1], points)
+
+    @cached_property
+    def _axes(self) -> tuple[FloatArray | None, FloatArray | None]:
+        """The diagonals of the factors, where these are diagonal (naive Bayes)."""
+        return _axis(self.plus), _axis(self.minus)
+
+    def sizes(self, points: FloatArray) -> FloatArray:
+        """Return the size of the terms that `value` adds up: the unit of its rounding."""
+        points = self.seen(points)
+        up, down = self._images(points)
+        linear = row_products(np.abs(points), np.abs(self.q)[None])[:, 0]
+        return np.asarray((up * up).sum(1) + (down * down).sum(1) + linear + abs(self.c))
+
+    def gradient(self, points: FloatArray) -> FloatArray:
+        """Return the gradient at each point, shape (n, n_features)."""
+        up, down = self._images(self.seen(points))
+        up = _images(self.plus.T, self._axes[0], up)
+        down = _images(self.minus.T, self._axes[1], down)
+        return np.asarray(2 * (up - down) + self.q)
+
+    def scale(self) -> float:
+        """Return the size of the slope near the row's origin, the unit of a margin."""
+        return float(np.abs(self.q).max(initial=0.0) + np.abs(self.A).max(initial=0.0))
+
+    def reversed(self) -> Quadratic:
+        """Return the inequality that holds where this one is violated (or tight)."""
+        return Quadratic(self.minus, self.plus, -self.q, -self.c, self.origin)
+
+    def pull_back(self, through: AffineMap) -> Quadratic:
+        """Return the inequality on ``z`` that says the same of ``x = M z + t``."""
+        origin = None if self.origin is None else _preimage(through, self.origin)
+        # u = M (z - origin) + e, and |P(Mv+e)|^2 = |PMv|^2 + 2 (Pe)'PM v + |Pe|^2.
+        e = through.shift if origin is None else self.seen(through(origin[None])[0])
+        up, down = self.plus @ e, self.minus @ e
+        slope = self.q + 2 * (up @ self.plus - down @ self.minus)
+        constant = self.c + self.q @ e + up @ up - down @ down
+        return Quadratic(
+            through.rows(self.plus),
+            through.rows(self.minus),
+            through.rows(slope[None])[0],
+            float(constant),
+            origin,
+        )
+
+
+def _preimage(through: AffineMap, point: FloatArray) -> FloatArray:
+    """Return a point whose image comes closest to a given one."""
+    away = point - through.shift
+    if through.is_diagonal:
+        return np.where(
+            through.matrix == 0, 0.0, away / np.where(through.matrix == 0, 1.0, through.matrix)
+        )
+    return np.asarray(np.linalg.lstsq(through.matrix, away, rcond=None)[0])
+
+
+def _axis(factor: FloatArray) -> FloatArray | None:
+    square = len(factor) == factor.shape[1]
+    diagonal = np.diagonal(factor)
+    return diagonal.copy() if square and (np.diag(diagonal) == factor).all() else None
+
+
+def _images(factor: FloatArray, axis: FloatArray | None, points: FloatArray) -> FloatArray:
+    return row_products(points, factor) if axis is None else points * axis

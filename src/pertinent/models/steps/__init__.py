@@ -1,0 +1,1 @@
+"""Steps of a pipeline: how each one maps columns, exactly, in raw units."""

@@ -1,0 +1,225 @@
+"""Steps on numbers: scalers, projections onto components, selectors, imputers, products."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.geometry.region import AffineMap
+from pertinent.models.steps.clip import cut_off
+from pertinent.models.steps.products import Products, polynomial_pairs
+from pertinent.models.steps.walk import (
+    Columns,
+    Walk,
+    register_symbolic,
+    register_transform,
+)
+from pertinent.tables.table import is_missing
+
+
+@register_transform("sklearn.preprocessing.StandardScaler")
+def standard_scaler(step: Foreign) -> AffineMap:
+    """Return ``(x - mean) / scale``, each part where its switch is on."""
+    n = step.n_features_in_
+    scale = np.asarray(step.scale_, dtype=float) if step.with_std else np.ones(n)
+    mean = np.asarray(step.mean_, dtype=float) if step.with_mean else np.zeros(n)
+    return AffineMap(1.0 / scale, -mean / scale)
+
+
+@register_transform("sklearn.preprocessing.RobustScaler")
+def robust_scaler(step: Foreign) -> AffineMap:
+    """Return ``(x - center) / scale``, each part where its switch is on."""
+    n = step.n_features_in_
+    scale = np.asarray(step.scale_, dtype=float) if step.with_scaling else np.ones(n)
+    center = np.asarray(step.center_, dtype=float) if step.with_centering else np.zeros(n)
+    return AffineMap(1.0 / scale, -center / scale)
+
+
+def _principal(step: Foreign) -> AffineMap:
+    matrix = np.asarray(step.components_, dtype=float)
+    if step.whiten:
+        scale = np.sqrt(np.asarray(step.explained_variance_, dtype=float))
+        matrix = matrix / np.maximum(scale, np.finfo(scale.dtype).eps)[:, None]
+    return AffineMap(matrix, -matrix @ np.asarray(step.mean_, dtype=float))
+
+
+@register_transform("sklearn.decomposition.PCA", "sklearn.decomposition.IncrementalPCA")
+def principal_components(step: Foreign) -> AffineMap:
+    """Return ``components (x - mean)``, divided by the standard deviations if whitened."""
+    return _principal(step)
+
+
+@register_transform(
+    "sklearn.decomposition.TruncatedSVD",
+    "sklearn.random_projection.GaussianRandomProjection",
+    "sklearn.random_projection.SparseRandomProjection",
+)
+def linear_components(step: Foreign) -> AffineMap:
+    """Return ``components x``."""
+    matrix = step.components_
+    dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+    dense = np.asarray(dense, dtype=float)
+    return AffineMap(dense, np.zeros(len(dense)))
+
+
+@register_transform(
+    "sklearn.decomposition.FactorAnalysis",
+    "sklearn.decomposition.FastICA",
+    "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
+    "sklearn.neighbors.NeighborhoodComponentsAnalysis",
+)
+def probed(step: Foreign) -> AffineMap:
+    """Return the map of a step that is known to be affine, from its answers at unit vectors."""
+    n = step.n_features_in_
+    answers = np.asarray(step.transform(np.vstack([np.zeros(n), np.eye(n)])), dtype=float)
+    return AffineMap((answers[1:] - answers[0]).T, answers[0])
+
+
+@register_symbolic("sklearn.preprocessing.MinMaxScaler")
+def min_max_scaler(step: Foreign, columns: Columns, walk: Walk) -> Columns:
+    """Return ``x scale + min``; with ``clip`` x is cut off at the range of the training data."""
+    columns.require_numbers(walk, step)
+    scale, low = np.asarray(step.scale_, dtype=float), np.asarray(step.min_, dtype=float)
+    if step.clip:
+        first, last = (np.asarray(e, dtype=float) for e in (step.data_min_, step.data_max_))
+        # A constant column has a range all the same: as wide as feature_range.
+        constant = first + (step.feature_range[1] - step.feature_range[0]) / scale
+        columns = cut_off(step, columns, walk, first, np.where(last > first, last, constant))
+    return columns.through(AffineMap(scale, low))
+
+
+@register_symbolic("sklearn.preprocessing.MaxAbsScaler")
+def max_abs_scaler(step: Foreign, columns: Columns, walk: Walk) -> Columns:
+    """Return ``x / scale``; with ``clip`` (scikit-learn 1.9) x is cut off at -scale and scale."""
+    columns.require_numbers(walk, step)
+    scale = np.asarray(step.scale_, dtype=float)
+    if getattr(step, "clip", False):
+        columns = cut_off(step, columns, walk, -scale, scale)
+    return columns.through(AffineMap(1.0 / scale, np.zeros(len(scale))))
+
+
+@register_symbolic("sklearn.feature_selection.SelectorMixin")
+def selector(step: Foreign, columns: Columns, walk: Walk) -> Columns:
+    """Return the selected columns."""
+    return columns.take(np.flatnonzero(step.get_support()))
+
+
+@register_symbolic("sklearn.preprocessing.FunctionTransformer")
+def function_transformer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
+    """Return the columns themselves; any function but None is refused."""
+    if step.func is not None:
+        name = getattr(step.func, "__name__", repr(step.func))
+        raise walk.refuse(
+            step, f"applies {name!r}, which is not known to be affine; func=None passes through. "
+            "Put it in front of the pipeline, and explain in its units.",
+        )  # fmt: skip
+    return columns
+
+
+@register_symbolic("sklearn.impute.SimpleImputer")
+def simple_imputer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
+    """Return the columns themselves: answers have no missing values to fill."""
+    _require_missing(step, walk)
+    statistics = np.asarray(step.statistics_)
+    empty = is_missing(statistics)
+    if step.keep_empty_features:
+        empty = np.zeros(len(statistics), dtype=bool)
+    for k, value in enumerate(statistics):
+        _record_fill(columns, k, value, walk, ambiguous=bool(step.add_indicator))
+    kept = columns.take(np.flatnonzero(~empty))
+    if not step.add_indicator:
+        return kept
+    zeros = columns.constant(np.zeros(len(step.indicator_.features_)))
+    from pertinent.models.steps.walk import join
+
+    return join([kept, zeros], columns)
+
+
+def _require_missing(step: Foreign, walk: Walk) -> None:
+    """Refuse steps that take an ordinary value for a missing one: they are no identity."""
+    if not is_missing(np.array([step.missing_values], dtype=object)).all():
+        raise walk.refuse(
+            step,
+            f"takes the ordinary value {step.missing_values!r} for a missing one; only "
+            "missing_values=NaN or None is folded.",
+        )
+
+
+def _record_fill(
+    columns: Columns, k: int, value: object, walk: Walk, ambiguous: bool = False
+) -> None:
+    """Note what a missing value is read as, in raw units."""
+    if columns.raw[k] >= 0:
+        feature, raw_value = int(columns.raw[k]), value
+    else:
+        row = columns.map.dense()[k]
+        inputs = np.flatnonzero(row)
+        if len(inputs) != 1 or not walk.features.is_plain:
+            return
+        feature = int(inputs[0])
+        raw_value = (float(value) - columns.map.shift[k]) / row[feature]  # type: ignore[arg-type]
+    walk.fill(feature, raw_value)
+    if ambiguous:
+        walk.ambiguous.add(feature)
+
+
+@register_symbolic("sklearn.impute.KNNImputer", "sklearn.impute.IterativeImputer")
+def model_imputer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
+    """Return the columns themselves; what it fills in depends on the other columns."""
+    _require_missing(step, walk)
+    if step.add_indicator:
+        raise walk.refuse(step, "adds indicators of missing values; fit it without them.")
+    walk.ambiguous.update(int(j) for j in columns.raw if j >= 0)
+    return columns
+
+
+@register_symbolic("sklearn.impute.MissingIndicator")
+def missing_indicator(step: Foreign, columns: Columns, walk: Walk) -> Columns:
+    """Return zeros: answers have no missing values."""
+    _require_missing(step, walk)
+    walk.ambiguous.update(int(j) for j in columns.raw if j >= 0)
+    return columns.constant(np.zeros(len(step.features_)))
+
+
+@register_symbolic("sklearn.preprocessing.PolynomialFeatures")
+def polynomial(step: Foreign, columns: Columns, walk: Walk) -> Columns:
+    """Return the columns and their products; degrees above 2 are refused."""
+    columns.require_numbers(walk, step)
+    powers = np.asarray(step.powers_)
+    if powers.sum(axis=1).max(initial=0) > 2:
+        raise walk.refuse(step, "makes products of more than two columns; degree=2 is supported.")
+    if columns.products is not None:
+        raise walk.refuse(step, "multiplies products again; one such step is supported.")
+    linear, pairs, places = polynomial_pairs(powers)
+    bias: FloatArray = (powers.sum(axis=1) == 0).astype(float)
+    after = columns.through(AffineMap(linear, bias))
+    if not len(pairs):
+        return after
+    matrix = sp.csr_array(
+        (np.ones(len(places)), (places, np.arange(len(places)))), shape=(len(powers), len(pairs))
+    )
+    products = Products(columns.map, pairs, matrix)
+    return Columns(after.features, after.map, after.raw, after.names, products)
+
+
+@register_symbolic(
+    "sklearn.preprocessing.Normalizer",
+    "sklearn.preprocessing.QuantileTransformer",
+    "sklearn.preprocessing.PowerTransformer",
+    "sklearn.preprocessing.SplineTransformer",
+    "sklearn.decomposition.KernelPCA",
+    "sklearn.kernel_approximation.Nystroem",
+    "sklearn.kernel_approximation.RBFSampler",
+    refused=True,
+)
+def not_affine(step: Foreign, columns: Columns, walk: Walk) -> Columns:
+    """Refuse with the reason."""
+    reasons = {
+        "Normalizer": "divides each sample by its own norm",
+        "QuantileTransformer": "maps values to their ranks",
+        "PowerTransformer": "bends each column by a power",
+        "SplineTransformer": "bends each column by splines",
+    }
+    why = reasons.get(type(step).__name__, "is a nonlinear map")
+    raise walk.refuse(step, f"{why}, so equal scores are no planes in raw units.")

@@ -1,0 +1,228 @@
+"""Pipelines: the region of the last step, pulled back to raw units through all steps before it.
+
+The pull-back is exact: a point lies in the region if and only if the pipeline predicts its class,
+rounding aside. Margins are those of the last step's own space.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pertinent.exceptions import UnsupportedModelError
+from pertinent.geometry.arrays import Foreign
+from pertinent.geometry.region import Region
+from pertinent.models.registry import _names, decision_region, register_model
+from pertinent.models.steps import compose, encode, numeric  # noqa: F401
+from pertinent.models.steps.compose import walk_steps
+from pertinent.models.steps.walk import Columns, Walk
+from pertinent.tables.features import Binned, Features
+from pertinent.tables.table import is_missing
+
+#: Wrappers that predict as a model inside them does: where that model is.
+WRAPPERS = {
+    "sklearn.model_selection.GridSearchCV": "best_estimator_",
+    "sklearn.model_selection.RandomizedSearchCV": "best_estimator_",
+    "sklearn.model_selection.HalvingGridSearchCV": "best_estimator_",
+    "sklearn.model_selection.HalvingRandomSearchCV": "best_estimator_",
+    "sklearn.model_selection.TunedThresholdClassifierCV": "",
+    "sklearn.model_selection.FixedThresholdClassifier": "",
+    "sklearn.frozen.FrozenEstimator": "estimator",
+}
+ONE_VS_REST = "sklearn.multiclass.OneVsRestClassifier"
+PIPELINES = ("sklearn.pipeline.Pipeline", "imblearn.pipeline.Pipeline")
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """What a pipeline makes of the raw features (see `pertinent.tables.features.Features`)."""
+
+    levels: tuple[tuple[Any, ...] | None, ...]
+    others: frozenset[int]
+    binned: tuple[Binned, ...]
+    fills: dict[int, Any]
+    unused: frozenset[int]
+
+
+def unwrap(model: Foreign) -> Foreign:
+    """Return the model inside wrappers that do not change its predictions."""
+    inner = _wrapped(model)
+    return model if inner is None else unwrap(inner)
+
+
+def _wrapped(model: Foreign) -> Foreign | None:
+    for ancestor in type(model).__mro__:
+        for name in _names(ancestor):
+            place = WRAPPERS.get(name)
+            if place:
+                return getattr(model, place)
+    return None
+
+
+def inside(model: Foreign) -> Foreign:
+    """Return the model inside wrappers, those that move its threshold included."""
+    inner = unwrap(model)
+    calibrated = getattr(inner, "calibrated_classifiers_", None)
+    if calibrated is not None and len(calibrated) == 1:
+        return inside(calibrated[0].estimator)
+    return inner
+
+
+def is_pipeline(model: Foreign) -> bool:
+    """Return whether a model is a pipeline."""
+    return any(name in PIPELINES for cls in type(model).__mro__ for name in _names(cls))
+
+
+def final_step(model: Foreign) -> Foreign:
+    """Return the last step of a pipeline, or of the pipeline in a wrapper; else the model."""
+    inner = unwrap(model)
+    return final_step(inner.steps[-1][1]) if is_pipeline(inner) else inner
+
+
+def first_step(model: Foreign) -> Foreign:
+    """Return the step that saw the raw features in training, where the model does not say."""
+    inner = inside(model)
+    if hasattr(model, "n_features_in_") or not is_pipeline(inner):
+        return model
+    for _, step in inner.steps:
+        if hasattr(step, "n_features_in_"):
+            return step
+    return model
+
+
+def is_one_vs_rest(model: Foreign) -> bool:
+    """Return whether a model decides by one binary model for each class."""
+    return any(ONE_VS_REST in _names(cls) for cls in type(model).__mro__)
+
+
+def pipelines_in(model: Foreign) -> list[Foreign]:
+    """Return the pipelines that read the raw features: one, one for each class, or none."""
+    inner = inside(model)
+    every = inner.estimators_ if is_one_vs_rest(inner) else [inner]
+    return [inside(one) for one in every if is_pipeline(inside(one))]
+
+
+def structure_of(model: Foreign, names: tuple[str, ...]) -> Structure | None:
+    """Return what the steps make of the raw features; None for a model without steps."""
+    found = [_structure_of(pipeline, names) for pipeline in pipelines_in(model)]
+    if not found:
+        return None
+    first = found[0]
+    if any(
+        (s.levels, s.others, s.binned) != (first.levels, first.others, first.binned) for s in found
+    ):
+        raise UnsupportedModelError(
+            f"The pipelines in this {type(inside(model)).__name__} read the raw features each in a "
+            "way of its own (other categories or bins). Put the steps that encode or bin them in "
+            "front of it."
+        )
+    fills = {j: v for j, v in first.fills.items() if all(s.fills.get(j) == v for s in found)}
+    unused = frozenset.intersection(*(s.unused for s in found))
+    return replace(first, fills=fills, unused=unused)
+
+
+def _structure_of(pipeline: Foreign, names: tuple[str, ...]) -> Structure:
+    walk = Walk(Features(names), recording=True)
+    _walk(pipeline, walk)
+    levels: list[tuple[Any, ...] | None] = [None] * len(names)
+    others = set()
+    for j, declared in walk.declared.items():
+        every = dict.fromkeys(v for known, _ in declared for v in known)
+        levels[j] = tuple(
+            v for v in every if all(takes or _is_in(v, known) for known, takes in declared)
+        )
+        if all(takes for _, takes in declared):
+            others.add(j)
+    fills = {
+        j: values[0]
+        for j, values in walk.fills.items()
+        if j not in walk.ambiguous and all(v == values[0] for v in values)
+    }
+    plain = all(found is None for found in levels)
+    known = () if plain else tuple(levels)
+    features = Features(names, False, known, frozenset(others), tuple(walk.binned))
+    return Structure(known, features.others, features.binned, fills, _unused(pipeline, features))
+
+
+def _unused(pipeline: Foreign, features: Features) -> frozenset[int]:
+    """Return the features that do not reach the last step, whatever they hold."""
+    columns = _walk(pipeline, Walk(features, recording=False))
+    used = np.zeros(features.dim, dtype=bool)
+    for affine in (columns.map, *([columns.products.base] if columns.products else [])):
+        used |= affine.matrix != 0 if affine.is_diagonal else (affine.matrix != 0).any(axis=0)
+    return frozenset(range(len(features))) - {int(j) for j in features.owner[used]}
+
+
+def _is_in(value: Any, known: tuple[Any, ...]) -> bool:
+    return value in known or bool(is_missing([value])[0] and is_missing(known).any())
+
+
+def _walk(pipeline: Foreign, walk: Walk) -> Columns:
+    """Return the columns that reach the last step, pipelines in pipelines included."""
+    columns = walk_steps(pipeline.steps[:-1], Columns.start(walk.features), walk)
+    last = unwrap(pipeline.steps[-1][1])
+    while is_pipeline(last):
+        columns = walk_steps(last.steps[:-1], columns, walk)
+        last = unwrap(last.steps[-1][1])
+    return columns
+
+
+def columns_of(model: Foreign) -> Columns | None:
+    """Return the columns that reach the last step; None for a model without steps."""
+    pipeline = inside(model)
+    if not is_pipeline(pipeline):
+        return None
+    features = Features.of(pipeline)
+    walk = Walk(features, recording=False)
+    columns = _walk(pipeline, walk)
+    columns.require_numbers(walk, pipeline.steps[-1][1])
+    return columns
+
+
+def mixes_features(model: Foreign) -> bool:
+    """Return whether any column that reaches the last step follows from several raw features."""
+    columns = columns_of(model)
+    if columns is None or columns.map.is_diagonal:
+        return False
+    used, owner = columns.map.matrix != 0, columns.features.owner
+    return any(len(np.unique(owner[row])) > 1 for row in used)
+
+
+def pull_back(region: Region, columns: Columns | None) -> Region:
+    """Return a region of the last step's space in raw units."""
+    if columns is None:
+        return region
+    if columns.products is None:
+        return region.pull_back(columns.map)
+    cells = tuple(columns.products.pull_back(cell, columns.map) for cell in region.cells)
+    return Region(cells, columns.map.dim_in)
+
+
+@register_model(*PIPELINES)
+def pipeline_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Return the region of the last step, pulled back through the steps before it."""
+    columns, last = columns_of(model), final_step(model)
+    for inner in pipelines_in(last):
+        if not Features.of(inner).is_plain:
+            raise UnsupportedModelError(
+                f"{type(last).__name__} over pipelines that encode or bin is supported on raw "
+                "features only, not as the last step of another pipeline."
+            )
+    return pull_back(decision_region(last, label, margin), columns)
+
+
+@register_model(*(name for name, place in WRAPPERS.items() if place))
+def wrapped_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Return the region of the model inside."""
+    return decision_region(_wrapped(model), label, margin)
+
+
+@register_model(*(name for name, place in WRAPPERS.items() if not place))
+def threshold_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Refuse: these move the threshold of the model inside."""
+    raise UnsupportedModelError(
+        f"{type(model).__name__} decides by a threshold of its own. Explain its estimator_ with "
+        "min_proba set to that threshold instead."
+    )

@@ -1,0 +1,50 @@
+"""Certificates: why an answer is optimal, or why there is none, in a form anyone can re-check.
+
+Nothing here calls a solver or shares code with one. A proof holds numbers (dual multipliers,
+a Farkas ray, tangent points ...) from which `Proofs.bounds` recomputes, with plain NumPy, a
+value that no point of the cell can undercut.
+"""
+
+from pertinent.proofs.cases.separable import SeparableProofs
+from pertinent.proofs.copositive.replay import CopositiveProofs
+from pertinent.proofs.copositive.simplices import Simplices
+from pertinent.proofs.core import Block, Certificate, NoProofs, Proofs
+from pertinent.proofs.lagrange import LagrangeProofs
+from pertinent.proofs.linear import LinearProofs, SingleRowProofs
+from pertinent.proofs.several import SeveralProofs, SolverBounds
+from pertinent.proofs.status import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, status_names
+from pertinent.proofs.supports.cardinality import StrictProofs, refutes
+from pertinent.proofs.supports.fewest import Argument, FewestProofs
+from pertinent.proofs.sweep import SweepProofs
+from pertinent.proofs.tangent import TangentProofs
+from pertinent.proofs.verdict import Verdict, check
+from pertinent.proofs.winners import RivalProofs
+
+__all__ = [
+    "FAILED",
+    "FEASIBLE",
+    "INFEASIBLE",
+    "OPTIMAL",
+    "Argument",
+    "Block",
+    "Certificate",
+    "CopositiveProofs",
+    "FewestProofs",
+    "LagrangeProofs",
+    "LinearProofs",
+    "NoProofs",
+    "Proofs",
+    "RivalProofs",
+    "SeparableProofs",
+    "SeveralProofs",
+    "Simplices",
+    "SingleRowProofs",
+    "SolverBounds",
+    "StrictProofs",
+    "SweepProofs",
+    "TangentProofs",
+    "Verdict",
+    "check",
+    "refutes",
+    "status_names",
+]

@@ -1,0 +1,369 @@
+"""Proofs for whole numbers, categories and bins: a tree of cases, each with its multipliers.
+
+A tree splits what is allowed (a `Domain` within bounds) into two cases again and again:
+
+    column <= low   or   column >= high      where no allowed value lies between low and high,
+    a feature keeps its own value   or   it changes.
+
+Either way nothing is lost, so the smallest bound over the leaves holds for the whole. The boxes of
+the leaves are not stored but derived again from the splits, and a split that loses a value proves
+nothing. A leaf is bounded by weak duality: for multipliers ``y >= 0`` of ``G x <= h``,
+
+    cost(x)  >=  min over the leaf's domain of  cost(x) + y'(G x - h),
+
+and the minimum splits into one small problem for each number, group of categories or bin.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.domain import Bins, Domain, from_steps, to_steps
+from pertinent.geometry.region import Cell
+from pertinent.proofs.cases.leaves import leaf_bounds
+from pertinent.proofs.core import Proofs
+
+LEAF, SPLIT, CHANGE = 0, 1, 2
+UNDECIDED, UNCHANGED, CHANGED = 0, 1, 2
+#: Numbers of the boxes that are replayed at once.
+_CHUNK = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """The cases of all rows as one list of nodes.
+
+    Parameters
+    ----------
+    kind : ndarray of int8
+        LEAF, SPLIT (of a column) or CHANGE (of a unit of features that change together).
+    place : ndarray of int
+        The column or the unit.
+    low, high : ndarray of float
+        Ends of the gap of a SPLIT.
+    left, right : ndarray of int
+        Children: below the gap or unchanged; above the gap or changed.
+    proof : ndarray of int
+        For leaves, the row of multipliers.
+    """
+
+    kind: CodeArray
+    place: IntArray
+    low: FloatArray
+    high: FloatArray
+    left: IntArray
+    right: IntArray
+    proof: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Cases as they are replayed: bounds of the columns and what is known of each unit."""
+
+    row: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    state: CodeArray
+
+    def take(self, rows: IntArray | BoolArray) -> Boxes:
+        """Return some of the cases."""
+        return Boxes(self.row[rows], self.lower[rows], self.upper[rows], self.state[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class TreeProofs(Proofs):
+    """Trees of cases, one for each row; what is proved of their leaves is up to the kind.
+
+    Parameters
+    ----------
+    domain : Domain
+    roots : ndarray of int, shape (n,)
+    tree : Tree
+    """
+
+    domain: Domain
+    roots: IntArray
+    tree: Tree
+
+    def __len__(self) -> int:
+        return len(self.roots)
+
+    def take(self, rows: IntArray) -> Self:
+        """Return the proofs of the given rows."""
+        return replace(self, domain=self.domain.take(rows), roots=self.roots[rows])
+
+    def bounds(
+        self,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the smallest bound over the leaves of each row; ``inf`` where all are empty."""
+        out = np.empty(len(self))
+        size = max(1, _CHUNK // (64 * max(1, self.domain.dim)))
+        for first in range(0, len(self), size):
+            rows = np.arange(first, min(first + size, len(self)))
+            part = Replay(self, cell, centers[rows], weights, self.domain.take(rows))
+            out[rows] = part.run(self.roots[rows], lower[rows], upper[rows])
+        return out
+
+    @abstractmethod
+    def leaf_bounds(
+        self,
+        used: IntArray,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        boxes: Boxes,
+        domain: Domain,
+    ) -> FloatArray:
+        """Return the bounds of narrowed leaves, whose proofs have the numbers ``used``."""
+
+
+@dataclass(frozen=True, eq=False)
+class BranchProofs(TreeProofs):
+    """Trees of cases over linear rows: multipliers, or rays, for each leaf.
+
+    Parameters
+    ----------
+    domain, roots, tree
+        As in `TreeProofs`.
+    multipliers : ndarray of shape (n_proofs, n_rows)
+    ray : ndarray of bool, shape (n_proofs,)
+    """
+
+    multipliers: FloatArray
+    ray: BoolArray
+
+    def leaf_bounds(
+        self,
+        used: IntArray,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        boxes: Boxes,
+        domain: Domain,
+    ) -> FloatArray:
+        """Return what rows of multipliers prove about leaves."""
+        return leaf_bounds(
+            self.multipliers[used],
+            self.ray[used],
+            cell,
+            centers,
+            weights,
+            boxes.lower,
+            boxes.upper,
+            domain,
+        )
+
+    def leaves(self) -> IntArray:
+        """Return the rows of multipliers that the leaves of these trees use."""
+        nodes, found = self.roots, []
+        while len(nodes):
+            kind = self.tree.kind[nodes]
+            found.append(self.tree.proof[nodes[kind == LEAF]])
+            inner = nodes[kind != LEAF]
+            nodes = np.concatenate([self.tree.left[inner], self.tree.right[inner]])
+        used = np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
+        return np.asarray(used[used >= 0])
+
+
+@dataclass(eq=False)
+class Replay:
+    """The cases of some rows, derived again level by level."""
+
+    proofs: TreeProofs
+    cell: Cell
+    centers: FloatArray
+    weights: FloatArray
+    domain: Domain
+
+    def run(self, roots: IntArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+        """Return the smallest bound over the leaves below each root."""
+        n = len(roots)
+        best = np.full(n, np.inf)
+        units = len(self.domain.units)
+        state = np.zeros((n, units if self.domain.counts_changes else 0), dtype=np.int8)
+        boxes, nodes = Boxes(np.arange(n), lower, upper, state), roots
+        while len(nodes):
+            boxes, empty = narrow(self.domain, boxes)
+            boxes, nodes = boxes.take(~empty), nodes[~empty]
+            kind = self.proofs.tree.kind[nodes]
+            leaf = kind == LEAF
+            self._note(best, boxes.take(leaf), nodes[leaf])
+            boxes, nodes = boxes.take(~leaf), nodes[~leaf]
+            lossless = self._is_lossless(boxes, nodes)
+            np.minimum.at(best, boxes.row[~lossless], 0.0)
+            boxes, nodes = boxes.take(lossless), nodes[lossless]
+            boxes, nodes = children(self.proofs.tree, boxes, nodes)
+        return best
+
+    def _note(self, best: FloatArray, boxes: Boxes, nodes: IntArray) -> None:
+        proof = self.proofs.tree.proof[nodes]
+        bound = np.zeros(len(nodes))
+        known = np.flatnonzero(proof >= 0)
+        if len(known):
+            used, where = proof[known], boxes.row[known]
+            bound[known] = self.proofs.leaf_bounds(
+                used,
+                self.cell,
+                self.centers[where],
+                self.weights,
+                boxes.take(known),
+                self.domain,
+            )
+        np.minimum.at(best, boxes.row, np.maximum(bound, 0.0))
+
+    def _is_lossless(self, boxes: Boxes, nodes: IntArray) -> BoolArray:
+        """Return whether no allowed value lies strictly between the two sides of each split."""
+        tree, domain = self.proofs.tree, self.domain
+        out = tree.kind[nodes] == CHANGE
+        for k in np.flatnonzero(tree.kind[nodes] == SPLIT):
+            j, low, high = int(tree.place[nodes[k]]), tree.low[nodes[k]], tree.high[nodes[k]]
+            own = None if domain.own is None else float(domain.own[boxes.row[k], j])
+            if low >= high:  # both sides have the end they share
+                out[k] = True
+            elif domain.in_group[j]:
+                out[k] = low >= 0 and high <= 1
+            elif np.isfinite(domain.decimals[j]):
+                out[k] = high <= next_allowed(domain, j, float(low), own)
+            if not out[k] and own is not None and boxes.state.shape[1]:
+                must = _must_change(domain, boxes.state[k], j)
+                smallest = domain.smallest_change(j)
+                out[k] = must and low >= own - smallest and high <= own + smallest
+        return np.asarray(out)
+
+
+def next_allowed(domain: Domain, column: int, value: float, own: float | None) -> float:
+    """Return the smallest allowed value of a lattice column above a value."""
+    digits = domain.decimals[column]
+    near = np.round(to_steps(np.array(value), digits))
+    lattice = float(from_steps(near, digits))
+    if lattice <= value:
+        lattice = float(from_steps(near + 1.0, digits))
+    return min(lattice, own) if own is not None and own > value else lattice
+
+
+def _must_change(domain: Domain, state: CodeArray, column: int) -> bool:
+    unit = domain.unit_of_column[column]
+    listed = any(domain.owner[column] in group for group in domain.together)
+    return bool(listed and state[unit] == CHANGED)
+
+
+def children(tree: Tree, boxes: Boxes, nodes: IntArray) -> tuple[Boxes, IntArray]:
+    """Return the two cases of each inner node."""
+    n = len(nodes)
+    row = np.concatenate([boxes.row, boxes.row])
+    lower, upper = np.vstack([boxes.lower] * 2), np.vstack([boxes.upper] * 2)
+    state = np.vstack([boxes.state] * 2)
+    split = np.flatnonzero(tree.kind[nodes] == SPLIT)
+    j = tree.place[nodes[split]]
+    upper[split, j] = np.minimum(upper[split, j], tree.low[nodes[split]])
+    lower[n + split, j] = np.maximum(lower[n + split, j], tree.high[nodes[split]])
+    change = np.flatnonzero(tree.kind[nodes] == CHANGE)
+    unit = tree.place[nodes[change]]
+    state[change, unit], state[n + change, unit] = UNCHANGED, CHANGED
+    both = np.concatenate([tree.left[nodes], tree.right[nodes]])
+    return Boxes(row, lower, upper, state), both
+
+
+def narrow(domain: Domain, boxes: Boxes) -> tuple[Boxes, BoolArray]:
+    """Return the cases with bounds as tight as the domain says at once, and which are empty."""
+    lower, upper, state = boxes.lower.copy(), boxes.upper.copy(), boxes.state.copy()
+    own = None if domain.own is None else domain.own[boxes.row]
+    empty = np.zeros(len(lower), dtype=bool)
+    if state.shape[1] and own is not None:
+        empty |= _apply_changes(domain, lower, upper, state, own)
+    _narrow_lattice(domain, lower, upper, own)
+    for group in domain.groups:
+        empty |= _narrow_group(group, lower, upper)
+    if domain.bins:
+        for _ in range(2):
+            for bins in domain.bins:
+                empty |= _narrow_bins(bins, lower, upper)
+                empty |= _narrow_group(bins.columns, lower, upper)
+                _narrow_excess(bins, lower, upper)
+            _narrow_lattice(domain, lower, upper, own)
+    empty |= (lower > upper).any(axis=1)
+    return Boxes(boxes.row, lower, upper, state), empty
+
+
+def _narrow_lattice(
+    domain: Domain, lower: FloatArray, upper: FloatArray, own: FloatArray | None
+) -> None:
+    for j in domain.lattice:
+        theirs = None if own is None else own[:, j]
+        lower[:, j] = domain.ceil(int(j), lower[:, j], theirs)
+        upper[:, j] = domain.floor(int(j), upper[:, j], theirs)
+
+
+def _apply_changes(
+    domain: Domain, lower: FloatArray, upper: FloatArray, state: CodeArray, own: FloatArray
+) -> BoolArray:
+    empty = np.zeros(len(lower), dtype=bool)
+    if domain.max_changes is not None:
+        count = (state == CHANGED).sum(axis=1)
+        empty |= count > domain.max_changes
+        full = count >= domain.max_changes
+        state[full[:, None] & (state == UNDECIDED)] = UNCHANGED
+    kept = (state == UNCHANGED)[:, domain.unit_of_column]
+    np.maximum(lower, np.where(kept, own, -np.inf), out=lower)
+    np.minimum(upper, np.where(kept, own, np.inf), out=upper)
+    for group in domain.together:
+        changed = state[:, domain.units[group[0]]] == CHANGED
+        for j in np.flatnonzero(np.isin(domain.owner, group) & ~domain.follows):
+            if domain.in_group[j]:
+                # The own category is given up: its column, the one that is 1, becomes 0.
+                upper[changed & (own[:, j] == 1), j] = 0.0
+                continue
+            step = domain.smallest_change(int(j))
+            rises = changed & (lower[:, j] > own[:, j] - step)
+            falls = changed & (upper[:, j] < own[:, j] + step)
+            lower[rises, j] = np.maximum(lower[rises, j], own[rises, j] + step)
+            upper[falls, j] = np.minimum(upper[falls, j], own[falls, j] - step)
+    return empty
+
+
+def _narrow_group(group: IntArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
+    """Exactly one is 1: a sure one excludes the others, and the last possible one is sure."""
+    can = np.asarray(upper[:, group] >= 1.0)
+    sure = np.asarray(lower[:, group] > 0.0)
+    can &= sure | ~sure.any(axis=1, keepdims=True)
+    count = can.sum(axis=1)
+    upper[:, group] = np.where(can, 1.0, 0.0)
+    lower[:, group] = np.where(can & (count == 1)[:, None], 1.0, 0.0)
+    return np.asarray((count == 0) | (sure.sum(axis=1) > 1))
+
+
+def _narrow_bins(bins: Bins, lower: FloatArray, upper: FloatArray) -> BoolArray:
+    """Bins out of reach are excluded, and the number lies in those that are left."""
+    j = bins.column
+    reach = (bins.low <= upper[:, [j]]) & (bins.high >= lower[:, [j]])
+    if bins.excess is not None:
+        # An edge belongs to two bins: it alone is no reason to keep both.
+        more = (bins.low < upper[:, [j]]) & (bins.high > lower[:, [j]])
+        reach &= more | ~more.any(axis=1, keepdims=True)
+    can = reach & (upper[:, bins.columns] >= 1.0)
+    upper[:, bins.columns] = np.where(can, 1.0, 0.0)
+    lower[:, j] = np.maximum(lower[:, j], np.where(can, bins.low, np.inf).min(axis=1))
+    upper[:, j] = np.minimum(upper[:, j], np.where(can, bins.high, -np.inf).max(axis=1))
+    return np.asarray(
+        ~can.any(axis=1) | (lower[:, bins.columns] > upper[:, bins.columns]).any(axis=1)
+    )
+
+
+def _narrow_excess(bins: Bins, lower: FloatArray, upper: FloatArray) -> None:
+    """Narrow what is cut off: it grows with the number, so its ends follow from the number's."""
+    if bins.excess is None:
+        return
+    for ends, tighter in ((lower, np.maximum), (upper, np.minimum)):
+        at = ends[:, bins.column]
+        follows = np.where(np.isfinite(at), bins.beyond(np.where(np.isfinite(at), at, 0.0)), at)
+        ends[:, bins.excess] = tighter(ends[:, bins.excess], follows)

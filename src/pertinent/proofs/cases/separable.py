@@ -1,0 +1,177 @@
+"""Separable rows: boxes and Lagrange multipliers.
+
+Measured in cost, with ``s = weights * (x - start)``, let all rows be sums over features,
+``c_k + sum_i a_ki s_i^2 + g_ki s_i``. A point of cost at most t lies in the box
+``|s_i| <= min(t, room)``. In a part of that box, for multipliers y >= 0,
+
+    |s|_1  >=  y'c + sum_i min_{s_i} ( |s_i| + y'a_i s_i^2 + y'g_i s_i )      for every s inside,
+
+and each minimum over an interval is taken at its ends, at 0, or at a vertex. If the right-hand
+side reaches t in every part of a partition of the box, then no point of the cell costs less.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.region import Cell, row_products
+from pertinent.proofs.core import Proofs
+
+
+@dataclass(frozen=True, eq=False)
+class SeparableProofs(Proofs):
+    """A tree of boxes for each center, with the multipliers that close its leaves.
+
+    Parameters
+    ----------
+    radius : ndarray of shape (n,)
+        What is proved: no point of the cell costs less than the start plus this.
+    feature : ndarray of int, shape (n_nodes,)
+        The feature split at a node, -1 at a leaf. The first n nodes are the roots, and the
+        children of the k-th node that is split are the nodes ``n + 2k`` (below the threshold)
+        and ``n + 2k + 1`` (above it): so the leaves always cover everything.
+    threshold : ndarray of shape (n_nodes,)
+    multipliers : ndarray of shape (n_nodes, n_quadratics + n_rows)
+        Read at leaves; quadratic rows first.
+    """
+
+    radius: FloatArray
+    feature: IntArray
+    threshold: FloatArray
+    multipliers: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.radius)
+
+    def take(self, rows: IntArray) -> SeparableProofs:
+        """Return the proofs of the given rows, their nodes numbered anew."""
+        _, first_child = self._owners()
+        level, order = np.asarray(rows), [np.asarray(rows)]
+        while len(level):
+            split = level[self.feature[level] >= 0]
+            level = (first_child[split][:, None] + np.arange(2)).ravel()
+            order.append(level)
+        kept = np.concatenate(order)
+        return SeparableProofs(
+            self.radius[rows], self.feature[kept], self.threshold[kept], self.multipliers[kept]
+        )
+
+    def bounds(
+        self,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the cost up to which the boxes show that there is no point."""
+        start = np.clip(centers, lower, upper)
+        base = (weights * np.abs(start - centers)).sum(axis=1)
+        up = np.maximum(upper - start, 0.0) * weights
+        down = np.maximum(start - lower, 0.0) * weights
+        owner, first_child = self._owners()
+        t = self.radius[:, None]
+        low, high = np.maximum(-down, -t), np.minimum(up, t)
+        if len(cell.quadratics) == 1 and not len(cell.G):
+            # Of s and -s the one with g s <= 0 costs the same and satisfies the row if the
+            # other does: the other side need not be looked at, if this one has the room.
+            slope = cell.quadratics[0].gradient(start)
+            low, high = (
+                np.where((slope <= 0) & (high >= -low), 0.0, low),
+                np.where((slope > 0) & (-low >= high), 0.0, high),
+            )
+        low, high = self._boxes(low, high, first_child)
+        leaves = np.flatnonzero(self.feature < 0)
+        closed = self._closed(cell, start, weights, owner, low, high, leaves)
+        holds = np.ones(len(self), dtype=bool)
+        holds[owner[leaves[~closed]]] = False
+        holds &= _is_separable(cell) & np.isfinite(self.radius) & (self.radius > 0)
+        holds &= bool((weights > 0).all())  # what costs nothing is in no ball
+        # A ball that holds all of the box leaves no point at all.
+        whole = np.maximum(up, down).sum(axis=1) <= self.radius
+        proved = base + np.where(holds, np.where(whole, np.inf, self.radius), 0.0)
+        proved[(lower > upper).any(axis=1)] = np.inf
+        return np.asarray(proved)
+
+    def _owners(self) -> tuple[IntArray, IntArray]:
+        """Return each node's root, and the first child of each node that is split."""
+        n, nodes = len(self), len(self.feature)
+        split = np.flatnonzero(self.feature >= 0)
+        first_child = np.full(nodes, -1)
+        first_child[split] = n + 2 * np.arange(len(split))
+        owner = np.arange(nodes)
+        parent = np.concatenate([np.arange(n), np.repeat(split, 2)])
+        while (owner >= n).any():
+            owner = parent[owner]
+        return owner, first_child
+
+    def _boxes(
+        self, low: FloatArray, high: FloatArray, first_child: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the box of every node: that of its parent, cut at the threshold."""
+        n, nodes = len(self), len(self.feature)
+        lows, highs = np.empty((nodes, low.shape[1])), np.empty((nodes, low.shape[1]))
+        lows[:n], highs[:n] = low, high
+        level = np.flatnonzero(self.feature[:n] >= 0)
+        while len(level):
+            below = first_child[level]
+            above, feature, at = below + 1, self.feature[level], self.threshold[level]
+            lows[below] = lows[above] = lows[level]
+            highs[below] = highs[above] = highs[level]
+            highs[below, feature] = np.minimum(highs[below, feature], at)
+            lows[above, feature] = np.maximum(lows[above, feature], at)
+            children = np.sort(np.concatenate([below, above]))
+            level = children[self.feature[children] >= 0]
+        return lows, highs
+
+    def _closed(
+        self,
+        cell: Cell,
+        start: FloatArray,
+        weights: FloatArray,
+        owner: IntArray,
+        low: FloatArray,
+        high: FloatArray,
+        leaves: IntArray,
+    ) -> BoolArray:
+        """Return whether the bound of each leaf reaches the radius."""
+        own, y = owner[leaves], np.maximum(self.multipliers[leaves], 0.0)
+        value, size = np.zeros(len(leaves)), np.zeros(len(leaves))
+        square, slope = np.zeros((len(leaves), cell.dim)), np.zeros((len(leaves), cell.dim))
+        for k, row in enumerate(cell.quadratics):
+            square += y[:, k, None] * (np.diagonal(row.A) / weights**2)
+            slope += y[:, k, None] * (row.gradient(start) / weights)[own]
+            value += y[:, k] * row.value(start)[own]
+            size += y[:, k] * row.sizes(start)[own]  # what the value was added up from
+        straight = row_products(start, cell.G) - cell.h
+        terms = row_products(np.abs(start), np.abs(cell.G)) + np.abs(cell.h)
+        for k in range(len(cell.G)):
+            multiplier = y[:, len(cell.quadratics) + k]
+            slope += multiplier[:, None] * (cell.G[k] / weights)
+            value += multiplier * straight[own, k]
+            size += multiplier * terms[own, k]
+        least, sizes = _least(square, slope, low[leaves], high[leaves])
+        rounding = 1e-14 * cell.dim * (size + sizes.sum(axis=1))
+        nothing = (low[leaves] > high[leaves]).any(axis=1)
+        return np.asarray(nothing | (value + least.sum(axis=1) - rounding >= self.radius[own]))
+
+
+def _is_separable(cell: Cell) -> bool:
+    return all(bool((np.diag(np.diagonal(row.A)) == row.A).all()) for row in cell.quadratics)
+
+
+def _least(
+    square: FloatArray, slope: FloatArray, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return ``min |s| + square s^2 + slope s`` over [low, high], and the size of its terms."""
+    convex = square > 0
+    soft = np.sign(-slope) * np.maximum(np.abs(slope) - 1.0, 0.0)
+    vertex = np.where(convex, soft / np.where(convex, 2 * square, 1.0), 0.0)
+    best, size = np.full(low.shape, np.inf), np.zeros(low.shape)
+    for s in (low, high, np.clip(0.0, low, high), np.clip(vertex, low, high)):
+        best = np.minimum(best, np.abs(s) + square * s * s + slope * s)
+        size = np.maximum(size, np.abs(s) + np.abs(square) * s * s + np.abs(slope * s))
+    return best, size

@@ -1,0 +1,178 @@
+"""Weak duality for linear rows: the proof of every polyhedral answer.
+
+For multipliers ``y >= 0`` of ``G x <= h`` and any x of the cell within its bounds,
+
+    sum_i w_i |x_i - c_i|  >=  min_x  sum_i w_i |x_i - c_i| + y'(G x - h),
+
+and the right-hand side splits into one small problem a feature, solved by looking at its ends.
+A Farkas ray ``y >= 0`` proves emptiness: ``y'(G x - h) > 0`` for all x within the bounds, while
+every point of the cell would have it at most 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.region import Cell, row_products
+from pertinent.proofs.core import Proofs
+
+#: Where mathematics has 0, rounding leaves a slope of up to this share of the terms added up ...
+CANCELLED = 1e-9
+#: ... and a ray then speaks of all points within this many times ``1 + |x|`` of the start, where
+#: the feature has no bound.
+REACH = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProofs(Proofs):
+    """Dual multipliers, or Farkas rays where ``ray`` is true.
+
+    Parameters
+    ----------
+    multipliers : ndarray of shape (n, n_rows)
+    ray : ndarray of bool, shape (n,)
+    """
+
+    multipliers: FloatArray
+    ray: BoolArray
+
+    def __len__(self) -> int:
+        return len(self.multipliers)
+
+    def take(self, rows: IntArray) -> LinearProofs:
+        """Return the proofs of the given rows."""
+        return LinearProofs(self.multipliers[rows], self.ray[rows])
+
+    def bounds(
+        self,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the dual values; ``inf`` where the ray proves the cell empty."""
+        y = np.maximum(self.multipliers, 0.0)
+        return proved_bounds(y, self.ray, cell.G, cell.h, centers, weights, lower, upper)
+
+
+@dataclass(frozen=True, eq=False)
+class SingleRowProofs(Proofs):
+    """A multiplier on one linear row only: what a skipped piece rests on.
+
+    Parameters
+    ----------
+    row : ndarray of int, shape (n,)
+    multiplier : ndarray of shape (n,)
+    """
+
+    row: IntArray
+    multiplier: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def take(self, rows: IntArray) -> SingleRowProofs:
+        """Return the proofs of the given rows."""
+        return SingleRowProofs(self.row[rows], self.multiplier[rows])
+
+    def bounds(
+        self,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the dual value of each row's own inequality."""
+        y = np.maximum(self.multiplier, 0.0)
+        slopes = y[:, None] * cell.G[self.row]
+        start = np.clip(centers, lower, upper)
+        excess = y * ((cell.G[self.row] * start).sum(1) - cell.h[self.row])
+        return dual_values(slopes, excess, start, centers, weights, lower, upper)
+
+
+def proved_bounds(
+    y: FloatArray,
+    ray: BoolArray,
+    G: FloatArray,
+    h: FloatArray,
+    centers: FloatArray,
+    weights: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> FloatArray:
+    """Return the bound each row of multipliers proves, ``inf`` for a ray that proves emptiness."""
+    start = np.minimum(np.maximum(centers, lower), upper)
+    slopes = row_products(y, np.ascontiguousarray(G.T))
+    excess = (y * (row_products(start, G) - h)).sum(1)
+    proved = dual_values(slopes, excess, start, centers, weights, lower, upper)
+    where = ray.nonzero()[0]
+    if len(where):
+        terms = row_products(y[where], np.ascontiguousarray(np.abs(G).T))
+        empty = is_empty(
+            slopes[where], excess[where], start[where], lower[where], upper[where], terms
+        )
+        proved[where[empty]] = np.inf
+    contradictory = lower > upper
+    if np.count_nonzero(contradictory):
+        proved[contradictory.any(axis=1)] = np.inf
+    return proved
+
+
+def dual_values(
+    slopes: FloatArray,
+    excess: FloatArray,
+    start: FloatArray,
+    centers: FloatArray,
+    weights: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> FloatArray:
+    """Return ``min_x sum w|x-c| + slopes'(x - start) + excess`` over the bounds.
+
+    Where a feature is unbounded its slope must not exceed its weight. All multipliers of such a
+    row are shrunk by the same factor until it holds: shrinking keeps them dual feasible.
+    """
+    steep, away = np.abs(slopes) > weights, np.abs(start - centers)
+    cost = np.einsum("nd,d->n", away, weights)
+    if not np.count_nonzero(steep):
+        return np.asarray(cost + excess)
+    # steep > 0 pushes x down to its lower bound, steep < 0 up to its upper bound.
+    end = np.where(slopes > 0, lower, upper)
+    endless = steep & np.isinf(end)
+    if endless.any():
+        ratio = np.where(endless, np.abs(slopes) / weights, 1.0).max(axis=1)
+        shrink = np.where(ratio > 1.0, (1.0 - 4e-16) / ratio, 1.0)
+        slopes, excess = slopes * shrink[:, None], excess * shrink
+        steep = (np.abs(slopes) > weights) & np.isfinite(end)
+    at = np.where(steep, end, start)
+    moved = weights * (np.abs(at - centers) - away) + slopes * (at - start)
+    return np.asarray(cost + excess + np.where(steep, moved, 0.0).sum(1))
+
+
+def is_empty(
+    slopes: FloatArray,
+    excess: FloatArray,
+    start: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    terms: FloatArray | None = None,
+) -> BoolArray:
+    """Return whether ``excess + slopes'(x - start) > 0`` for every x within the bounds.
+
+    ``terms`` are the sizes of what was added up to each slope. A slope towards an open side
+    proves nothing, unless it is what cancellation leaves of its terms.
+    """
+    end = np.where(slopes > 0, start - lower, upper - start)
+    open_ = np.isinf(end) & (slopes != 0)
+    size = np.abs(slopes) if terms is None else terms
+    left_over = np.abs(slopes) <= CANCELLED * size
+    reach = np.where(open_, np.where(left_over, REACH * (1.0 + np.abs(start)), np.inf), end)
+    with np.errstate(invalid="ignore"):
+        fall = np.where(slopes != 0, np.abs(slopes) * reach, 0.0).sum(axis=1)
+    rounding = 1e-13 * (np.abs(slopes).sum(axis=1) + np.abs(excess))
+    return np.asarray(excess - fall > rounding)

@@ -1,0 +1,1 @@
+"""Proofs about sets of features: no smaller one will do."""

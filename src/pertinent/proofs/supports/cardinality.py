@@ -1,0 +1,307 @@
+"""Why no smaller set of features will do: a search in vain that anyone can repeat.
+
+A proof about supports names rows that every support has to meet,
+
+    sum_{i in S} gain[j, i] >= need[j],
+
+recomputed here from the cell and from multipliers ``y >= 0``, and claims that no S with fewer
+than ``size`` features meets them all. `refutes` repeats the argument: a row whose largest gains
+do not add up to its need closes a branch; otherwise each feature in turn is taken in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.region import Cell, Quadratic
+from pertinent.proofs.core import Proofs
+
+#: Rounding of sums: needs closer than this to what is reachable prove nothing.
+ROUNDING = 1e-13
+#: Branches looked at together.
+AT_ONCE = 128
+#: Branches after which finer bounds are worth their making.
+FEW = 500
+
+
+def refutes(
+    gain: FloatArray,
+    need: FloatArray,
+    size: int,
+    meets: Callable[[list[int]], bool] | None = None,
+    nodes: int = 200_000,
+) -> bool:
+    """Return whether no support of at most ``size`` features meets every row.
+
+    Parameters
+    ----------
+    gain : ndarray of shape (n_rows, n_features)
+    need : ndarray of shape (n_rows,)
+    size : int
+    meets : callable, optional
+        Whether a support that no row speaks against really will do; by default it will.
+    nodes : int
+        Branches after which the argument counts as not made.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.proofs import refutes
+    >>> gain, need = np.array([[3.0, 2.0, 1.0], [0.0, 2.0, 3.0]]), np.array([3.0, 3.0])
+    >>> refutes(gain, need, 1), refutes(gain, need, 2)
+    (True, False)
+    """
+    if size < 0:
+        return True
+    slack = ROUNDING * (np.abs(need) + np.abs(gain).sum(axis=1))
+    useful = (gain / np.where(need > 0, need, np.inf)[:, None]).sum(axis=0)
+    order = np.argsort(-useful, kind="stable")
+    gain = gain[:, order]
+    judge = None if meets is None else lambda places: meets(order[places].tolist())
+    # Bounds over all features are made in no time and mostly enough; else over those to come.
+    coarse = np.broadcast_to(_most(gain, size, 1), (gain.shape[1] + 1, len(gain), size + 1))
+    verdict = _walk(gain, need - slack, size, coarse, judge, min(nodes, FEW))
+    if verdict is None:
+        verdict = _walk(gain, need - slack, size, _most(gain, size), judge, nodes)
+    return bool(verdict)
+
+
+def _walk(
+    gain: FloatArray,
+    need: FloatArray,
+    size: int,
+    most: FloatArray,
+    meets: Callable[[IntArray], bool] | None,
+    nodes: int,
+) -> bool | None:
+    """Return whether every support is ruled out, None if the nodes did not suffice to tell."""
+    stack = [(need[None], np.zeros((1, 0), dtype=np.int64))]
+    while stack:
+        unmet, chosen = stack.pop()
+        if len(unmet) > AT_ONCE:
+            stack.append((unmet[AT_ONCE:], chosen[AT_ONCE:]))
+            unmet, chosen = unmet[:AT_ONCE], chosen[:AT_ONCE]
+        nodes -= len(unmet)
+        if nodes < 0:
+            return None
+        for k in np.flatnonzero((unmet <= 0).all(axis=1)):
+            if meets is None or meets(chosen[k]):
+                return False
+        left = size - chosen.shape[1]
+        if left == 0:
+            continue
+        rest = unmet[:, :, None] - gain
+        # With feature i taken in, left - 1 of those after it must be able to meet the rest.
+        open_ = (rest <= most[1:, :, left - 1].T).all(axis=1)
+        if chosen.shape[1]:
+            open_ &= np.arange(gain.shape[1]) > chosen[:, -1:]
+        parent, place = np.nonzero(open_)
+        if len(parent):
+            stack.append((rest[parent, :, place], np.column_stack([chosen[parent], place])))
+    return True
+
+
+def _most(gain: FloatArray, size: int, places: int | None = None) -> FloatArray:
+    """Return ``most[i, j, q]``: the q largest gains of row j from place i on, added up."""
+    rows, d = gain.shape
+    if places == 1:
+        largest = -np.sort(-np.maximum(gain, 0.0), axis=1)[:, :size]
+        largest = np.pad(largest, ((0, 0), (1, size - largest.shape[1])))
+        return np.asarray(np.cumsum(largest, axis=1))
+    most, top = np.zeros((d + 1, rows, size + 1)), np.zeros((rows, size + 1))
+    for i in range(d - 1, -1, -1):
+        top[:, size] = np.maximum(gain[:, i], 0.0)
+        top = -np.sort(-top, axis=1)
+        np.cumsum(top[:, :size], axis=1, out=most[i, :, 1:])
+    return most
+
+
+def weighted(
+    gain: FloatArray, need: FloatArray, multipliers: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the rows, and sums of them with weights >= 0, which every support meets as well."""
+    if multipliers is None or not len(multipliers):
+        return gain, need
+    y = np.maximum(multipliers, 0.0)
+    return np.concatenate([gain, y @ gain]), np.concatenate([need, y @ need])
+
+
+def not_all_of(
+    gain: FloatArray, need: FloatArray, listed: Sequence[BoolArray], open_: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the rows with each listed support T, and all around it, ruled out.
+
+    Not all of T may be on:  sum_{i in T} -1  >=  -(|T| - 1), of those that are not on already.
+    """
+    if not listed:
+        return gain, need
+    masks = np.array(listed) & open_
+    rows = np.concatenate([gain, -masks.astype(float)])
+    return rows, np.concatenate([need, 1.0 - masks.sum(axis=1)])
+
+
+@dataclass(frozen=True, eq=False)
+class StrictProofs(Proofs):
+    """No point made of sample values and baseline values has fewer sample values in the cell.
+
+    Parameters
+    ----------
+    baseline : ndarray of shape (n_features,)
+    size : ndarray of shape (n,)
+        What is claimed of each sample: no support with fewer features; ``inf``: none at all.
+    off_tol : float
+    extra : dict of int to ndarray of shape (p, n_rows)
+        Multipliers >= 0 of weighted sums of rows, for the samples that need them.
+    listed : tuple of ndarray of bool
+        Supports that are known: they, and what contains them, are not spoken of.
+    owner : ndarray of int, shape (n_columns,), optional
+        The feature of each column, where features have several: they are on or off as a whole.
+    """
+
+    baseline: FloatArray
+    size: FloatArray
+    off_tol: float = 0.0
+    extra: dict[int, FloatArray] = field(default_factory=dict)
+    listed: tuple[BoolArray, ...] = ()
+    owner: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    def take(self, rows: IntArray) -> StrictProofs:
+        """Return the proofs of the given rows."""
+        extra = {new: self.extra[int(i)] for new, i in enumerate(rows) if int(i) in self.extra}
+        return replace(self, size=self.size[rows], extra=extra)
+
+    def bounds(
+        self,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the number of features proved necessary; the centers are the samples."""
+        if self.owner is not None:
+            return self._folded(cell, centers, lower, upper)
+        rest = np.clip(self.baseline, lower, upper)
+        forced = np.abs(rest - self.baseline) > self.off_tol
+        rest = np.where(forced, self.baseline, rest)
+        barred = (np.abs(centers - rest) <= self.off_tol) | (centers < lower) | (centers > upper)
+        free, granted = ~(forced | barred), forced.sum(axis=1)
+        start = np.where(forced, centers, rest)
+        # What is to be refuted: supports with this many free features.
+        fewer = np.minimum(self.size - 1 - granted, free.sum(axis=1)).astype(np.int64)
+        plain = not cell.exponentials and all(_is_diagonal(row) for row in cell.quadratics)
+        closed = fewer < 0
+        if plain:
+            closed |= _one_row_suffices(cell, start, centers, free, fewer)
+        for i in np.flatnonzero(~closed):
+            gain, need = switch_gains(cell, start[i], centers[i], free[i], int(fewer[i]))
+            meets = None if plain else _Meets(cell, start[i], centers[i])
+            gain, need = weighted(gain, need, self.extra.get(int(i)))
+            gain, need = not_all_of(gain, need, self.listed, ~forced[i])
+            closed[i] = refutes(gain, need, int(fewer[i]), meets)
+        proved = np.where(closed, np.maximum(self.size, granted), granted)
+        proved[(forced & barred).any(axis=1)] = np.inf
+        return np.asarray(proved, dtype=float)
+
+    def _folded(
+        self, cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray
+    ) -> FloatArray:
+        """Return the bounds where columns go together; the rows must be linear."""
+        owner = np.asarray(self.owner)
+        fold = np.eye(int(owner.max()) + 1)[owner]
+        rest = np.clip(self.baseline, lower, upper)
+        away = np.abs(rest - self.baseline) > self.off_tol
+        rest = np.where(away, self.baseline, rest)
+        forced = away @ fold > 0
+        same = (np.abs(x - rest) > self.off_tol) @ fold == 0
+        barred = same | (((x < lower) | (x > upper)) @ fold > 0)
+        free, granted = ~(forced | barred), forced.sum(axis=1)
+        proved = granted.astype(float)
+        for i in np.flatnonzero((self.size > granted) & cell.is_linear):
+            start = np.where(forced[i][owner], x[i], rest[i])
+            gain = np.where(free[i], (-cell.G * (x[i] - start)) @ fold, 0.0)
+            rows = weighted(gain, cell.G @ start - cell.h, self.extra.get(int(i)))
+            fewer = int(min(self.size[i] - 1 - granted[i], free[i].sum()))
+            if refutes(*not_all_of(*rows, self.listed, ~forced[i]), fewer):
+                proved[i] = self.size[i]
+        proved[(forced & barred).any(axis=1)] = np.inf
+        return np.asarray(proved)
+
+
+@dataclass(frozen=True, eq=False)
+class _Meets:
+    """Whether the point with the given features switched on lies in the cell."""
+
+    cell: Cell
+    start: FloatArray
+    x: FloatArray
+
+    def __call__(self, features: list[int]) -> bool:
+        point = self.start.copy()
+        point[features] = self.x[features]
+        return bool(self.cell.contains(point[None])[0])
+
+
+def _one_row_suffices(
+    cell: Cell, start: FloatArray, x: FloatArray, free: BoolArray, count: IntArray
+) -> BoolArray:
+    """Return for which samples a single row refutes all supports of ``count`` features."""
+    step = np.where(free, x - start, 0.0)
+    closed = np.zeros(len(x), dtype=bool)
+    here = np.arange(len(x))
+    for gain, need in _separable_rows(cell, start, step):
+        reach = np.cumsum(-np.sort(-np.maximum(gain, 0.0), axis=1), axis=1)
+        most = np.where(count > 0, reach[here, np.maximum(count, 1) - 1], 0.0)
+        closed |= most < need - ROUNDING * (np.abs(need) + np.abs(gain).sum(axis=1))
+    return closed
+
+
+def _separable_rows(
+    cell: Cell, start: FloatArray, step: FloatArray
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    for g, h in zip(cell.G, cell.h, strict=True):
+        yield -g * step, (g * start).sum(axis=1) - h
+    for row in cell.quadratics:
+        a = np.diag(row.A)
+        yield -(row.gradient(start) + a * step) * step, row.value(start)
+
+
+def switch_gains(
+    cell: Cell, start: FloatArray, x: FloatArray, free: BoolArray, size: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return what switching single features from ``start`` to ``x`` takes off each row's excess.
+
+    A quadratic row also gains from pairs: each feature is credited half of its best
+    ``size - 1`` pairs, which no support of that size can exceed.
+    """
+    step = np.where(free, x - start, 0.0)
+    gain = [-cell.G * step]
+    need = [cell.G @ start - cell.h]
+    for row in cell.quadratics:
+        alone, pairs = _switched(row, start, step)
+        best = -np.sort(-np.maximum(pairs, 0.0), axis=1)[:, : max(size - 1, 0)]
+        gain.append((alone + best.sum(axis=1) / 2)[None])
+        need.append(row.value(start[None]))
+    return np.concatenate(gain), np.concatenate(need)
+
+
+def _switched(row: Quadratic, start: FloatArray, step: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return ``-(slope_i t_i + A_ii t_i^2)`` and ``-2 A_ij t_i t_j`` (0 on the diagonal)."""
+    A = row.A
+    alone = -row.gradient(start[None])[0] * step - np.diag(A) * step * step
+    pairs = -2 * A * step[:, None] * step[None, :]
+    np.fill_diagonal(pairs, 0.0)
+    return alone, np.zeros_like(pairs) if _is_diagonal(row) else pairs
+
+
+def _is_diagonal(row: Quadratic) -> bool:
+    """Whether entries off the diagonal are rounding errors at most."""
+    off = row.A - np.diag(np.diag(row.A))
+    return bool(np.abs(off).max(initial=0.0) <= 1e-12 * np.abs(row.A).max(initial=0.0))

@@ -1,0 +1,334 @@
+"""Why no fewer features will do when values may move, and why no other set comes closer.
+
+Let off features rest at ``r``, and let a feature that is on take any value of its range at the
+cost ``w_i |x_i - c_i|``. For multipliers ``y >= 0`` of ``G x <= h`` and slopes ``s = y'G``, a
+support S that holds a point of cost at most v satisfies
+
+    feasibility:  sum_{i in S} max_x -s_i (x - r_i)                 >=  y'(G r - h)
+    cost:         sum_{i in S} max_x -s_i (x - r_i) - w_i |x - c_i|  >=  y'(G r - h) - v
+
+Rows of this kind add up over the features of S, so `refutes` can show that no S meets them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.region import Cell, Quadratic, Region
+from pertinent.proofs.core import Certificate, Proofs
+from pertinent.proofs.linear import REACH
+from pertinent.proofs.supports.cardinality import _is_diagonal, not_all_of, refutes
+from pertinent.proofs.supports.fewest_mixed import FeatureRows, MixedSample, is_discrete
+
+#: Slopes within this share of a weight equal it up to rounding.
+EQUAL = 1e-9
+#: Multipliers are made smaller by this share where they do.
+SHRINK = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Argument:
+    """What the proof about one sample and one cell rests on.
+
+    Parameters
+    ----------
+    multipliers : ndarray of shape (p, n_rows)
+    ray : ndarray of bool, shape (p,)
+        Whether the row speaks of feasibility alone, else of cost.
+    excluded : tuple of (ndarray of bool, Certificate)
+        Supports that hold no point of less cost, by a proof of their own; nor do their parts.
+    listed : tuple of ndarray of bool
+        Supports listed before: they, and what contains them, are not spoken of.
+    """
+
+    multipliers: FloatArray
+    ray: BoolArray
+    excluded: tuple[tuple[BoolArray, Certificate], ...] = ()
+    listed: tuple[BoolArray, ...] = ()
+
+    @classmethod
+    def empty(cls, n_rows: int, listed: Sequence[BoolArray] = ()) -> Argument:
+        """Return the argument that needs nothing beside the cell's own rows."""
+        return cls(np.zeros((0, n_rows)), np.zeros(0, dtype=bool), (), tuple(listed))
+
+
+@dataclass(frozen=True, eq=False)
+class FewestProofs(Proofs):
+    """No support has fewer features (``goal="size"``), or none of that size costs less.
+
+    Parameters
+    ----------
+    rest : ndarray of shape (n, n_features)
+    size : ndarray of shape (n,)
+        Claimed of each sample: no support has fewer features.
+    value : ndarray of shape (n,)
+        Claimed of each sample: no support of at most ``size`` features costs less.
+    arguments : tuple of Argument
+        One for each sample.
+    goal : {"size", "cost"}
+    off_tol : float
+    domain : Domain, optional
+        Categories, bins and whole numbers; supports are then sets of features, not of columns.
+    """
+
+    rest: FloatArray
+    size: FloatArray
+    value: FloatArray
+    arguments: tuple[Argument, ...]
+    goal: str = "size"
+    off_tol: float = 0.0
+    domain: Domain | None = None
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    def take(self, rows: IntArray) -> FewestProofs:
+        """Return the proofs of the given rows."""
+        return replace(
+            self,
+            rest=self.rest[rows],
+            size=self.size[rows],
+            value=self.value[rows],
+            arguments=tuple(self.arguments[int(i)] for i in rows),
+            domain=None if self.domain is None else self.domain.take(rows),
+        )
+
+    def bounds(
+        self,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the number of features, or the cost, proved necessary in this cell."""
+        mixed = is_discrete(self.domain)
+        boxed = cell.is_linear and not len(cell.G) and not any(a.listed for a in self.arguments)
+        if boxed and not mixed:
+            return self._in_box(centers, weights, lower, upper)
+        proved = np.zeros(len(centers))
+        for i in range(len(centers)):
+            where = self.rest[i], lower[i], upper[i], self.off_tol
+            one: _Sample | MixedSample
+            if mixed and self.domain is not None:
+                domain = self.domain.take(np.array([i]))
+                rows = FeatureRows.of(cell, *where, domain)
+                one = MixedSample(cell, centers[i], weights, domain, rows)
+            else:
+                one = _Sample.of(
+                    cell, self.rest[i], centers[i], weights, lower[i], upper[i], self.off_tol
+                )
+            proved[i] = np.inf if one.stuck else self._one(one, i)
+        return proved
+
+    def _in_box(
+        self, centers: FloatArray, weights: FloatArray, lower: FloatArray, upper: FloatArray
+    ) -> FloatArray:
+        """Return the bounds in a box: only features whose rest value lies outside must be on."""
+        away = np.maximum(np.maximum(lower - self.rest, self.rest - upper), 0.0) > self.off_tol
+        size, empty = away.sum(axis=1).astype(float), (lower > upper).any(axis=1)
+        if self.goal == "size":
+            return np.where(empty, np.inf, size)
+        spent = weights * np.maximum(np.maximum(lower - centers, centers - upper), 0.0)
+        cost = np.where(away, spent, 0.0).sum(axis=1)
+        # More features than are claimed to be enough: no support of that size is in the box.
+        return np.where(empty | (size > self.size), np.inf, cost)
+
+    def _one(self, one: _Sample | MixedSample, i: int) -> float:
+        argument, claim = self.arguments[i], self.size[i]
+        granted = int(one.forced.sum())
+        if self.goal == "size":
+            if claim <= granted:
+                return float(granted)
+            fewer = int(min(claim - 1, granted + one.free.sum()))
+            return float(claim) if one.refuted(argument, fewer, np.inf) else float(granted)
+        most = int(min(claim, granted + one.free.sum()))
+        if one.has_closed_form and most == 1 and granted <= 1 and not argument.listed:
+            return one.closest_single()
+        # Whatever costs less than the claim, by more than rounding, must be refuted.
+        value = self.value[i]
+        if one.toll() >= value:
+            return one.toll()
+        return float(value) if one.refuted(argument, most, value) else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """One sample, one cell: where its features may stand."""
+
+    cell: Cell
+    rest: FloatArray
+    center: FloatArray
+    weights: FloatArray
+    low: FloatArray
+    high: FloatArray
+    forced: BoolArray
+    free: BoolArray
+    stuck: bool
+    #: A single feature has a closed form.
+    has_closed_form: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        cell: Cell,
+        wanted: FloatArray,
+        center: FloatArray,
+        weights: FloatArray,
+        low: FloatArray,
+        high: FloatArray,
+        tol: float,
+    ) -> _Sample:
+        rest = np.clip(wanted, low, high)
+        forced = np.abs(rest - wanted) > tol
+        rest = np.where(forced, wanted, rest)
+        fixed = (low >= rest) & (high <= rest)
+        free = ~forced & ~fixed & (low <= high)
+        stuck = bool((forced & (low > high)).any())
+        return cls(cell, rest, center, weights, low, high, forced, free, stuck)
+
+    def toll(self) -> float:
+        """Return what the features that cannot rest cost in any case."""
+        away = np.maximum(np.maximum(self.low - self.center, self.center - self.high), 0.0)
+        return float((self.weights * away)[self.forced].sum())
+
+    def refuted(self, argument: Argument, size: int, value: float) -> bool:
+        """Return whether no support of at most ``size`` features costs less than ``value``."""
+        rows = [self._feasibility(np.eye(len(self.cell.G)))]
+        y = np.maximum(argument.multipliers, 0.0)
+        if argument.ray.any():
+            rows.append(self._feasibility(y[argument.ray]))
+        if np.isfinite(value) and not argument.ray.all():
+            rows.append(self._cost(y[~argument.ray], value))
+        rows += [self._quadratic(row, size) for row in self.cell.quadratics]
+        rows += [self._exclusion(*pair, value) for pair in argument.excluded]
+        gain, need = np.concatenate([r[0] for r in rows]), np.concatenate([r[1] for r in rows])
+        endless = np.isposinf(gain)
+        finite = np.where(endless, 0.0, gain)
+        enough = np.abs(need) + np.abs(finite).sum(axis=1) + 1.0
+        gain = np.where(endless, enough[:, None], finite)
+        need = need - (gain * self.forced).sum(axis=1)
+        gain, need = not_all_of(gain, need, argument.listed, ~self.forced)
+        more = size - int(self.forced.sum())
+        return refutes(np.where(self.free, gain, 0.0), need, more)
+
+    def _feasibility(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        reach = REACH * (1.0 + np.abs(self.rest))
+        down = np.maximum(self.low - self.rest, -reach)
+        up = np.minimum(self.high - self.rest, reach)
+        slopes = y @ self.cell.G
+        need = y @ (self.cell.G @ self.rest - self.cell.h)
+        return np.maximum(-slopes * down, -slopes * up), need
+
+    def _cost(self, y: FloatArray, value: float) -> tuple[FloatArray, FloatArray]:
+        y = y * self._shrunk(y @ self.cell.G)[:, None]
+        slopes = y @ self.cell.G
+        need = y @ (self.cell.G @ self.rest - self.cell.h) - value
+        best = np.full(slopes.shape, -np.inf)
+        for x in (self.low, self.high, np.clip(self.center, self.low, self.high)):
+            with np.errstate(invalid="ignore"):
+                spent = self.weights * np.abs(x - self.center)
+                here = np.where(np.isinf(x), -np.inf, -slopes * (x - self.rest) - spent)
+            best = np.maximum(best, here)
+        # Without an end the gain is endless where it grows faster than the cost.
+        endless = ((slopes > self.weights) & np.isinf(self.low)) | (
+            (-slopes > self.weights) & np.isinf(self.high)
+        )
+        return np.where(endless, np.inf, best), need
+
+    def _shrunk(self, slopes: FloatArray) -> FloatArray:
+        """Return factors for multipliers whose slopes exceed a weight by rounding alone.
+
+        Where a feature has an open side the slope must not exceed its weight, and at a vertex it
+        equals it. Any multipliers that are not negative make an argument, smaller ones as well.
+        """
+        open_ = np.where(slopes > 0, np.isinf(self.low), np.isinf(self.high))
+        ratio = np.where(open_ & (self.weights > 0), np.abs(slopes), 0.0) / np.where(
+            self.weights > 0, self.weights, 1.0
+        )
+        ratio = np.where(ratio <= 1.0 + EQUAL, ratio, 0.0)  # the others are endless in earnest
+        most = ratio.max(axis=1, initial=0.0)
+        return np.where(most > 1.0 - EQUAL, (1.0 - SHRINK) / np.maximum(most, 1.0), 1.0)
+
+    def _quadratic(self, row: Quadratic, size: int) -> tuple[FloatArray, FloatArray]:
+        """Each feature's best gain on its own, and half of its best pairs."""
+        A, down, up = row.A, self.low - self.rest, self.high - self.rest
+        slope, a = row.gradient(self.rest[None])[0], np.diag(row.A)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            inner = np.clip(np.where(a > 0, -slope / (2 * a), 0.0), down, up)
+            ends = [-(slope * t + a * t * t) for t in (down, up, inner)]
+            # Without an end, what bends upwards loses without end: its best is inside.
+            ends = [np.where(np.isnan(e), np.where(a > 0, -np.inf, np.inf), e) for e in ends]
+            pairs = [-2 * A * s[:, None] * t for s in (down, up) for t in (down, up)]
+        gain = np.max(ends, axis=0)
+        if not _is_diagonal(row):
+            pair = np.nan_to_num(
+                np.max(np.nan_to_num(pairs, nan=0.0, posinf=np.inf), axis=0), posinf=np.inf
+            )
+            np.fill_diagonal(pair, 0.0)
+            best = -np.sort(-np.maximum(pair, 0.0), axis=1)[:, : max(size - 1, 0)]
+            gain = gain + best.sum(axis=1) / 2
+        return gain[None], row.value(self.rest[None])
+
+    def _exclusion(
+        self, support: BoolArray, certificate: Certificate, value: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Demand a feature outside the support, where the support's own certificate holds."""
+        low, high = np.where(support, self.low, self.rest), np.where(support, self.high, self.rest)
+        proved = certificate.bounds(
+            Region((self.cell,)), self.center[None], self.weights, low[None], high[None]
+        )[0]
+        spent = (self.weights * np.abs(self.rest - self.center))[~support].sum()
+        holds = proved - spent >= value if np.isfinite(value) else np.isinf(proved)
+        holds = holds and certificate.trusted().all()
+        return (~support)[None].astype(float), np.array([1.0 if holds else 0.0])
+
+    def closest_single(self) -> float:
+        """Return the least cost of moving a single feature: the forced one, if there is one."""
+        movable = self.forced if self.forced.any() else self.free
+        if self.cell.quadratics:
+            costs = [self._nearest_root(int(i)) for i in np.flatnonzero(movable)]
+            return min(costs, default=np.inf)
+        G, over = self.cell.G, self.cell.G @ self.rest - self.cell.h
+        with np.errstate(divide="ignore", invalid="ignore"):
+            edge = self.rest - over[:, None] / G
+        low = np.maximum(self.low, np.where(G < 0, edge, -np.inf).max(axis=0, initial=-np.inf))
+        high = np.minimum(self.high, np.where(G > 0, edge, np.inf).min(axis=0, initial=np.inf))
+        blocked = ((G == 0) & (over > 0)[:, None]).any(axis=0)
+        # A point costs at least its distance to each end by itself, whatever rounding did to both.
+        cost = self.weights * np.maximum(np.maximum(low - self.center, self.center - high), 0.0)
+        slack = 1e-12 * (np.abs(low) + np.abs(high))
+        empty = blocked | ~movable | (low > high + np.where(np.isfinite(slack), slack, 0.0))
+        return float(np.where(empty, np.inf, cost).min(initial=np.inf))
+
+    def _nearest_root(self, i: int) -> float:
+        """Return how far feature i alone is from where every row holds.
+
+        The nearest such value is the center's own, an end of the range, or a root of some row
+        ``a t^2 + s t + c``, with t the step from the rest value.
+        """
+        cell, rest = self.cell, self.rest
+        a = np.array([0.0] * len(cell.G) + [row.A[i, i] for row in cell.quadratics])
+        curved = [row.gradient(rest[None])[0, i] for row in cell.quadratics]
+        s = np.array([*cell.G[:, i], *curved])
+        values = [float(row.value(rest[None])[0]) for row in cell.quadratics]
+        c = np.array([*(cell.G @ rest - cell.h), *values])
+        roots = [np.roots(row) for row in zip(a, s, c, strict=True) if row[0] or row[1]]
+        ends = np.array(
+            [self.low[i], self.high[i], np.clip(self.center[i], self.low[i], self.high[i])]
+        )
+        real = [np.real(r[np.abs(np.imag(r)) <= 1e-9 * (1 + np.abs(r))]) for r in roots]
+        t = np.concatenate([*real, ends[np.isfinite(ends)] - rest[i]])
+        parts = np.stack(
+            [a[:, None] * t * t, s[:, None] * t, np.repeat(c[:, None], len(t), axis=1)]
+        )
+        holds = (parts.sum(axis=0) <= 1e-9 * np.abs(parts).sum(axis=0)).all(axis=0)
+        slack = 1e-9 * (1 + np.abs(t))
+        holds &= (t + rest[i] >= self.low[i] - slack) & (t + rest[i] <= self.high[i] + slack)
+        cost = self.weights[i] * np.abs(t + rest[i] - self.center[i])
+        return float(np.where(holds, cost, np.inf).min(initial=np.inf))

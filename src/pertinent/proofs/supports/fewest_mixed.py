@@ -1,0 +1,150 @@
+"""Fewest features among categories, bins and whole numbers: the same rows, a feature at a time.
+
+As in `supports.fewest`, but a feature may have several columns, which are on or off
+together: what it can do for a linear row is the most over its own values
+(`supports.reach`). Supports that meet all rows must be excluded by proofs of their
+own, which speak of the same domain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.region import Cell, Region
+from pertinent.proofs.cases.branch import Boxes, narrow
+from pertinent.proofs.core import Certificate
+from pertinent.proofs.records import with_domain
+from pertinent.proofs.supports.cardinality import not_all_of, refutes
+from pertinent.proofs.supports.reach import corners, most_by_feature
+
+if TYPE_CHECKING:
+    from pertinent.proofs.supports.fewest import Argument
+
+
+def is_discrete(domain: Domain | None) -> bool:
+    """Whether a domain has values that cannot be chosen freely."""
+    return domain is not None and bool(domain.groups or domain.bins or len(domain.lattice))
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureRows:
+    """One sample, one cell: what each feature, turned on, can do for the linear rows.
+
+    Attributes
+    ----------
+    low, high : ndarray of shape (n_columns,)
+        Narrowed to what the domain leaves.
+    rest : ndarray of shape (n_columns,)
+    forced, free : ndarray of bool, shape (n_features,)
+        Must be on, as the rest value is not allowed; may be on or off.
+    stuck : bool
+        Nothing at all is allowed.
+    gain : ndarray of shape (n_rows, n_features)
+        The most by which a feature lowers a row.
+    need : ndarray of shape (n_rows,)
+        By how much a row is too high at rest.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    rest: FloatArray
+    forced: BoolArray
+    free: BoolArray
+    stuck: bool
+    gain: FloatArray
+    need: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        cell: Cell,
+        rest: FloatArray,
+        low: FloatArray,
+        high: FloatArray,
+        tol: float,
+        domain: Domain,
+    ) -> FeatureRows:
+        """Return the rows of one sample; ``domain`` is that of the sample."""
+        state = np.zeros((1, 0), dtype=np.int8)
+        box = Boxes(np.zeros(1, dtype=np.int64), low[None], high[None], state)
+        tight, empty = narrow(domain, box)
+        low, high = tight.lower[0], tight.upper[0]
+        shown = ~domain.follows
+        features = int(domain.owner.max()) + 1
+        away = np.maximum(np.maximum(low - rest, rest - high), 0.0) > tol
+        forced, moves = (np.zeros(features, dtype=bool) for _ in range(2))
+        np.logical_or.at(forced, domain.owner[shown], away[shown])
+        np.logical_or.at(moves, domain.owner[shown], ((low != rest) | (high != rest))[shown])
+        free = ~forced & moves
+        if empty[0]:
+            none = np.zeros((len(cell.G), features))
+            return cls(low, high, rest, forced, free, True, none, np.zeros(len(cell.G)))
+        gain = most_by_feature(-cell.G, rest, corners(domain, low, high))
+        return cls(low, high, rest, forced, free, False, gain, cell.G @ rest - cell.h)
+
+
+@dataclass(frozen=True, eq=False)
+class MixedSample:
+    """One sample, one cell, as `pertinent.proofs.supports.fewest` looks at it."""
+
+    cell: Cell
+    center: FloatArray
+    weights: FloatArray
+    domain: Domain
+    rows: FeatureRows
+    #: There is no closed form for a single feature.
+    has_closed_form: bool = False
+
+    @property
+    def forced(self) -> BoolArray:
+        """Features that must be on."""
+        return self.rows.forced
+
+    @property
+    def free(self) -> BoolArray:
+        """Features that may be on or off."""
+        return self.rows.free
+
+    @property
+    def stuck(self) -> bool:
+        """Whether nothing at all is allowed."""
+        return self.rows.stuck
+
+    def toll(self) -> float:
+        """Return what the features that cannot rest cost in any case."""
+        low, high = self.rows.low, self.rows.high
+        away = np.maximum(np.maximum(low - self.center, self.center - high), 0.0)
+        return float((self.weights * away)[self.forced[self.domain.owner]].sum())
+
+    def closest_single(self) -> float:
+        """Return that nothing is known."""
+        return 0.0
+
+    def refuted(self, argument: Argument, size: int, value: float) -> bool:
+        """Return whether no support of at most ``size`` features costs less than ``value``."""
+        parts = [self._exclusion(*pair, value) for pair in argument.excluded]
+        gain = np.concatenate([self.rows.gain, *(part[0] for part in parts)])
+        need = np.concatenate([self.rows.need, *(part[1] for part in parts)])
+        need = need - (gain * self.forced).sum(axis=1)
+        gain, need = not_all_of(gain, need, argument.listed, ~self.forced)
+        more = size - int(self.forced.sum())
+        return refutes(np.where(self.free, gain, 0.0), need, more)
+
+    def _exclusion(
+        self, support: BoolArray, certificate: Certificate, value: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Demand a feature outside the support, where the support's own certificate holds."""
+        on, rest = support[self.domain.owner], self.rows.rest
+        low, high = np.where(on, self.rows.low, rest), np.where(on, self.rows.high, rest)
+        proved = with_domain(certificate, self.domain).bounds(
+            Region((self.cell,)), self.center[None], self.weights, low[None], high[None]
+        )[0]
+        spent = (self.weights * np.abs(rest - self.center))[~on].sum()
+        holds = proved - spent >= value if np.isfinite(value) else np.isinf(proved)
+        holds = holds and certificate.trusted().all()
+        return (~support)[None].astype(float), np.array([1.0 if holds else 0.0])

@@ -1,0 +1,186 @@
+"""Why no smaller set of features suffices for a prediction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.region import Cell, Region
+from pertinent.proofs.cases.branch import Boxes, narrow
+from pertinent.proofs.core import Proofs, RegionProofs
+from pertinent.proofs.supports.cardinality import ROUNDING, refutes, weighted
+from pertinent.proofs.supports.fewest_mixed import is_discrete
+from pertinent.proofs.supports.reach import pushes, splits_by_feature
+
+
+@dataclass(frozen=True, eq=False)
+class SufficientProofs(Proofs):
+    """No set with fewer features holds every row of the class's one cell in its worst case.
+
+    Parameters
+    ----------
+    size : ndarray of shape (n,)
+        What is claimed of each sample.
+    extra : dict of int to ndarray of shape (p, n_rows)
+        Multipliers >= 0 of weighted sums of rows, for the samples that need them.
+    domain : Domain, optional
+        Categories, bins and whole numbers: what counts is then features, not columns.
+    """
+
+    size: FloatArray
+    extra: dict[int, FloatArray] = field(default_factory=dict)
+    domain: Domain | None = None
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    def take(self, rows: IntArray) -> SufficientProofs:
+        """Return the proofs of the given rows."""
+        domain = None if self.domain is None else self.domain.take(rows)
+        return replace(self, size=self.size[rows], extra=_taken(self.extra, rows), domain=domain)
+
+    def bounds(
+        self,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the number of features proved necessary; the centers are the samples."""
+        mixed = is_discrete(self.domain)
+        closed = np.zeros(len(centers), dtype=bool)
+        if mixed and self.domain is not None and not splits_by_feature(cell, self.domain):
+            return np.zeros(len(centers))
+        if not mixed:
+            closed = _one_row_suffices(cell, centers, lower, upper, self.size)
+        for i in np.flatnonzero(~closed):
+            if mixed and self.domain is not None:
+                one = self.domain.take(np.array([i]))
+                gain, need = pushes(cell, centers[i], *narrowed(one, lower[i], upper[i]), one)
+            else:
+                gain, need = worst_case(cell, centers[i], lower[i], upper[i])
+            fewer = int(min(self.size[i] - 1, gain.shape[1]))
+            rows = weighted(gain, need, self.extra.get(int(i)))
+            closed[i] = fewer >= 0 and refutes(*rows, fewer)
+        return np.where(closed, self.size, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class RivalSetProofs(RegionProofs):
+    """No set with fewer features hits every rival; asked of the region of all other classes.
+
+    A sufficient set contains a feature in which each rival differs from the sample. A rival
+    counts only if it lies in the region and within the bounds, which is looked at again here.
+
+    Parameters
+    ----------
+    size : ndarray of shape (n,)
+        What is claimed of each sample; ``inf``: the sample itself is one of its rivals.
+    rivals : tuple of ndarray of shape (r, n_features)
+    extra : dict of int to ndarray of shape (p, r)
+        Multipliers >= 0 of weighted sums of rows, for the samples that need them.
+    domain : Domain, optional
+        What rivals may be at all, and which columns belong to one feature.
+    """
+
+    size: FloatArray
+    rivals: tuple[FloatArray, ...]
+    extra: dict[int, FloatArray] = field(default_factory=dict)
+    domain: Domain | None = None
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    def take(self, rows: IntArray) -> RivalSetProofs:
+        """Return the proofs of the given rows."""
+        some = tuple(self.rivals[int(i)] for i in rows)
+        domain = None if self.domain is None else self.domain.take(rows)
+        return replace(
+            self, size=self.size[rows], rivals=some, extra=_taken(self.extra, rows), domain=domain
+        )
+
+    def piece_bounds(
+        self,
+        region: Region,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the number of features proved necessary, the same for every piece."""
+        counts = [len(rivals) for rivals in self.rivals]
+        every = np.concatenate([np.zeros((0, centers.shape[1])), *self.rivals])
+        real = region.contains(every) if len(every) else np.zeros(0, dtype=bool)
+        proved = np.zeros(len(centers))
+        for i, good in enumerate(np.split(real, np.cumsum(counts)[:-1])):
+            good &= ((self.rivals[i] >= lower[i]) & (self.rivals[i] <= upper[i])).all(axis=1)
+            if self.domain is not None and len(good):
+                same = np.full(len(good), i)
+                good &= ~self.domain.take(same).violation(self.rivals[i])
+            proved[i] = self._one(i, centers[i], good)
+        return np.repeat(proved[:, None], len(region), axis=1)
+
+    def _one(self, i: int, x: FloatArray, good: BoolArray) -> float:
+        differs = self._features(self.rivals[i] != x) & good[:, None]
+        if np.isinf(self.size[i]):
+            return np.inf if (good & ~differs.any(axis=1)).any() else 0.0
+        # A rival that does not count asks for nothing.
+        rows = weighted(differs.astype(float), good.astype(float), self.extra.get(i))
+        fewer = int(min(self.size[i] - 1, differs.shape[1]))
+        return float(self.size[i]) if fewer >= 0 and refutes(*rows, fewer) else 0.0
+
+    def _features(self, columns: BoolArray) -> BoolArray:
+        """Return which features differ, from the columns that do."""
+        if self.domain is None:
+            return columns
+        shown = np.flatnonzero(~self.domain.follows)
+        out = np.zeros((len(columns), int(self.domain.owner.max()) + 1), dtype=bool)
+        np.logical_or.at(out.T, self.domain.owner[shown], columns.T[shown])
+        return out
+
+
+def narrowed(domain: Domain, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the bounds of one sample, as tight as its domain says at once."""
+    box = Boxes(np.zeros(1, dtype=np.int64), lower[None], upper[None], np.zeros((1, 0), np.int8))
+    tight, _ = narrow(domain, box)
+    return tight.lower[0], tight.upper[0]
+
+
+def _taken(extra: dict[int, FloatArray], rows: IntArray) -> dict[int, FloatArray]:
+    return {new: extra[int(i)] for new, i in enumerate(rows) if int(i) in extra}
+
+
+def _one_row_suffices(
+    cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray, size: FloatArray
+) -> BoolArray:
+    """Return for which samples a single linear row refutes all sets of ``size - 1`` features."""
+    count = np.minimum(size - 1, x.shape[1]).astype(np.int64)
+    closed = np.zeros(len(x), dtype=bool)
+    for g, h in zip(cell.G, cell.h, strict=True):
+        gain = np.maximum(g * (lower - x), g * (upper - x))
+        need = (g * x).sum(axis=1) - h + gain.sum(axis=1)
+        reach = np.cumsum(-np.sort(-gain, axis=1), axis=1)
+        most = np.where(count > 0, reach[np.arange(len(x)), np.maximum(count, 1) - 1], 0.0)
+        closed |= most < need - ROUNDING * (np.abs(need) + gain.sum(axis=1))
+    return np.asarray(closed & (count >= 0))
+
+
+def worst_case(
+    cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return how far each feature can push each row, and what must be taken back."""
+    push = [np.maximum(cell.G * (lower - x), cell.G * (upper - x))]
+    over = [cell.G @ x - cell.h]
+    for row in cell.quadratics:
+        a, slope = np.diag(row.A), row.gradient(x[None])[0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inner = np.where(a < 0, np.clip(-slope / (2 * a), lower - x, upper - x), 0.0)
+        ends = [slope * t + a * t * t for t in (lower - x, upper - x, inner)]
+        push.append(np.max(ends, axis=0)[None])
+        over.append(row.value(x[None]))
+    gain = np.maximum(np.concatenate(push), 0.0)
+    return gain, np.concatenate(over) + gain.sum(axis=1)

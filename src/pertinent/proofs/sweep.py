@@ -1,0 +1,153 @@
+"""One separable row without caps that matter: a sweep over how the budget is shared.
+
+Measured in cost, with ``s = weights * (x - start)``, the row ``c + sum_i a_i s_i^2 + g_i s_i <= 0``
+asks for a gain of c. Spending u on feature i gains at most ``|g_i| u - a_i u^2``: concave for
+a_i > 0, convex otherwise. Of two features of convex gain one is enough: moving budget from one to
+the other, the gain is convex in what is moved, so one of the ends is at least as good. Hence
+within a budget t at most
+
+    max_j max_{0 <= u <= t}  convex_j(t - u) + C(u)
+
+is gained, where C(u) is the most that features of concave gain make of u. For any slope v,
+``C(u) <= v u + K(v)`` with ``K(v) = sum_i max_s (|g_i| s - a_i s^2 - v s)``. With a few slopes,
+each used between two points, the sum is convex in u there, and so largest at one of the two
+points. If it stays below c, then no point of the cell costs t or less.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.region import Cell
+from pertinent.proofs.core import Proofs
+
+#: Numbers looked at together, features times lines of some centers: few enough for the cache.
+AT_ONCE = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class SweepProofs(Proofs):
+    """Slopes that bound what features of concave gain can contribute.
+
+    Parameters
+    ----------
+    radius : ndarray of shape (n,)
+        What is proved: no point of the cell costs less than the start plus this.
+    slopes : ndarray of shape (n, n_slopes)
+        Not negative, in descending order.
+    """
+
+    radius: FloatArray
+    slopes: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.radius)
+
+    def take(self, rows: IntArray) -> SweepProofs:
+        """Return the proofs of the given rows."""
+        return SweepProofs(self.radius[rows], self.slopes[rows])
+
+    def bounds(
+        self,
+        cell: Cell,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the cost up to which the sweep shows that there is no point."""
+        start = np.clip(centers, lower, upper)
+        base = (weights * np.abs(start - centers)).sum(axis=1)
+        if len(cell.quadratics) != 1 or len(cell.G) or not (weights > 0).all():
+            return np.asarray(base)
+        row = cell.quadratics[0]
+        if not (np.diag(np.diagonal(row.A)) == row.A).all():
+            return np.asarray(base)
+        slope = row.gradient(start) / weights
+        up, down = (upper - start) * weights, (start - lower) * weights
+        a, value, terms = np.diagonal(row.A) / weights**2, row.value(start), row.sizes(start)
+        holds = np.zeros(len(self), dtype=bool)
+        size = max(1, AT_ONCE // max(1, cell.dim * self.slopes.shape[1]))
+        for first in range(0, len(self), size):
+            k = slice(first, first + size)
+            part = SweepProofs(self.radius[k], self.slopes[k])
+            holds[k] = part._holds(a, slope[k], value[k], terms[k], up[k], down[k])
+        proved = base + np.where(holds, self.radius, 0.0)
+        proved[(lower > upper).any(axis=1)] = np.inf
+        return np.asarray(proved)
+
+    def _holds(
+        self,
+        a: FloatArray,
+        g: FloatArray,
+        c: FloatArray,
+        terms: FloatArray,
+        up: FloatArray,
+        down: FloatArray,
+    ) -> BoolArray:
+        t, steep = self.radius, np.abs(g)
+        # Lowering the row means moving against its slope; the other side gains less for the
+        # same cost, and need not be looked at if this one has at least as much room.
+        here, there = np.where(g > 0, down, up), np.where(g > 0, up, down)
+        concave = a > 0
+        roomy = (here >= t[:, None]) | (np.maximum(here, there) <= 0)
+        usable = roomy[:, ~concave].all(axis=1)
+        room = np.minimum(np.maximum(here, 0.0), t[:, None])
+        ends, lines, size = self._lines(a[concave], steep[:, concave], room[:, concave])
+        alone = _best_alone(
+            a[~concave], steep[:, ~concave], room[:, ~concave] > 0, t[:, None] - ends
+        )
+        most = np.maximum(alone[:, :-1] + lines[0], alone[:, 1:] + lines[1]).max(axis=1)
+        rounding = 1e-14 * len(a) * (terms + alone.max(axis=1) + size)
+        fine = np.isfinite(self.slopes).all(axis=1) & (self.slopes >= 0).all(axis=1)
+        return np.asarray(usable & fine & (c > 0) & (t > 0) & (most + rounding < c))
+
+    def _lines(
+        self, a: FloatArray, steep: FloatArray, room: FloatArray
+    ) -> tuple[FloatArray, tuple[FloatArray, FloatArray], FloatArray]:
+        """Return the points of the sweep, and each line's height at its two ends.
+
+        Line k, of slope ``v_k``, is used between points k and k + 1; wherever these are, the
+        bound holds. They are put where neighbouring lines meet, which makes it best.
+        """
+        v = self.slopes
+        # max_s (|g_i| - v) s - a_i s^2 within the room, features first, in as little memory
+        over = steep.T[:, :, None] - v
+        s = over / (2 * a[:, None, None])
+        np.maximum(s, 0.0, out=s)
+        np.minimum(s, room.T[:, :, None], out=s)
+        over -= a[:, None, None] * s
+        over *= s
+        height = over.sum(axis=0)
+        drop = v[:, :-1] - v[:, 1:]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            meet = np.where(drop > 0, (height[:, 1:] - height[:, :-1]) / drop, 0.0)
+        t = self.radius[:, None]
+        meet = np.maximum.accumulate(np.fmin(np.fmax(meet, 0.0), t), axis=1)
+        ends = np.hstack([np.zeros_like(t), meet, t])
+        at_ends = height + v * ends[:, :-1], height + v * ends[:, 1:]
+        return ends, at_ends, np.abs(at_ends[1]).max(axis=1)
+
+
+def _best_alone(
+    a: FloatArray, steep: FloatArray, movable: BoolArray, rest: FloatArray
+) -> FloatArray:
+    """Return the most that one feature of convex gain, or none, makes of each rest of a budget.
+
+    Spending u gains ``|g_j| u + |a_j| u^2``: a feature that another one matches in both need not
+    be looked at.
+    """
+    order = np.argsort(a, kind="stable")  # the most curved first
+    slope = np.where(movable, steep, -1.0)[:, order]
+    before = np.hstack([np.full((len(slope), 1), -1.0), slope[:, :-1]])
+    row, j = np.nonzero(slope > np.maximum.accumulate(before, axis=1)[:, : slope.shape[1]])
+    alone = np.zeros(rest.shape)
+    if len(row):
+        u = rest[row]
+        gain = (slope[row, j, None] - a[order][j, None] * u) * u
+        first = np.flatnonzero(np.diff(row, prepend=-1))
+        alone[row[first]] = np.maximum(np.maximum.reduceat(gain, first, axis=0), 0.0)
+    return alone

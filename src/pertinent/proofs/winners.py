@@ -1,0 +1,78 @@
+"""The proof behind pieces of a winner-takes-all region that were skipped.
+
+Piece p asks for ``(W_j - W_p) x <= b_p - b_j - slack`` for every rival j. One rival alone already
+proves a bound by weak duality, with the multiplier ``1 / max_i(|g_i| / w_i)`` on ``g = W_j - W_p``,
+i over the features that can move; if none can, the row alone may prove the piece empty. So the
+proof names one rival for each center and piece.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.region import Region
+from pertinent.proofs.core import RegionProofs
+from pertinent.proofs.linear import dual_values, is_empty
+
+#: Numbers (pairs of center and piece, times features) looked at together: they fit in the cache.
+AT_ONCE = 32_768
+
+
+@dataclass(frozen=True, eq=False)
+class RivalProofs(RegionProofs):
+    """One rival for each center and piece, shape (n, n_pieces)."""
+
+    rival: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.rival)
+
+    def take(self, rows: IntArray) -> RivalProofs:
+        """Return the proofs of the given rows."""
+        return RivalProofs(self.rival[rows])
+
+    def piece_bounds(
+        self,
+        region: Region,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> FloatArray:
+        """Return the bound of each center and piece, recomputed from the region's rows."""
+        shape = len(centers), len(region)
+        if not len(region.rivals):  # type: ignore[attr-defined]
+            return np.zeros(shape)
+        bounds = np.zeros(shape[0] * shape[1])
+        size = max(1, AT_ONCE // region.dim)
+        for first in range(0, len(bounds), size):
+            pairs = np.arange(first, min(first + size, len(bounds)))
+            i, p = pairs // shape[1], pairs % shape[1]
+            g, h = region.row(p, self.rival[i, p])  # type: ignore[attr-defined]
+            bounds[pairs] = _one_row_bounds(g, h, centers[i], weights, lower[i], upper[i])
+        return bounds.reshape(shape)
+
+
+def _one_row_bounds(
+    g: FloatArray,
+    h: FloatArray,
+    centers: FloatArray,
+    weights: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> FloatArray:
+    """Return what one inequality ``g x <= h`` for each center proves."""
+    start = np.minimum(np.maximum(centers, lower), upper)
+    steep = np.where(upper > lower, np.abs(g) / weights, 0.0).max(axis=1)
+    excess = np.einsum("nd,nd->n", g, start) - h
+    y = np.where(excess > 0, 1.0 / np.where(steep > 0, steep, 1.0), 0.0)
+    bounds = dual_values(y[:, None] * g, y * excess, start, centers, weights, lower, upper)
+    stuck = np.flatnonzero((steep == 0) & (excess > 0))
+    if len(stuck):
+        empty = is_empty(g[stuck], excess[stuck], start[stuck], lower[stuck], upper[stuck])
+        bounds[stuck[empty]] = np.inf
+    return bounds

@@ -1,0 +1,288 @@
+"""Negatives with few changes, and several of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from pertinent.answering.prepared import Prepared
+from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import IntArray
+from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
+from pertinent.questions.contrasts import further_contrasts
+from pertinent.questions.counted import counted_negatives, is_mixed
+from pertinent.questions.effort import Effort
+from pertinent.questions.negative import (
+    NegativeQuestion,
+    _refuse_own_class,
+    nearest_contrast,
+    negative_limits,
+)
+from pertinent.questions.supports.fewest import STOPPED, Ask, Fewest, fewest_features
+from pertinent.questions.supports.mixed import discrete_domain, fewest_mixed
+from pertinent.questions.supports.proving import why_none_of_few
+from pertinent.questions.verify import doubted, refuse_blends
+from pertinent.setting.results import Negatives, overwritten
+from pertinent.tables.numbers import require_whole
+from pertinent.tables.table import Table
+
+#: Sets of features that may be looked at only to prove an answer that is known already.
+FEW_SETS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class FewChanges(NegativeQuestion):
+    """How negatives with few changes are asked for.
+
+    Parameters
+    ----------
+    norm : {"l1", "l0"}
+        "l0": the fewest changed features, then the closest.
+    max_changes : int, optional
+        How many features may change.
+    alternatives : int
+        How many further sets of changed features to list.
+    effort : Effort
+    """
+
+    norm: str = "l1"
+    max_changes: int | None = None
+    alternatives: int = 0
+    effort: Effort = field(default_factory=Effort)
+
+    def __post_init__(self) -> None:
+        if self.norm not in ("l1", "l0"):
+            raise InputError(f"norm must be 'l1' or 'l0'. Got {self.norm!r} instead.")
+        if self.max_changes is not None:
+            require_whole("max_changes", self.max_changes, 1)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the nearest point is all that is asked for."""
+        return self.norm == "l1" and self.max_changes is None and not self.alternatives
+
+
+def few_changes(
+    prepared: Prepared, table: Table, labels: IntArray, question: FewChanges
+) -> Negatives:
+    """Return negatives by the number of their changes, and as many alternatives as asked for."""
+    return doubted(prepared, _few_changes(prepared, table, labels, question))
+
+
+def _few_changes(
+    prepared: Prepared, table: Table, labels: IntArray, question: FewChanges
+) -> Negatives:
+    if question.norm == "l0":
+        question = replace(question, max_changes=_fewer(prepared, question))
+        if is_mixed(prepared, table) and not question.alternatives:
+            return counted_negatives(prepared, table, labels, question, question.max_changes)
+        refuse_blends(prepared, 'norm="l0"')
+        _refuse_together(prepared)
+        return _fewest(prepared, table, labels, question)
+    if question.max_changes is not None and _by_rules(prepared, table):
+        # Categories, whole numbers and features that change together: the rules count them.
+        rules = replace(prepared.constraints, max_changes=_fewer(prepared, question))
+        prepared = replace(prepared, constraints=rules)
+        question = replace(question, max_changes=None)
+    negatives = nearest_contrast(prepared, table, labels, question)
+    if question.max_changes is not None:
+        return _limited(prepared, table, labels, question, negatives)
+    if question.alternatives:
+        ask = _ask(prepared, table, labels, question)
+        others = further_contrasts(
+            prepared,
+            table,
+            negatives,
+            ask.kind,
+            ask.labels,
+            ask.lower,
+            ask.upper,
+            question.alternatives,
+        )
+        negatives = replace(negatives, alternatives=others)
+    return negatives
+
+
+def _fewer(prepared: Prepared, question: FewChanges) -> int | None:
+    """Return how many features may change by the question and by the rules."""
+    both = (prepared.constraints.max_changes, question.max_changes)
+    return min((most for most in both if most is not None), default=None)
+
+
+def _refuse_together(prepared: Prepared) -> None:
+    if prepared.constraints.together:
+        raise InputError(
+            'alternatives with norm="l0" are sets of features, and here some change together. '
+            "Leave norm out: alternatives in weighted L1 know them."
+        )
+
+
+def _by_rules(prepared: Prepared, table: Table) -> bool:
+    counted = prepared.constraints.max_changes is not None
+    return counted or is_mixed(prepared, table) or prepared.within is not None
+
+
+def _ask(prepared: Prepared, table: Table, labels: IntArray, question: FewChanges) -> Ask:
+    samples = table.values
+    limits = negative_limits(prepared, table, question.untouched)
+    lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)
+    if question.target is not None:
+        _refuse_own_class(prepared, labels, question.target)
+    kind, wanted = ("not", labels) if question.target is None else ("is", question.target)
+    return Ask(kind, wanted, samples, lower, upper, question.effort, question.alternatives)
+
+
+def _fewest(prepared: Prepared, table: Table, labels: IntArray, question: FewChanges) -> Negatives:
+    ask, domain = _ask(prepared, table, labels, question), discrete_domain(prepared, table)
+    if domain is None:
+        found = fewest_features(prepared, table, ask)
+    else:
+        found = fewest_mixed(prepared, table, ask, domain)
+    negatives = _negatives(prepared, table, labels, question, found)
+    size = np.where(found.found, negatives.changed.sum(axis=1).astype(float), np.nan)
+    bound = np.where(found.found, np.fmin(found.size_bound, size), found.size_bound)
+    negatives = replace(
+        negatives, objective=size, bound=bound, norm="l0", certificates=found.certificates
+    )
+    if question.max_changes is None:
+        return negatives
+    return _within(negatives, question.max_changes, prepared, ask)
+
+
+def _within(negatives: Negatives, most: int, prepared: Prepared, ask: Ask) -> Negatives:
+    """Return the negatives without those that change more; the fewest prove there is none."""
+    few = tuple(
+        tuple(a for a in others if a.features.sum() <= most) for others in negatives.alternatives
+    )
+    far = negatives.found & (negatives.objective > most)
+    none = far & (negatives.bound > most)
+    reason = np.where(far, STOPPED, negatives.reason)
+    for i in np.flatnonzero(none):
+        reason[i] = why_none_of_few(prepared, ask, int(i), most)
+    place = np.where(far, -1, negatives.target_place)
+    return replace(
+        negatives,
+        status_code=np.where(none, INFEASIBLE, np.where(far, FAILED, negatives.status_code)),
+        reason=reason,
+        unique_code=np.where(far, -1, negatives.unique_code),
+        values=np.where(far[:, None], np.nan, negatives.values),
+        objective=np.where(far, np.nan, negatives.objective),
+        bound=np.where(none, np.inf, negatives.bound),
+        changed=negatives.changed & ~far[:, None],
+        closeness=np.where(far, np.nan, negatives.closeness),
+        closeness_bound=np.where(none, np.inf, negatives.closeness_bound),
+        target_place=place if ask.kind == "not" else negatives.target_place,
+        alternatives=few,
+    )
+
+
+def _limited(
+    prepared: Prepared,
+    table: Table,
+    labels: IntArray,
+    question: FewChanges,
+    negatives: Negatives,
+) -> Negatives:
+    """Solve again where the nearest point changes too much, or was not proved."""
+    most = int(question.max_changes or 0)
+    search = _Limited(prepared, table, labels, question)
+    too_many = negatives.changed.sum(axis=1) > most
+    if question.alternatives:
+        too_many[:] = True
+    negatives = search.replace(negatives, np.flatnonzero(negatives.found & too_many), always=True)
+    if comb(table.values.shape[1], most) <= FEW_SETS:
+        # Where nothing is known of all points, something may be of those with so few changes.
+        unknown = np.flatnonzero(~too_many & (negatives.status_code == FAILED))
+        negatives = search.replace(negatives, unknown, always=True)
+        # What could not be proved of all points may be of those with so few changes.
+        unproved = ~too_many & (negatives.status_code == FEASIBLE)
+        negatives = search.replace(negatives, np.flatnonzero(unproved), always=False)
+    return negatives
+
+
+@dataclass(frozen=True, eq=False)
+class _Limited:
+    """The search for the nearest points with few changes, for some of the samples."""
+
+    prepared: Prepared
+    table: Table
+    labels: IntArray
+    question: FewChanges
+
+    def replace(self, negatives: Negatives, rows: IntArray, always: bool) -> Negatives:
+        """Return the negatives with some rows searched again; unless always, if proved then."""
+        if not len(rows):
+            return negatives
+        again = self._search(rows)
+        if not always:
+            good = np.flatnonzero(again.status_code == OPTIMAL)
+            rows, again = rows[good], _some(again, good)
+        others: list[Any] = list(negatives.alternatives)
+        for i, found in zip(rows, again.alternatives, strict=True):
+            others[int(i)] = found
+        return replace(overwritten(negatives, rows, again), alternatives=tuple(others))
+
+    def _search(self, rows: IntArray) -> Negatives:
+        question, some = self.question, self.table.take(rows)
+        part = replace(
+            question,
+            target=None if question.target is None else question.target[rows],
+            untouched=None if question.untouched is None else question.untouched[rows],
+        )
+        ask = replace(
+            _ask(self.prepared, some, self.labels[rows], part),
+            at_most=min(int(question.max_changes or 0), self.table.values.shape[1]),
+            alternatives=question.alternatives,
+        )
+        found = fewest_features(self.prepared, some, ask)
+        return replace(
+            _negatives(self.prepared, some, self.labels[rows], part, found),
+            objective=found.cost,
+            bound=found.cost_bound,
+            certificates=found.cost_certificates,
+        )
+
+
+def _some(negatives: Negatives, rows: IntArray) -> Negatives:
+    """Return the negatives of some of the samples."""
+    arrays = {
+        f.name: getattr(negatives, f.name)[rows]
+        for f in fields(negatives)
+        if f.name != "classes" and isinstance(getattr(negatives, f.name), np.ndarray)
+    }
+    return replace(
+        negatives,
+        table=negatives.table.take(rows),
+        certificates=tuple(c.expand(rows) for c in negatives.certificates),
+        alternatives=tuple(negatives.alternatives[int(i)] for i in rows),
+        second={},
+        **arrays,
+    )
+
+
+def _negatives(
+    prepared: Prepared, table: Table, labels: IntArray, question: FewChanges, found: Fewest
+) -> Negatives:
+    reached = found.label if question.target is None else question.target
+    different = prepared.features.by_feature(found.points != table.values)
+    return Negatives(
+        table=table,
+        classes=prepared.classes,
+        values=found.points,
+        status_code=found.status.astype(np.int8),
+        reason=found.reason,
+        unique_code=found.unique,
+        label=labels,
+        objective=found.cost,
+        bound=found.cost_bound,
+        second={},
+        changed=(found.status <= FEASIBLE)[:, None] & different,
+        target_place=reached,
+        certificates=found.cost_certificates,
+        closeness=found.cost,
+        closeness_bound=found.cost_bound,
+        alternatives=found.alternatives,
+    )

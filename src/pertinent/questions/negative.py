@@ -1,0 +1,150 @@
+"""Pertinent negatives: the smallest change that gives another class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pertinent.answering.prepared import Prepared
+from pertinent.answering.proposing import Proposal
+from pertinent.density.measure import by_sample, measure
+from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
+from pertinent.setting.answers import Answers, claimed_unique
+from pertinent.setting.results import Negatives
+from pertinent.tables.table import Table, values_of
+
+
+@dataclass(frozen=True, eq=False)
+class NegativeQuestion:
+    """How negatives are asked for.
+
+    Parameters
+    ----------
+    target : ndarray of int, shape (n,) or None
+        Place of each sample's wanted class; None for the nearest of all others.
+    untouched : ndarray of bool, shape (n, n_features), optional
+        Features that each sample may not change, beyond the constraints.
+    """
+
+    target: IntArray | None = None
+    untouched: BoolArray | None = None
+
+
+def target_places(prepared: Prepared, target: Any, n: int) -> IntArray | None:
+    """Return the wanted class of each sample: one label for all, or one for each."""
+    if target is None:
+        return None
+    if isinstance(target, Mapping | Set):
+        kind = type(target).__name__
+        raise InputError(f"target must be one label, or one for each sample. Got a {kind} instead.")
+    if is_one_label(target):
+        return np.repeat(prepared.places(np.array([target])), n)
+    if np.ndim(target) != 1:
+        raise InputError("target must be one label, or one label for each sample.")
+    if len(target) != n:
+        raise InputError(f"target has {len(target)} labels for {n} samples.")
+    return prepared.places(target)
+
+
+def is_one_label(target: Any) -> bool:
+    """Return whether a target is one label for all samples, not one for each."""
+    return isinstance(target, str) or np.ndim(target) == 0
+
+
+@dataclass(eq=False)
+class NegativeProposal:
+    """The nearest contrasts, not yet judged."""
+
+    prepared: Prepared
+    table: Table
+    labels: IntArray
+    target: IntArray | None
+    found: Proposal
+
+    def judged(self, found: Answers) -> Negatives:
+        """Return the negatives, from the points that the model accepts."""
+        self.prepared.doubt(self.table, found)
+        wanted = found.label if self.target is None else self.target
+        return _result(self.prepared, self.table, self.labels, wanted, found)
+
+
+def nearest_contrast(
+    prepared: Prepared, table: Table, labels: IntArray, question: NegativeQuestion
+) -> Negatives:
+    """Return the nearest point of another class for a batch predicted as ``labels`` (eq. 1)."""
+    proposal = propose_negatives(prepared, table, labels, question)
+    return proposal.judged(*prepared.judge([proposal.found]))
+
+
+def propose_negatives(
+    prepared: Prepared,
+    table: Table,
+    labels: IntArray,
+    question: NegativeQuestion,
+    allowed: Limits | None = None,
+) -> NegativeProposal:
+    """Return the points of `nearest_contrast`, for the model to judge.
+
+    ``allowed`` is what the constraints allow, where it is known already.
+    """
+    samples, target = table.values, question.target
+    lower, upper = allowed or negative_limits(prepared, table, question.untouched)
+    if target is not None:
+        _refuse_own_class(prepared, labels, target)
+    kind, wanted = ("not", labels) if target is None else ("is", target)
+    found = prepared.propose(table, samples, kind, wanted, lower, upper, changes=True)
+    return NegativeProposal(prepared, table, labels, target, found)
+
+
+def negative_limits(
+    prepared: Prepared, table: Table | FloatArray, untouched: BoolArray | None = None
+) -> Limits:
+    """Return the allowed range of each sample's negative."""
+    lower, upper = prepared.constraints.limits(prepared.features, table)
+    if untouched is None:
+        return lower, upper
+    samples = values_of(table)
+    untouched = prepared.features.by_column(untouched)
+    low = np.where(untouched, np.maximum(lower, samples), lower)
+    return low, np.where(untouched, np.minimum(upper, samples), upper)
+
+
+def _refuse_own_class(prepared: Prepared, labels: IntArray, target: IntArray) -> None:
+    same = np.flatnonzero(labels == target)
+    if len(same):
+        label = prepared.classes.tolist()[labels[same[0]]]
+        raise InputError(
+            f"A sample is already predicted as its target {label!r}. "
+            "Leave such rows out or give them another target."
+        )
+
+
+def _result(
+    prepared: Prepared, table: Table, labels: IntArray, wanted: IntArray, found: Answers
+) -> Negatives:
+    different = prepared.features.by_feature(found.points != table.values)
+    changed = found.found[:, None] & different
+    log_density, threshold, percentile = measure(prepared.within, wanted, found.points)
+    return Negatives(
+        table=table,
+        classes=prepared.classes,
+        values=found.points,
+        status_code=found.status,
+        reason=found.reason,
+        unique_code=claimed_unique(found.unique, found.status),
+        label=labels,
+        objective=found.objective,
+        bound=found.bound,
+        second=found.second,
+        changed=changed,
+        target_place=wanted,
+        certificates=found.certificates,
+        log_density=log_density,
+        density_threshold=threshold,
+        density_percentile=percentile,
+        blend=found.blend if by_sample(prepared.within) else None,
+    )

@@ -1,0 +1,248 @@
+"""Pertinent positives: the fewest features, close to their values, that keep the prediction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pertinent.answering.prepared import Prepared
+from pertinent.answering.proposing import Proposal
+from pertinent.density.measure import by_sample, measure
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
+from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL
+from pertinent.setting.answers import Answers, claimed_unique, replaced
+from pertinent.setting.results import Positives
+from pertinent.solvers.problem import distance
+from pertinent.tables.table import Table, values_of
+
+
+@dataclass(frozen=True, eq=False)
+class PositiveQuestion:
+    """How positives are asked for.
+
+    Parameters
+    ----------
+    baseline : ndarray of shape (n_features,)
+        Values at which features count as turned off.
+    between : bool
+        Keep every value between the baseline and the sample's own.
+    off_tol : float
+        A feature within this distance of its baseline counts as turned off (the paper's
+        epsilon); answers are exact, so 0 is right unless small deviations do not matter.
+    """
+
+    baseline: FloatArray
+    between: bool = False
+    off_tol: float = 0.0
+
+    def in_precision_of(self, table: Table) -> PositiveQuestion:
+        """Return the question with base values that can be handed out exactly."""
+        baseline = table.as_handed_out(self.baseline)
+        return self if baseline is self.baseline else replace(self, baseline=baseline)
+
+
+@dataclass(eq=False)
+class PositiveProposal:
+    """Both phases solved, not yet judged; the second trusts the first.
+
+    ``place`` is the row of phase 1 for each sample: where its range is the same for everyone,
+    its answer depends on the class alone and is solved once a class.
+    """
+
+    prepared: Prepared
+    table: Table
+    labels: IntArray
+    question: PositiveQuestion
+    lower: FloatArray
+    upper: FloatArray
+    first: Proposal
+    place: IntArray | None
+    held: BoolArray
+    second: Proposal
+
+    def judged(self, sparse: Answers, close: Answers) -> Positives:
+        """Return the positives, from both phases as the model accepts them."""
+        sparse = sparse if self.place is None else sparse.expand(self.place)
+        self.prepared.doubt(self.table, sparse)
+        _fall_back_on_the_sample(
+            self.prepared, self.table, self.lower, self.upper, self.question, sparse
+        )
+        off = turned_off(self.prepared, sparse.points, self.question)
+        held = off & sparse.found[:, None]
+        # Phase 2 sees of phase 1 only what it turned off: it stands unless that has changed.
+        rows = (held != self.held).any(axis=1).nonzero()[0]
+        if len(rows):
+            close = replaced(close, rows, self._second_phase(rows, held[rows]))
+        return _joined(self.prepared, self.table, self.labels, self.question, sparse, close, off)
+
+    def _second_phase(self, rows: IntArray, held: BoolArray) -> Answers:
+        some = self.table.take(rows)
+        lower, upper = (b[rows] if len(b) > 1 else b for b in (self.lower, self.upper))
+        low, high = held_limits(lower, upper, self.question, held)
+        return self.prepared.nearest(some, some.values, "is", self.labels[rows], low, high)
+
+
+def two_phase(
+    prepared: Prepared, table: Table, labels: IntArray, question: PositiveQuestion
+) -> Positives:
+    """Return the paper's positives (algorithm 1) for a batch of samples predicted as ``labels``.
+
+    Phase 1 (eq. 5) projects the baseline onto the region of the predicted class: few features
+    leave it. Phase 2 (eq. 6) holds the others at the baseline and projects the sample.
+    """
+    proposal = propose_positives(prepared, table, labels, question)
+    return proposal.judged(*prepared.judge([proposal.first, proposal.second]))
+
+
+def propose_positives(
+    prepared: Prepared,
+    table: Table,
+    labels: IntArray,
+    question: PositiveQuestion,
+    allowed: Limits | None = None,
+) -> PositiveProposal:
+    """Return both phases of `two_phase`, for the model to judge.
+
+    ``allowed`` is what the constraints allow, where it is known already.
+    """
+    question = question.in_precision_of(table)
+    lower, upper = positive_limits(prepared, table, question, allowed)
+    first, place = _phase_one(prepared, table, labels, lower, upper, question)
+    points, found = first.answers.points, first.answers.found
+    if place is not None:
+        points, found = points[place], found[place]
+    held = turned_off(prepared, points, question) & found[:, None]
+    low, high = held_limits(lower, upper, question, held)
+    second = prepared.propose(table, table.values, "is", labels, low, high)
+    return PositiveProposal(
+        prepared, table, labels, question, lower, upper, first, place, held, second
+    )
+
+
+def turned_off(prepared: Prepared, points: FloatArray, question: PositiveQuestion) -> BoolArray:
+    """Return the columns of the features that are turned off.
+
+    A category is on or off as a whole: all columns of its group, or none.
+    """
+    on = ~(np.abs(points - question.baseline) <= question.off_tol)
+    features = prepared.features
+    return ~features.by_column(features.by_feature(on))
+
+
+def positive_limits(
+    prepared: Prepared,
+    table: Table | FloatArray,
+    question: PositiveQuestion,
+    allowed: Limits | None = None,
+) -> Limits:
+    """Return the allowed range of phase 1: a single row where it does not depend on the sample."""
+    lower, upper = allowed or prepared.constraints.limits(prepared.features, table)
+    if question.between:
+        low, high = prepared.features.between(values_of(table), question.baseline)
+        lower, upper = np.maximum(lower, low), np.minimum(upper, high)
+    return lower, upper
+
+
+def _phase_one(
+    prepared: Prepared,
+    table: Table,
+    labels: IntArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    question: PositiveQuestion,
+) -> tuple[Proposal, IntArray | None]:
+    if len(lower) > 1 or len(labels) <= 1 or by_sample(prepared.within):
+        centers = question.baseline[None]
+        if len(labels) != 1:
+            centers = np.broadcast_to(centers, table.values.shape)
+        return prepared.propose(table, centers, "is", labels, lower, upper), None
+    # The same range for everyone: the answer depends on the class alone.
+    classes, place = np.unique(labels, return_inverse=True)
+    centers = np.broadcast_to(question.baseline, (len(classes), len(question.baseline)))
+    return prepared.propose(table, centers, "is", classes, lower, upper), place
+
+
+def _fall_back_on_the_sample(
+    prepared: Prepared,
+    table: Table,
+    lower: FloatArray,
+    upper: FloatArray,
+    question: PositiveQuestion,
+    sparse: Answers,
+) -> None:
+    """Answer with the sample where the solvers gave up: it has its own class, proved or not."""
+    asks_more = prepared.within is not None or prepared.min_proba is not None
+    if asks_more or prepared.asked_margin > 0 or prepared.constraints.speaks_of_values:
+        return
+    failed = sparse.status == FAILED
+    if not failed.any():
+        return
+    samples = table.values
+    rows = np.flatnonzero(failed & ((samples >= lower) & (samples <= upper)).all(axis=1))
+    if len(rows):
+        sparse.points[rows] = samples[rows]
+        sparse.objective[rows] = distance(samples[rows], question.baseline, prepared.weights)
+        sparse.status[rows], sparse.reason[rows] = FEASIBLE, None
+
+
+def held_limits(
+    lower: FloatArray, upper: FloatArray, question: PositiveQuestion, held: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the allowed range of phase 2."""
+    low = np.where(held, question.baseline, lower)
+    return low, np.where(held, question.baseline, upper)
+
+
+def _joined(
+    prepared: Prepared,
+    table: Table,
+    labels: IntArray,
+    question: PositiveQuestion,
+    sparse: Answers,
+    close: Answers,
+    off: BoolArray,
+) -> Positives:
+    samples, weights = table.values, prepared.weights
+    # Phase 1's point is valid as it stands: it answers where phase 2 has numerical trouble.
+    found = sparse.found
+    use = close.found & found
+    points = close.points
+    if np.count_nonzero(use) < len(use):
+        points = np.where(use[:, None], close.points, sparse.points)
+    # Held features cost the same for every candidate: eq. 8 leaves them out, and so does its bound.
+    held_cost = distance(np.where(off, samples, question.baseline), question.baseline, weights)
+    closeness = distance(np.where(off, samples, points), samples, weights)
+    closeness_bound = np.where(use, np.maximum(close.bound - held_cost, 0.0), 0.0)
+    both = (sparse.status == OPTIMAL) & (close.status == OPTIMAL)
+    status = np.where(found, np.where(both, OPTIMAL, FEASIBLE), sparse.status)
+    unique = claimed_unique(np.where(sparse.unique == 1, close.unique, sparse.unique), status)
+    second = {i: p for i, p in close.second.items() if unique[i] == 0}
+    second.update({i: p for i, p in sparse.second.items() if sparse.unique[i] == 0})
+    on = np.abs(points - question.baseline) > question.off_tol
+    kept = found[:, None] & prepared.features.by_feature(on)
+    log_density, threshold, percentile = measure(prepared.within, labels, points)
+    return Positives(
+        table=table,
+        classes=prepared.classes,
+        values=points,
+        status_code=status.astype(np.int8),
+        reason=sparse.reason,
+        unique_code=unique,
+        label=labels,
+        objective=sparse.objective,
+        bound=sparse.bound,
+        second=second,
+        sparse_values=sparse.points,
+        closeness=np.where(found, closeness, np.nan),
+        closeness_bound=np.minimum(closeness_bound, np.where(found, closeness, 0.0)),
+        kept=kept,
+        trivial=found & (sparse.objective == 0),
+        baseline=question.baseline,
+        certificates=sparse.certificates,
+        closeness_certificates=close.certificates,
+        log_density=log_density,
+        density_threshold=threshold,
+        density_percentile=percentile,
+        blend=np.where(use, close.blend, sparse.blend) if by_sample(prepared.within) else None,
+    )

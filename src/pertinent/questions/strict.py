@@ -1,0 +1,349 @@
+"""Strict positives (sec. III-D): kept features keep their exact values, as few as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent.answering.prepared import RETRIES, Prepared
+from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.domain import is_on_lattice
+from pertinent.proofs import (
+    FAILED,
+    FEASIBLE,
+    INFEASIBLE,
+    OPTIMAL,
+    Block,
+    Certificate,
+    StrictProofs,
+)
+from pertinent.questions.effort import ExactQuestion, in_precision_of
+from pertinent.questions.positive import PositiveQuestion, two_phase
+from pertinent.questions.supports.gains import Choices, Folded, folded_choices, strict_choices
+from pertinent.questions.supports.smallest import further_supports, smallest_supports
+from pertinent.questions.verify import REFUSED, doubted, grown, judge, refuse_categories
+from pertinent.setting.alternative import UNIQUE, UNKNOWN, Alternative, uniqueness
+from pertinent.setting.answers import Certified
+from pertinent.setting.results import Positives
+from pertinent.tables.table import Table
+
+_STOPPED = "the search reached its limit before it found a set of features that suffices"
+
+
+def strict(
+    prepared: Prepared, table: Table, labels: IntArray, question: ExactQuestion
+) -> Positives:
+    """Return the fewest features whose exact values, the rest at the baseline, keep the class.
+
+    Notes
+    -----
+    With one separable row (binary linear models, binary Gaussian naive Bayes) the features are
+    sorted by what they add (eqs. 10 and 13 of the paper); 0 features are allowed. Several rows,
+    unions and general quadratic rows are searched, see `pertinent.questions.supports.subsets`.
+    """
+    question = in_precision_of(table, question)
+    lower, upper = strict_limits(prepared, table, question)
+    args = (table.values, question.baseline, lower, upper, question.off_tol)
+    if prepared.features.is_plain:
+        choices = strict_choices(*args)
+    else:
+        _refuse_unfolded(prepared, labels)
+        choices = folded_choices(*args, prepared.features.owner)
+    search = _Attempts(prepared, table, labels, question, choices, lower, upper)
+    search.run()
+    positives = search.result()
+    positives = doubted(prepared, positives)
+    if question.fallback:
+        positives = with_fallback(prepared, positives, question)
+    return positives
+
+
+def _refuse_unfolded(prepared: Prepared, labels: IntArray) -> None:
+    """Say which models and rules with categories or bins are not known."""
+    regions = [prepared.region("is", int(k), 0.0)[0] for k in np.unique(labels)]
+    if not all(cell.is_linear for region in regions for cell in region.cells):
+        refuse_categories(prepared, 'method="strict" of a model with curved regions')
+    if prepared.constraints.categories or prepared.constraints.transitions:
+        raise InputError(
+            'method="strict" keeps a category or takes that of the baseline; rules about '
+            'categories cannot be asked of it. Leave them out, or use method="two-phase".'
+        )
+
+
+def strict_limits(
+    prepared: Prepared, table: Table, question: ExactQuestion
+) -> tuple[FloatArray, FloatArray]:
+    """Return the allowed range: what is confined to whole numbers cannot rest elsewhere."""
+    lower, upper = prepared.constraints.limits(prepared.features, table)
+    digits = {int(j): 0 for j in table.booleans} | prepared.constraints.lattice(prepared.features)
+    base = question.baseline
+    stay = [j for j, d in digits.items() if not is_on_lattice(base[[j]], d).all()]
+    if not stay:
+        return lower, upper
+    lower, upper = (np.array(np.broadcast_to(s, table.values.shape)) for s in (lower, upper))
+    lower[:, stay] = np.maximum(lower[:, stay], table.values[:, stay])
+    upper[:, stay] = np.minimum(upper[:, stay], table.values[:, stay])
+    return lower, upper
+
+
+class _Attempts:
+    """Supports for a batch, tried with growing margins until predict agrees."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        table: Table,
+        labels: IntArray,
+        question: ExactQuestion,
+        choices: Choices,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> None:
+        self.prepared, self.table, self.labels = prepared, table, labels
+        self.question, self.choices = question, choices
+        self.lower = np.broadcast_to(lower, table.values.shape)
+        self.upper = np.broadcast_to(upper, table.values.shape)
+        n = len(table)
+        self.asked = prepared.asked_margin
+        self.points = np.full(table.values.shape, np.nan)
+        self.claim = np.zeros(n)
+        self.extra: dict[tuple[int, int], FloatArray] = {}
+        self.valid = np.zeros(n, dtype=bool)
+        self.reason: NDArray[np.object_] = np.full(n, None, dtype=object)
+        self.limits = question.effort.limits(n)
+
+    def run(self) -> None:
+        rows, used = np.arange(len(self.table)), self.asked
+        for attempt in range(RETRIES + 1):
+            self._try(rows, used, first=attempt == 0)
+            rows = rows[~self.valid[rows] & np.isfinite(self.claim[rows])]
+            if not len(rows):
+                break
+            used = grown(self.prepared, self.table, used)
+
+    def _try(self, rows: IntArray, used: float, first: bool) -> None:
+        """Search with the margin ``used``; what the margin asked for proves is kept."""
+        for k in np.unique(self.labels[rows]):
+            mine = rows[self.labels[rows] == k]
+            region, _ = self.prepared.region("is", int(k), used)
+            here = self.choices.take(mine)
+            found = smallest_supports(region, here, self.limits)
+            if first:
+                self.claim[mine] = found.bound
+                self.extra.update({(int(mine[i]), c): y for (i, c), y in found.extra.items()})
+            have = mine[found.found]
+            self.points[have] = self._switched(mine, found.mask)[found.found]
+            self.reason[mine[~found.found]] = _STOPPED
+        have = rows[np.isfinite(self.points[rows, 0])]
+        verdict = judge(
+            self.prepared,
+            self.table.take(have),
+            self.points[have],
+            "is",
+            self.labels[have],
+            self.lower[have],
+            self.upper[have],
+        )
+        self.points[have] = np.where(verdict.valid[:, None], verdict.points, np.nan)
+        self.valid[have] = verdict.valid
+        self.reason[have] = None
+        self.reason[have[~verdict.valid]] = REFUSED.format(used)
+
+    def result(self) -> Positives:
+        certificates = self._certificates()
+        proved = _proved(
+            self.prepared, certificates, self.table, self.asked, self.lower, self.upper
+        )
+        away = np.abs(self.points - self.question.baseline) > self.question.off_tol
+        kept = self.valid[:, None] & self.prepared.features.by_feature(away)
+        objective = np.where(self.valid, kept.sum(axis=1).astype(float), np.nan)
+        none = np.isinf(proved) & ~self.valid
+        status = np.where(self.valid, np.where(proved >= objective, OPTIMAL, FEASIBLE), FAILED)
+        status[none] = INFEASIBLE
+        for i in np.flatnonzero(none):
+            self.reason[i] = self._why_none(int(i))
+        others = self._alternatives(kept) or ((),) * len(kept)
+        unique = np.where((status == OPTIMAL) & (objective == 0), UNIQUE, UNKNOWN)
+        for i in np.flatnonzero([len(listed) > 0 for listed in others]):
+            unique[i] = uniqueness(status[i] == OPTIMAL, objective[i], 0.0, others[i])
+        return Positives(
+            table=self.table,
+            classes=self.prepared.classes,
+            values=self.points,
+            status_code=status.astype(np.int8),
+            reason=self.reason,
+            unique_code=unique.astype(np.int8),
+            label=self.labels,
+            objective=objective,
+            bound=np.where(self.valid, np.fmin(proved, objective), proved),
+            second={},
+            sparse_values=self.points,
+            closeness=np.where(self.valid, 0.0, np.nan),
+            closeness_bound=np.zeros(len(self.table)),
+            kept=kept,
+            trivial=self.valid & (objective == 0),
+            baseline=self.question.baseline,
+            certificates=certificates,
+            closeness_certificates=(),
+            method="strict",
+            alternatives=others,
+        )
+
+    def _certificates(self) -> tuple[Certified, ...]:
+        out = []
+        for k in np.unique(self.labels):
+            rows = np.flatnonzero(self.labels == k)
+            region, _ = self.prepared.region("is", int(k), self.asked)
+            everyone = np.arange(len(rows))
+            blocks = tuple(Block(p, everyone, self._proofs(rows, p)) for p in range(len(region)))
+            out.append(Certified(("is", int(k)), rows, Certificate(len(rows), blocks)))
+        return tuple(out)
+
+    def _proofs(self, rows: IntArray, piece: int) -> StrictProofs:
+        place = {int(row): i for i, row in enumerate(rows)} if self.extra else {}
+        extra = {place[i]: y for (i, c), y in self.extra.items() if c == piece and i in place}
+        question = self.question
+        owner = owner_of(self.prepared)
+        claim = self.claim[rows]
+        return StrictProofs(question.baseline, claim, question.off_tol, extra, owner=owner)
+
+    def _switched(self, rows: IntArray, masks: BoolArray) -> FloatArray:
+        """Return the points with the features of the masks at the samples' own values."""
+        here = self.choices.take(rows)
+        rest = here.start if isinstance(here, Folded) else here.rest
+        on = self.prepared.features.by_column(masks)
+        return np.where(on, self.table.values[rows], rest)
+
+    def _why_none(self, row: int) -> str:
+        label = self.prepared.classes.tolist()[self.labels[row]]
+        stuck = np.flatnonzero((self.choices.forced & self.choices.barred)[row])
+        if len(stuck):
+            names = ", ".join(self.prepared.features.names[j] for j in stuck)
+            return f"the rules allow neither the sample's value nor the baseline for: {names}"
+        return (
+            f"no set of the sample's own values, the rest at the baseline, is predicted as "
+            f"{label!r} and obeys the rules and the margin"
+        )
+
+    def _alternatives(self, kept: BoolArray) -> tuple[tuple[Alternative, ...], ...]:
+        if not self.question.alternatives:
+            return ()
+        return tuple(
+            self._others(int(i), kept[i]) if self.valid[i] else () for i in range(len(kept))
+        )
+
+    def _others(self, row: int, first: BoolArray) -> tuple[Alternative, ...]:
+        region, _ = self.prepared.region("is", int(self.labels[row]), self.asked)
+        here = self.choices.take(np.array([row]))
+        masks = further_supports(
+            region, here, first, self.question.alternatives, self.question.effort.limits()
+        )
+        if not masks:
+            return ()
+        points = self._switched(np.full(len(masks), row), np.array(masks))
+        label = int(self.labels[row])
+        verdict = judge(
+            self.prepared,
+            self.table.take(np.full(len(masks), row)),
+            points,
+            "is",
+            np.full(len(masks), label),
+            self.lower[row],
+            self.upper[row],
+        )
+        good = np.flatnonzero(verdict.valid)
+        supports = [first, *(masks[j] for j in good)]
+        limits = self.lower[row], self.upper[row]
+        sample = self.table.values[row]
+        proved = next_best(self.prepared, self.question, sample, label, supports, limits)
+        return tuple(
+            Alternative(masks[j], verdict.points[j], float(masks[j].sum()), 0.0, sure, label)
+            for j, sure in zip(good, proved, strict=True)
+        )
+
+
+def owner_of(prepared: Prepared) -> IntArray | None:
+    """Return the feature of each column, None where each has one of its own."""
+    return None if prepared.features.is_plain else prepared.features.owner
+
+
+def next_best(
+    prepared: Prepared,
+    question: ExactQuestion,
+    sample: FloatArray,
+    label: int,
+    supports: Sequence[BoolArray],
+    limits: tuple[FloatArray, FloatArray],
+) -> list[bool]:
+    """Return of each support after the first whether it is proved next best; no solver is called.
+
+    Proved is that no support which contains none of those before it has fewer features.
+    """
+    region, _ = prepared.region("is", label, prepared.asked_margin)
+    out = []
+    for j in range(1, len(supports)):
+        size = float(supports[j].sum())
+        proofs = StrictProofs(
+            question.baseline,
+            np.array([size]),
+            question.off_tol,
+            listed=tuple(supports[:j]),
+            owner=owner_of(prepared),
+        )
+        blocks = tuple(Block(piece, np.array([0]), proofs) for piece in range(len(region)))
+        bound = Certificate(1, blocks).bounds(region, sample[None], prepared.weights, *limits)[0]
+        out.append(bool(bound >= size))
+    return out
+
+
+def _proved(
+    prepared: Prepared,
+    certificates: tuple[Certified, ...],
+    table: Table,
+    margin: float,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> FloatArray:
+    """Return what the certificates prove, recomputed from the regions."""
+    proved = np.zeros(len(table))
+    for part in certificates:
+        region, _ = prepared.region(*part.key, margin)
+        rows = part.rows
+        proved[rows] = part.certificate.bounds(
+            region, table.values[rows], prepared.weights, lower[rows], upper[rows]
+        )
+    return proved
+
+
+def with_fallback(
+    prepared: Prepared, positives: Positives, question: PositiveQuestion
+) -> Positives:
+    """Return the positives with two-phase answers where no strict one exists (sec. III-D)."""
+    rows = np.flatnonzero(positives.status_code == INFEASIBLE)
+    if not len(rows):
+        return positives
+    other = two_phase(prepared, positives.table.take(rows), positives.label[rows], question)
+    fallback = positives.fallback.copy()
+    fallback[rows] = other.found
+    changes: dict[str, NDArray[np.generic]] = {}
+    for name in ("values", "sparse_values", "closeness", "closeness_bound", "kept", "trivial"):
+        merged = getattr(positives, name).copy()
+        merged[rows] = getattr(other, name)
+        changes[name] = merged
+    status, objective = positives.status_code.copy(), positives.objective.copy()
+    status[rows] = np.where(other.found, FEASIBLE, INFEASIBLE)
+    objective[rows] = np.where(other.found, other.kept.sum(axis=1), np.nan)
+    bound = positives.bound.copy()
+    bound[rows] = np.where(other.found, 0.0, bound[rows])
+    return replace(
+        positives,
+        status_code=status,
+        objective=objective,
+        bound=bound,
+        fallback=fallback,
+        **changes,  # type: ignore[arg-type]
+    )

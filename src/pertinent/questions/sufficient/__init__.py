@@ -1,0 +1,1 @@
+"""Features that are sufficient whatever the others are."""

@@ -1,0 +1,218 @@
+"""Sufficient sets for unions of polyhedra and boxes: hit every rival.
+
+A rival is a point of another class within the bounds. A set of features is sufficient iff each
+rival differs from the sample in one of them, so the smallest set that hits all rivals is sought.
+
+- Boxes (trees): the rival of a leaf that differs least is the sample clipped into the leaf, so
+  all rivals that matter are known at once.
+- Polyhedra: a rival that agrees with the set proposed so far is a projection; they are found one
+  after the other, until there is none left.
+
+Rivals that prove a set necessary lie in another class by the margin that rounding needs; those
+that a set must hit to be called sufficient may come as close as that to the other class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent.answering.prepared import Prepared
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.region import Region
+from pertinent.proofs import INFEASIBLE
+from pertinent.questions.effort import Effort
+from pertinent.questions.sufficient.worst import Suffices
+from pertinent.questions.supports.hitting import minimal_sets, smallest_hitting
+from pertinent.questions.supports.subsets import Limits
+from pertinent.solvers import Options, project
+from pertinent.tables.features import Features
+from pertinent.tables.table import Table
+
+#: Rivals after which a sample is given up.
+MOST_RIVALS = 2_000
+
+
+@dataclass(eq=False)
+class _Row:
+    """One sample: the rivals found, and the smallest set that hits them."""
+
+    sample: FloatArray
+    limits: Limits
+    features: Features
+    rivals: list[FloatArray] = field(default_factory=list)
+    sure: list[bool] = field(default_factory=list)
+    size: int = 0
+    mask: BoolArray = field(default=None)  # type: ignore[arg-type]
+    multipliers: FloatArray | None = None
+    state: str = "open"
+
+    def __post_init__(self) -> None:
+        self.mask = np.zeros(len(self.features), dtype=bool)
+
+    def differs(self, rivals: FloatArray) -> BoolArray:
+        """Return the features in which rivals differ from the sample."""
+        return self.features.by_feature(rivals != self.sample)
+
+    def meet(self, rivals: FloatArray, sure: bool) -> None:
+        """Take in rivals, and propose the smallest set that hits all."""
+        alike = ~self.differs(rivals).any(axis=1)
+        if alike.any():
+            # Nothing tells the sample from its rival: not even all features suffice.
+            same = rivals[alike]
+            self.state, self.rivals, self.sure = "none", list(same[:1]), [sure]
+            return
+        self.rivals += list(rivals)
+        self.sure += [sure] * len(rivals)
+        if len(self.rivals) > MOST_RIVALS:
+            self.state = "stopped"
+            return
+        if self.rivals:
+            sets = self.differs(np.array(self.rivals))
+            hit = smallest_hitting(sets, self.size, self.limits)
+            self.size, self.multipliers = hit.size, hit.multipliers
+            if hit.mask is None:
+                self.state = "stopped"
+            else:
+                self.mask = hit.mask
+
+    def proof(self) -> tuple[FloatArray, FloatArray | None]:
+        """Return the rivals that are surely of another class, and the weights of their rows."""
+        rivals = np.array(self.rivals).reshape(-1, len(self.sample))
+        sure = np.array(self.sure, dtype=bool)
+        if self.multipliers is None or not len(self.multipliers) or not sure.all():
+            return rivals[sure], None
+        return rivals, self.multipliers
+
+
+@dataclass(frozen=True, eq=False)
+class _Others:
+    """Where other classes are: surely, and possibly."""
+
+    sure: Region
+    wide: Region
+
+    @property
+    def is_boxes(self) -> bool:
+        """Whether all cells are boxes."""
+        return all(c.is_linear and not len(c.G) for c in (*self.sure.cells, *self.wide.cells))
+
+
+def hit_rivals(
+    prepared: Prepared,
+    table: Table,
+    k: int,
+    lower: FloatArray,
+    upper: FloatArray,
+    effort: Effort,
+    domain: Domain | None = None,
+) -> Suffices:
+    """Return the fewest features that leave no room for another class."""
+    margin = prepared.margin_for(table)
+    # A margin that was asked for makes rivals of whatever comes closer than that.
+    inner = -margin if prepared.asked_margin > 0 else margin
+    others = _Others(prepared.region("not", k, inner)[0], prepared.region("not", k, -margin)[0])
+    rows = [_Row(x, effort.limits(), prepared.features) for x in table.values]
+    if others.is_boxes and domain is None:
+        for row, low, high in zip(rows, lower, upper, strict=True):
+            _meet_boxes(row, others, low, high)
+    else:
+        _meet_projected(rows, others, prepared, lower, upper, domain)
+    return _answers(rows)
+
+
+def _meet_boxes(row: _Row, others: _Others, low: FloatArray, high: FloatArray) -> None:
+    """Meet the sample clipped into every leaf of another class that the bounds leave."""
+    for region, sure in ((others.sure, True), (others.wide, False)):
+        if row.state == "open" and len(region):
+            floor = np.maximum([cell.lower for cell in region.cells], low)
+            ceiling = np.minimum([cell.upper for cell in region.cells], high)
+            possible = (floor <= ceiling).all(axis=1)
+            rivals = np.clip(row.sample, floor[possible], ceiling[possible])
+            rivals = rivals[minimal_sets(rivals != row.sample)]
+            unmet = ((rivals == row.sample) | ~row.mask).all(axis=1)
+            if sure or unmet.any():
+                row.meet(rivals if sure else rivals[unmet], sure)
+    if row.state == "open":
+        row.state = "done"
+
+
+def _meet_projected(
+    rows: list[_Row],
+    others: _Others,
+    prepared: Prepared,
+    lower: FloatArray,
+    upper: FloatArray,
+    domain: Domain | None,
+) -> None:
+    """Meet the nearest rival that agrees with each proposed set, until there is none."""
+    options = replace(prepared.options, unique=False)
+    waiting = rows
+    places = {id(row): i for i, row in enumerate(rows)}
+    while waiting:
+        here = np.array([places[id(row)] for row in waiting])
+        some = None if domain is None else domain.take(here)
+        left = _meet_nearest(
+            waiting, others.sure, True, lower[here], upper[here], prepared, options, some
+        )
+        here = np.array([places[id(row)] for row in left], dtype=np.int64)
+        some = None if domain is None else domain.take(here)
+        done = _meet_nearest(
+            left, others.wide, False, lower[here], upper[here], prepared, options, some
+        )
+        for row in done:
+            row.state = "done"
+        waiting = [row for row in waiting if row.state == "open"]
+
+
+def _meet_nearest(
+    rows: list[_Row],
+    region: Region,
+    sure: bool,
+    lower: FloatArray,
+    upper: FloatArray,
+    prepared: Prepared,
+    options: Options,
+    domain: Domain | None,
+) -> list[_Row]:
+    """Let each sample meet its nearest rival; return those for which there is none."""
+    if not rows:
+        return []
+    x, kept = np.array([row.sample for row in rows]), np.array([row.mask for row in rows])
+    fixed = prepared.features.by_column(kept)
+    low, high = np.where(fixed, x, lower), np.where(fixed, x, upper)
+    found = project(x, region, prepared.weights, low, high, options, domain=domain)
+    none = []
+    for j, row in enumerate(rows):
+        if found.status[j] == INFEASIBLE:
+            none.append(row)
+        elif np.isfinite(found.objective[j]):
+            row.meet(found.points[j : j + 1], sure)
+        else:
+            row.state = "failed"
+    return none
+
+
+_REASONS = {
+    "done": None,
+    "none": "the sample lies closer to another class than the margin",
+    "stopped": "the search reached its limit before it found a set that suffices",
+    "failed": "the solvers found neither a rival nor a proof that there is none",
+}
+
+
+def _answers(rows: list[_Row]) -> Suffices:
+    reason: NDArray[np.object_] = np.array([_REASONS[row.state] for row in rows], dtype=object)
+    size = [np.inf if row.state == "none" else float(row.size) for row in rows]
+    proofs = [row.proof() for row in rows]
+    return Suffices(
+        np.array([row.mask for row in rows]),
+        np.array([row.state == "done" for row in rows]),
+        np.array(size),
+        reason,
+        tuple(rivals for rivals, _ in proofs),
+        {i: weights for i, (_, weights) in enumerate(proofs) if weights is not None},
+    )

@@ -1,0 +1,271 @@
+"""Sufficient positives: the fewest features that give the prediction whatever the others do.
+
+A set S of features, kept at the sample's values, is sufficient if every point that agrees with
+the sample on S, and lies within the bounds, is predicted as the sample is. For one cell with
+separable rows ``f_j(x) <= 0`` the worst case splits over the features: fixing feature i takes
+
+    gain[j, i] = max_v f_ji(v) - f_ji(x_i)
+
+off row j, and S suffices iff the gains of S reach ``f_j(x) + sum_i gain[j, i]`` in every row.
+Elsewhere S must hit every *rival*: a point of another class, within the bounds, differs from the
+sample in some feature of S. Rivals are found by projection, as long as there are any.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent.answering.prepared import Prepared
+from pertinent.exceptions import InputError, UnsupportedModelError
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.region import Region
+from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
+from pertinent.proofs.cases.branch import Boxes, narrow
+from pertinent.proofs.core import WHOLE
+from pertinent.proofs.supports.cardinality import ROUNDING
+from pertinent.proofs.supports.reach import pushes, splits_by_feature
+from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs, worst_case
+from pertinent.questions.effort import ExactQuestion, in_precision_of
+from pertinent.questions.sufficient.rivals import hit_rivals
+from pertinent.questions.sufficient.worst import Suffices, keep_worst_case
+from pertinent.questions.supports.gains import is_separable
+from pertinent.questions.supports.leaves import is_boxes
+from pertinent.questions.supports.mixed import discrete_domain
+from pertinent.questions.verify import doubted
+from pertinent.setting.answers import Certified
+from pertinent.setting.results import Positives
+from pertinent.tables.table import Table
+
+
+def sufficient(
+    prepared: Prepared, table: Table, labels: IntArray, question: ExactQuestion
+) -> Positives:
+    """Return the fewest features whose values suffice for the prediction.
+
+    The point handed out keeps them and has the others at the baseline, as far as the bounds
+    allow: it is one of the points that are all predicted alike.
+    """
+    _refuse_rules(prepared)
+    question = in_precision_of(table, question)
+    lower, upper = sufficient_limits(prepared, table, question)
+    domain = discrete_domain(prepared, table)
+    n, d = len(table), len(prepared.features)
+    mask, found = np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
+    proved = np.zeros(n)
+    reason: NDArray[np.object_] = np.full(n, None, dtype=object)
+    certificates = []
+    margin = prepared.margin_for(table)
+    for k in np.unique(labels):
+        rows = np.flatnonzero(labels == k)
+        region, _ = prepared.region("is", int(k), margin)
+        solve = keep_worst_case if _splits(region, domain) else hit_rivals
+        _refuse(prepared, region, solve is hit_rivals)
+        part = table.take(rows)
+        some = None if domain is None else domain.take(rows)
+        answer = solve(prepared, part, int(k), lower[rows], upper[rows], question.effort, some)
+        mask[rows], found[rows], reason[rows] = answer.mask, answer.found, answer.reason
+        certified = _certified(answer, int(k), rows, some)
+        proved[rows] = certified.certificate.bounds(
+            prepared.region(*certified.key, proof_margin(prepared, certified.key[0]))[0],
+            part.values,
+            prepared.weights,
+            lower[rows],
+            upper[rows],
+        )
+        certificates.append(certified)
+    kept = prepared.features.by_column(mask)
+    points = np.where(kept, table.values, _at_rest(prepared, table, question, lower, upper))
+    positives = _result(
+        prepared, table, labels, question, points, mask, found, proved, reason, tuple(certificates)
+    )
+    return doubted(prepared, positives)
+
+
+def _at_rest(
+    prepared: Prepared,
+    table: Table,
+    question: ExactQuestion,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> FloatArray:
+    """Return the baseline as far as the bounds allow; a category that they do not stays its own."""
+    features = prepared.features
+    near = np.clip(question.baseline, lower, upper)
+    if features.is_plain:
+        return np.asarray(near)
+    categories = np.array([features.is_category(j) for j in range(len(features))], dtype=bool)
+    gone = features.by_feature(near != question.baseline) & categories
+    near = np.where(features.by_column(gone), table.values, near)
+    domain = features.domain()
+    return near if domain is None else domain.completed(near)
+
+
+def _certified(answer: Suffices, k: int, rows: IntArray, domain: Domain | None) -> Certified:
+    """Return the proof: the worst case of the class's own rows, or points of other classes."""
+    everyone = np.arange(len(rows))
+    if answer.rivals is None:
+        block = Block(0, everyone, SufficientProofs(answer.size, answer.extra, domain))
+        return Certified(("is", k), rows, Certificate(len(rows), (block,)))
+    proofs = RivalSetProofs(answer.size, answer.rivals, answer.extra, domain)
+    block = Block(WHOLE, everyone, proofs)
+    return Certified(("not", k), rows, Certificate(len(rows), (block,)))
+
+
+def proof_margin(prepared: Prepared, kind: str) -> float:
+    """Return the margin of the region that a proof speaks of.
+
+    What comes closer to another class than a margin that was asked for is a rival.
+    """
+    return prepared.asked_margin if kind == "is" else -prepared.asked_margin
+
+
+def sufficient_limits(
+    prepared: Prepared, table: Table, question: ExactQuestion
+) -> tuple[FloatArray, FloatArray]:
+    """Return the range in which features may vary: the rules', and else that of the data.
+
+    Numbers on a lattice and categories: what of that range is allowed.
+    """
+    features, samples = prepared.features, table.values
+    limits = prepared.constraints.limits(features, table)
+    lower, upper = (np.array(np.broadcast_to(limit, samples.shape)) for limit in limits)
+    # Each column of a category is 0 or 1; those of truth values are limited so already.
+    binary = [int(c) for group in features.groups for c in group]
+    lower[:, binary] = np.maximum(lower[:, binary], 0.0)
+    upper[:, binary] = np.minimum(upper[:, binary], 1.0)
+    if question.ranges is not None:
+        lower = np.where(np.isinf(lower), question.ranges[0], lower)
+        upper = np.where(np.isinf(upper), question.ranges[1], upper)
+    lower[:, features.hidden], upper[:, features.hidden] = -np.inf, np.inf
+    open_ = (np.isinf(lower) | np.isinf(upper)).any(axis=0) & ~features.hidden
+    if open_.any():
+        names = [features.names[features.owner[j]] for j in np.flatnonzero(open_)[:10]]
+        raise InputError(
+            'method="sufficient" asks what the other features can do within their bounds, and '
+            f"these have none: {names}. Pass data=X_train to take their range from the data, or "
+            "Constraints(bounds={...})."
+        )
+    # The sample itself is always among what may be.
+    lower, upper = np.minimum(lower, samples), np.maximum(upper, samples)
+    domain = discrete_domain(prepared, table)
+    if domain is None:
+        return lower, upper
+    state = np.zeros((len(table), 0), dtype=np.int8)
+    tight, _ = narrow(domain, Boxes(np.arange(len(table)), lower, upper, state))
+    return tight.lower, tight.upper
+
+
+def holds_whatever(
+    prepared: Prepared,
+    k: int,
+    table: Table,
+    kept: BoolArray,
+    limits: tuple[FloatArray, FloatArray],
+) -> bool | None:
+    """Return whether kept values give class k whatever the others are.
+
+    None where only a solver can tell.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    k : int
+    table : Table
+        Of one sample.
+    kept : ndarray of bool, shape (n_features,)
+    limits : tuple of ndarray of shape (n_columns,)
+        Lowest and highest values of the others.
+    """
+    sample, domain = table.values[0], discrete_domain(prepared, table)
+    held = prepared.features.by_column(kept)
+    low, high = (np.where(held, sample, limit) for limit in limits)
+    own = prepared.region("is", k, prepared.asked_margin)[0]
+    if _splits(own, domain):
+        # All that the others can push each row by must be less than what it is short of.
+        if domain is None:
+            push, over = worst_case(own.cells[0], sample, low, high)
+        else:
+            push, over = pushes(own.cells[0], sample, low, high, domain)
+        return bool((over <= ROUNDING * (np.abs(over) + push.sum(axis=1))).all())
+    others = prepared.region("not", k, -prepared.asked_margin)[0]
+    if domain is not None or not is_boxes(others):
+        return None
+    return not any(
+        (np.maximum(low, cell.lower) <= np.minimum(high, cell.upper)).all() for cell in others.cells
+    )
+
+
+def _refuse_rules(prepared: Prepared) -> None:
+    if prepared.constraints.relations or prepared.within is not None:
+        raise InputError(
+            'method="sufficient" lets the other features vary within bounds; relations between '
+            "them and plausibility cannot be taken into account. Leave them out."
+        )
+
+
+def _splits(region: Region, domain: Domain | None) -> bool:
+    """Whether there is one cell, and its rows are sums over features."""
+    if len(region) != 1:
+        return False
+    cell = region.cells[0]
+    if domain is not None:
+        return splits_by_feature(cell, domain)
+    return is_separable(cell) and not cell.has_bounds
+
+
+def _refuse(prepared: Prepared, region: Region, by_rivals: bool) -> None:
+    if by_rivals and not all(cell.is_linear for cell in region.cells):
+        raise UnsupportedModelError(
+            f'method="sufficient" cannot be proved for {type(prepared.model).__name__}: its '
+            "regions have quadratic rows that mix features. It is exact for linear models, "
+            "Gaussian naive Bayes, and models with polyhedral or box-shaped cells. "
+            'Use method="exact" or "strict" instead.'
+        )
+
+
+def _result(
+    prepared: Prepared,
+    table: Table,
+    labels: IntArray,
+    question: ExactQuestion,
+    points: FloatArray,
+    mask: BoolArray,
+    found: BoolArray,
+    proved: FloatArray,
+    reason: NDArray[np.object_],
+    certificates: tuple[Certified, ...],
+) -> Positives:
+    handed = table.as_handed_out(points)
+    right = np.zeros(len(table), dtype=bool)
+    rows = np.flatnonzero(found)
+    if len(rows):
+        right[rows] = prepared.predict(table.take(rows), handed[rows]) == labels[rows]
+    reason[found & ~right] = "the model's predict disagrees with its own region at this point"
+    found = found & right
+    size = np.where(found, mask.sum(axis=1).astype(float), np.nan)
+    status = np.where(found, np.where(proved >= size, OPTIMAL, FEASIBLE), FAILED)
+    status[~found & np.isinf(proved)] = INFEASIBLE
+    values = np.where(found[:, None], handed, np.nan)
+    return Positives(
+        table=table,
+        classes=prepared.classes,
+        values=values,
+        status_code=status.astype(np.int8),
+        reason=reason,
+        unique_code=np.full(len(table), -1, dtype=np.int8),
+        label=labels,
+        objective=size,
+        bound=np.where(found, np.fmin(proved, size), proved),
+        second={},
+        sparse_values=values,
+        closeness=np.where(found, 0.0, np.nan),
+        closeness_bound=np.zeros(len(table)),
+        kept=mask & found[:, None],
+        trivial=found & (size == 0),
+        baseline=question.baseline,
+        certificates=certificates,
+        closeness_certificates=(),
+        method="sufficient",
+    )

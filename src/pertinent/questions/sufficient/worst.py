@@ -1,0 +1,183 @@
+"""Sufficient sets for one cell with separable rows: a search against the worst case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent.answering.prepared import RETRIES, Prepared
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.region import Cell, row_products
+from pertinent.proofs.supports.reach import corners, pushes, worst_place
+from pertinent.questions.effort import Effort
+from pertinent.questions.supports.cover import EASY, hard_cover
+from pertinent.questions.supports.gains import _best_alone
+from pertinent.questions.supports.subsets import (
+    STOPPED,
+    Gains,
+    Limits,
+    find_supports,
+    smallest_size,
+)
+from pertinent.questions.verify import grown
+from pertinent.tables.table import Table
+
+
+@dataclass(eq=False)
+class Suffices:
+    """Sufficient sets for some samples of one class.
+
+    Attributes
+    ----------
+    mask : ndarray of bool, shape (n, n_features)
+    found : ndarray of bool, shape (n,)
+    size : ndarray of shape (n,)
+        Claimed: no smaller set suffices; ``inf``: not even all features do.
+    reason : ndarray of object, shape (n,)
+    rivals : tuple of ndarray, or None
+        Points of other classes that every sufficient set must rule out.
+    extra : dict of int to ndarray
+        Multipliers of further rows that the proof needs.
+    """
+
+    mask: BoolArray
+    found: BoolArray
+    size: FloatArray
+    reason: NDArray[np.object_]
+    rivals: tuple[FloatArray, ...] | None = None
+    extra: dict[int, FloatArray] = field(default_factory=dict)
+
+
+def keep_worst_case(
+    prepared: Prepared,
+    table: Table,
+    k: int,
+    lower: FloatArray,
+    upper: FloatArray,
+    effort: Effort,
+    domain: Domain | None = None,
+) -> Suffices:
+    """Return the fewest features that hold every row in its worst case."""
+    margin = prepared.margin_for(table)
+    cell = prepared.region("is", k, margin)[0].cells[0]
+    limits = effort.limits(len(table))
+    answer = fewest_for(worst_gains(cell, table.values, lower, upper, domain), limits)
+    wrong = _refused(prepared, table, k, cell, answer, lower, upper, domain)
+    for _ in range(RETRIES):
+        if not len(wrong):
+            return answer
+        margin = grown(prepared, table, margin)
+        tight = prepared.region("is", k, margin)[0].cells[0]
+        part, some = table.take(wrong), None if domain is None else domain.take(wrong)
+        gains = worst_gains(tight, part.values, lower[wrong], upper[wrong], some)
+        again = fewest_for(gains, effort.limits(len(part)))
+        answer.mask[wrong], answer.found[wrong] = again.mask, again.found
+        still = _refused(prepared, part, k, tight, again, lower[wrong], upper[wrong], some)
+        wrong = wrong[still]
+    answer.found[wrong] = False
+    answer.reason[wrong] = "the model's predict disagrees at a worst case of the others"
+    return answer
+
+
+def worst_gains(
+    cell: Cell,
+    x: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    domain: Domain | None = None,
+) -> Gains:
+    """Return what fixing each feature takes off each row's worst case."""
+    if domain is not None:
+        return _mixed_gains(cell, x, lower, upper, domain)
+    low, high = lower - x, upper - x
+    gain = np.maximum(-cell.G[None] * -low[:, None, :], cell.G[None] * high[:, None, :])
+    over = row_products(x, cell.G) - cell.h
+    parts, overs = [gain], [over]
+    for row in cell.quadratics:
+        a = np.diag(row.A)
+        slope = row.gradient(x)
+        parts.append(_best_alone(-a, -slope, low, high)[:, None, :])
+        overs.append(row.value(x)[:, None])
+    gain, over = np.concatenate(parts, axis=1), np.concatenate(overs, axis=1)
+    return Gains(np.maximum(gain, 0.0), over + np.maximum(gain, 0.0).sum(axis=2), upper > lower)
+
+
+def _mixed_gains(
+    cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray, domain: Domain
+) -> Gains:
+    """Return the same where a feature is a category, bins or a whole number."""
+    parts = [
+        pushes(cell, x[i], lower[i], upper[i], domain.take(np.array([i]))) for i in range(len(x))
+    ]
+    gain, need = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
+    return Gains(gain, need, np.ones((len(x), gain.shape[2]), dtype=bool))
+
+
+def fewest_for(gains: Gains, limits: Limits) -> Suffices:
+    """Return the smallest sets for one cell, size by size."""
+    n, _, d = gains.gain.shape
+    least, _ = smallest_size(gains)
+    mask, found = np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
+    size = np.where(least > gains.usable.sum(axis=1), np.inf, least.astype(float))
+    if gains.gain.shape[1] == 1:
+        # One row: the largest gains first.
+        found = np.isfinite(size)
+        gain = np.where(gains.usable, gains.gain[:, 0], -np.inf)
+        order = np.argsort(-gain, axis=1, kind="stable")
+        chosen = (np.arange(d) < least[:, None]) & found[:, None]
+        np.put_along_axis(mask, order, chosen, axis=1)
+    easy = Limits(min(EASY, limits.nodes), limits.deadline)
+    hard = np.zeros(n, dtype=bool)
+    extra: dict[int, FloatArray] = {}
+    for count in range(d + 1):
+        rows = np.flatnonzero(~found & ~hard & np.isfinite(size) & (least <= count))
+        if not len(rows):
+            continue
+        result = find_supports(gains.take(rows), count, easy)
+        has, chosen = result.first(d)
+        mask[rows[has]], found[rows[has]], size[rows] = chosen[has], True, count
+        hard[rows[result.outcome == STOPPED]] = True
+    for i in np.flatnonzero(hard):
+        cover = hard_cover(gains.take(np.array([i])), limits.alone())
+        found[i], size[i], extra[int(i)] = cover.mask is not None, cover.bound, cover.multipliers
+        mask[i] = False if cover.mask is None else cover.mask
+    reason: NDArray[np.object_] = np.full(n, None, dtype=object)
+    reason[~found] = "the sample lies closer to another class than the margin"
+    return Suffices(mask, found, size, reason, None, extra)
+
+
+def _refused(
+    prepared: Prepared,
+    table: Table,
+    k: int,
+    cell: Cell,
+    answer: Suffices,
+    lower: FloatArray,
+    upper: FloatArray,
+    domain: Domain | None,
+) -> NDArray[np.int64]:
+    """Return the samples for which predict disagrees at the worst case of some linear row."""
+    bad = np.zeros(len(table), dtype=bool)
+    kept = prepared.features.by_column(answer.mask)
+    for g in cell.G:
+        corner = np.where(g > 0, upper, np.where(g < 0, lower, table.values))
+        if domain is not None:
+            corner = _worst_places(g, table.values, lower, upper, domain)
+        points = table.as_handed_out(np.where(kept, table.values, corner))
+        bad |= prepared.predict(table, points) != k
+    return np.flatnonzero(bad & answer.found)
+
+
+def _worst_places(
+    g: FloatArray, x: FloatArray, lower: FloatArray, upper: FloatArray, domain: Domain
+) -> FloatArray:
+    """Return where a linear row is largest for each sample, among what is allowed."""
+    out = np.empty_like(x)
+    for i in range(len(x)):
+        one = domain.take(np.array([i]))
+        out[i] = worst_place(g, x[i], corners(one, lower[i], upper[i]))
+    # A number on the edge of two bins has the columns of the one it falls in.
+    return domain.completed(out)

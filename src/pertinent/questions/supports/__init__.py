@@ -1,0 +1,1 @@
+"""Smallest sets of features."""

@@ -1,0 +1,140 @@
+"""Hard cases of the search: HiGHS proposes a support, one multiplier vector bounds its size.
+
+The linear relaxation ``min sum z, gain z >= need, 0 <= z <= 1`` has multipliers y >= 0, and the
+row ``y'gain`` with the need ``y'need`` is one more row that every support must meet. By itself it
+already proves the relaxation's value, rounded up: nothing of HiGHS has to be believed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import monotonic
+
+import highspy
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
+from pertinent.questions.supports.subsets import (
+    FOUND,
+    STOPPED,
+    Gains,
+    Limits,
+    find_supports,
+    smallest_size,
+)
+
+#: Seconds that HiGHS may look for a support.
+SECONDS = 10.0
+#: Nodes after which HiGHS is asked; the same on every machine.
+EASY = 3_000
+MIP_NODES = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """A small support, and how small it can be.
+
+    Attributes
+    ----------
+    mask : ndarray of bool, shape (n_features,), or None
+    bound : float
+        No support has fewer features, ``inf`` if there is none.
+    multipliers : ndarray of shape (p, n_rows)
+        Rows that the proof needs beside those of the problem.
+    """
+
+    mask: BoolArray | None
+    bound: float
+    multipliers: FloatArray
+
+
+def hard_cover(gains: Gains, limits: Limits) -> Cover:
+    """Return the smallest support of a single problem.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.questions.supports.cover import hard_cover
+    >>> from pertinent.questions.supports.subsets import Gains, Limits
+    >>> gains = Gains(np.array([[[3.0, 2.0, 1.0], [0.0, 2.0, 3.0]]]), np.array([[3.0, 3.0]]))
+    >>> cover = hard_cover(gains, Limits())
+    >>> int(cover.mask.sum()), cover.bound
+    (2, 2.0)
+    """
+    model = _relaxation(gains)
+    model.run()
+    y = np.maximum(np.array(model.getSolution().row_dual), 0.0)
+    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal or not len(y):
+        y = np.zeros(gains.gain.shape[1])
+    multipliers = y[None] if y.any() else np.zeros((0, len(y)))
+    wide = with_rows(gains, multipliers)
+    least = int(smallest_size(wide)[0][0])
+    if least > gains.usable.sum():
+        return Cover(None, np.inf, multipliers)
+    mask = _support(model, gains, limits)
+    return _between(wide, least, mask, limits, multipliers)
+
+
+def with_rows(gains: Gains, multipliers: FloatArray) -> Gains:
+    """Return the gains with weighted sums of rows as further rows."""
+    if not len(multipliers):
+        return gains
+    gain = np.concatenate([gains.gain, multipliers @ gains.gain], axis=1)
+    need = np.concatenate([gains.need, gains.need @ multipliers.T], axis=1)
+    return Gains(gain, need, gains.usable)
+
+
+def _between(
+    wide: Gains, least: int, mask: BoolArray | None, limits: Limits, multipliers: FloatArray
+) -> Cover:
+    """Search the sizes from the bound up to what HiGHS proposed."""
+    d = wide.n_features
+    most = d + 1 if mask is None else int(mask.sum())
+    size = least
+    while size < most:
+        result = find_supports(wide, size, limits)
+        if result.outcome[0] == FOUND:
+            return Cover(result.first(d)[1][0], float(size), multipliers)
+        if result.outcome[0] == STOPPED:
+            return Cover(mask, float(size), multipliers)
+        size += 1
+    return Cover(mask, np.inf if mask is None else float(size), multipliers)
+
+
+def _support(model: Foreign, gains: Gains, limits: Limits) -> BoolArray | None:
+    """Return the support that HiGHS finds for whole z, checked against every row."""
+    d = gains.n_features
+    seconds = min(SECONDS, max(0.1, limits.deadline - monotonic()))
+    model.changeColsIntegrality(
+        d, np.arange(d, dtype=np.int32), np.full(d, highspy.HighsVarType.kInteger)
+    )
+    model.setOptionValue("time_limit", seconds)
+    model.setOptionValue("mip_max_nodes", MIP_NODES)
+    model.setOptionValue("mip_abs_gap", 0.99)
+    model.run()
+    z = np.array(model.getSolution().col_value)
+    if len(z) != d:
+        return None
+    mask = (z > 0.5) & gains.usable[0]
+    met = gains.gain[0][:, mask].sum(axis=1) >= gains.slack_need()[0]
+    return mask if met.all() else None
+
+
+def _relaxation(gains: Gains) -> Foreign:
+    """Return ``min sum z, gain z >= need``, rows scaled to 1, as a HiGHS model."""
+    gain, need = gains.gain[0], gains.need[0]
+    m, d = gain.shape
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = d, m
+    lp.col_cost_ = np.ones(d)
+    lp.col_lower_, lp.col_upper_ = np.zeros(d), gains.usable[0].astype(float)
+    lp.row_lower_, lp.row_upper_ = need, np.full(m, np.inf)
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = np.arange(0, m * d + 1, d, dtype=np.int32)
+    lp.a_matrix_.index_ = np.tile(np.arange(d, dtype=np.int32), m)
+    lp.a_matrix_.value_ = gain.ravel()
+    model: Foreign = highspy.Highs()  # type: ignore[no-untyped-call]
+    model.setOptionValue("output_flag", False)
+    model.setOptionValue("threads", 1)
+    model.passModel(lp)
+    return model

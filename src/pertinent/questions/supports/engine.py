@@ -1,0 +1,363 @@
+"""Fewest features whose values may move, then the closest of them: one sample at a time.
+
+A support is proposed by the search over additive rows (`supports.subsets`), and judged by
+a projection with all other features held at rest. The multipliers of that projection become a
+new additive row that excludes this support and usually many more:
+
+    a Farkas ray y        sum_{i in S} max_x -s_i (x - r_i)                >=  y'(G r - h)
+    dual multipliers y    sum_{i in S} max_x -s_i (x - r_i) - w_i|x - c_i|  >=  y'(G r - h) - best
+
+with s = y'G. When no support meets all rows any more, the best one found is optimal, and the
+multipliers are the proof (`pertinent.proofs.FewestProofs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, product
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.region import Cell, Region
+from pertinent.proofs import INFEASIBLE, Argument, Block, Certificate, LinearProofs
+from pertinent.proofs.cases.halving import HalvingProofs
+from pertinent.proofs.linear import REACH
+from pertinent.questions.supports.gains import Choices, cell_gains, with_forced
+from pertinent.questions.supports.smallest import exclude
+from pertinent.questions.supports.subsets import (
+    STOPPED,
+    Gains,
+    Limits,
+    find_supports,
+    smallest_size,
+)
+from pertinent.solvers import Options, Projections, project
+
+#: Supports judged together.
+AT_ONCE = 64
+#: Parts of a support's range that are searched by themselves.
+MOST_PARTS = 64
+#: A support must be better by this share to replace the best one: below it is a tie.
+TIE = 1e-9
+#: A row counts as excluding a support whose cost it puts this close to the best; for quadratic
+#: rows it is coarser; 4 times this is the gap of 1e-4 at which a non-convex answer is optimal.
+CLOSED, CLOSED_QUADRATIC = 1e-7, 2.5e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Best:
+    """The best support so far."""
+
+    mask: BoolArray
+    point: FloatArray
+    cost: float
+    piece: int
+
+
+@dataclass(eq=False)
+class Pool:
+    """One sample and one cell, with all that is known about its supports.
+
+    Parameters
+    ----------
+    cell : Cell
+    choices : Choices
+        Of the one sample, the cell's bounds included.
+    center : ndarray of shape (n_features,)
+        Features that are on pay for their distance to it.
+    weights : ndarray of shape (n_features,)
+    options : Options
+    """
+
+    cell: Cell
+    choices: Choices
+    center: FloatArray
+    weights: FloatArray
+    options: Options
+    multipliers: list[FloatArray] = field(default_factory=list)
+    ray: list[bool] = field(default_factory=list)
+    excluded: list[tuple[BoolArray, Certificate, float]] = field(default_factory=list)
+    doubtful: list[BoolArray] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.rest, self.forced = self.choices.rest[0], self.choices.forced[0]
+        self.low, self.high = self.choices.low[0], self.choices.high[0]
+        self.over = self.cell.G @ self.rest - self.cell.h
+        self.granted = int(self.forced.sum())
+        self.usable = ~(self.choices.forced | self.choices.barred)[0]
+        size, _ = smallest_size(cell_gains(self.cell, self.choices, self.cell.dim))
+        none = size[0] > self.usable.sum() or bool(self.choices.impossible[0])
+        #: No support has fewer features.
+        self.least: float = np.inf if none else float(self.granted + size[0])
+
+    @property
+    def gap(self) -> float:
+        """How close to the best a cost counts as no better."""
+        return CLOSED if self.cell.is_linear else CLOSED_QUADRATIC
+
+    @property
+    def most(self) -> int:
+        """Size of the largest support."""
+        return self.granted + int(self.usable.sum())
+
+    def argument(self, listed: Sequence[BoolArray] = ()) -> Argument:
+        """Return what the proof rests on."""
+        shape = (len(self.ray), len(self.cell.G))
+        multipliers = np.array(self.multipliers).reshape(shape)
+        excluded = tuple((mask, proof) for mask, proof, _ in self.excluded)
+        return Argument(multipliers, np.array(self.ray, dtype=bool), excluded, tuple(listed))
+
+    def base_gains(self, size: int) -> Gains:
+        """Return what each feature can do for each row of the cell."""
+        return cell_gains(self.cell, self.choices, size)
+
+    def moved(self, point: FloatArray) -> BoolArray:
+        """Return which features do not rest."""
+        return np.asarray(point != self.rest)
+
+    def gains(self, size: int, best: float, listed: list[BoolArray]) -> Gains:
+        """Return the rows that a support of this size, cheaper than ``best``, has to meet."""
+        gains = self.base_gains(size)
+        extra = self._rows(best)
+        more = with_forced(extra[0][None], extra[1][None], self.choices)
+        gains = Gains(
+            np.concatenate([gains.gain, more.gain], axis=1),
+            np.concatenate([gains.need, more.need], axis=1),
+            gains.usable,
+        )
+        return exclude(
+            gains, self.choices, [*listed, *(m for m in self.doubtful if m.sum() == size)]
+        )
+
+    def _rows(self, best: float) -> tuple[FloatArray, FloatArray]:
+        argument = self.argument()
+        y, ray = argument.multipliers, argument.ray
+        slopes = y @ self.cell.G
+        gain = np.where(ray[:, None], self._feasible(slopes), self._cheap(slopes))
+        need = y @ self.over - np.where(ray, 0.0, best)
+        # Some feature outside an excluded support must be on.
+        masks = [mask for mask, _, value in self.excluded if value >= best * (1 - self.gap)]
+        outside = (~np.array(masks, dtype=bool).reshape(len(masks), self.cell.dim)).astype(float)
+        keep = np.isfinite(need)
+        return (
+            np.concatenate([gain[keep], outside]),
+            np.concatenate([need[keep], np.ones(len(masks))]),
+        )
+
+    def _feasible(self, slopes: FloatArray) -> FloatArray:
+        reach = REACH * (1.0 + np.abs(self.rest))
+        down = np.maximum(self.low - self.rest, -reach)
+        up = np.minimum(self.high - self.rest, reach)
+        return np.asarray(np.maximum(-slopes * down, -slopes * up))
+
+    def _cheap(self, slopes: FloatArray) -> FloatArray:
+        best = np.full(slopes.shape, -np.inf)
+        for end in (self.low, self.high, np.clip(self.center, self.low, self.high)):
+            finite = np.where(np.isinf(end), self.rest, end)
+            gain = -slopes * (finite - self.rest) - self.weights * np.abs(finite - self.center)
+            best = np.maximum(best, np.where(np.isinf(end), -np.inf, gain))
+        steep = ((slopes > self.weights) & np.isinf(self.low)) | (
+            (-slopes > self.weights) & np.isinf(self.high)
+        )
+        return np.where(steep, np.inf, best)
+
+    def judge(self, supports: BoolArray, best: float) -> tuple[FloatArray, FloatArray]:
+        """Project onto each support; return points and costs, and learn from the multipliers."""
+        low, high = (
+            np.where(supports, self.low, self.rest),
+            np.where(supports, self.high, self.rest),
+        )
+        centers = np.broadcast_to(self.center, low.shape)
+        found = project(centers, Region((self.cell,)), self.weights, low, high, self.options)
+        cost = np.where(supports, self.weights * np.abs(found.points - self.center), 0.0).sum(1)
+        cost = np.where(np.isnan(found.objective), np.inf, cost)
+        reached = min(best, float(cost.min(initial=np.inf)))
+        spent = np.where(supports, 0.0, self.weights * np.abs(self.rest - self.center)).sum(1)
+        before = len(self.doubtful)
+        for k, mask in enumerate(supports):
+            self._learn(k, mask, found, float(found.bound[k] - spent[k]), reached)
+        points = found.points
+        for mask in self.doubtful[before:]:
+            k = int((supports == mask).all(axis=1).argmax())
+            point, least = self._in_parts(mask)
+            if least < cost[k]:
+                points[k], cost[k] = point, least
+        self._settle(before, min(reached, float(cost.min(initial=np.inf))))
+        return points, cost
+
+    def _in_parts(self, mask: BoolArray) -> tuple[FloatArray, float]:
+        """Return the nearest point over parts of the range: a local method may have missed it."""
+        on = np.flatnonzero(mask)
+        ends = [self._cuts(int(j)) for j in on]
+        if self.cell.is_linear or np.prod([len(e) - 1 for e in ends]) > MOST_PARTS:
+            return self.rest, np.inf
+        parts = list(product(*(pairwise(e) for e in ends)))
+        low = np.repeat(self.rest[None], len(parts), axis=0)
+        high = low.copy()
+        low[:, on], high[:, on] = np.moveaxis(np.array(parts), 2, 0)
+        centers = np.broadcast_to(self.center, low.shape)
+        found = project(centers, Region((self.cell,)), self.weights, low, high, self.options)
+        cost = (self.weights * np.abs(found.points - self.center))[:, mask].sum(axis=1)
+        cost = np.where(np.isnan(found.objective), np.inf, cost)
+        return found.points[cost.argmin()], float(cost.min())
+
+    def _cuts(self, j: int) -> FloatArray:
+        """Return where to cut a feature's range: at the center, and halfway from it to an end."""
+        low, high, center = self.low[j], self.high[j], self.center[j]
+        cuts = [low, (low + center) / 2, center, (high + center) / 2, high]
+        inside = [v for v in cuts if low <= v <= high]
+        return np.unique([*(v for v in inside if np.isfinite(v)), low, high])
+
+    def _settle(self, before: int, best: float) -> None:
+        """Look again at doubtful supports now that the best is known better."""
+        left = []
+        for mask in self.doubtful[before:]:
+            proof = self._halve(mask, best)
+            if proof is None:
+                left.append(mask)
+            else:
+                self.excluded.append((mask, proof, best))
+        self.doubtful[before:] = left
+
+    def _learn(
+        self, k: int, mask: BoolArray, found: Projections, bound: float, best: float
+    ) -> None:
+        none = found.status[k] == INFEASIBLE
+        proofs = found.certificate.blocks[0].proofs if found.certificate.blocks else None
+        if isinstance(proofs, LinearProofs):
+            y = np.maximum(proofs.multipliers[k], 0.0)
+            self.multipliers.append(y if none else self._shrunk(y, mask))
+            self.ray.append(bool(none))
+            if self._excludes(-1, mask, best):
+                return
+            del self.multipliers[-1], self.ray[-1]
+        rounding = 1e-12 * float((self.weights * (np.abs(self.center) + np.abs(self.rest))).sum())
+        proof = found.certificate.take(np.array([k]))
+        value = np.inf if none else bound + rounding
+        if not proof.trusted().all():
+            value = 0.0  # a solver's word
+        if value < best * (1 - self.gap):
+            halved = self._halve(mask, best)
+            proof, value = (proof, value) if halved is None else (halved, best)
+        # What excludes this support no more than at a lower cost may still do so later on.
+        self.excluded.append((mask, proof, value))
+        if value < best * (1 - self.gap):
+            self.doubtful.append(mask)
+
+    def _halve(self, mask: BoolArray, best: float) -> Certificate | None:
+        """Return the proof that a support costs no less than the best, by halving boxes."""
+        low, high = np.where(mask, self.low, self.rest), np.where(mask, self.high, self.rest)
+        spent = float((self.weights * np.abs(self.rest - self.center))[~mask].sum())
+        claim = spent + best * (1 - self.gap / 2)
+        proofs = HalvingProofs(np.array([claim]))
+        args = (self.cell, self.center[None], self.weights, low[None], high[None])
+        if self.cell.is_linear or proofs.bounds(*args)[0] < claim:
+            return None
+        return Certificate(1, (Block(0, np.array([0]), proofs),))
+
+    def _shrunk(self, y: FloatArray, mask: BoolArray) -> FloatArray:
+        """Return multipliers whose slopes stay below the weights where a feature has no end."""
+        slopes = y @ self.cell.G
+        endless = mask & np.where(slopes > 0, np.isinf(self.low), np.isinf(self.high))
+        ratio = float((np.abs(slopes) / self.weights)[endless].max(initial=0.0))
+        return y / ratio * (1 - 4e-16) if 1 < ratio < 1 + 1e-9 else y
+
+    def _excludes(self, row: int, mask: BoolArray, best: float) -> bool:
+        """Whether a row rules a support out (at a cost of ``best``, less what is a tie)."""
+        y = self.multipliers[row]
+        slopes = (y @ self.cell.G)[None]
+        if self.ray[row]:
+            return bool(self._feasible(slopes)[0][mask].sum() < y @ self.over)
+        reach = self._cheap(slopes)[0][mask].sum()
+        return bool(reach < y @ self.over - best * (1 - CLOSED))
+
+
+@dataclass(eq=False)
+class Search:
+    """All cells of a region, for one sample.
+
+    Parameters
+    ----------
+    pools : list of Pool
+    limits : Limits
+    listed : list of ndarray of bool
+        Supports already listed: they, and whatever contains them, are left out.
+    """
+
+    pools: list[Pool]
+    limits: Limits
+    listed: list[BoolArray] = field(default_factory=list)
+    spent: int = 0
+    #: No support, listed ones aside, has fewer features.
+    proved_size: float = 0.0
+    stopped: bool = False
+
+    @property
+    def gap(self) -> float:
+        """How close to the best cost the proof comes."""
+        return max((pool.gap for pool in self.pools), default=CLOSED)
+
+    def fewest(self, start: int = 0, most: int | None = None) -> Best | None:
+        """Return the closest of the smallest supports, from a size on."""
+        last = max((p.most for p in self.pools if np.isfinite(p.least)), default=-1)
+        last = last if most is None else min(last, most)
+        for size in range(start, last + 1):
+            if not self.stopped:
+                self.proved_size = size
+            best = self.closest(size)
+            if best is not None:
+                return best
+            if self.limits.expired():
+                break
+        if not self.stopped:
+            self.proved_size = np.inf if most is None else last + 1.0
+        return None
+
+    def closest(self, size: int, best: Best | None = None) -> Best | None:
+        """Return the closest support with ``size`` features, over all cells."""
+        for piece, pool in enumerate(self.pools):
+            if pool.least <= size <= pool.most:
+                best = self._in_cell(piece, pool, size, best)
+        return best
+
+    def _in_cell(self, piece: int, pool: Pool, size: int, best: Best | None) -> Best | None:
+        seen: set[bytes] = set()
+        while best is None or best.cost > 0:
+            cost = np.inf if best is None else best.cost
+            gains = pool.gains(size, cost * (1 - TIE), self.listed)
+            limits = Limits(max(0, self.limits.nodes - self.spent), self.limits.deadline)
+            found = find_supports(gains, size - pool.granted, limits, most=AT_ONCE)
+            self.spent += int(found.nodes.sum())
+            self.stopped |= bool((found.outcome == STOPPED).any())
+            if not len(found.features):
+                return best
+            masks = np.repeat(pool.forced[None], len(found.features), axis=0)
+            masks[np.arange(len(masks))[:, None], found.features] = True
+            judged = {mask.tobytes() for mask in masks}
+            if judged <= seen:
+                # Judged before, to the last one, and not better: rounding keeps proposing them.
+                return best
+            seen |= judged
+            points, costs = pool.judge(masks, cost)
+            first = int(costs.argmin())
+            if costs[first] < cost * (1 - TIE) or (best is None and np.isfinite(costs[first])):
+                # A feature that did not move is not on.
+                on = masks[first] & pool.moved(points[first])
+                best = Best(on, points[first], float(costs[first]), piece)
+            if self.limits.expired() or self.spent > self.limits.nodes:
+                self.stopped = True
+                break
+        return best
+
+
+def pools_of(
+    region: Region,
+    choices: Choices,
+    center: FloatArray,
+    weights: FloatArray,
+    options: Options,
+) -> list[Pool]:
+    """Return the pools of one sample, one for each cell."""
+    return [Pool(cell, choices.within(cell), center, weights, options) for cell in region.cells]

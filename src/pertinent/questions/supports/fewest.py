@@ -1,0 +1,358 @@
+"""Fewest features, then the closest values: eq. 3 itself, and negatives with few changes.
+
+Positives rest at the baseline and negatives at the sample; both pay for the distance of what is
+on to the sample. Samples for which one feature suffices are answered by a closed form, positives
+whose exact values already need no more than the bound by sorting or search, the rest by
+`supports.engine`. The point itself comes from `Prepared.nearest` with the other features
+held, so it has passed the model's predict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent.answering.prepared import Prepared
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.region import Region
+from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE
+from pertinent.questions.effort import Effort
+from pertinent.questions.supports.engine import CLOSED, Best, Search, pools_of
+from pertinent.questions.supports.gains import Choices, ranged_choices, strict_choices
+from pertinent.questions.supports.leaves import best_leaves, is_boxes
+from pertinent.questions.supports.others import other_supports
+from pertinent.questions.supports.proving import decide_unique, prove
+from pertinent.questions.supports.singles import single_supports
+from pertinent.questions.supports.smallest import CellSearch, Smallest, smallest_supports
+from pertinent.questions.verify import grown
+from pertinent.setting.alternative import Alternative
+from pertinent.setting.answers import Answers, Certified
+from pertinent.tables.table import Table
+
+#: Margins tried when predict refuses a point of the margin asked for.
+RETRIES = 2
+STOPPED = "the search reached its limit before it found a set of features that will do"
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """What is asked for a batch.
+
+    Parameters
+    ----------
+    kind : {"is", "not"}
+    labels : ndarray of int, shape (n,)
+        As in `Prepared.nearest`.
+    rest : ndarray of shape (n, n_features)
+        Value of a feature that is off.
+    lower, upper : ndarray of shape (n, n_features)
+    effort : Effort
+    alternatives : int
+    off_tol : float
+    at_most : int, optional
+        Allow this many features and minimise the cost alone.
+    own_values : bool
+        Features may stand at the sample's own value, at no cost (positives).
+    """
+
+    kind: str
+    labels: IntArray
+    rest: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    effort: Effort = field(default_factory=Effort)
+    alternatives: int = 0
+    off_tol: float = 0.0
+    at_most: int | None = None
+    own_values: bool = False
+
+
+@dataclass(eq=False)
+class Fewest:
+    """Answers for a batch: points that passed predict, and what is proved about them."""
+
+    points: FloatArray
+    cost: FloatArray
+    size_bound: FloatArray
+    cost_bound: FloatArray
+    status: IntArray
+    label: IntArray
+    reason: NDArray[np.object_]
+    alternatives: tuple[tuple[Alternative, ...], ...]
+    unique: CodeArray
+    certificates: tuple[Certified, ...]
+    cost_certificates: tuple[Certified, ...]
+
+    @property
+    def found(self) -> BoolArray:
+        """Whether there is a point."""
+        return np.asarray(self.status <= FEASIBLE)
+
+
+def fewest_features(prepared: Prepared, table: Table, ask: Ask) -> Fewest:
+    """Return, for each sample, the smallest support and the closest point it holds."""
+    return Batch(prepared, table, ask).run()
+
+
+class Batch:
+    """One batch on its way from supports to checked answers."""
+
+    def __init__(self, prepared: Prepared, table: Table, ask: Ask) -> None:
+        self.prepared, self.table, self.ask = prepared, table, ask
+        self.samples = table.values
+        n, d = self.samples.shape
+        self.margin = prepared.asked_margin
+        self.mask = np.zeros((n, d), dtype=bool)
+        self.have = np.zeros(n, dtype=bool)
+        self.claim = np.zeros(n)
+        self.value = np.zeros(n)
+        self.searches: dict[int, Search] = {}
+        self.hints: dict[int, Best] = {}
+        self.out = Fewest(
+            points=np.full((n, d), np.nan),
+            cost=np.full(n, np.nan),
+            size_bound=np.zeros(n),
+            cost_bound=np.zeros(n),
+            status=np.full(n, FAILED),
+            label=np.full(n, -1),
+            reason=np.full(n, None, dtype=object),
+            alternatives=(),
+            unique=np.full(n, -1, dtype=np.int8),
+            certificates=(),
+            cost_certificates=(),
+        )
+
+    def run(self) -> Fewest:
+        """Return the answers."""
+        everyone = np.arange(len(self.samples))
+        for k, rows in self.by_label(everyone):
+            self._supports(rows, self.region(k))
+        self._fill(np.flatnonzero(self.have), first=True)
+        self._again()
+        self._without_support(np.flatnonzero(~self.have))
+        prove(self)
+        if self.ask.alternatives:
+            self.out.alternatives = tuple(other_supports(self, i) for i in range(len(self.samples)))
+        decide_unique(self)
+        return self.out
+
+    def region(self, k: int, margin: float | None = None) -> Region:
+        """Return the region asked for, at the margin asked for unless another is given."""
+        return self.prepared.region(self.ask.kind, k, self.margin if margin is None else margin)[0]
+
+    def by_label(self, rows: IntArray) -> list[tuple[int, IntArray]]:
+        """Return each class asked for, with those of the samples that ask for it."""
+        labels = self.ask.labels[rows]
+        return [(int(k), rows[labels == k]) for k in np.unique(labels)]
+
+    def choices(self, rows: IntArray) -> Choices:
+        """Return which features of some samples may be on, and where."""
+        ask = self.ask
+        return ranged_choices(ask.rest[rows], ask.lower[rows], ask.upper[rows], ask.off_tol)
+
+    def columns(self, mask: BoolArray) -> BoolArray:
+        """Return the columns of features: each has one of its own."""
+        return mask
+
+    def changed(self, row: int, point: FloatArray) -> BoolArray:
+        """Return which features of a point do not rest."""
+        return np.asarray(point != self.ask.rest[row])
+
+    def proof_domain(self, rows: IntArray) -> Domain | None:
+        """Return the domain that proofs about some samples speak of: any number will do."""
+        return None
+
+    @property
+    def in_boxes(self) -> bool:
+        """Whether closed forms for boxes apply."""
+        return True
+
+    # Supports ---------------------------------------------------------------------------------
+
+    def _supports(self, rows: IntArray, region: Region) -> None:
+        """Find supports at the margin asked for: the cheap ways first."""
+        choices = self.choices(rows)
+        if is_boxes(region):
+            args = (choices, self.samples[rows], self.prepared.weights, self.ask.at_most)
+            mask, found = best_leaves(region, *args)
+            self._take(rows, found, mask)
+            return
+        left = np.ones(len(rows), dtype=bool)
+        if self.ask.at_most is None:
+            left = self._cheap(rows, region, choices)
+        for j in np.flatnonzero(left):
+            self._search(int(rows[j]), region, self.margin)
+
+    def _cheap(self, rows: IntArray, region: Region, choices: Choices) -> BoolArray:
+        """Answer by closed forms where they apply; return which samples are left."""
+        single = single_supports(region, choices, self.samples[rows], self.prepared.weights)
+        self._take(rows, single.found, single.mask)
+        left = ~single.found
+        if self.ask.own_values and left.any():
+            least = np.full(len(rows), np.inf)
+            for cell in region.cells:
+                np.minimum(least, CellSearch(cell, choices).least, out=least)
+            own = self._strict(rows, region)
+            # As few as the bound, at the sample's own values: nothing is smaller or closer.
+            size = own.mask.sum(axis=1)
+            done = left & own.found & (size <= least)
+            self._take(rows, done, own.mask)
+            left &= ~done
+        return left
+
+    def _strict(self, rows: IntArray, region: Region) -> Smallest:
+        ask = self.ask
+        choices = strict_choices(
+            self.samples[rows], ask.rest[rows], ask.lower[rows], ask.upper[rows], ask.off_tol
+        )
+        return smallest_supports(region, choices, ask.effort.limits(len(rows)))
+
+    def _take(self, rows: IntArray, found: BoolArray, mask: BoolArray) -> None:
+        mine = rows[found]
+        self.mask[mine], self.have[mine] = mask[found], True
+        self.claim[mine] = mask[found].sum(axis=1) if self.ask.at_most is None else 0.0
+
+    def _search(self, row: int, region: Region, margin: float) -> None:
+        search = self.begin(row, region, [])
+        size = self.ask.at_most
+        best = self.best(search, 0)
+        if margin == self.margin:
+            self.searches[row] = search
+            self.claim[row] = search.proved_size if size is None else 0.0
+            if best is None and size is not None and not search.stopped:
+                self.claim[row], self.value[row] = size + 1.0, np.inf
+            if best is not None and not search.stopped:
+                self.value[row] = best.cost * (1 - 2 * search.gap)
+        if best is not None:
+            self.mask[row], self.have[row], self.hints[row] = best.mask, True, best
+
+    def begin(self, row: int, region: Region, listed: list[BoolArray]) -> Search:
+        """Return a fresh search for one sample."""
+        options = replace(self.prepared.options, unique=False)
+        pools = pools_of(
+            region,
+            self.choices(np.array([row])),
+            self.samples[row],
+            self.prepared.weights,
+            options,
+        )
+        return Search(pools, self.ask.effort.limits(), listed)
+
+    def best(self, search: Search, start: int) -> Best | None:
+        """Return what is asked for: the fewest from a size on, or the cheapest of few."""
+        most = self.ask.at_most
+        if most is None:
+            return search.fewest(start)
+        if not search.listed:
+            # Whatever fewer features can do, more can: look at the largest size only.
+            largest = max((pool.most for pool in search.pools), default=0)
+            return search.closest(min(most, largest))
+        best = None
+        for size in range(most + 1):
+            best = search.closest(size, best)
+        return best
+
+    # Points -----------------------------------------------------------------------------------
+
+    def _held(self, rows: IntArray, mask: BoolArray) -> tuple[FloatArray, FloatArray]:
+        ask = self.ask
+        rest = np.clip(ask.rest[rows], ask.lower[rows], ask.upper[rows])
+        on = self.columns(mask)
+        return np.where(on, ask.lower[rows], rest), np.where(on, ask.upper[rows], rest)
+
+    def nearest(self, rows: IntArray, mask: BoolArray) -> Answers:
+        """Return the closest points with all but the masked features at rest."""
+        return self._within(rows, *self._held(rows, mask))
+
+    def _within(self, rows: IntArray, low: FloatArray, high: FloatArray) -> Answers:
+        return self.prepared.nearest(
+            self.table.take(rows),
+            self.samples[rows],
+            self.ask.kind,
+            self.ask.labels[rows],
+            low,
+            high,
+        )
+
+    def _fill(self, rows: IntArray, first: bool = False) -> None:
+        """Take the closest point of each support, as the model accepts it."""
+        if not len(rows):
+            return
+        answers, out = self.nearest(rows, self.mask[rows]), self.out
+        answers = self._towards_hints(rows, answers)
+        out.points[rows], out.label[rows] = answers.points, answers.label
+        out.cost[rows] = self._cost(rows, answers.points)
+        out.status[rows] = np.where(answers.found, FEASIBLE, FAILED)
+        out.unique[rows] = answers.unique  # of this support, so far
+        out.reason[rows] = answers.reason
+        if first:
+            # What the closed forms claim; the check decides.
+            easy = np.array([int(i) not in self.searches for i in rows], dtype=bool)
+            self.value[rows[easy]] = np.nan_to_num(out.cost[rows[easy]] * (1 - 2 * CLOSED))
+
+    def _cost(self, rows: IntArray, points: FloatArray) -> FloatArray:
+        """Return the distance of the features that are on."""
+        on = np.where(self.columns(self.mask[rows]), self.prepared.weights, 0.0)
+        return np.asarray((on * np.abs(points - self.samples[rows])).sum(axis=1))
+
+    def _towards_hints(self, rows: IntArray, answers: Answers) -> Answers:
+        """Look between the sample and the search's own point where that one is closer.
+
+        A local method may miss it; whatever lies between costs no more.
+        """
+        cost = self._cost(rows, answers.points)
+        hinted = {j: self.hints[int(i)] for j, i in enumerate(rows) if int(i) in self.hints}
+        some = [j for j, hint in hinted.items() if not cost[j] <= hint.cost * (1 + CLOSED)]
+        if not some:
+            return answers
+        points = np.array([hinted[j].point for j in some])
+        low, high = self._held(rows[some], self.mask[rows[some]])
+        # A hair more room, for the margin.
+        room = 1e-4 * np.abs(points - self.samples[rows[some]])
+        low = np.maximum(low, np.minimum(points, self.samples[rows[some]]) - room)
+        high = np.minimum(high, np.maximum(points, self.samples[rows[some]]) + room)
+        again = self._within(rows[some], low, high)
+        with np.errstate(invalid="ignore"):
+            better = ~(self._cost(rows[some], again.points) >= cost[some]) & again.found
+        closer = np.flatnonzero(better)
+        places = np.array(some)[closer]
+        for name in ("points", "label", "status", "reason", "unique"):
+            getattr(answers, name)[places] = getattr(again, name)[closer]
+        return answers
+
+    def _again(self) -> None:
+        """Where predict refuses the point, look for a support with a larger margin."""
+        used = self.margin
+        for _ in range(RETRIES):
+            wrong = np.flatnonzero(self.have & (self.out.status == FAILED))
+            if not len(wrong):
+                return
+            used = grown(self.prepared, self.table, used)
+            for k, rows in self.by_label(wrong):
+                for row in rows:
+                    self._search(int(row), self.region(k, used), used)
+            self._fill(wrong)
+
+    def _without_support(self, rows: IntArray) -> None:
+        """Nothing found: proved so, or the nearest point of all as a fallback for the search."""
+        if not len(rows):
+            return
+        answers = self.nearest(rows, np.ones((len(rows), self.mask.shape[1]), dtype=bool))
+        for j, row in enumerate(rows):
+            if answers.status[j] == INFEASIBLE or not answers.found[j]:
+                self.out.status[row], self.out.reason[row] = answers.status[j], answers.reason[j]
+                if answers.status[j] == INFEASIBLE:
+                    self.claim[row] = self.value[row] = np.inf
+                continue
+            changed = self.changed(int(row), answers.points[j])
+            if self.ask.at_most is not None and changed.sum() > self.ask.at_most:
+                self.out.reason[row] = STOPPED
+                continue
+            self.mask[row] = changed
+            self.out.points[row], self.out.label[row] = answers.points[j], answers.label[j]
+            on = np.where(self.columns(changed), self.prepared.weights, 0.0)
+            self.out.cost[row] = (on * np.abs(answers.points[j] - self.samples[row])).sum()
+            self.out.status[row] = FEASIBLE

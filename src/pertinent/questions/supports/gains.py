@@ -1,0 +1,277 @@
+"""What turning a feature on can do for each inequality of a cell.
+
+A feature that is *off* stands at its rest value; a feature that is *on* takes any value of its
+own range (a single one for strict positives). For a row ``f(x) <= 0`` of a cell
+
+    f(rest) - f(x)  <=  sum_{i on} gain_i,     so     sum_{i on} gain_i >= f(rest)  is needed.
+
+For linear and diagonal rows the gains add up exactly; for other quadratic rows each feature is
+also credited half of what its best partners can add, which is an upper bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.region import Cell, Quadratic, row_products
+from pertinent.questions.supports.subsets import Gains
+
+#: Off-diagonal entries of a quadratic form below this share of the largest one are rounding.
+DIAGONAL = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """Which features may be on, and where they may stand then, for n samples.
+
+    Parameters
+    ----------
+    rest : ndarray of shape (n, n_features)
+        Value of a feature that is off.
+    low, high : ndarray of shape (n, n_features)
+        Range of a feature that is on.
+    forced : ndarray of bool, shape (n, n_features)
+        Must be on: its rest value is not allowed.
+    barred : ndarray of bool, shape (n, n_features)
+        Must be off: turned on it would obey no rule, or be no different.
+    """
+
+    rest: FloatArray
+    low: FloatArray
+    high: FloatArray
+    forced: BoolArray
+    barred: BoolArray
+
+    def __len__(self) -> int:
+        return len(self.rest)
+
+    def take(self, rows: IntArray) -> Choices:
+        """Return the choices of some samples; rows may repeat."""
+        low = self.low[rows]
+        high = low if self.low is self.high else self.high[rows]
+        return Choices(self.rest[rows], low, high, self.forced[rows], self.barred[rows])
+
+    @property
+    def impossible(self) -> BoolArray:
+        """Samples with a feature that can be neither on nor off."""
+        return np.asarray((self.forced & self.barred).any(axis=1))
+
+    def within(self, cell: Cell) -> Choices:
+        """Return the choices that the cell's own bounds leave."""
+        if not cell.has_bounds:
+            return self
+        low, high = np.maximum(self.low, cell.lower), np.minimum(self.high, cell.upper)
+        out = (self.rest < cell.lower) | (self.rest > cell.upper)
+        return Choices(self.rest, low, high, self.forced | out, self.barred | (low > high))
+
+
+@dataclass(frozen=True, eq=False)
+class Folded(Choices):
+    """Choices among features that have several columns each (categories, bins), all or none.
+
+    ``rest`` is 0 and ``low`` and ``high`` are 1: how much of each feature is on.
+
+    Parameters
+    ----------
+    start, sample : ndarray of shape (n, n_columns)
+        Values of the columns of features that are off, and on.
+    owner : ndarray of int, shape (n_columns,)
+        The feature of each column.
+    """
+
+    start: FloatArray
+    sample: FloatArray
+    owner: IntArray
+
+    def take(self, rows: IntArray) -> Folded:
+        """Return the choices of some samples; rows may repeat."""
+        on = self.low[rows]
+        forced, barred = self.forced[rows], self.barred[rows]
+        start, sample = self.start[rows], self.sample[rows]
+        return Folded(self.rest[rows], on, on, forced, barred, start, sample, self.owner)
+
+    def within(self, cell: Cell) -> Folded:
+        """Return the choices that the cell's own bounds leave."""
+        if not cell.has_bounds:
+            return self
+        out = any_of((self.start < cell.lower) | (self.start > cell.upper), self.owner)
+        gone = any_of((self.sample < cell.lower) | (self.sample > cell.upper), self.owner)
+        return replace(self, forced=self.forced | out, barred=self.barred | gone)
+
+    def gains(self, cell: Cell) -> tuple[FloatArray, FloatArray]:
+        """Return what turning each feature on takes off each linear row, and what is needed."""
+        gain = _times(-cell.G, self.sample - self.start)
+        folded = gain @ np.eye(self.rest.shape[1])[self.owner]
+        return folded, row_products(self.start, cell.G) - cell.h
+
+
+def any_of(columns: BoolArray, owner: IntArray) -> BoolArray:
+    """Return whether any column of each feature is set."""
+    return np.asarray(columns @ np.eye(owner.max() + 1, dtype=bool)[owner])
+
+
+def folded_choices(
+    samples: FloatArray,
+    baseline: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    tol: float,
+    owner: IntArray,
+) -> Folded:
+    """Return the choices of a strict positive whose features have several columns."""
+    rest, forced = _rest(baseline, np.broadcast_to(lower, samples.shape), upper, tol)
+    same = ~any_of(np.abs(samples - rest) > tol, owner)
+    barred = same | any_of((samples < lower) | (samples > upper), owner)
+    on = np.ones(same.shape)
+    return Folded(0 * on, on, on, any_of(forced, owner), barred, rest, samples, owner)
+
+
+def strict_choices(
+    samples: FloatArray, baseline: FloatArray, lower: FloatArray, upper: FloatArray, tol: float
+) -> Choices:
+    """Return the choices of a strict positive: the sample's value, or the baseline."""
+    lower, upper = np.broadcast_to(lower, samples.shape), np.broadcast_to(upper, samples.shape)
+    rest, forced = _rest(baseline, lower, upper, tol)
+    same = np.abs(samples - rest) <= tol
+    barred = same | (samples < lower) | (samples > upper)
+    return Choices(rest, samples, samples, forced, barred)
+
+
+def ranged_choices(rest: FloatArray, lower: FloatArray, upper: FloatArray, tol: float) -> Choices:
+    """Return the choices of values anywhere within the bounds."""
+    lower, upper = np.broadcast_to(lower, rest.shape), np.broadcast_to(upper, rest.shape)
+    held, forced = _rest(rest, lower, upper, tol)
+    barred = (lower >= held) & (upper <= held)
+    return Choices(held, lower, upper, forced, barred | (lower > upper))
+
+
+def _rest(
+    wanted: FloatArray, lower: FloatArray, upper: FloatArray, tol: float
+) -> tuple[FloatArray, BoolArray]:
+    """Return where features rest, and which cannot: their bounds keep them away from it."""
+    nearest = np.minimum(np.maximum(wanted, lower), upper)
+    forced = np.abs(nearest - wanted) > tol
+    return np.where(forced, np.broadcast_to(wanted, nearest.shape), nearest), forced
+
+
+def is_separable(cell: Cell) -> bool:
+    """Whether every row is a sum of functions of one feature each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.questions.supports.gains import is_separable
+    >>> from pertinent.geometry.region import Cell, Quadratic
+    >>> ball = Quadratic.from_matrix(np.eye(2), np.zeros(2), -1.0)
+    >>> is_separable(Cell(np.zeros((0, 2)), np.zeros(0), (ball,)))
+    True
+    """
+    return not cell.exponentials and all(_is_diagonal(row) for row in cell.quadratics)
+
+
+def _is_diagonal(row: Quadratic) -> bool:
+    A = row.A
+    off = np.abs(A - np.diag(np.diag(A))).max(initial=0.0)
+    return bool(off <= DIAGONAL * np.abs(A).max(initial=0.0))
+
+
+def cell_gains(cell: Cell, choices: Choices, size: int) -> Gains:
+    """Return the gains of turning features on, with the forced ones already on.
+
+    Parameters
+    ----------
+    cell : Cell
+    choices : Choices
+    size : int
+        Number of features on in all: it limits how many partners a feature can have.
+    """
+    if isinstance(choices, Folded):
+        return with_forced(*choices.gains(cell), choices)
+    parts = [_linear(cell, choices)]
+    parts += [_quadratic(row, choices, size) for row in cell.quadratics]
+    gain = np.concatenate([p[0] for p in parts], axis=1)
+    need = np.concatenate([p[1] for p in parts], axis=1)
+    return with_forced(gain, need, choices)
+
+
+def with_forced(gain: FloatArray, need: FloatArray, choices: Choices) -> Gains:
+    """Return finite gains, the forced features taken out and their gains granted."""
+    usable = ~(choices.forced | choices.barred)
+    if not choices.forced.any() and np.isfinite(gain).all():
+        return Gains(gain if usable.all() else gain * usable[:, None, :], need, usable)
+    finite = np.where(np.isfinite(gain), gain, 0.0)
+    # An endless gain meets its row by itself, whatever the others take away.
+    enough = np.abs(need) + np.abs(finite).sum(axis=2) + 1.0
+    gain = np.where(np.isposinf(gain), enough[:, :, None], gain)
+    granted = np.where(choices.forced[:, None, :], gain, 0.0).sum(axis=2)
+    return Gains(np.where(usable[:, None, :], gain, 0.0), need - granted, usable)
+
+
+def _linear(cell: Cell, choices: Choices) -> tuple[FloatArray, FloatArray]:
+    """-G_ji (v - rest_i) is largest at an end of the range."""
+    need = row_products(choices.rest, cell.G) - cell.h
+    if choices.low is choices.high:
+        return _times(-cell.G, choices.low - choices.rest), need
+    ends = [_times(-cell.G, end - choices.rest) for end in (choices.low, choices.high)]
+    return np.maximum(ends[0], ends[1]), need
+
+
+def _times(rows: FloatArray, steps: FloatArray) -> FloatArray:
+    """Return ``rows[j, i] * steps[n, i]``, with 0 times infinity being 0."""
+    if np.isfinite(steps).all():
+        return np.asarray(rows[None] * steps[:, None, :])
+    with np.errstate(invalid="ignore"):
+        return np.where(rows[None] == 0, 0.0, rows[None] * steps[:, None, :])
+
+
+def _quadratic(row: Quadratic, choices: Choices, size: int) -> tuple[FloatArray, FloatArray]:
+    """With t = v - rest the row changes by ``slope't + t'At``."""
+    A, rest = row.A, choices.rest
+    slope = row.gradient(rest)
+    low, high = choices.low - rest, choices.high - rest
+    gain = _best_alone(np.diag(A), slope, low, high)
+    if not _is_diagonal(row):
+        gain = gain + _partners(A, low, high, size)
+    return gain[:, None, :], row.value(rest)[:, None]
+
+
+def _best_alone(a: FloatArray, slope: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the largest ``-(slope t + a t^2)`` for t within its range."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        inner = np.where(a > 0, np.clip(-slope / (2 * a), low, high), low)
+        best = np.full(slope.shape, -np.inf)
+        for t in (low, high, inner):
+            # At an endless end the square decides, then the slope; both 0 leave nothing.
+            endless = np.where(a != 0, -np.sign(a), -np.sign(slope * t))
+            value = -(slope * t + a * t * t)
+            value = np.where(np.isinf(t), np.where(endless == 0, 0.0, endless * np.inf), value)
+            best = np.maximum(best, value)
+    return best
+
+
+def _partners(A: FloatArray, low: FloatArray, high: FloatArray, size: int) -> FloatArray:
+    """Return half of the most that ``size - 1`` partners add to each feature's gain.
+
+    Each pair of features that are on adds ``-2 A_ij t_i t_j``, half of which each is credited.
+    """
+    n, d = low.shape
+    if size < 2:
+        return np.zeros((n, d))
+    out = np.empty((n, d))
+    off = np.where(np.eye(d, dtype=bool), 0.0, A)
+    for i in range(n):
+        corners = [_products(off, s, t) for s in (low[i], high[i]) for t in (low[i], high[i])]
+        pair = np.maximum(np.max(corners, axis=0), 0.0)
+        top = -np.sort(-pair, axis=1)[:, : size - 1]
+        out[i] = top.sum(axis=1) / 2
+    return out
+
+
+def _products(A: FloatArray, one: FloatArray, other: FloatArray) -> FloatArray:
+    """Return ``-2 A_ij one_i other_j``, with 0 times infinity being 0."""
+    with np.errstate(invalid="ignore"):
+        pair = -2 * A * one[:, None] * other[None, :]
+    return np.where(np.isnan(pair), 0.0, pair)

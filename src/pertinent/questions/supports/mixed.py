@@ -1,0 +1,160 @@
+"""Fewest features where some are categories, bins or whole numbers.
+
+The search is that of `supports.fewest`, over features instead of columns. What a feature can
+do for a linear row is the most over all of its values; a support that meets every row is judged by
+a projection onto it, whose certificate excludes it. There are no closed forms here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from pertinent.answering.prepared import Prepared
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.region import Cell, Region
+from pertinent.proofs.supports.fewest_mixed import FeatureRows, is_discrete
+from pertinent.questions.supports.engine import Pool, Search
+from pertinent.questions.supports.fewest import Ask, Batch, Fewest
+from pertinent.questions.supports.gains import Choices, with_forced
+from pertinent.questions.supports.subsets import Gains, smallest_size
+from pertinent.setting.answers import Answers
+from pertinent.solvers import Options, project
+from pertinent.tables.features import Features
+from pertinent.tables.table import Table
+
+
+def discrete_domain(prepared: Prepared, table: Table) -> Domain | None:
+    """Return which values are allowed, rules of change aside; None where any number will do."""
+    domain = prepared.constraints.domain(
+        prepared.features, table.values, prepared.weights, table.booleans, False
+    )
+    return domain if is_discrete(domain) else None
+
+
+def fewest_mixed(prepared: Prepared, table: Table, ask: Ask, domain: Domain) -> Fewest:
+    """Return, for each sample, the smallest set of features and the closest point it holds."""
+    return MixedBatch(prepared, table, ask, domain).run()
+
+
+@dataclass(eq=False)
+class MixedPool(Pool):
+    """One sample and one cell, with all that is known about its sets of features."""
+
+    domain: Domain = field(kw_only=True)
+    features: Features = field(kw_only=True)
+    rows: FeatureRows = field(kw_only=True)
+
+    @classmethod
+    def about(
+        cls,
+        cell: Cell,
+        center: FloatArray,
+        rows: FeatureRows,
+        domain: Domain,
+        prepared: Prepared,
+        options: Options,
+    ) -> MixedPool:
+        """Return the pool of one sample's rows."""
+        forced, barred = rows.forced[None], ~(rows.forced | rows.free)[None]
+        off, on = np.zeros(forced.shape), np.ones(forced.shape)
+        choices = Choices(off, on, on, forced, barred)
+        weights, features = prepared.weights, prepared.features
+        return cls(
+            cell, choices, center, weights, options, domain=domain, features=features, rows=rows
+        )
+
+    def __post_init__(self) -> None:
+        self.rest, self.low, self.high = self.rows.rest, self.rows.low, self.rows.high
+        self.forced = self.rows.forced
+        self.granted = int(self.forced.sum())
+        self.usable = self.rows.free
+        size, _ = smallest_size(self.base_gains(len(self.forced)))
+        none = size[0] > self.usable.sum() or self.rows.stuck
+        self.least = np.inf if none else float(self.granted + size[0])
+
+    def base_gains(self, size: int) -> Gains:
+        """Return what each feature can do for each linear row."""
+        return with_forced(self.rows.gain[None], self.rows.need[None], self.choices)
+
+    def moved(self, point: FloatArray) -> BoolArray:
+        """Return which features do not rest."""
+        return np.asarray(self.features.by_feature((point != self.rest)[None])[0])
+
+    def _rows(self, best: float) -> tuple[FloatArray, FloatArray]:
+        # Some feature outside an excluded support must be on.
+        masks = [mask for mask, _, value in self.excluded if value >= best * (1 - self.gap)]
+        outside = ~np.array(masks, dtype=bool).reshape(len(masks), len(self.forced))
+        return outside.astype(float), np.ones(len(masks))
+
+    def judge(self, supports: BoolArray, best: float) -> tuple[FloatArray, FloatArray]:
+        """Project onto each support; return points and costs, and keep the certificates."""
+        on = self.features.by_column(supports)
+        low, high = np.where(on, self.low, self.rest), np.where(on, self.high, self.rest)
+        centers = np.broadcast_to(self.center, low.shape)
+        domain = self.domain.take(np.zeros(len(supports), dtype=np.int64))
+        found = project(
+            centers, Region((self.cell,)), self.weights, low, high, self.options, domain=domain
+        )
+        cost = np.where(on, self.weights * np.abs(found.points - self.center), 0.0).sum(axis=1)
+        cost = np.where(np.isnan(found.objective), np.inf, cost)
+        reached = min(best, float(cost.min(initial=np.inf)))
+        spent = np.where(on, 0.0, self.weights * np.abs(self.rest - self.center)).sum(axis=1)
+        rounding = 1e-12 * float((self.weights * (np.abs(self.center) + np.abs(self.rest))).sum())
+        for k, mask in enumerate(supports):
+            proof = found.certificate.take(np.array([k]))
+            value = float(found.bound[k] - spent[k]) + rounding
+            value = value if proof.trusted().all() else 0.0  # a solver's word
+            self.excluded.append((mask, proof, value))
+            if value < reached * (1 - self.gap):
+                self.doubtful.append(mask)
+        return found.points, cost
+
+
+class MixedBatch(Batch):
+    """One batch on its way from sets of features to checked answers."""
+
+    def __init__(self, prepared: Prepared, table: Table, ask: Ask, domain: Domain) -> None:
+        super().__init__(prepared, table, ask)
+        self.domain = domain
+        self.mask = np.zeros((len(table), len(prepared.features)), dtype=bool)
+
+    def _supports(self, rows: IntArray, region: Region) -> None:
+        for row in rows:
+            self._search(int(row), region, self.margin)
+
+    def begin(self, row: int, region: Region, listed: list[BoolArray]) -> Search:
+        """Return a fresh search for one sample."""
+        ask, domain = self.ask, self.domain.take(np.array([row]))
+        options = replace(self.prepared.options, unique=False)
+        pools: list[Pool] = []
+        for cell in region.cells:
+            low = np.maximum(ask.lower[row], cell.lower)
+            high = np.minimum(ask.upper[row], cell.upper)
+            rows = FeatureRows.of(cell, ask.rest[row], low, high, ask.off_tol, domain)
+            center = self.samples[row]
+            pools.append(MixedPool.about(cell, center, rows, domain, self.prepared, options))
+        return Search(pools, self.ask.effort.limits(), listed)
+
+    def columns(self, mask: BoolArray) -> BoolArray:
+        """Return the columns of features."""
+        return self.prepared.features.by_column(mask)
+
+    def changed(self, row: int, point: FloatArray) -> BoolArray:
+        """Return which features of a point do not rest."""
+        away = np.abs(point - self.ask.rest[row]) > self.ask.off_tol
+        return np.asarray(self.prepared.features.by_feature(away[None])[0])
+
+    def proof_domain(self, rows: IntArray) -> Domain | None:
+        """Return the domain that proofs about some samples speak of."""
+        return self.domain.take(rows)
+
+    @property
+    def in_boxes(self) -> bool:
+        """Whether closed forms for boxes apply: not to categories."""
+        return False
+
+    def _towards_hints(self, rows: IntArray, answers: Answers) -> Answers:
+        return answers

@@ -1,0 +1,116 @@
+"""What is proved of the fewest features: claims re-checked from the regions decide the status."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pertinent.geometry.arrays import IntArray
+from pertinent.geometry.region import Region
+from pertinent.proofs import (
+    FEASIBLE,
+    INFEASIBLE,
+    OPTIMAL,
+    Argument,
+    Block,
+    Certificate,
+    FewestProofs,
+)
+from pertinent.questions.supports.engine import CLOSED, CLOSED_QUADRATIC
+from pertinent.setting.alternative import uniqueness
+from pertinent.setting.answers import Certified
+from pertinent.setting.conflicts import why_too_few
+
+if TYPE_CHECKING:
+    from pertinent.answering.prepared import Prepared
+    from pertinent.questions.supports.fewest import Ask, Batch
+
+
+def search_gap(region: Region) -> float:
+    """Return how close to the best cost a proof about the region comes."""
+    return CLOSED if all(cell.is_linear for cell in region.cells) else CLOSED_QUADRATIC
+
+
+def prove(batch: Batch) -> None:
+    """Re-check every claim from the regions, and let that decide the status."""
+    sizes: list[Certified] = []
+    costs: list[Certified] = []
+    for k, rows in batch.by_label(np.arange(len(batch.samples))):
+        region = batch.region(k)
+        for goal, parts, bound in (
+            ("size", sizes, batch.out.size_bound),
+            ("cost", costs, batch.out.cost_bound),
+        ):
+            certificate = _certificate(batch, rows, region, goal)
+            parts.append(Certified((batch.ask.kind, k), rows, certificate))
+            bound[rows] = certificate.bounds(
+                region,
+                batch.samples[rows],
+                batch.prepared.weights,
+                batch.ask.lower[rows],
+                batch.ask.upper[rows],
+            )
+    batch.out.certificates, batch.out.cost_certificates = tuple(sizes), tuple(costs)
+    _decide(batch)
+
+
+def _certificate(batch: Batch, rows: IntArray, region: Region, goal: str) -> Certificate:
+    claim, at_most = batch.claim[rows], batch.ask.at_most
+    if goal == "cost" and at_most is not None:
+        claim = np.full(len(rows), float(at_most))  # the cheapest of at most so many
+    everyone = np.arange(len(rows))
+    blocks = []
+    for piece, cell in enumerate(region.cells):
+        arguments = tuple(_argument(batch, int(i), piece, len(cell.G)) for i in rows)
+        proofs = FewestProofs(
+            batch.ask.rest[rows], claim, batch.value[rows], arguments, goal, batch.ask.off_tol,
+            batch.proof_domain(rows),
+        )  # fmt: skip
+        blocks.append(Block(piece, everyone, proofs))
+    return Certificate(len(rows), tuple(blocks))
+
+
+def _argument(batch: Batch, row: int, piece: int, n_rows: int) -> Argument:
+    search = batch.searches.get(row)
+    return Argument.empty(n_rows) if search is None else search.pools[piece].argument()
+
+
+def _decide(batch: Batch) -> None:
+    out, ask = batch.out, batch.ask
+    found = out.status == FEASIBLE
+    size = batch.mask.sum(axis=1)
+    gap = np.array([search_gap(batch.region(int(k))) for k in ask.labels])
+    tight = out.cost_bound >= out.cost * (1 - np.maximum(ask.effort.gap, 4 * gap)) - 1e-12
+    if ask.at_most is None:
+        tight &= out.size_bound >= size
+        none = np.isinf(out.size_bound)
+    else:
+        none = out.size_bound > ask.at_most
+    out.status[found & tight] = OPTIMAL
+    for row in np.flatnonzero(none & ~found):
+        # What the search said of its own failure is no reason once there is a proof.
+        known = out.reason[row] if out.status[row] == INFEASIBLE else None
+        out.status[row] = INFEASIBLE
+        out.reason[row] = known or why_none_of_few(batch.prepared, ask, int(row), ask.at_most)
+    out.cost_bound = np.where(found, np.fmin(out.cost_bound, out.cost), out.cost_bound)
+
+
+def decide_unique(batch: Batch) -> None:
+    """Let the next best support tell whether the best one is the only one."""
+    out = batch.out
+    size = batch.mask.sum(axis=1) if batch.ask.at_most is None else out.cost
+    for i in range(len(batch.samples)):
+        others = out.alternatives[i] if out.alternatives else ()
+        optimal = bool(out.status[i] == OPTIMAL)
+        within = int(out.unique[i])
+        out.unique[i] = uniqueness(optimal, float(size[i]), float(out.cost[i]), others, within)
+
+
+def why_none_of_few(prepared: Prepared, ask: Ask, row: int, most: int | None) -> str:
+    """Return in words why no set of features, of at most so many if that was asked, will do."""
+    key = (ask.kind, int(ask.labels[row]))
+    region = prepared.region(*key, prepared.asked_margin)[0]
+    limits = ask.lower[row], ask.upper[row]
+    rules = prepared.features, prepared.constraints
+    return why_too_few(region, *limits, prepared.asked(key), *rules, most)

@@ -1,0 +1,1 @@
+"""What a user allows: constraints, relations, and whether a point obeys them."""

@@ -1,0 +1,361 @@
+"""What the user allows: which features may change, in which direction, within which bounds."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import FloatArray, IntArray, Limits
+from pertinent.geometry.domain import Domain, is_on_lattice
+from pertinent.geometry.region import Cell
+from pertinent.rules.form import ends_of, require_well_formed
+from pertinent.rules.relations import Relation, read_relation, relation_rows
+from pertinent.rules.words import in_words, range_text
+from pertinent.tables.features import Features
+from pertinent.tables.table import Table, is_missing, values_of
+
+Feature = str | int
+Bound = tuple[float | None, float | None]
+Transitions = Mapping[Any, Sequence[Any]] | Callable[[Any, Any], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class _Fixed:
+    """The limits that hold for every sample, and the columns whose limits are the sample's own."""
+
+    lower: FloatArray
+    upper: FloatArray
+    strange: IntArray
+    keep_low: list[int]
+    keep_high: list[int]
+    lattice: list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Rules that every returned point obeys, in the units of the data.
+
+    Parameters
+    ----------
+    frozen : sequence of features
+        Keep the sample's own value.
+    bounds : mapping of feature to (low, high)
+        None leaves a side open.
+    increase_only, decrease_only : sequence of features
+        May not go below, or above, the sample's own value.
+    integer : sequence of features
+        Take whole numbers.
+    decimals : mapping of feature to int
+        Take numbers with that many digits after the point, so that the value shown is the value
+        that was checked; negative digits round before the point.
+    categories : mapping of feature to list
+        The only categories that points may have. Like ``bounds``, this holds for every point: a
+        sample whose own category is not listed must change it.
+    transitions : mapping of feature to (mapping of category to list, or callable)
+        The categories that each category may be changed to; one that is not listed stays. A
+        callable gets the old and the new category, and returns whether the change is allowed.
+        The old one may be a category that the model does not know, where it takes such ones.
+    relations : sequence of str or (mapping, number)
+        Linear relations, e.g. ``"debt <= 0.4 * income"`` (see `pertinent.rules.relations`).
+    max_changes : int, optional
+        How many features of a negative may differ from the sample.
+    costs : mapping of feature to float
+        How many times dearer than usual a change of the feature is.
+    together : sequence of sequences of features
+        Features of a negative that all keep the sample's value, or all change (a number by at
+        least a thousandth of its scale); they count as one change.
+
+    Notes
+    -----
+    Features are named by column name, or by position. A sample's own value is always a whole
+    number, or short enough, for the sake of ``integer`` and ``decimals``: what does not change
+    stays exactly as it is. The rules hold for negatives and for positives alike (a frozen feature
+    cannot be turned off), except for ``max_changes`` and ``together``, which speak of change.
+
+    Examples
+    --------
+    >>> import pertinent
+    >>> rules = pertinent.Constraints(frozen=["age"], bounds={"income": (0, None)})
+    >>> print(rules)
+    age frozen; income >= 0
+    >>> print(pertinent.Constraints(relations=["debt <= 0.4 * income"], max_changes=2))
+    debt <= 0.4 * income; at most 2 features change
+    """
+
+    frozen: Sequence[Feature] = ()
+    bounds: Mapping[Feature, Bound] = field(default_factory=dict)
+    increase_only: Sequence[Feature] = ()
+    decrease_only: Sequence[Feature] = ()
+    integer: Sequence[Feature] = ()
+    decimals: Mapping[Feature, int] = field(default_factory=dict)
+    categories: Mapping[Feature, Sequence[Any]] = field(default_factory=dict)
+    transitions: Mapping[Feature, Transitions] = field(default_factory=dict)
+    relations: Sequence[Any] = ()
+    max_changes: int | None = None
+    costs: Mapping[Feature, float] = field(default_factory=dict)
+    together: Sequence[Sequence[Feature]] = ()
+
+    def __post_init__(self) -> None:
+        require_well_formed(self)
+        self._relations  # noqa: B018 - a relation that cannot be read is refused here
+
+    def __str__(self) -> str:
+        return in_words(self) or "none"
+
+    @cached_property
+    def _relations(self) -> list[Relation]:
+        return [one for given in self.relations for one in read_relation(given)]
+
+    @cached_property
+    def depends_on_sample(self) -> bool:
+        """Whether the allowed range differs from sample to sample."""
+        rules = (self.frozen, self.increase_only, self.decrease_only, self.transitions)
+        return any(len(rule) for rule in rules)
+
+    @cached_property
+    def speaks_of_values(self) -> bool:
+        """Whether any rule is more than a range of numbers, so that points are looked at again."""
+        rules = (
+            self.integer, self.decimals, self.categories, self.transitions, self.relations,
+            self.together,
+        )  # fmt: skip
+        return self.max_changes is not None or any(len(rule) for rule in rules)
+
+    def validate(self, features: Features) -> None:
+        """Refuse names and categories that do not exist, before any work."""
+        self.named_limits(features)
+        self.relation_cell(features)
+        self.lattice(features)
+        features.indices([f for group in self.together for f in group])
+        features.indices(list(self.costs))
+        for name, chosen in self.categories.items():
+            for value in chosen:
+                features.level(self._category(features, name, "categories"), value)
+        for name, rule in self.transitions.items():
+            j = self._category(features, name, "transitions")
+            if not callable(rule):
+                for old, many in rule.items():
+                    self._require_origin(features, j, old)
+                    for new in many:
+                        features.level(j, new)
+
+    @staticmethod
+    def _require_origin(features: Features, j: int, old: Any) -> None:
+        """Refuse a category that no sample can have, or that is nearly spelled like a known one."""
+        close = difflib.get_close_matches(str(old), [str(v) for v in features.levels[j] or ()], 1)
+        if close or not features.has_other(j):
+            features.level(j, old)
+
+    def _category(self, features: Features, name: Feature, rule: str) -> int:
+        j = features.index(name)
+        if not features.is_category(j):
+            raise InputError(
+                f"{features.names[j]!r} holds numbers, and {rule!r} speaks of categories. Use "
+                "'bounds', 'increase_only' or 'decrease_only' for it."
+            )
+        return j
+
+    def limits(self, features: Features, table: Table | FloatArray) -> Limits:
+        """Return the lowest and highest allowed values for each sample.
+
+        Shape (n, n_columns) where they depend on the sample, else (1, n_columns). A table knows
+        which columns hold truth values, and the names of categories that the model does not:
+        ``transitions`` may speak of them.
+        """
+        fixed, samples = self._fixed(features), values_of(table)
+        strange = fixed.strange
+        theirs = bool(len(strange) and samples[:, strange].any())
+        theirs |= any(not is_on_lattice(samples[:, j], d).all() for j, d in fixed.lattice)
+        rows = len(samples) if self.depends_on_sample or theirs else 1
+        lower = np.repeat(fixed.lower[None], rows, axis=0)
+        upper = np.repeat(fixed.upper[None], rows, axis=0)
+        # A category that the model does not know can be kept, not taken.
+        if theirs and len(strange):
+            upper[:, strange] = samples[:, strange]
+        for j in fixed.keep_low:
+            np.maximum(lower[:, j], samples[:, j], out=lower[:, j])
+        for j in fixed.keep_high:
+            np.minimum(upper[:, j], samples[:, j], out=upper[:, j])
+        for j in table.booleans if isinstance(table, Table) else ():
+            np.maximum(lower[:, j], 0.0, out=lower[:, j])
+            np.minimum(upper[:, j], 1.0, out=upper[:, j])
+        self._limit_categories(features, table, upper)
+        return lower, upper
+
+    @cached_property
+    def _resolved(self) -> dict[int, tuple[Features, _Fixed]]:
+        return {}
+
+    def _fixed(self, features: Features) -> _Fixed:
+        """Return what does not depend on the sample, found out once for each `Features`."""
+        known = self._resolved.get(id(features))
+        if known is None or known[0] is not features:
+            known = self._resolved[id(features)] = (features, self._resolve(features))
+        return known[1]
+
+    def _resolve(self, features: Features) -> _Fixed:
+        strange = self._own_only(features)
+        lower, upper = np.full(features.dim, -np.inf), np.full(features.dim, np.inf)
+        upper[strange] = 0.0
+        for name, pair in self.bounds.items():
+            j = features.column(name, "bounds")
+            lower[j], upper[j] = ends_of(pair)
+        held = np.flatnonzero(np.isin(features.owner, features.indices(self.frozen))).tolist()
+        keep_low = [features.column(f, "increase_only") for f in self.increase_only]
+        keep_high = [features.column(f, "decrease_only") for f in self.decrease_only]
+        lattice = list(self.lattice(features).items())
+        return _Fixed(lower, upper, strange, keep_low + held, keep_high + held, lattice)
+
+    def _own_only(self, features: Features) -> IntArray:
+        """Return the columns of categories that no sample may change to."""
+        found = []
+        for j, levels in enumerate(features.levels):
+            if levels is not None:
+                gone = np.flatnonzero(is_missing(levels)).tolist() if levels else []
+                places = gone + ([len(levels)] if features.has_other(j) else [])
+                found += [int(features.first[j]) + p for p in places]
+        return np.array(found, dtype=np.int64)
+
+    def _limit_categories(
+        self, features: Features, table: Table | FloatArray, upper: FloatArray
+    ) -> None:
+        samples = values_of(table)
+        for name, chosen in self.categories.items():
+            j = self._category(features, name, "categories")
+            allowed = {features.level(j, value) for value in chosen}
+            for place, column in enumerate(features.columns_of(j)):
+                if place not in allowed:
+                    upper[:, column] = np.minimum(upper[:, column], 0.0)
+        for name in self.transitions:
+            j = self._category(features, name, "transitions")
+            columns = features.columns_of(j)
+            allowed_from = self._transition_table(features, j, name)
+            own = samples[:, columns].argmax(axis=1)
+            allowed_now = allowed_from[own]
+            if features.has_other(j) and isinstance(table, Table):
+                strange = np.flatnonzero(own == len(columns) - 1)
+                names = table.own_categories(j)[strange]
+                allowed_now[strange, :-1] = self._moves_from(features, j, name, names)
+            upper[:, columns] = np.minimum(upper[:, columns], allowed_now)
+
+    def _moves_from(
+        self, features: Features, j: int, name: Feature, strangers: Sequence[Any]
+    ) -> FloatArray:
+        """Return which categories may be changed to from those that the model does not know."""
+        levels = features.levels[j] or ()
+        moves = [[self._may_become(name, old, new) for new in levels] for old in strangers]
+        return np.array(moves, dtype=float).reshape(len(strangers), len(levels))
+
+    def _may_become(self, name: Feature, old: Any, new: Any) -> bool:
+        rule = self.transitions[name]
+        return bool(rule(old, new) if callable(rule) else new in rule.get(old, ()))
+
+    def _transition_table(self, features: Features, j: int, name: Feature) -> FloatArray:
+        """Return 1 where the category of the row may become that of the column."""
+        levels = features.levels[j] or ()
+        table = np.eye(len(features.columns_of(j)))
+        for a, old in enumerate(levels):
+            for b, new in enumerate(levels):
+                if a != b:
+                    table[a, b] = self._may_become(name, old, new)
+        return table
+
+    def lattice(self, features: Features) -> dict[int, int]:
+        """Return the digits after the point of each column that is confined to some."""
+        digits = {features.column(name, "integer"): 0 for name in self.integer}
+        for name, count in self.decimals.items():
+            column = features.column(name, "decimals")
+            digits[column] = min(int(count), digits.get(column, int(count)))
+        return digits
+
+    def domain(
+        self,
+        features: Features,
+        samples: FloatArray,
+        weights: FloatArray,
+        booleans: IntArray,
+        changes: bool,
+    ) -> Domain | None:
+        """Return what the model's categories and these rules allow; None where any number will do.
+
+        Parameters
+        ----------
+        features : Features
+        samples : ndarray of shape (n, n_columns)
+        weights : ndarray of shape (n_columns,)
+        booleans : ndarray of int
+            Columns that hold truth values.
+        changes : bool
+            Whether the rules of change apply.
+        """
+        lattice = {int(j): 0 for j in booleans} | dict(self._fixed(features).lattice)
+        counted = changes and (self.max_changes is not None or bool(self.together))
+        if features.is_plain and not lattice and not counted:
+            return None
+        decimals = np.full(features.dim, np.nan)
+        decimals[list(lattice)] = list(lattice.values())
+        off = any(not is_on_lattice(samples[:, j], d).all() for j, d in lattice.items())
+        with np.errstate(divide="ignore"):
+            scale = 1.0 / weights
+        return Domain(
+            decimals,
+            features.groups,
+            features.owner,
+            features.bins,
+            self.max_changes if counted else None,
+            tuple(features.indices(g) for g in self.together) if counted else (),
+            samples if off or counted else None,
+            scale,
+        )
+
+    def relation_cell(self, features: Features) -> Cell | None:
+        """Return the relations as inequalities; None if there are none."""
+        if not self._relations:
+            return None
+        names = {name for relation in self._relations for name in relation.coefficients}
+        columns = {name: features.column(name, "relations") for name in names}
+        G, h, _ = relation_rows(self._relations, columns, features.dim)
+        return Cell(G, h)
+
+    @property
+    def relation_texts(self) -> list[str]:
+        """The text behind each row of `relation_cell`."""
+        return [r.text for r in self._relations for _ in r.rows()]
+
+    def named_limits(self, features: Features) -> dict[tuple[int, str], list[str]]:
+        """Return which rules stand behind each (column, "low" or "high") limit, in words."""
+        rules: dict[tuple[int, str], list[str]] = {}
+
+        def note(column: int, side: str, words: str) -> None:
+            rules.setdefault((column, side), []).append(words)
+
+        def called(name: Feature) -> str:
+            return features.names[features.index(name)]
+
+        for name, (low, high) in self.bounds.items():
+            j = features.column(name, "bounds")
+            if low is not None:
+                note(j, "low", range_text(called(name), low, None))
+            if high is not None:
+                note(j, "high", range_text(called(name), None, high))
+        for name in self.increase_only:
+            note(features.column(name, "increase_only"), "low", f"{called(name)} may only increase")
+        for name in self.decrease_only:
+            note(
+                features.column(name, "decrease_only"), "high", f"{called(name)} may only decrease"
+            )
+        for j in features.indices(self.frozen):
+            for column in np.flatnonzero(features.owner == j):
+                for side in ("low", "high"):
+                    note(int(column), side, f"{features.names[j]} frozen")
+        for chosen, words in ((self.categories, "categories"), (self.transitions, "transitions")):
+            for name in chosen:
+                for column in features.columns_of(self._category(features, name, words)):
+                    note(int(column), "high", f"allowed {words} of {called(name)}")
+        return rules

@@ -1,0 +1,112 @@
+"""Rules that make no sense are refused when they are made, each with one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pertinent.exceptions import InputError
+from pertinent.tables.numbers import is_number, is_whole
+
+if TYPE_CHECKING:
+    from pertinent.rules.constraints import Constraints
+
+_EXAMPLES = {
+    "bounds": "{'income': (0, None)}",
+    "decimals": "{'income': 2}",
+    "categories": "{'job': ['fixed', 'part-time']}",
+    "transitions": "{'job': {'part-time': ['fixed']}}",
+    "costs": "{'age': 5}",
+}
+_LISTS = ("frozen", "increase_only", "decrease_only", "integer", "relations", "together")
+#: Digits that a double can have, before and after the point.
+DIGITS = 12
+
+
+def require_well_formed(rules: Constraints) -> None:
+    """Refuse rules of a wrong form; whether the features exist is asked when there is a model."""
+    for name in _LISTS:
+        _require_list(name, getattr(rules, name))
+    for name, example in _EXAMPLES.items():
+        if not isinstance(getattr(rules, name), Mapping):
+            raise InputError(
+                f"{name} must be a mapping such as {example}. Got {getattr(rules, name)!r} instead."
+            )
+    for feature, pair in rules.bounds.items():
+        _require_bounds(feature, pair)
+    for feature, count in rules.decimals.items():
+        if not is_whole(count) or abs(count) > DIGITS:
+            raise InputError(
+                f"The decimals of {feature!r} must be a whole number from {-DIGITS} to {DIGITS}. "
+                f"Got {count!r} instead."
+            )
+    for feature, cost in rules.costs.items():
+        if not (is_number(cost) and np.isfinite(cost) and cost > 0):
+            raise InputError(
+                f"The cost of {feature!r} must be a positive number. Got {cost!r}. To forbid "
+                "a change, use frozen."
+            )
+    if rules.max_changes is not None and not (
+        is_whole(rules.max_changes) and rules.max_changes > 0
+    ):
+        raise InputError(
+            "max_changes must be a whole number of at least 1, or None. "
+            f"Got {rules.max_changes!r} instead."
+        )
+    for feature, chosen in rules.categories.items():
+        _require_categories(f"The categories of {feature!r}", chosen)
+    for feature, rule in rules.transitions.items():
+        _require_transitions(feature, rule)
+
+
+def ends_of(pair: Sequence[float | None]) -> tuple[float, float]:
+    """Return bounds as numbers, infinite where a side is open."""
+    low, high = pair
+    return (-np.inf if low is None else float(low)), (np.inf if high is None else float(high))
+
+
+def _require_list(name: str, value: Any) -> None:
+    if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray | set | frozenset):
+        raise InputError(f"{name} must be a list. Got {value!r} instead.")
+
+
+def _require_bounds(feature: Any, pair: Any) -> None:
+    if isinstance(pair, str) or not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
+        raise InputError(
+            f"The bounds of {feature!r} must be a pair (low, high), with None for an open side. "
+            f"Got {pair!r} instead."
+        )
+    if not all(end is None or is_number(end) for end in pair):
+        raise InputError(
+            f"The bounds of {feature!r} must be numbers, or None for an open side. "
+            f"Got {pair!r} instead."
+        )
+    low, high = ends_of(list(pair))
+    if np.isnan(low) or np.isnan(high) or low > high:
+        raise InputError(
+            f"The bounds of {feature!r} leave no value: {pair[0]} is not below {pair[1]}."
+        )
+    if low == np.inf or high == -np.inf:
+        raise InputError(
+            f"The bounds of {feature!r} leave no finite value: from {pair[0]} to {pair[1]}. "
+            "Use None for an open side."
+        )
+
+
+def _require_categories(whose: str, chosen: Any) -> None:
+    if isinstance(chosen, str) or not isinstance(chosen, Sequence | np.ndarray | set | frozenset):
+        raise InputError(f"{whose} must be a list of categories. Got {chosen!r} instead.")
+
+
+def _require_transitions(feature: Any, rule: Any) -> None:
+    if callable(rule):
+        return
+    if not isinstance(rule, Mapping):
+        raise InputError(
+            f"The transitions of {feature!r} must map each category to those it may become, or "
+            f"be a function of the old and the new one. Got {rule!r} instead."
+        )
+    for old, many in rule.items():
+        _require_categories(f"What {old!r} of {feature!r} may become", many)

@@ -1,0 +1,173 @@
+"""An independent look at every point: it must obey the rules value by value, in raw units.
+
+Nothing here uses bounds, columns or domains, from which the points were computed: only the
+samples and the points as they are handed out, and the rules as they were given.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent.geometry.arrays import BoolArray
+from pertinent.rules.words import at_most
+from pertinent.tables.table import is_missing
+
+if TYPE_CHECKING:
+    from pertinent.rules.constraints import Constraints
+    from pertinent.tables.features import Features
+
+Rows = NDArray[Any]
+
+
+def broken_rules(
+    rules: Constraints,
+    features: Features,
+    points: Rows,
+    samples: Rows | None = None,
+    *,
+    changes: bool = False,
+    single: bool = False,
+) -> list[tuple[str, BoolArray]]:
+    """Return each rule that any point breaks, in words, with the rows that break it.
+
+    Parameters
+    ----------
+    rules : Constraints
+    features : Features
+    points : ndarray of shape (n, n_features)
+        One value for each feature: a number or a category.
+    samples : ndarray of shape (n, n_features), optional
+        Needed for rules that compare with the sample.
+    changes : bool
+        Whether the rules of change (max_changes, together) apply.
+    single : bool
+        Whether numbers are handed out in single precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent import Constraints
+    >>> from pertinent.tables.features import Features
+    >>> features = Features(("debt", "income"))
+    >>> rules = Constraints(relations=["debt <= 0.4 * income"])
+    >>> broken_rules(rules, features, np.array([[50.0, 100.0]]))
+    [('debt <= 0.4 * income', array([ True]))]
+    """
+    check = _Check(rules, features, points, samples, single)
+    found = [*check.numbers(), *check.categories(), *check.relations()]
+    if samples is not None:
+        found += check.against_sample()
+        if changes:
+            found += check.changes()
+    return [(words, wrong) for words, wrong in found if wrong.any()]
+
+
+class _Check:
+    def __init__(
+        self,
+        rules: Constraints,
+        features: Features,
+        points: Rows,
+        samples: Rows | None,
+        single: bool,
+    ) -> None:
+        self.rules, self.features = rules, features
+        self.points, self.samples, self.single = points, samples, single
+
+    def _number(self, name: str | int) -> NDArray[np.float64]:
+        return np.asarray(self.points[:, self.features.index(name)], dtype=float)
+
+    def _same(self, name: str | int) -> BoolArray:
+        """Return whether a feature is as in the sample."""
+        if self.samples is None:
+            return np.zeros(len(self.points), dtype=bool)
+        j = self.features.index(name)
+        point, sample = self.points[:, j], self.samples[:, j]
+        both_missing = is_missing(point) & is_missing(sample)
+        same = np.array([a == b for a, b in zip(point, sample, strict=True)], dtype=bool)
+        return np.asarray(same | both_missing)
+
+    def numbers(self) -> list[tuple[str, BoolArray]]:
+        """Return bounds and decimals."""
+        found = []
+        for name, (low, high) in self.rules.bounds.items():
+            value = self._number(name)
+            below = np.zeros(len(value), dtype=bool) if low is None else value < low
+            above = np.zeros(len(value), dtype=bool) if high is None else value > high
+            found.append((f"bounds of {name}", np.asarray(below | above)))
+        digits = {**{n: 0 for n in self.rules.integer}, **self.rules.decimals}
+        for name, count in digits.items():
+            value = self._number(name)
+            shown = np.array([float(f"{v:.{max(count, 0)}f}") for v in value])
+            if count < 0:
+                shown = np.round(value / 10.0**-count) * 10.0**-count
+            apart = np.abs(shown - value) > (1e-6 * np.abs(value) if self.single else 0.0)
+            found.append((f"{name} with {count} decimals", np.asarray(apart & ~self._same(name))))
+        return found
+
+    def categories(self) -> list[tuple[str, BoolArray]]:
+        """Return the categories that may be changed to."""
+        found = []
+        for name, chosen in self.rules.categories.items():
+            values = self.points[:, self.features.index(name)]
+            wrong = np.array([v not in list(chosen) for v in values], dtype=bool)
+            found.append((f"allowed categories of {name}", wrong))
+        return found
+
+    def relations(self) -> list[tuple[str, BoolArray]]:
+        """Return linear relations."""
+        found = []
+        for relation in self.rules._relations:
+            columns = {name: self._number(name) for name in relation.coefficients}
+            wrong = np.array(
+                [
+                    not relation.holds({name: c[i] for name, c in columns.items()})
+                    for i in range(len(self.points))
+                ],
+                dtype=bool,
+            )
+            found.append((relation.text, wrong))
+        return found
+
+    def against_sample(self) -> list[tuple[str, BoolArray]]:
+        """Return what depends on the sample's own values."""
+        assert self.samples is not None
+        found = [(f"{name} frozen", ~self._same(name)) for name in self.rules.frozen]
+        for names, sign, words in (
+            (self.rules.increase_only, 1.0, "may only increase"),
+            (self.rules.decrease_only, -1.0, "may only decrease"),
+        ):
+            for name in names:
+                own = np.asarray(self.samples[:, self.features.index(name)], dtype=float)
+                moved = sign * (self._number(name) - own)
+                found.append((f"{name} {words}", np.asarray(moved < 0)))
+        for name, rule in self.rules.transitions.items():
+            j = self.features.index(name)
+            pairs = zip(self.samples[:, j], self.points[:, j], strict=True)
+            allowed = [
+                (rule(old, new) if callable(rule) else new in rule.get(old, ()))
+                for old, new in pairs
+            ]
+            found.append(
+                (f"transitions of {name}", ~np.array(allowed, dtype=bool) & ~self._same(name))
+            )
+        return found
+
+    def changes(self) -> list[tuple[str, BoolArray]]:
+        """Return how many features change, and which together."""
+        changed = np.stack([~self._same(j) for j in range(len(self.features))], axis=1)
+        found, units = [], np.arange(len(self.features))
+        for group in self.rules.together:
+            places = self.features.indices(group)
+            units[places] = places.min()
+            some, every = changed[:, places].any(axis=1), changed[:, places].all(axis=1)
+            words = f"{' and '.join(map(str, group))} change together"
+            found.append((words, np.asarray(some & ~every)))
+        if self.rules.max_changes is not None:
+            count = np.stack([changed[:, units == u].any(axis=1) for u in np.unique(units)], axis=1)
+            most = self.rules.max_changes
+            found.append((at_most(most), np.asarray(count.sum(axis=1) > most)))
+        return found

@@ -1,0 +1,169 @@
+"""Nearest points for a batch of rows, with their certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.domain import Domain
+from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL, Certificate
+
+
+@dataclass(eq=False)
+class Answers:
+    """Nearest points for a batch of rows, checked against the model.
+
+    ``label`` is the place in ``classes`` of the class each point is predicted as; -1 if none.
+    ``gap`` is the relative gap to the bound within which an answer is optimal; -1: it never is.
+    """
+
+    points: FloatArray
+    objective: FloatArray
+    bound: FloatArray
+    status: CodeArray
+    unique: CodeArray
+    label: IntArray
+    reason: NDArray[np.object_]
+    second: dict[int, FloatArray]
+    certificates: tuple[Certified, ...]
+    blend: NDArray[np.object_]
+    gap: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def found(self) -> BoolArray:
+        """Whether there is a point."""
+        return np.asarray(self.status <= FEASIBLE)
+
+    def expand(self, rows: IntArray) -> Answers:
+        """Return the answers of the given rows, which may repeat."""
+        places: dict[int, list[int]] = {}
+        for new, old in enumerate(rows):
+            if int(old) in self.second:
+                places.setdefault(int(old), []).append(new)
+        second = {new: self.second[old] for old, news in places.items() for new in news}
+        return Answers(
+            self.points[rows],
+            self.objective[rows],
+            self.bound[rows],
+            self.status[rows],
+            self.unique[rows],
+            self.label[rows],
+            self.reason[rows],
+            second,
+            tuple(c.expand(rows) for c in self.certificates),
+            self.blend[rows],
+            self.gap[rows],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Certified:
+    """The certificate of the rows that asked for the same region.
+
+    ``key`` names the region: ("is", k) for class k, ("not", k) for every class but k.
+    """
+
+    key: tuple[str, int]
+    rows: IntArray
+    certificate: Certificate
+
+    def expand(self, rows: IntArray) -> Certified:
+        """Return the certificate of the given rows of the batch, which may repeat."""
+        last = max(int(self.rows.max(initial=-1)), int(rows.max(initial=-1)))
+        place = np.full(last + 1, -1)
+        place[self.rows] = np.arange(len(self.rows))
+        here = np.flatnonzero(place[rows] >= 0)
+        return Certified(self.key, here, self.certificate.take(place[rows[here]]))
+
+    def among(self, rows: IntArray, n: int) -> Certified:
+        """Return the certificate of those of its rows that are listed, out of ``n``."""
+        wanted = np.zeros(n, dtype=bool)
+        wanted[rows] = True
+        here = np.flatnonzero(wanted[self.rows])
+        return Certified(self.key, self.rows[here], self.certificate.take(here))
+
+
+@dataclass(eq=False)
+class RowRules:
+    """What is asked of the points of a batch beyond bounds."""
+
+    domain: Domain | None = None
+    changes: bool = False
+
+    def take(self, rows: IntArray) -> RowRules:
+        """Return what is asked of some of the rows."""
+        return self if self.domain is None else replace(self, domain=self.domain.take(rows))
+
+
+def into_bounds(points: FloatArray, low: FloatArray, high: FloatArray, single: bool) -> FloatArray:
+    """Return points moved inside their bounds where rounding to single precision left them."""
+    if not single:
+        return points
+    inside = points
+    for bound, towards, outside in ((low, np.inf, points < low), (high, -np.inf, points > high)):
+        if outside.any():
+            nearest = bound.astype(np.float32)
+            step = np.nextafter(nearest, np.float32(towards))
+            wrong = nearest < bound if towards > 0 else nearest > bound
+            inside = np.where(outside, np.where(wrong, step, nearest).astype(float), inside)
+    return inside
+
+
+def blank(centers: FloatArray) -> Answers:
+    """Return answers that say nothing yet."""
+    n = len(centers)
+    return Answers(
+        points=np.full(centers.shape, np.nan),
+        objective=np.full(n, np.nan),
+        bound=np.zeros(n),
+        status=np.full(n, FAILED, dtype=np.int8),
+        unique=np.full(n, -1, dtype=np.int8),
+        label=np.full(n, -1),
+        reason=np.full(n, None, dtype=object),
+        second={},
+        certificates=(),
+        blend=np.full(n, None, dtype=object),
+        gap=np.full(n, -1.0),
+    )
+
+
+_ARRAYS = ("points", "objective", "bound", "status", "unique", "label", "reason", "blend", "gap")
+
+
+def merged(centers: FloatArray, parts: Sequence[tuple[IntArray, Answers]]) -> Answers:
+    """Return the answers of all rows from those of disjoint groups of them."""
+    whole, certificates = blank(centers), []
+    for rows, part in parts:
+        for name in _ARRAYS:
+            getattr(whole, name)[rows] = getattr(part, name)
+        whole.second.update({int(rows[i]): point for i, point in part.second.items()})
+        certificates += [Certified(c.key, rows[c.rows], c.certificate) for c in part.certificates]
+    return replace(whole, certificates=tuple(certificates))
+
+
+def replaced(answers: Answers, rows: IntArray, again: Answers) -> Answers:
+    """Return the answers with some rows solved anew."""
+    for name in _ARRAYS:
+        getattr(answers, name)[rows] = getattr(again, name)
+    second = {i: p for i, p in answers.second.items() if i not in set(rows.tolist())}
+    second.update({int(rows[i]): p for i, p in again.second.items()})
+    untouched = np.setdiff1d(np.arange(len(answers)), rows)
+    old = [c.among(untouched, len(answers)) for c in answers.certificates]
+    new = [Certified(c.key, rows[c.rows], c.certificate) for c in again.certificates]
+    return replace(answers, second=second, certificates=tuple(old + new))
+
+
+def claimed_unique(unique: CodeArray, status: CodeArray) -> CodeArray:
+    """Return what is claimed of each answer: none is the only best one that is not proved best.
+
+    Where the best value is approached but never reached, the answer keeps a margin from it, and
+    was the only one for that margin.
+    """
+    return np.where((unique == 1) & (status != OPTIMAL), -1, unique).astype(np.int8)

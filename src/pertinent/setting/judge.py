@@ -1,0 +1,180 @@
+"""Points judged: by the model's own ``predict`` in the form handed out, and by the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent.answering.proposing import Ask, Proposal
+from pertinent.density.measure import is_dense
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL
+from pertinent.proofs.verdict import is_closed, rounding_unit
+from pertinent.rules.obeyed import broken_rules
+from pertinent.setting.answers import Answers, into_bounds
+from pertinent.setting.setting import ModelRegions
+from pertinent.solvers.problem import distance
+
+#: Up to this many points of several questions are predicted in one call: a call costs more.
+FEW = 256
+
+
+@dataclass(eq=False)
+class Handed:
+    """The points of a proposal as they will be handed out; ``rows`` are those that have one."""
+
+    rows: IntArray
+    ask: Ask
+    points: FloatArray
+
+
+def verify(prepared: ModelRegions, proposals: Sequence[Proposal]) -> None:
+    """Cast points to the form handed out, and let the model and the rules judge them."""
+    handed = [handed_out(proposal) for proposal in proposals]
+    for proposal, own, predicted in zip(
+        proposals, handed, predict_all(prepared, handed), strict=True
+    ):
+        take_verdict(prepared, proposal, own, predicted)
+
+
+def handed_out(proposal: Proposal) -> Handed:
+    """Return the points of a proposal as `Table.write` will hand them out, within the limits."""
+    ask, answers = proposal.ask, proposal.answers
+    rows, points = answers.found.nonzero()[0], answers.points
+    if len(rows) < len(ask):
+        ask, points = ask.take(rows), points[rows]
+    single = ask.table.single_precision
+    points = into_bounds(ask.table.as_handed_out(points), ask.low, ask.high, single)
+    return Handed(rows, ask, points)
+
+
+def predict_all(prepared: ModelRegions, handed: Sequence[Handed]) -> Iterator[IntArray]:
+    """Yield the predictions of each, from one call where they are few."""
+    table, sizes = handed[0].ask.table, [len(h.points) for h in handed]
+    if len(handed) == 1 or sum(sizes) > FEW or not table.takes_any_points:
+        yield from (prepared.predict(h.ask.table, h.points) for h in handed)
+        return
+    predicted = prepared.predict(table, np.concatenate([h.points for h in handed]))
+    start = 0
+    for size in sizes:
+        yield predicted[start : start + size]
+        start += size
+
+
+def take_verdict(
+    prepared: ModelRegions, proposal: Proposal, handed: Handed, predicted: IntArray
+) -> None:
+    """Note what the model and the rules say of the points; refused ones are dropped."""
+    out, rows, ask, points = proposal.answers, handed.rows, handed.ask, handed.points
+    some = slice(None) if len(rows) == len(out) else rows
+    valid = (predicted == ask.labels) if ask.kind == "is" else (predicted != ask.labels)
+    if prepared.min_proba is not None and len(points):
+        proba = np.asarray(prepared.model.predict_proba(ask.table.for_model(points)))
+        valid &= proba[np.arange(len(points)), predicted] >= prepared.min_proba
+    valid &= prepared.is_steady(
+        ask.kind,
+        ask.labels,
+        points,
+        out.objective[some],
+        proposal.used[some],
+        ask.table,
+    )
+    inside = np.asarray(((points >= ask.low) & (points <= ask.high)).all(axis=1))
+    out.label[some] = predicted
+    if points is not out.points:
+        _restate(prepared, out, some, ask, points)
+    good = valid & inside
+    if prepared.within is not None:
+        good &= is_dense(prepared.within, predicted, points)
+    for j in (~good).nonzero()[0]:
+        judge = "the density asked for" if valid[j] and inside[j] else "the model's predict"
+        used = proposal.used[rows[j]]
+        words = f"the point found does not pass {judge}, even with a margin of {used:g}"
+        _drop(out, rows[j], words)
+    if prepared.constraints.speaks_of_values:
+        _refuse_broken(prepared, out, handed)
+
+
+def _restate(
+    prepared: ModelRegions, out: Answers, some: slice | IntArray, ask: Ask, points: FloatArray
+) -> None:
+    """Say of points as they are handed out what was said of them as they were solved for."""
+    cost, bound = distance(points, ask.centers, prepared.weights), out.bound[some]
+    unit = rounding_unit(ask.table.single_precision, points.shape[1])
+    closed = is_closed(cost, bound, points, ask.centers, prepared.weights, out.gap[some], unit)
+    out.points[some], out.objective[some] = points, cost
+    out.status[some] = np.where(closed, OPTIMAL, FEASIBLE)
+    out.bound[some] = np.minimum(bound, cost)
+
+
+def _refuse_broken(prepared: ModelRegions, out: Answers, handed: Handed) -> None:
+    """Let the rules judge the points value by value, in raw units."""
+    ask, table = handed.ask, handed.ask.table
+    for words, wrong in broken_rules(
+        prepared.constraints,
+        prepared.features,
+        table.raw(handed.points),
+        table.raw(table.values) if ask.is_aligned else None,
+        changes=ask.rules.changes,
+        single=table.single_precision,
+    ):
+        for i in handed.rows[wrong]:
+            _drop(out, i, f"the point found breaks a rule: {words}")
+
+
+def prefer_start(prepared: ModelRegions, answers: Answers, ask: Ask, used: FloatArray) -> None:
+    """Answer with the start itself where only the margin keeps it out.
+
+    The point of the bounds nearest to the center cannot be undercut. If it lies exactly on
+    the boundary and ``predict`` gives it the class asked for, it is the answer. Not if rounding
+    alone decides: ``predict`` may then say otherwise in other company.
+    """
+    rows = _near_start(prepared, answers, ask, used)
+    if not len(rows):
+        return
+    some, single = ask.take(rows), ask.table.single_precision
+    start = np.clip(some.centers, some.low, some.high)
+    handed = into_bounds(ask.table.as_handed_out(start), some.low, some.high, single)
+    predicted = prepared.predict(some.table, handed)
+    right = (predicted == some.labels) if ask.kind == "is" else (predicted != some.labels)
+    right &= ((handed >= some.low) & (handed <= some.high)).all(axis=1)
+    right &= _related(prepared, handed)
+    exact = prepared.is_exact(ask.kind, some.labels, handed)
+    right &= exact | prepared.is_sure(ask.kind, some.labels, handed, ask.table)
+    right &= ~answers.found[rows] | exact
+    for j in np.flatnonzero(right):
+        i = rows[j]
+        answers.points[i], answers.label[i] = handed[j], predicted[j]
+        answers.objective[i] = answers.bound[i] = distance(
+            handed[j : j + 1], ask.centers[i : i + 1], prepared.weights
+        )[0]
+        answers.status[i], answers.unique[i], answers.reason[i] = OPTIMAL, 1, None
+        answers.second.pop(int(i), None)
+
+
+def _near_start(prepared: ModelRegions, answers: Answers, ask: Ask, used: FloatArray) -> IntArray:
+    """Return the rows without an answer, or with one no farther than its margin may explain."""
+    asks_more = prepared.within is not None or prepared.min_proba is not None
+    if ask.rules.domain is not None or asks_more or prepared.asked_margin > 0:
+        return np.zeros(0, dtype=np.int64)
+    # A margin is a distance in the units of the model's features; NaN where no point is.
+    far = answers.objective > 100 * prepared.largest_weight * used
+    rows: IntArray = (~far & (answers.objective != 0)).nonzero()[0]
+    if not len(rows):
+        return rows
+    return np.asarray(rows[(ask.low[rows] <= ask.high[rows]).all(axis=1)])
+
+
+def _related(prepared: ModelRegions, points: FloatArray) -> BoolArray:
+    related = prepared.constraints.relation_cell(prepared.features)
+    if related is None:
+        return np.ones(len(points), dtype=bool)
+    return related.contains(points)
+
+
+def _drop(out: Answers, i: int, words: str) -> None:
+    """Take a point back."""
+    out.points[i], out.objective[i], out.status[i] = np.nan, np.nan, FAILED
+    out.unique[i], out.label[i], out.blend[i], out.reason[i] = -1, -1, None, words

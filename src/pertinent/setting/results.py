@@ -1,0 +1,354 @@
+"""Results: positives, negatives, and both joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.proofs import FEASIBLE, status_names
+from pertinent.tables.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pertinent.api.explanation import Explanation
+    from pertinent.setting.alternative import Alternative
+    from pertinent.setting.answers import Certified
+    from pertinent.setting.asked import Asked
+
+#: Summaries are made for this many neighbouring rows at a time.
+SUMMARIES_AT_ONCE = 64
+
+_TRUTH = np.array([None, False, True], dtype=object)
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """What positives and negatives have in common: one answer for each sample.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n, n_features)
+        The points as numbers, in the model's order of features; NaN where there is none.
+    status_code, unique_code : ndarray of int8
+        Behind ``status`` and ``unique``.
+    reason : ndarray of object, shape (n,)
+        Words where there is no point, else None.
+    label : ndarray of int, shape (n,)
+        Place in ``classes`` of the sample's own prediction.
+    objective, bound : ndarray of shape (n,)
+        Weighted L1 and its proved lower bound.
+    second : dict of int to ndarray
+        Another optimal point for rows whose optimum is not unique.
+    """
+
+    table: Table = field(repr=False)
+    classes: NDArray[Any]
+    values: FloatArray
+    status_code: CodeArray
+    reason: NDArray[np.object_]
+    unique_code: CodeArray
+    label: IntArray
+    objective: FloatArray
+    bound: FloatArray
+    second: dict[int, FloatArray]
+    certificates: tuple[Certified, ...] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def points(self) -> Any:
+        """The points, as the kind of table the samples came in."""
+        return self.table.write(self.values)
+
+    @property
+    def status(self) -> NDArray[np.str_]:
+        """One of "optimal", "feasible", "infeasible", "failed" for each sample."""
+        return status_names(self.status_code)
+
+    @property
+    def found(self) -> BoolArray:
+        """Whether there is a point."""
+        return np.asarray(self.status_code <= FEASIBLE)
+
+    @property
+    def unique(self) -> NDArray[np.object_]:
+        """True, False, or None where not decided."""
+        decided: NDArray[np.object_] = _TRUTH[self.unique_code + 1]
+        return decided
+
+    @property
+    def prediction(self) -> NDArray[Any]:
+        """The sample's own prediction."""
+        return np.asarray(self.classes[self.label])
+
+    def _counts(self) -> str:
+        if not len(self):
+            return "0 samples"
+        names, counts = np.unique(self.status, return_counts=True)
+        return ", ".join(f"{c} {n}" for n, c in zip(names, counts, strict=True))
+
+    def _average(self, chosen: BoolArray, verb: str) -> str:
+        some = chosen[self.found].sum(axis=1)
+        if not len(some):
+            return ""
+        return f", {some.mean():.3g} of {chosen.shape[1]} features {verb} on average"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Positives(Results):
+    """Pertinent positives.
+
+    Attributes
+    ----------
+    kept : ndarray of bool, shape (n, n_features)
+        Features that are turned on.
+    trivial : ndarray of bool, shape (n,)
+        The baseline itself is already predicted as this class: the positive is empty, and the
+        explanation rests on the negative.
+    objective, bound : ndarray of shape (n,)
+        Phase 1: weighted L1 of ``sparse_points`` to the baseline, and the bound on it.
+    closeness, closeness_bound : ndarray of shape (n,)
+        Phase 2: weighted L1 between point and sample over the features phase 1 turned on
+        (eq. 8), and the bound on it for that set of features.
+    method : str
+        "two-phase", "strict", "exact" or "sufficient". For the last three ``objective`` is the
+        number of kept features, ``bound`` its proved lower bound, and ``closeness_bound`` holds
+        for every set of that many features.
+    fallback : ndarray of bool, shape (n,)
+        No strict positive exists, and this is the two-phase one instead.
+    alternatives : tuple of tuples of Alternative
+        Further sets of features for each sample, in order; empty unless asked for.
+    log_density, density_threshold : ndarray of shape (n,) or None
+        With `Plausibility`: log-density of each point under the mixture of its class, and what
+        was asked for. None without a mixture.
+    density_percentile : ndarray of shape (n,) or None
+        How many percent of the class's training points have a lower density than the point.
+    blend : ndarray of object, shape (n,) or None
+        With ``Plausibility(method="hull")``: the `Blend` that each point is.
+    """
+
+    sparse_values: FloatArray
+    closeness: FloatArray
+    closeness_bound: FloatArray
+    kept: BoolArray
+    trivial: BoolArray
+    baseline: FloatArray
+    closeness_certificates: tuple[Certified, ...] = field(repr=False)
+    method: str = "two-phase"
+    fallback: BoolArray = field(default=None)  # type: ignore[arg-type]
+    alternatives: tuple[tuple[Alternative, ...], ...] = ()
+    log_density: FloatArray | None = None
+    density_threshold: FloatArray | None = None
+    density_percentile: FloatArray | None = None
+    blend: NDArray[np.object_] | None = None
+
+    def __post_init__(self) -> None:
+        if self.fallback is None:
+            object.__setattr__(self, "fallback", np.zeros(len(self), dtype=bool))
+        if not self.alternatives:
+            object.__setattr__(self, "alternatives", ((),) * len(self))
+
+    @property
+    def sparse_points(self) -> Any:
+        """Phase 1's points, as the kind of table the samples came in."""
+        return self.table.write(self.sparse_values)
+
+    def __repr__(self) -> str:
+        return f"<Positives: {self._counts()}{self._average(self.kept, 'kept')}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Negatives(Results):
+    """Pertinent negatives.
+
+    Attributes
+    ----------
+    changed : ndarray of bool, shape (n, n_features)
+    target_place : ndarray of int, shape (n,)
+        Place in ``classes`` of the class reached, or asked for; -1 where neither is known.
+    norm : {"l1", "l0"}
+        With "l0" ``objective`` and ``bound`` count changed features.
+    closeness, closeness_bound : ndarray of shape (n,)
+        Weighted L1 of the change, and the bound on it (with "l0": among all sets of that many
+        features).
+    alternatives : tuple of tuples of Alternative
+        Further sets of features for each sample, in order; empty unless asked for.
+    log_density, density_threshold : ndarray of shape (n,) or None
+        With `Plausibility`: log-density of each point under the mixture of its class, and what
+        was asked for. None without a mixture.
+    density_percentile : ndarray of shape (n,) or None
+        How many percent of the class's training points have a lower density than the point.
+    blend : ndarray of object, shape (n,) or None
+        With ``Plausibility(method="hull")``: the `Blend` that each point is.
+    avoiding_certificates : tuple of Certified
+        With ``overlap="avoid"``: why no change keeps off the positive's features, for the samples
+        of which that is proved.
+    """
+
+    changed: BoolArray
+    target_place: IntArray
+    norm: str = "l1"
+    closeness: FloatArray = field(default=None)  # type: ignore[arg-type]
+    closeness_bound: FloatArray = field(default=None)  # type: ignore[arg-type]
+    alternatives: tuple[tuple[Alternative, ...], ...] = ()
+    log_density: FloatArray | None = None
+    density_threshold: FloatArray | None = None
+    density_percentile: FloatArray | None = None
+    blend: NDArray[np.object_] | None = None
+    avoiding_certificates: tuple[Certified, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        if self.closeness is None:
+            object.__setattr__(self, "closeness", self.objective)
+            object.__setattr__(self, "closeness_bound", self.bound)
+        if not self.alternatives:
+            object.__setattr__(self, "alternatives", ((),) * len(self))
+
+    @property
+    def target(self) -> NDArray[Any]:
+        """The class reached or asked for; None where there is none."""
+        labels = np.array([*self.classes.tolist(), None], dtype=object)
+        chosen: NDArray[Any] = labels[self.target_place]
+        return chosen if (self.target_place < 0).any() else chosen.astype(self.classes.dtype)
+
+    def __repr__(self) -> str:
+        return f"<Negatives: {self._counts()}{self._average(self.changed, 'changed')}>"
+
+
+def overwritten(negatives: Negatives, rows: IntArray, again: Negatives) -> Negatives:
+    """Return the negatives with some rows replaced."""
+    changes: dict[str, Any] = {}
+    for f in fields(negatives):
+        old = getattr(negatives, f.name)
+        if isinstance(old, np.ndarray) and f.name != "classes":
+            changes[f.name] = old.copy()
+            changes[f.name][rows] = getattr(again, f.name)
+    dropped = set(rows.tolist())
+    second = {i: p for i, p in negatives.second.items() if i not in dropped}
+    second.update({int(rows[i]): p for i, p in again.second.items()})
+    kept = np.setdiff1d(np.arange(len(negatives)), rows)
+    certificates = tuple(c.among(kept, len(negatives)) for c in negatives.certificates)
+    moved = tuple(replace(c, rows=rows[c.rows]) for c in again.certificates)
+    return replace(negatives, second=second, certificates=certificates + moved, **changes)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanations:
+    """Positives and negatives of the same samples.
+
+    Attributes
+    ----------
+    positive : Positives
+    negative : Negatives
+    avoided : ndarray of bool, shape (n,)
+        With ``overlap="avoid"``: whether the negative keeps off the positive's features. False
+        where that was asked for but not possible.
+    asked : Asked
+        With what they were asked for; views and checks need it.
+    """
+
+    positive: Positives
+    negative: Negatives
+    avoided: BoolArray
+    asked: Asked | None = None
+
+    @property
+    def table(self) -> Table:
+        """The samples."""
+        return self.positive.table
+
+    @property
+    def overlap(self) -> IntArray:
+        """Number of features that are both kept by the positive and changed by the negative."""
+        return np.asarray((self.positive.kept & self.negative.changed).sum(axis=1))
+
+    def __len__(self) -> int:
+        return len(self.positive)
+
+    def __getitem__(self, row: int) -> Explanation:
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"There are {len(self)} explanations; got index {row}.")
+        from pertinent.api.explanation import Explanation
+
+        return Explanation(self, row % len(self))
+
+    def __iter__(self) -> Iterator[Explanation]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<Explanations: {len(self)} samples\n  {self.positive!r}\n  {self.negative!r}>"
+
+    @cached_property
+    def _summaries(self) -> dict[int, dict[str, Any]]:
+        return {}
+
+    def summaries(self, row: int) -> dict[str, Any]:
+        """Return the summary of one row; neighbours are made together and remembered."""
+        from pertinent.summary.summary import summarize
+
+        if row not in self._summaries:
+            start = row - row % SUMMARIES_AT_ONCE
+            rows = range(start, min(len(self), start + SUMMARIES_AT_ONCE))
+            self._summaries.update(zip(rows, summarize(self, rows), strict=True))
+        return self._summaries[row]
+
+    def summary(self) -> dict[str, Any]:
+        """Return counts, shares and distributions over all samples, as plain values."""
+        from pertinent.views.population import summarize_population
+
+        return summarize_population(self)
+
+    def text(self) -> str:
+        """Return what holds over all samples, in words."""
+        from pertinent.views.population import population_text
+
+        return population_text(self.summary())
+
+    def plot_summary(self) -> Any:
+        """Return a matplotlib figure of what holds over all samples."""
+        from pertinent.views.plot_population import plot_summary
+
+        return plot_summary(self.summary())
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return one row for each sample: predictions, status, distances and points.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the kind of table the samples came in, else the first that is installed.
+        """
+        from pertinent.views.frame import to_frame
+
+        return to_frame(self, backend)
+
+    def to_arrow(self) -> Any:
+        """Return `to_frame` as a pyarrow Table."""
+        return self.to_frame("pyarrow")
+
+    def report(self, path: str | Path, title: str | None = None, max_rows: int = 1000) -> Path:
+        """Write one self-contained HTML page about all samples, and return its path.
+
+        Parameters
+        ----------
+        path : str or Path
+        title : str, optional
+        max_rows : int
+            Rows listed one by one; the summary is about all of them.
+        """
+        from pertinent.views.report import write_report
+
+        return write_report(self, path, title, max_rows)
+
+    def _repr_html_(self) -> str:
+        from pertinent.views.html import population_html
+
+        return population_html(self.summary())

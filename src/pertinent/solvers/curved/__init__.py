@@ -1,0 +1,1 @@
+"""Quadratic and exponential rows."""

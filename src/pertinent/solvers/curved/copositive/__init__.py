@@ -1,0 +1,1 @@
+"""Copositive matrices: the multipliers that prove a curved answer optimal."""

@@ -1,0 +1,1 @@
+"""One ellipsoid and linear rows: interior points, all centers at once."""

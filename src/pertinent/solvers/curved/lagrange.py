@@ -1,0 +1,199 @@
+"""Multipliers whose combination of rows is convex: a semidefinite program in its dual form.
+
+With ``M_k = [[c_k, g_k'/2], [g_k/2, Q_k]]`` for each row ``s'Q_k s + g_k's + c_k <= 0``, every
+point of the cell costs at least
+
+    max  v   s.t.   sum_k y_k M_k + [[-v, r'/2], [r/2, 0]]  positive semidefinite,  y >= 0,
+
+where ``|r_i| <= 1`` stands for the cost ``|s_i|``, and bounds are rows like all others, together
+with ``(s_i - up_i)(s_i + down_i) <= 0``. Without r, and with y of a fixed size, v > 0 says that
+there is no point at all. Clarabel finds y; `pertinent.proofs.LagrangeProofs` re-checks it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import clarabel
+import numpy as np
+from scipy import sparse
+
+from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.proofs import LagrangeProofs, Proofs
+from pertinent.proofs.cases.halving import HalvingProofs
+from pertinent.solvers.curved.shifted import Local, Shifted
+
+#: With more features than this free to move the program takes too long, for emptiness and for a
+#: bound (which needs a number for each feature).
+MOST_FREE, MOST_FREE_BOUND = 32, 16
+#: With no more features than this free to move, boxes are halved.
+MOST_HALVED = 4
+#: How much of each row that is convex is added until the combination is safely convex.
+SAFER = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)
+
+
+@dataclass(frozen=True, eq=False)
+class Multipliers:
+    """What the program found: for rows, for cuts between bounds, and for bounds and costs.
+
+    ``tilt`` is the slope, over all features, of what bounds and the cost of moving add up to.
+    """
+
+    rows: FloatArray
+    cuts: FloatArray
+    tilt: FloatArray
+
+
+def prove_empty(shifted: Shifted, i: int) -> LagrangeProofs | None:
+    """Return a proof that one center has no point at all; None if none was found."""
+    return _first_that_holds(shifted, i, ray=True)
+
+
+def prove_nothing(shifted: Shifted, i: int) -> Proofs | None:
+    """Return a proof that one center has no point: by a combination of rows, or by halving."""
+    task = shifted.task
+    limits = task.lower[i : i + 1], task.upper[i : i + 1]
+    proofs: Proofs | None = prove_empty(shifted, i)
+    if proofs is None and (limits[1] > limits[0]).sum() <= MOST_HALVED:
+        proofs = HalvingProofs(np.array([np.inf]))
+        args = task.cell, task.centers[i : i + 1], task.weights, *limits
+        proofs = proofs if np.isinf(proofs.bounds(*args)[0]) else None
+    return proofs
+
+
+def prove_bound(shifted: Shifted, i: int) -> LagrangeProofs | None:
+    """Return a proof of a lower bound on one center's cost; None if none was found."""
+    return _first_that_holds(shifted, i, ray=False)
+
+
+def _first_that_holds(shifted: Shifted, i: int, ray: bool) -> LagrangeProofs | None:
+    local, task = shifted.row(i), shifted.task
+    free = np.flatnonzero((local.up > 0) | (local.down > 0))
+    if not 0 < len(free) <= (MOST_FREE if ray else MOST_FREE_BOUND):
+        return None
+    found = _Program(local, free, ray).solve()
+    if found is None:
+        return None
+    limits = task.lower[i : i + 1], task.upper[i : i + 1]
+    for safer in SAFER:
+        proofs = _touched(shifted, i, free, _safer(local, found, safer), ray)
+        proved = proofs.bounds(task.cell, task.centers[i : i + 1], task.weights, *limits)[0]
+        if proved > shifted.base[i] and (np.isinf(proved) or not ray):
+            return proofs
+    return None
+
+
+def _safer(local: Local, found: Multipliers, share: float) -> Multipliers:
+    """Return the multipliers with a little more of what is convex."""
+    rows, cuts = found.rows.copy(), found.cuts.copy()
+    for k in range(len(local.forms)):
+        if not len(local.minus[k]):
+            rows[k] += share * rows.max()
+    cuts[cuts > 0] += share * cuts.max(initial=0.0)
+    return Multipliers(rows, cuts, found.tilt)
+
+
+def _touched(
+    shifted: Shifted, i: int, free: IntArray, found: Multipliers, ray: bool
+) -> LagrangeProofs:
+    """Return the proof whose tangent touches where the combination is lowest."""
+    local, w = shifted.row(i), shifted.task.weights
+    y, z = found.rows, found.cuts
+    Q = np.tensordot(y[: len(local.forms)], local.forms, axes=1) + np.diag(z)
+    g = y @ local.slopes
+    boxed = z > 0
+    g[boxed] += z[boxed] * (local.down[boxed] - local.up[boxed])  # (s - up)(s + down)
+    step, slope = np.zeros(local.dim), (g + found.tilt)[free]
+    step[free] = np.linalg.lstsq(2 * Q[np.ix_(free, free)], -slope, rcond=None)[0]
+    point = np.where(step == 0, shifted.start[i], shifted.start[i] + step / w)
+    return LagrangeProofs(point[None], y[None], (z * w * w)[None], np.array([ray]))
+
+
+class _Program:
+    """The semidefinite program of one center."""
+
+    def __init__(self, local: Local, free: IntArray, ray: bool) -> None:
+        self.local, self.free, self.ray = local, free, ray
+        f = len(free)
+        self.up, self.down = local.up[free], local.down[free]
+        self.capped, self.floored = np.isfinite(self.up), np.isfinite(self.down)
+        matrices = [self._row(k) for k in range(local.n_rows)]
+        self.sizes = np.array([max(float(np.abs(M).max()), 1e-300) for M in matrices])
+        matrices = [M / size for M, size in zip(matrices, self.sizes, strict=True)]
+        # Between two bounds: (s - up)(s + down) <= 0, measured in the box's own width.
+        self.boxed = np.flatnonzero(self.capped & self.floored)
+        matrices += [self._cut(j) for j in self.boxed.tolist()]
+        # Bounds, and at last the cost of moving: |s_i| >= r_i s_i for every |r_i| <= 1.
+        lines = [(j, 1.0, -self.up[j]) for j in np.flatnonzero(self.capped).tolist()]
+        lines += [(j, -1.0, -self.down[j]) for j in np.flatnonzero(self.floored).tolist()]
+        self.n_signed = len(matrices) + len(lines)
+        lines += [] if ray else [(j, 1.0, 0.0) for j in range(f)]
+        self.lines = lines
+        matrices += [self._line(*line) for line in lines]
+        level = np.zeros((f + 1, f + 1))
+        level[0, 0] = -1.0
+        self.matrices = [*matrices, level]
+
+    def _row(self, k: int) -> FloatArray:
+        f = len(self.free)
+        M = np.zeros((f + 1, f + 1))
+        M[0, 0] = self.local.values[k]
+        M[0, 1:] = M[1:, 0] = self.local.slopes[k, self.free] / 2
+        if k < len(self.local.forms):
+            M[1:, 1:] = self.local.forms[k][np.ix_(self.free, self.free)]
+        return M
+
+    def _line(self, j: int, slope: float, value: float) -> FloatArray:
+        M = np.zeros((len(self.free) + 1, len(self.free) + 1))
+        M[0, 0], M[0, j + 1], M[j + 1, 0] = value, slope / 2, slope / 2
+        return M
+
+    def _cut(self, j: int) -> FloatArray:
+        M = self._line(j, self.down[j] - self.up[j], -self.up[j] * self.down[j])
+        M[j + 1, j + 1] = 1.0
+        return M
+
+    def solve(self) -> Multipliers | None:
+        n, order = len(self.matrices), len(self.free) + 1
+        upper = np.tril_indices(order)  # the columns of the upper triangle, one after the other
+        scale = np.where(upper[0] == upper[1], 1.0, np.sqrt(2.0))
+        blocks = [np.column_stack([-(M[upper] * scale) for M in self.matrices])]
+        sides = [np.zeros(len(scale))]
+        signs = -np.eye(n)[: self.n_signed]
+        cones: list[object] = [clarabel.NonnegativeConeT(len(signs))]
+        blocks.insert(0, signs)
+        sides.insert(0, np.zeros(len(signs)))
+        if self.ray:
+            total = (np.arange(n) < self.local.n_rows).astype(float)[None]
+            blocks.insert(0, total)
+            sides.insert(0, np.ones(1))
+            cones.insert(0, clarabel.ZeroConeT(1))
+        else:
+            tilts = np.eye(n)[self.n_signed : n - 1]
+            blocks.insert(0, np.vstack([tilts, -tilts]))
+            sides.insert(0, np.ones(2 * len(tilts)))
+            cones.insert(0, clarabel.NonnegativeConeT(2 * len(tilts)))
+        cones.append(clarabel.PSDTriangleConeT(order))
+        cost = np.zeros(n)
+        cost[-1] = -1.0
+        settings = clarabel.DefaultSettings()
+        settings.verbose, settings.max_threads = False, 1
+        solution = clarabel.DefaultSolver(
+            sparse.csc_matrix((n, n)),
+            cost,
+            sparse.csc_matrix(np.vstack(blocks)),
+            np.concatenate(sides),
+            cones,
+            settings,
+        ).solve()
+        x = np.asarray(solution.x)
+        if not np.isfinite(x).all() or x[-1] <= 0:
+            return None
+        rows = np.maximum(x[: self.local.n_rows], 0.0) / self.sizes
+        cuts = np.zeros(self.local.dim)
+        at = self.local.n_rows + np.arange(len(self.boxed))
+        cuts[self.free[self.boxed]] = np.maximum(x[at], 0.0)
+        tilt = np.zeros(self.local.dim)
+        for (j, slope, _), multiplier in zip(self.lines, x[-1 - len(self.lines) : -1], strict=True):
+            tilt[self.free[j]] += slope * multiplier
+        return Multipliers(rows, cuts, tilt)

@@ -1,0 +1,1 @@
+"""Quadratic rows that are sums over features."""

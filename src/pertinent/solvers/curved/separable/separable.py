@@ -1,0 +1,199 @@
+"""Cells whose rows are sums over features: Gaussian naive Bayes and what is as simple.
+
+Whether a cell is separable is seen from its rows, not from the model: bounds and scalers keep
+it so. One row alone is solved to proved optimality by `separable.boxes`, all centers
+at once. With several rows the local answer comes from the convex-concave procedure, and boxes
+prove a bound from the combination of rows that its multipliers name.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.region import Cell
+from pertinent.proofs import Proofs, SeveralProofs, SweepProofs, TangentProofs
+from pertinent.solvers.curved.lagrange import prove_nothing
+from pertinent.solvers.curved.quadratic import bound_row, local_row
+from pertinent.solvers.curved.separable.boxes import (
+    CONVEX_RADIUS,
+    RADIUS,
+    Aggregate,
+    BoxSearch,
+    aggregate,
+)
+from pertinent.solvers.curved.separable.sweep import FEW, MANY, closed_form, sweep_proofs
+from pertinent.solvers.curved.settle import settle
+from pertinent.solvers.curved.shifted import Shifted, shift
+from pertinent.solvers.curved.single import lines_first, single_changes
+from pertinent.solvers.curved.stationary import multipliers_at
+from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
+
+#: Boxes that one center may have open at the same time, in the first and in the last try.
+FIRST_OPEN, LAST_OPEN = 40, 300
+#: With no more centers than this, many slopes at once take less time than two tries.
+SMALL = 24
+#: Where boxes prove less than this share of the best cost, copositivity may prove more.
+POOR = 0.9
+
+
+def is_separable(cell: Cell) -> bool:
+    """Return whether no row couples two features in its quadratic part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.solvers.curved.separable.separable import is_separable
+    >>> from pertinent.geometry.region import Cell, Quadratic
+    >>> row = Quadratic.from_matrix(np.diag([1.0, -2.0]), np.zeros(2), 1.0)
+    >>> is_separable(Cell(np.zeros((0, 2)), np.zeros(0), (row,)))
+    True
+    """
+    return all(bool((np.diag(np.diagonal(row.A)) == row.A).all()) for row in cell.quadratics)
+
+
+@lines_first
+def solve_separable_row(task: Task) -> Solved:
+    """Return the proved optimum of every center, for a cell with one separable row.
+
+    Where no bound is in the way the optimum has a closed form, and a sweep proves it; the other
+    centers are left to branch and bound over boxes.
+    """
+    shifted = shift(task)
+    n = len(task)
+    row = aggregate(shifted, np.ones((n, 1)))
+    share = CONVEX_RADIUS if task.cell.is_convex else RADIUS
+    inside = shifted.values[:, 0] <= 0
+    steps, best, _ = closed_form(row)
+    steps[inside], best[inside] = 0.0, 0.0
+    # Where the start is inside, a sweep of nothing proves what entering the bounds costs.
+    still = ~inside
+    here, left = inside.nonzero()[0], still.nonzero()[0]
+    nothing = SweepProofs(np.zeros(len(here)), np.zeros((len(here), 1)))
+    parts: list[tuple[IntArray, Proofs]] = [(here, nothing)] if len(here) else []
+    for where in (MANY,) if len(left) <= SMALL else (FEW, MANY):
+        rows = left[np.isfinite(best[left])]
+        if len(rows):
+            sweeps = sweep_proofs(row.take(rows), steps[rows], best[rows] * share, where)
+            proved = _proves(sweeps, task.take(rows), shifted.base[rows])
+            parts.append((rows[proved], sweeps.take(np.flatnonzero(proved))))
+            still[rows[proved]] = False
+            left = still.nonzero()[0]
+    if len(left):
+        search = _box_row(task.take(left), steps[left], best[left], share)
+        parts.append((left, search.proofs()))
+        steps[left], best[left] = search.steps, search.best
+    found = np.isfinite(best) & ~shifted.contradictory
+    points = _settled(shifted, steps, found)
+    outcome = np.where(found & ~np.isnan(points).any(axis=1), SOLVED, TROUBLE).astype(np.int8)
+    outcome[~found] = EMPTY
+    if task.cell.is_convex and not found.all():
+        nowhere = np.flatnonzero(~found)
+        parts.append((nowhere, _emptiness(task.take(nowhere), row, nowhere)))
+    return Solved(points, outcome, SeveralProofs(n, tuple(parts)))
+
+
+def _proves(sweeps: SweepProofs, task: Task, base: FloatArray) -> BoolArray:
+    """Return which sweeps a re-check accepts, beyond what entering the bounds costs."""
+    bound = sweeps.bounds(task.cell, task.centers, task.weights, task.lower, task.upper)
+    return np.asarray((bound >= base + sweeps.radius) & (sweeps.radius > 0))
+
+
+def _emptiness(task: Task, row: Aggregate, which: IntArray) -> TangentProofs:
+    """Return the tangent at the lowest point of a convex row: above 0, so is the row itself."""
+    a, g = row.a[which], row.g[which]
+    lowest = np.where(a > 0, -g / np.where(a > 0, 2 * a, 1.0), 0.0) / task.weights
+    lowest = np.clip(task.start() + lowest, task.lower, task.upper)
+    touched = task.cell.quadratics[0].image(lowest)
+    return TangentProofs((touched,), np.ones((len(which), 1)), np.ones(len(which), dtype=bool))
+
+
+def _box_row(task: Task, steps: FloatArray, best: FloatArray, share: float) -> BoxSearch:
+    """Return the search over boxes, from the better of the given and of single changes."""
+    shifted = shift(task)
+    single, cost = single_changes(shifted)
+    better = cost < best
+    mix = np.ones((len(task), 1))
+    search = BoxSearch(
+        [aggregate(shifted, mix)],
+        [mix],
+        np.where(better, cost, best),
+        np.where(better[:, None], single, steps),
+        single=True,
+        share=share,
+    )
+    search.run()
+    return search
+
+
+@lines_first
+def solve_separable(task: Task) -> Solved:
+    """Return local optima of a cell with several separable rows, proved global by boxes.
+
+    The best change of one feature is tried first; where boxes do not close below it, the
+    convex-concave procedure looks for something better, and boxes are tried once more.
+    """
+    shifted = shift(task)
+    steps, best = single_changes(shifted)
+    inside = (shifted.values <= 0).all(axis=1)
+    steps[inside], best[inside] = 0.0, 0.0
+    first = _prove(shifted, steps, best, FIRST_OPEN)
+    parts: list[tuple[IntArray, Proofs]] = [(np.arange(len(task)), first.proofs())]
+    rows = np.flatnonzero(~first.closed() & ~inside & ~shifted.contradictory)
+    for i in rows:
+        better = local_row(shifted, int(i), steps[i] if np.isfinite(best[i]) else None)
+        if better is not None:
+            steps[i], best[i] = better, np.abs(better).sum()
+    if len(rows):
+        again = _prove(shift(task.take(rows)), steps[rows], best[rows], LAST_OPEN)
+        proofs = again.proofs()
+        parts.append((rows, proofs))
+        poor = rows[np.isfinite(best[rows]) & (proofs.radius < POOR * best[rows])]
+        parts += [(np.array([i]), bound_row(shifted, int(i), steps[i])) for i in poor]
+    found = np.isfinite(best) & ~shifted.contradictory
+    points = _settled(shifted, steps, found)
+    outcome = np.where(found & ~np.isnan(points).any(axis=1), SOLVED, TROUBLE).astype(np.int8)
+    outcome[shifted.contradictory] = EMPTY
+    for i in rows[~found[rows]]:
+        nothing = prove_nothing(shifted, int(i))
+        if nothing is not None:
+            parts.append((np.array([i]), nothing))
+            outcome[i] = EMPTY
+    return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
+
+
+def _prove(shifted: Shifted, steps: FloatArray, best: FloatArray, open_: int) -> BoxSearch:
+    """Return the search over boxes that uses the steps' multipliers, and each row alone."""
+    n, m = shifted.values.shape
+    mix = np.zeros((n, m))
+    for i in np.flatnonzero(np.isfinite(best)):
+        mix[i] = multipliers_at(shifted.row(int(i)), steps[i])
+    units = [np.tile(unit, (n, 1)) for unit in np.eye(m)]
+    bare = mix.sum(axis=1) == 0
+    mix[bare] = 1.0 / np.maximum(np.abs(shifted.values[bare]), 1e-300)
+    mixes = [mix, *units]
+    sizes = shifted.sizes()
+    rows = [aggregate(shifted, combination, sizes) for combination in mixes]
+    # Each box costs m passes over d features: allow fewer where that is much.
+    limit = max(8, int(open_ * min(1.0, 150 / (m * shifted.start.shape[1]))))
+    search = BoxSearch(rows, mixes, best, steps, single=False, limit=limit)
+    search.run()
+    return search
+
+
+def _settled(shifted: Shifted, steps: FloatArray, found: BoolArray) -> FloatArray:
+    """Return the points of all steps, moved by rounding-sized amounts until inside."""
+    cell = shifted.task.cell
+    points = np.where(found[:, None], shifted.points(steps), np.nan)
+    outside = np.flatnonzero(found & ~cell.contains(np.nan_to_num(points)))
+    for growth in (1e-15, 4e-15, 1.6e-14, 6.4e-14):
+        if not len(outside):
+            return points
+        moved = shifted.points(steps[outside] * (1 + growth), outside)
+        good = cell.contains(moved)
+        points[outside[good]] = moved[good]
+        outside = outside[~good]
+    for i in outside:
+        point = settle(shifted, int(i), steps[i])
+        points[i] = np.nan if point is None else point
+    return points

@@ -1,0 +1,1 @@
+"""Linear rows: closed forms, the dual simplex method, HiGHS."""

@@ -1,0 +1,134 @@
+"""Several linear rows: the bounded dual simplex, with HiGHS for the rows it cannot settle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import FloatArray
+from pertinent.geometry.region import row_products
+from pertinent.proofs import LinearProofs
+from pertinent.solvers.linear.highs import solve_highs
+from pertinent.solvers.linear.simplex import lockstep
+from pertinent.solvers.linear.simplex.lockstep import Steps
+from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task, distance
+
+#: Coefficients (cells times rows times features) that are looked at together.
+STACKED = 1_000_000
+
+_OUTCOMES = np.zeros(4, dtype=np.int8)
+_OUTCOMES[lockstep.OPTIMAL] = SOLVED
+_OUTCOMES[lockstep.INFEASIBLE] = EMPTY
+_OUTCOMES[lockstep.TROUBLE] = TROUBLE
+_OUTCOMES[lockstep.CUT] = CUT
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A task in the words of the simplex: steps from the start, in their rooms."""
+
+    start: FloatArray
+    demand: FloatArray
+    up: FloatArray
+    down: FloatArray
+    cutoff: FloatArray
+
+
+def _asked(task: Task) -> _Asked:
+    start = task.start()
+    return _Asked(
+        start,
+        row_products(start, task.cell.G) - task.cell.h,
+        np.maximum(task.upper - start, 0.0),
+        np.maximum(start - task.lower, 0.0),
+        # What was already spent to enter the bounds counts against the cutoff.
+        task.cutoff - distance(start, task.centers, task.weights),
+    )
+
+
+def solve_polyhedron(task: Task) -> Solved:
+    """Return the optimum of every row, with multipliers or Farkas rays."""
+    asked, G = _asked(task), task.cell.G
+    cutoff = asked.cutoff if np.isfinite(asked.cutoff).any() else None
+    solve = _engine(task.options.engine)
+    return _answer(task, asked, solve(G, task.weights, asked.demand, asked.up, asked.down, cutoff))
+
+
+def solve_polyhedra(tasks: Sequence[Task]) -> list[Solved]:
+    """Return the optima of several cells: in lock step, small batches cost as much as one."""
+    if tasks[0].options.engine != "numpy":
+        return [solve_polyhedron(task) for task in tasks]
+    answers: list[Solved] = []
+    for some in _stacks(tasks):
+        if len(some) == 1:
+            answers.append(solve_polyhedron(some[0]))
+        else:
+            answers += _solve_stack(some)
+    return answers
+
+
+def _stacks(tasks: Sequence[Task]) -> Iterator[list[Task]]:
+    """Yield runs of tasks whose cells have as many rows, and are not too large together."""
+    stack: list[Task] = []
+    for task in tasks:
+        shape = task.cell.G.shape
+        fits = (len(stack) + 1) * shape[0] * shape[1] <= STACKED
+        if stack and not (fits and shape == stack[0].cell.G.shape):
+            yield stack
+            stack = []
+        stack.append(task)
+    yield stack
+
+
+def _solve_stack(tasks: Sequence[Task]) -> list[Solved]:
+    asked = [_asked(task) for task in tasks]
+    sizes = np.array([len(task) for task in tasks])
+    cutoff = np.concatenate([one.cutoff for one in asked])
+    steps = lockstep.solve_cells(
+        [task.cell.G for task in tasks],
+        tasks[0].weights,
+        sizes,
+        np.concatenate([one.demand for one in asked]),
+        np.concatenate([one.up for one in asked]),
+        np.concatenate([one.down for one in asked]),
+        cutoff if np.isfinite(cutoff).any() else None,
+    )
+    starts = np.cumsum(sizes) - sizes
+    return [
+        _answer(task, own, steps[start : start + size])
+        for task, own, start, size in zip(tasks, asked, starts, sizes, strict=True)
+    ]
+
+
+def _answer(task: Task, asked: _Asked, steps: Steps) -> Solved:
+    """Return points and proofs; what the simplex could not settle, HiGHS does."""
+    possible = ~(task.lower > task.upper).any(axis=1)
+    outcome = _OUTCOMES[steps.status]
+    moved, multipliers = steps.step.copy(), steps.multipliers.copy()
+    trouble = np.flatnonzero((outcome == TROUBLE) & possible)
+    if len(trouble):
+        demand, up, down = asked.demand[trouble], asked.up[trouble], asked.down[trouble]
+        again = solve_highs(task.cell.G, task.weights, demand, up, down)
+        moved[trouble], multipliers[trouble] = again.step, again.multipliers
+        outcome[trouble] = _OUTCOMES[again.status]
+    outcome[~possible] = EMPTY
+    points = np.clip(asked.start + moved, task.lower, task.upper)
+    points[outcome != SOLVED] = np.nan
+    return Solved(points, outcome, LinearProofs(multipliers, outcome == EMPTY))
+
+
+def _engine(name: str) -> Callable[..., Steps]:
+    if name == "numpy":
+        return lambda G, w, r, up, down, cutoff: lockstep.solve_lockstep(
+            G, w, r, up, down, cutoff=cutoff
+        )
+    if name == "compiled":
+        from pertinent.solvers.linear.simplex.compiled import solve_compiled
+
+        return lambda G, w, r, up, down, cutoff: solve_compiled(G, w, r, up, down, cutoff=cutoff)
+    if name == "highs":
+        return lambda G, w, r, up, down, cutoff: solve_highs(G, w, r, up, down)
+    raise InputError(f"engine must be 'numpy', 'compiled' or 'highs'. Got {name!r} instead.")

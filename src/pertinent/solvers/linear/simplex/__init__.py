@@ -1,0 +1,1 @@
+"""The bounded dual simplex method, all centers in lock step."""

@@ -1,0 +1,200 @@
+"""Whether the optimum is the only one.
+
+At an optimal vertex every feature whose reduced cost is not zero must stay where it is, and
+every row with a positive multiplier must stay tight. If the remaining features are determined
+by those rows, the optimum is unique. If not, a second optimum is looked for and shown; where there
+is none, other multipliers of the same optimum show that, and become part of the certificate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.region import row_products
+from pertinent.proofs import Block, LinearProofs, Proofs
+from pertinent.solvers.linear.face import FLAT, search_face
+from pertinent.solvers.problem import Task
+
+
+@dataclass(eq=False)
+class Decision:
+    """Whether optima are the only ones, for each row.
+
+    Parameters
+    ----------
+    unique : ndarray of int8, shape (n,)
+        1, 0 or -1: unique, not, not decided.
+    second : dict of int to ndarray
+        Another optimum of the rows that have one.
+    multipliers : dict of int to ndarray
+        Multipliers by which rows are seen to be unique, where those of their proofs do not show it.
+    """
+
+    unique: CodeArray
+    second: dict[int, FloatArray] = field(default_factory=dict)
+    multipliers: dict[int, FloatArray] = field(default_factory=dict)
+
+    @classmethod
+    def none(cls, n: int) -> Decision:
+        """Return that nothing was decided."""
+        return cls(np.full(n, -1, dtype=np.int8))
+
+    def update(self, rows: IntArray, decided: Decision) -> None:
+        """Take over what was decided of some rows."""
+        self.unique[rows] = decided.unique
+        self.second.update({int(rows[k]): point for k, point in decided.second.items()})
+        self.multipliers.update({int(rows[k]): y for k, y in decided.multipliers.items()})
+
+    def block(self, piece: int) -> tuple[Block, ...]:
+        """Return the multipliers as part of a certificate, where there are any."""
+        if not self.multipliers:
+            return ()
+        proofs = LinearProofs(
+            np.array(list(self.multipliers.values())), np.zeros(len(self.multipliers), dtype=bool)
+        )
+        return (Block(piece, np.array(list(self.multipliers)), proofs),)
+
+
+def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
+    """Return whether the optimum of each row is the only one."""
+    n = len(task)
+    unique = np.full(n, -1, dtype=np.int8)
+    if not task.cell.is_linear or not isinstance(proofs, LinearProofs):
+        # Weights are positive, so a center that already lies inside is its only nearest point.
+        unique[(points == task.centers).all(axis=1)] = 1
+        return Decision(unique)
+    if not np.count_nonzero(proofs.multipliers) and (task.weights > 0).all():
+        unique[:] = 1  # nothing pulls: each feature is where it costs least
+        return Decision(unique)
+    y = _certain(proofs.multipliers, task)
+    slopes = row_products(y, np.ascontiguousarray(task.cell.G.T))
+    flat = np.abs(np.abs(slopes) - task.weights) <= FLAT * task.weights
+    tight = y > 0
+    # At most one feature could move at no cost, and a tight row that it is part of forbids it.
+    if (flat.sum(axis=1) <= tight.any(axis=1)).all():
+        unique[:] = 1
+        return Decision(unique)
+    can_rise, can_fall = _free_directions(task, points, slopes, flat)
+    free = can_rise | can_fall
+    n_free, n_tight = free.sum(axis=1), tight.sum(axis=1)
+    unique[n_free == 0] = 1
+    # One feature with zero reduced cost under a positive multiplier: its row determines it.
+    unique[(n_free == 1) & (n_tight >= 1)] = 1
+    if (unique == 1).all():
+        return Decision(unique)
+    _by_rank(task.cell.G, free, tight, n_free, n_tight, unique)
+    decision = Decision(unique)
+    undecided = np.flatnonzero(unique < 0)
+    if len(task.cell.G) == 1 and len(undecided):
+        undecided = _exchange(task, points, free, undecided, decision)
+    for i in undecided.tolist():
+        face = search_face(task, i, points[i], y[i], can_rise[i], can_fall[i])
+        unique[i] = face.verdict
+        if face.other is not None:
+            decision.second[i] = face.other
+        if face.multipliers is not None:
+            decision.multipliers[i] = face.multipliers
+    return decision
+
+
+def _certain(multipliers: FloatArray, task: Task) -> FloatArray:
+    """Return the multipliers without those that rounding alone may have left.
+
+    A row with a positive multiplier is tight at every optimum; one of 1e-17 proves no such thing.
+    """
+    steepest = np.abs(task.cell.G / task.weights).max(axis=1, initial=0.0)
+    return np.where(multipliers * steepest > FLAT, multipliers, 0.0)
+
+
+def _free_directions(
+    task: Task, points: FloatArray, slopes: FloatArray, flat: BoolArray
+) -> tuple[BoolArray, BoolArray]:
+    """Return which features could rise, and which could fall, at zero reduced cost.
+
+    The slope of the Lagrangian is ``a_i + w_i`` right of the center and ``a_i - w_i`` left of
+    it, with ``a = G'y``: it can vanish only where ``|a_i| = w_i``, which is rare.
+    """
+    can_rise = np.zeros(points.shape, dtype=bool)
+    can_fall = np.zeros(points.shape, dtype=bool)
+    rows, columns = np.nonzero(flat)
+    at, slope, w = points[rows, columns], slopes[rows, columns], task.weights[columns]
+    center, tolerance = task.centers[rows, columns], FLAT * w
+    right = np.where(at >= center, w, -w) + slope
+    left = np.where(at > center, w, -w) + slope
+    free_right = (at < task.upper[rows, columns]) & (np.abs(right) <= tolerance)
+    free_left = (at > task.lower[rows, columns]) & (np.abs(left) <= tolerance)
+    can_rise[rows, columns], can_fall[rows, columns] = free_right, free_left
+    return can_rise, can_fall
+
+
+def _by_rank(
+    G: FloatArray,
+    free: BoolArray,
+    tight: BoolArray,
+    n_free: IntArray,
+    n_tight: IntArray,
+    unique: CodeArray,
+) -> None:
+    """Mark rows unique whose tight rows determine the free features (full column rank)."""
+    several = np.flatnonzero((unique < 0) & (n_free <= n_tight))
+    if not len(several):
+        return
+    sizes = np.stack([n_tight[several], n_free[several]], axis=1)
+    for k_tight, k_free in np.unique(sizes, axis=0):
+        rows = several[(sizes == (k_tight, k_free)).all(axis=1)]
+        t = np.argsort(~tight[rows], axis=1, kind="stable")[:, :k_tight]
+        f = np.argsort(~free[rows], axis=1, kind="stable")[:, :k_free]
+        blocks = G[t[:, :, None], f[:, None, :]]
+        scale = np.abs(blocks).max(axis=(1, 2), keepdims=True)
+        singular = np.linalg.svd(blocks / np.where(scale > 0, scale, 1.0), compute_uv=False)
+        determined = singular[:, -1] > 1e-10
+        unique[rows[determined]] = 1
+
+
+def _exchange(
+    task: Task,
+    points: FloatArray,
+    free: BoolArray,
+    rows: IntArray,
+    decision: Decision,
+) -> IntArray:
+    """One row: features tied in gain per cost can take over from each other.
+
+    A feature that has moved hands part of its share to a tied one that still has room. Return the
+    rows where none has anything to hand over, or nobody to take it.
+    """
+    g = task.cell.G[0]
+    start = task.start()[rows]
+    moved = np.abs(points[rows] - start) * np.abs(g) * free[rows]
+    end = np.where(g > 0, task.lower[rows], task.upper[rows])
+    with np.errstate(invalid="ignore"):
+        room = np.where(free[rows] & (g != 0), np.abs(end - points[rows]) * np.abs(g), 0.0)
+    at = np.arange(len(rows))
+    giver, taker = moved.argmax(axis=1), room.argmax(axis=1)
+    # The best giver may be the best taker too: then one of them must be the runner-up.
+    same = giver == taker
+    others_give, others_take = moved.copy(), room.copy()
+    others_give[at, taker], others_take[at, giver] = 0.0, 0.0
+    second_giver, second_taker = others_give.argmax(axis=1), others_take.argmax(axis=1)
+    by_giver = np.minimum(moved[at, giver], others_take[at, second_taker])
+    by_taker = np.minimum(others_give[at, second_giver], room[at, taker])
+    change_giver = same & (by_taker > by_giver)
+    giver = np.where(change_giver, second_giver, giver)
+    taker = np.where(same & ~change_giver, second_taker, taker)
+    share = np.minimum(moved[at, giver], room[at, taker]) / 2
+    # An endless room still needs an end.
+    share = np.where(np.isfinite(share), share, 0.5)
+    for k, i in enumerate(rows):
+        if share[k] <= 0:
+            continue
+        other = points[i].copy()
+        other[giver[k]] += share[k] / g[giver[k]]
+        other[taker[k]] -= share[k] / g[taker[k]]
+        size = np.abs(points[i]).max()
+        if np.abs(other - points[i]).max() <= FLAT * size:
+            continue  # too close together to tell from rounding: not decided
+        decision.unique[i], decision.second[int(i)] = 0, other
+    return rows[share <= 0]

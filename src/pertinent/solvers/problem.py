@@ -1,0 +1,185 @@
+"""What a solver is given and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.region import Cell
+from pertinent.proofs import Certificate, Proofs
+
+SOLVED = 0  #: a point, believed optimal; the certificate decides
+EMPTY = 1  #: the solver says that there is no point; the certificate decides
+TROUBLE = 2  #: no answer
+CUT = 3  #: stopped: this piece cannot beat the cutoff
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to solve; none of it changes what is asked.
+
+    Parameters
+    ----------
+    engine : {"numpy", "compiled", "highs"}
+        Who solves polyhedral cells: the lock-step dual simplex in NumPy, the same compiled by
+        numba (extra ``fast``), or HiGHS row by row.
+    exact : bool
+        Ask for a proof of global optimality where the fast methods give none.
+    gap : float
+        Relative gap at which ``exact`` may stop.
+    time_limit : float
+        Seconds that SCIP may take for each program, with ``exact``.
+    unique : bool
+        Decide whether the optimum is unique.
+    """
+
+    engine: str = "numpy"
+    exact: bool = False
+    gap: float = 1e-4
+    time_limit: float = 30.0
+    unique: bool = True
+
+    def proving(self, exact: bool, gap: float | None, time_limit: float | None) -> Options:
+        """Return the options with a proof of global optimality asked for, if ``exact``."""
+        if not exact:
+            return self
+        return replace(
+            self,
+            exact=True,
+            gap=self.gap if gap is None else gap,
+            time_limit=self.time_limit if time_limit is None else time_limit,
+        )
+
+
+@dataclass(eq=False)
+class Task:
+    """Many projections onto one cell.
+
+    Parameters
+    ----------
+    cell : Cell
+    centers : ndarray of shape (n, n_features)
+    weights : ndarray of shape (n_features,)
+    lower, upper : ndarray of shape (n, n_features)
+        The samples' own bounds, the cell's included.
+    cutoff : ndarray of shape (n,)
+        Answers at least this costly are of no interest; ``inf`` where every answer is.
+    options : Options
+    domain : Domain, optional
+        Whole numbers, categories and the like; None where any number will do.
+    """
+
+    cell: Cell
+    centers: FloatArray
+    weights: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    cutoff: FloatArray
+    options: Options = field(default_factory=Options)
+    domain: Domain | None = None
+
+    def __len__(self) -> int:
+        return len(self.centers)
+
+    def start(self) -> FloatArray:
+        """Return the point of the bounds nearest to each center."""
+        return np.minimum(np.maximum(self.centers, self.lower), self.upper)
+
+    def take(self, rows: IntArray) -> Task:
+        """Return the task of some rows only."""
+        return Task(
+            self.cell,
+            self.centers[rows],
+            self.weights,
+            self.lower[rows],
+            self.upper[rows],
+            self.cutoff[rows],
+            self.options,
+            None if self.domain is None else self.domain.take(rows),
+        )
+
+
+@dataclass(eq=False)
+class Solved:
+    """A solver's answer to a `Task`: points, what it believes, and the numbers that prove it."""
+
+    points: FloatArray
+    outcome: CodeArray
+    proofs: Proofs
+
+
+Solver = Callable[[Task], Solved]
+
+
+@dataclass(frozen=True)
+class Method:
+    """Which solver takes a cell, and why."""
+
+    name: str
+    why: str
+    solve: Solver = field(repr=False, compare=False)
+    #: Several cells solved at once, for methods to which many small batches are a burden.
+    together: Callable[[Sequence[Task]], list[Solved]] | None = field(
+        default=None, repr=False, compare=False
+    )
+    #: Whether many rows cost little more than one.
+    in_lock_step: bool = field(default=False, repr=False, compare=False)
+
+
+@dataclass(eq=False)
+class Projections:
+    """The nearest points of a region to many centers.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, n_features)
+        NaN where there is none.
+    objective : ndarray of shape (n,)
+        Weighted L1 distance of each point, NaN where there is none.
+    bound : ndarray of shape (n,)
+        Proved lower bound, ``inf`` where proved that no point exists.
+    status : ndarray of int8, shape (n,)
+        See `pertinent.proofs.status_names`.
+    piece : ndarray of int, shape (n,)
+        Cell that holds the point, -1 where there is none.
+    unique : ndarray of int8, shape (n,)
+        1 unique, 0 not unique (a second optimum is in ``second``), -1 not decided.
+    second : dict of int to ndarray
+        Another optimal point, for the rows that have one.
+    certificate : Certificate
+    methods : tuple of Method
+        One for each cell.
+    solved : int
+        How many (row, piece) pairs were solved; the others were skipped by their bound.
+    """
+
+    points: FloatArray
+    objective: FloatArray
+    bound: FloatArray
+    status: CodeArray
+    piece: IntArray
+    unique: CodeArray
+    second: dict[int, FloatArray]
+    certificate: Certificate
+    methods: tuple[Method, ...]
+    solved: int = 0
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+
+def distance(points: FloatArray, centers: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the weighted L1 distance between rows."""
+    return np.asarray(np.einsum("nd,d->n", np.abs(points - centers), weights))
+
+
+def as_bounds(value: Any, shape: tuple[int, int], default: float) -> FloatArray:
+    """Return bounds broadcast to ``shape``; None means unbounded."""
+    if isinstance(value, np.ndarray) and value.shape == shape and value.dtype == float:
+        return value
+    return np.broadcast_to(np.asarray(default if value is None else value, dtype=float), shape)

@@ -1,0 +1,1 @@
+"""What SCIP is asked, where it is installed."""

@@ -1,0 +1,1 @@
+"""Branch and bound over cases: whole numbers, categories, bins, rules of change."""

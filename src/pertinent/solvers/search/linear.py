@@ -1,0 +1,289 @@
+"""Whole numbers, categories and bins: branch and bound over the batched dual simplex.
+
+All rows advance together: each round takes every row's most promising cases, solves their linear
+relaxations in lock step, tries to round each solution to an allowed point, and splits what is
+left. Cases whose bound cannot beat the row's best point become leaves. The tree with the
+multipliers of its leaves is the certificate (`pertinent.proofs.cases.branch`).
+
+A relaxation lets each category of a group take part of the 1, ``sum_k z_k = 1``, and a binned
+number lie between the mixed ends of its bins, ``sum_k low_k z_k <= x <= sum_k high_k z_k``. A
+number that the model cuts off at two edges has three bins, and what is cut off is a column too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.domain import Bins, Domain
+from pertinent.geometry.region import Cell
+from pertinent.proofs import LinearProofs, SeveralProofs
+from pertinent.proofs.cases.branch import Boxes, BranchProofs, narrow
+from pertinent.proofs.cases.leaves import leaf_bounds
+from pertinent.solvers.linear.polyhedron import solve_polyhedron
+from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task, distance
+from pertinent.solvers.search.cut import is_only_cut, useful_reach, within_reach
+from pertinent.solvers.search.split import choose_splits, rounded_boxes
+from pertinent.solvers.search.tree import Open, TreeBuilder
+
+#: Cases of one row that are solved in one round.
+WIDTH = 4
+#: Until a row has this many cases its optimum is sought exactly; then within a gap.
+EXACT_NODES, EXACT, CLOSE = 300, 1e-9, 5e-5
+#: A binned number that other rows speak of too may have to go this much farther.
+FARTHER = 2.0**10
+#: Rows that need more cases than this are handed out as they are, with the bound so far.
+MAX_NODES = 3000
+
+
+def solve_mixed(task: Task) -> Solved:
+    """Return the best allowed point of every row, with a tree of cases as proof."""
+    answer = _solve_within(task, 1.0)
+    lost = np.flatnonzero(answer.outcome == TROUBLE)
+    if task.domain is None or not task.domain.bins or not len(lost):
+        return answer
+    # A relation may ask a binned number to go farther than anything that is known of it.
+    again, rest = _solve_within(task.take(lost), FARTHER), np.flatnonzero(answer.outcome != TROUBLE)
+    answer.points[lost], answer.outcome[lost] = again.points, again.outcome
+    parts = ((rest, answer.proofs.take(rest)), (lost, again.proofs))
+    return Solved(answer.points, answer.outcome, SeveralProofs(len(task), parts))
+
+
+def _solve_within(task: Task, times: float) -> Solved:
+    """Search as far as is known to matter, times a factor."""
+    if task.domain is None:
+        raise ValueError("This task has no domain; its cell has methods of its own.")
+    reach = far_ends(task, task.domain, times)
+    ends, member = np.unique(reach, axis=0, return_inverse=True)
+    if len(ends) <= 1:
+        return _Search(task, task.domain, ends[0] if len(ends) else np.zeros(0)).run()
+    # Rows of one reach are solved together, whatever other rows there are.
+    points = np.empty(task.centers.shape)
+    outcome, parts = np.empty(len(task), dtype=np.int8), []
+    for k, far in enumerate(ends):
+        rows = np.flatnonzero(member.reshape(-1) == k)
+        some = task.take(rows)
+        assert some.domain is not None
+        answer = _Search(some, some.domain, far).run()
+        points[rows], outcome[rows] = answer.points, answer.outcome
+        parts.append((rows, answer.proofs))
+    return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
+
+
+def far_ends(task: Task, domain: Domain, times: float = 1.0) -> FloatArray:
+    """Return, for each row and binned number, how far down and up the number need go.
+
+    Twice as many columns as bins: all lower ends, then all upper ones.
+    """
+    low, high = (np.empty((len(task), len(domain.bins))) for _ in range(2))
+    for k, bins in enumerate(domain.bins):
+        far = times * _known_reach(task, domain, bins)
+        low[:, k], high[:, k] = -far, far
+        if is_only_cut(task.cell, domain, bins):
+            low[:, k], high[:, k] = useful_reach(task, domain, bins)
+    return np.hstack([low, high])
+
+
+def _known_reach(task: Task, domain: Domain, bins: Bins) -> FloatArray:
+    """Return a power of two beyond all that is asked for."""
+    j = bins.column
+    known = np.full(len(task), np.abs(bins.edges).max())
+    for values in (task.centers, task.lower, task.upper, domain.own):
+        if values is not None:
+            size = np.where(np.isfinite(values[:, j]), np.abs(values[:, j]), 0.0)
+            known = np.maximum(known, size)
+    return np.asarray(2.0 ** (1.0 + np.ceil(np.log2(1e-300 + known))))
+
+
+def relaxed(cell: Cell, domain: Domain, ends: FloatArray) -> Cell:
+    """Return the cell with the rows that tie groups and bins together."""
+    rows, sides = [], []
+    for group in domain.groups:
+        one = np.zeros(domain.dim)
+        one[group] = 1.0
+        rows += [one, -one]  # sum_k z_k <= 1 and >= 1
+        sides += [1.0, -1.0]
+    for bins, first, last in zip(domain.bins, *np.split(ends, 2), strict=True):
+        # The outer bins are endless; where nothing is asked for is end enough.
+        low, high = bins.low.copy(), bins.high.copy()
+        low[0], high[-1] = min(first, high[0]), max(last, low[-1])
+        if bins.excess is None:
+            ties = _ties(domain, bins, low, high)
+        else:
+            ties = _ties_of_excess(domain, bins, low, high)
+        rows += list(ties)
+        # A number on an edge must not fail by a rounding error; bounds keep it in its bin.
+        sides += [1e-12 * np.abs(np.concatenate([low, high])).max()] * len(ties)
+    G = np.vstack([cell.G, np.array(rows).reshape(len(rows), domain.dim)])
+    return Cell(G, np.concatenate([cell.h, sides]), (), cell.lower, cell.upper)
+
+
+def _ties(domain: Domain, bins: Bins, low: FloatArray, high: FloatArray) -> FloatArray:
+    """``sum_k low_k z_k <= x <= sum_k high_k z_k``."""
+    row = np.zeros((2, domain.dim))
+    row[0, bins.columns], row[0, bins.column] = low, -1.0
+    row[1, bins.columns], row[1, bins.column] = -high, 1.0
+    return row
+
+
+def _ties_of_excess(domain: Domain, bins: Bins, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Both parts of a number that is cut off, what is left and the excess e, lie in their bin.
+
+    ``sum_k left(low_k) z_k <= x - e <= sum_k left(high_k) z_k``, and
+    ``sum_k beyond(low_k) z_k <= e <= sum_k beyond(high_k) z_k``: their sum ties x itself.
+    """
+    left = _ties(domain, bins, low - bins.beyond(low), high - bins.beyond(high))
+    left[:, bins.excess] = [1.0, -1.0]
+    cut = _ties(domain, bins, bins.beyond(low), bins.beyond(high))
+    cut[:, bins.excess], cut[:, bins.column] = cut[:, bins.column], 0.0
+    return np.vstack([left, cut])
+
+
+@dataclass(eq=False)
+class _Search:
+    """The state of the search of all rows."""
+
+    task: Task
+    domain: Domain
+    ends: FloatArray
+    best: FloatArray = field(init=False)
+    points: FloatArray = field(init=False)
+    tree: TreeBuilder = field(init=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.task)
+        self.best = np.full(n, np.inf)
+        self.points = np.full(self.task.centers.shape, np.nan)
+        self.tree = TreeBuilder(len(self.task.cell.G))
+        self.cell = relaxed(self.task.cell, self.domain, self.ends)
+        # Bins cost nothing, and the simplex needs costs: little, in units of a bin's width.
+        self.weights = self.task.weights.copy()
+        for bins in self.domain.bins:
+            width = float(np.ptp(bins.edges)) / len(bins.edges) or 1.0
+            self.weights[bins.columns] = 1e-3 * width * self.task.weights[bins.column]
+            if bins.excess is not None:
+                self.weights[bins.excess] = 1e-3 * self.task.weights[bins.column]
+        self.nodes = np.zeros(n, dtype=np.int64)
+
+    def run(self) -> Solved:
+        """Return points, outcomes and proofs."""
+        n, units = len(self.task), len(self.domain.units)
+        state = np.zeros((n, units if self.domain.counts_changes else 0), dtype=np.int8)
+        boxes = Boxes(np.arange(n), *within_reach(self.task, self.domain), state)
+        roots = self.tree.add(n)
+        waiting = self._enter(boxes, roots, np.zeros(n), np.full(n, -1))
+        while len(waiting):
+            waiting = self._pruned(waiting)
+            chosen, waiting = waiting.choose(WIDTH)
+            fresh = self._advance(chosen)
+            waiting = Open.joined(waiting, fresh)
+        proofs = BranchProofs(self.domain, roots, *self.tree.finish())
+        found = np.isfinite(self.best)
+        empty = np.zeros(n, dtype=bool)
+        lost = np.flatnonzero(~found)
+        if len(lost):
+            t = self.task
+            bound = proofs.take(lost).bounds(
+                t.cell, t.centers[lost], t.weights, t.lower[lost], t.upper[lost]
+            )
+            empty[lost] = np.isinf(bound)
+        lost_outcome = np.where(np.isfinite(self.task.cutoff), CUT, TROUBLE)
+        outcome = np.where(found, SOLVED, np.where(empty, EMPTY, lost_outcome)).astype(np.int8)
+        return Solved(self.points, outcome, proofs)
+
+    def _limit(self, rows: IntArray) -> FloatArray:
+        """Return the bound from which on a case of a row is of no interest."""
+        gap = np.where(self.nodes[rows] < EXACT_NODES, EXACT, CLOSE)
+        reach = np.minimum(self.best[rows], self.task.cutoff[rows])
+        limit = reach * (1.0 - gap)
+        return np.where(self.nodes[rows] > MAX_NODES, -np.inf, limit)
+
+    def _enter(self, boxes: Boxes, nodes: IntArray, bound: FloatArray, proof: IntArray) -> Open:
+        """Return narrowed cases as open ones; empty ones stay leaves that need no proof."""
+        tight, empty = narrow(self.domain, boxes)
+        self.tree.proof[nodes] = proof
+        keep = ~empty
+        return Open(tight.take(keep), nodes[keep], bound[keep], proof[keep])
+
+    def _pruned(self, waiting: Open) -> Open:
+        return waiting.take(waiting.bound < self._limit(waiting.boxes.row))
+
+    def _relax(self, boxes: Boxes) -> tuple[FloatArray, CodeArray, FloatArray, BoolArray]:
+        """Return the relaxations' points and outcomes, with multipliers of the cell's own rows."""
+        t = self.task
+        answer = solve_polyhedron(
+            Task(
+                self.cell,
+                t.centers[boxes.row],
+                self.weights,
+                boxes.lower,
+                boxes.upper,
+                np.full(len(boxes.row), np.inf),
+                t.options,
+            )
+        )
+        proofs = answer.proofs
+        assert isinstance(proofs, LinearProofs)
+        own = proofs.multipliers[:, : len(t.cell.G)]
+        return answer.points, answer.outcome, own, proofs.ray
+
+    def _advance(self, chosen: Open) -> Open:
+        """Solve some cases, and return the cases they are split into."""
+        boxes = chosen.boxes
+        np.add.at(self.nodes, boxes.row, 1)
+        points, outcome, y, ray = self._relax(boxes)
+        t = self.task
+        proved = leaf_bounds(
+            y, ray, t.cell, t.centers[boxes.row], t.weights, boxes.lower, boxes.upper, self.domain
+        )
+        # A child's own multipliers may prove less than its parent's, where a solver had trouble.
+        better = proved >= chosen.bound
+        index = self.tree.keep_proofs(y[better], ray[better])
+        proof = chosen.proof.copy()
+        proof[better] = index
+        bound = np.maximum(proved, chosen.bound)
+        self.tree.proof[chosen.nodes] = proof
+        solved = np.flatnonzero((outcome == SOLVED) & (bound < self._limit(boxes.row)))
+        self._try_rounding(boxes.take(solved), points[solved])
+        still = solved[bound[solved] < self._limit(boxes.row[solved])]
+        return self._split(chosen.take(still), points[still], bound[still], proof[still])
+
+    def _try_rounding(self, boxes: Boxes, points: FloatArray) -> None:
+        """Fix what must be discrete near the relaxed points, and solve for the rest."""
+        fixed = rounded_boxes(self.domain, boxes, points, self.task.centers[boxes.row], self.task)
+        tight, empty = narrow(self.domain, fixed)
+        tight = tight.take(~empty)
+        if not len(tight.row):
+            return
+        found, outcome, _, _ = self._relax(tight)
+        good = np.flatnonzero(outcome == SOLVED)
+        found = self.domain.completed(found)
+        allowed = ~self.domain.take(tight.row[good]).violation(found[good])
+        inside = self.task.cell.violation(found[good]) <= self._slack(found[good])
+        good = good[allowed & inside]
+        rows = tight.row[good]
+        value = distance(found[good], self.task.centers[rows], self.task.weights)
+        for k in np.lexsort((np.arange(len(good)), value)):
+            if value[k] < self.best[rows[k]]:
+                self.best[rows[k]], self.points[rows[k]] = value[k], found[good[k]]
+
+    def _slack(self, points: FloatArray) -> FloatArray:
+        """Return the violation that rounding errors explain."""
+        G, h = self.task.cell.G, self.task.cell.h
+        size = (np.abs(points) @ np.abs(G).T).max(axis=1, initial=0.0) + np.abs(h).max(initial=0.0)
+        return np.asarray(1e-12 * (1.0 + size))
+
+    def _split(self, chosen: Open, points: FloatArray, bound: FloatArray, proof: IntArray) -> Open:
+        """Return the two cases of each of the chosen ones; one that cannot be split is a leaf."""
+        kind, place, low, high = choose_splits(
+            self.domain, chosen.boxes, points, self.task.centers[chosen.boxes.row], self.task
+        )
+        parts = np.flatnonzero(kind > 0)
+        boxes, nodes = self.tree.split(
+            chosen.boxes.take(parts), chosen.nodes[parts], kind[parts], place[parts],
+            low[parts], high[parts],
+        )  # fmt: skip
+        twice = np.concatenate([parts, parts])
+        return self._enter(boxes, nodes, bound[twice], proof[twice])

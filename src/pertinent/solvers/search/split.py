@@ -1,0 +1,212 @@
+"""How a relaxed point becomes an allowed one, or two cases."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.domain import Bins, Domain
+from pertinent.proofs.cases.branch import CHANGE, CHANGED, LEAF, SPLIT, UNDECIDED, Boxes
+from pertinent.solvers.problem import Task
+
+#: Closer than this to an allowed value, relatively, counts as there.
+NEAR = 1e-9
+
+
+def rounded_boxes(
+    domain: Domain, boxes: Boxes, points: FloatArray, centers: FloatArray, task: Task
+) -> Boxes:
+    """Return the boxes in which everything discrete is fixed near the relaxed points.
+
+    Groups take their largest part. A number on a lattice is rounded away from the center: a
+    relaxed point moves as little as its rows allow, so a little more is likely to satisfy them.
+    """
+    lower, upper, state = boxes.lower.copy(), boxes.upper.copy(), boxes.state.copy()
+    every = np.arange(len(points))
+    for group in domain.groups:
+        can = upper[:, group] >= 1.0
+        chosen = group[np.where(can, points[:, group], -1.0).argmax(axis=1)]
+        upper[:, group], lower[:, group] = 0.0, 0.0
+        upper[every, chosen], lower[every, chosen] = 1.0, 1.0
+    for j in domain.lattice:
+        value = _away(domain, int(j), points[:, j], centers[:, j], boxes)
+        inside = np.clip(value, lower[:, j], upper[:, j])
+        lower[:, j], upper[:, j] = inside, inside
+    for bins in domain.bins:
+        if bins.column in domain.lattice:  # a number that was rounded may have left its bin
+            own_bin = np.arange(len(bins.columns)) == bins.of(lower[:, bins.column])[:, None]
+            lower[:, bins.columns] = upper[:, bins.columns] = own_bin
+    if state.shape[1] and domain.max_changes is not None:
+        _keep_largest(domain, boxes, points, state, task)
+    return Boxes(boxes.row, lower, upper, state)
+
+
+def _away(
+    domain: Domain, j: int, values: FloatArray, centers: FloatArray, boxes: Boxes
+) -> FloatArray:
+    own = None if domain.own is None else domain.own[boxes.row, j]
+    below, above = domain.floor(j, values, own), domain.ceil(j, values, own)
+    tolerance = NEAR * (1.0 + np.abs(values))
+    nearest = np.where(values - below <= above - values, below, above)
+    outward = np.where(values > centers, above, below)
+    return np.where(np.abs(values - nearest) <= tolerance, nearest, outward)
+
+
+def _keep_largest(
+    domain: Domain, boxes: Boxes, points: FloatArray, state: CodeArray, task: Task
+) -> None:
+    """Let the units that moved most change, as many as may, and keep the others."""
+    moves = unit_moves(domain, boxes, points, task)
+    moves = np.where(state == CHANGED, np.inf, np.where(state == UNDECIDED, moves, -1.0))
+    rank = np.argsort(np.argsort(-moves, axis=1, kind="stable"), axis=1, kind="stable")
+    allowed = (rank < (domain.max_changes or 0)) & (moves > 0)
+    state[:] = np.where(allowed, CHANGED, 1)
+
+
+def unit_moves(domain: Domain, boxes: Boxes, points: FloatArray, task: Task) -> FloatArray:
+    """Return how much each unit differs from the row's own values, in units of cost."""
+    out = np.zeros((len(points), len(domain.units)))
+    if domain.own is None:
+        return out
+    moved = np.abs(points - domain.own[boxes.row]) * task.weights
+    np.add.at(out.T, domain.unit_of_column, moved.T)
+    return out
+
+
+def choose_splits(
+    domain: Domain, boxes: Boxes, points: FloatArray, centers: FloatArray, task: Task
+) -> tuple[CodeArray, IntArray, FloatArray, FloatArray]:
+    """Return, for each case, the kind of its split with its place and gap; LEAF for none."""
+    n = len(points)
+    kind, place = np.full(n, LEAF, dtype=np.int8), np.zeros(n, dtype=np.int64)
+    low, high = np.zeros(n), np.zeros(n)
+    todo = np.ones(n, dtype=bool)
+    if boxes.state.shape[1]:
+        _by_change(domain, boxes, points, task, kind, place, low, high, todo)
+    _by_group(domain, boxes, points, kind, place, low, high, todo)
+    _by_lattice(domain, boxes, points, task, kind, place, low, high, todo)
+    return kind, place, low, high
+
+
+def _by_change(
+    domain: Domain,
+    boxes: Boxes,
+    points: FloatArray,
+    task: Task,
+    kind: CodeArray,
+    place: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    todo: BoolArray,
+) -> None:
+    """Decide the undecided unit that moves most, where the rules of change are broken."""
+    own = domain.own[boxes.row] if domain.own is not None else points
+    moves = unit_moves(domain, boxes, points, task)
+    open_ = np.where(boxes.state == UNDECIDED, moves, 0.0)
+    broken = np.zeros(len(points), dtype=bool)
+    if domain.max_changes is not None:
+        broken |= ((moves > 0) & (boxes.state != 1)).sum(axis=1) > domain.max_changes
+    for group in domain.together:
+        unit = domain.units[group[0]]
+        shown = [(domain.owner == f) & ~domain.follows for f in group]
+        moved = np.stack([(points != own)[:, mine].any(axis=1) for mine in shown], axis=1)
+        uneven = moved.any(axis=1) & ~moved.all(axis=1)
+        undecided = boxes.state[:, unit] == UNDECIDED
+        broken |= uneven & undecided
+        open_[:, unit] = np.where(
+            uneven & undecided, np.maximum(open_[:, unit], 1e300), open_[:, unit]
+        )
+        _push_off(domain, boxes, points, own, group, kind, place, low, high, todo)
+    rows = np.flatnonzero(broken & todo & (open_ > 0).any(axis=1))
+    kind[rows], place[rows] = CHANGE, open_[rows].argmax(axis=1)
+    todo[rows] = False
+
+
+def _push_off(
+    domain: Domain,
+    boxes: Boxes,
+    points: FloatArray,
+    own: FloatArray,
+    group: IntArray,
+    kind: CodeArray,
+    place: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    todo: BoolArray,
+) -> None:
+    """Split a number that must change: it lies below or above its own value."""
+    must = boxes.state[:, domain.units[group[0]]] == CHANGED
+    for j in np.flatnonzero(np.isin(domain.owner, group) & ~domain.in_group & ~domain.follows):
+        step = domain.smallest_change(int(j))
+        close = np.abs(points[:, j] - own[:, j]) < step * (1 - NEAR)
+        rows = np.flatnonzero(must & close & todo)
+        kind[rows], place[rows] = SPLIT, j
+        low[rows], high[rows] = own[rows, j] - step, own[rows, j] + step
+        todo[rows] = False
+
+
+def _by_group(
+    domain: Domain,
+    boxes: Boxes,
+    points: FloatArray,
+    kind: CodeArray,
+    place: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    todo: BoolArray,
+) -> None:
+    """Split the group that is divided most evenly, at its largest part.
+
+    Where the group tells on which side of its edges a number is cut off, split the number.
+    """
+    if not domain.groups:
+        return
+    largest = np.stack([points[:, group].max(axis=1) for group in domain.groups], axis=1)
+    rows = np.flatnonzero((largest.min(axis=1) < 1 - NEAR) & todo)
+    which = largest[rows].argmin(axis=1)
+    for k, group in enumerate(domain.groups):
+        mine = rows[which == k]
+        place[mine] = group[points[np.ix_(mine, group)].argmax(axis=1)] if len(mine) else 0
+    kind[rows], low[rows], high[rows] = SPLIT, 0.0, 1.0
+    todo[rows] = False
+    for bins in domain.bins:
+        if bins.excess is not None:
+            mine = rows[np.isin(place[rows], bins.columns)]
+            place[mine] = bins.column
+            low[mine] = high[mine] = _edge_to_split(bins, boxes.take(mine), points[mine])
+
+
+def _edge_to_split(bins: Bins, boxes: Boxes, points: FloatArray) -> FloatArray:
+    """Return the edge of the outer bin, of those in reach, that has more of the 1."""
+    part = np.where(boxes.upper[:, bins.columns] >= 1.0, points[:, bins.columns], -1.0)
+    return np.asarray(np.where(part[:, -1] > part[:, 0], bins.edges[-1], bins.edges[0]))
+
+
+def _by_lattice(
+    domain: Domain,
+    boxes: Boxes,
+    points: FloatArray,
+    task: Task,
+    kind: CodeArray,
+    place: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    todo: BoolArray,
+) -> None:
+    """Split the number farthest, in cost, from what is allowed."""
+    if not len(domain.lattice):
+        return
+    below = np.empty((len(points), len(domain.lattice)))
+    above = below.copy()
+    for k, j in enumerate(domain.lattice):
+        own = None if domain.own is None else domain.own[boxes.row, j]
+        below[:, k] = domain.floor(int(j), points[:, j], own)
+        above[:, k] = domain.ceil(int(j), points[:, j], own)
+    values = points[:, domain.lattice]
+    off = np.minimum(values - below, above - values)
+    off = np.where(off > NEAR * (1.0 + np.abs(values)), off * task.weights[domain.lattice], 0.0)
+    rows = np.flatnonzero((off > 0).any(axis=1) & todo)
+    which = off[rows].argmax(axis=1)
+    kind[rows], place[rows] = SPLIT, domain.lattice[which]
+    low[rows], high[rows] = below[rows, which], above[rows, which]
+    todo[rows] = False

@@ -1,0 +1,82 @@
+"""Numbers inside, raw values outside: what a table of points looks like to its owner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.tables.features import Features
+from pertinent.tables.table import Table
+
+#: A feature's value as its owner knows it; None where there is no point.
+Raw = float | int | bool | str | None
+
+
+def is_number(features: Features, j: int) -> bool:
+    """Return whether a feature holds numbers, not categories."""
+    return not features.is_category(j)
+
+
+def first_column(features: Features, j: int) -> int:
+    """Return the first column of a feature inside."""
+    return int(features.first[j])
+
+
+def number_columns(features: Features) -> BoolArray:
+    """Return which columns inside hold numbers that a reader sees."""
+    mask = np.zeros(features.dim, dtype=bool)
+    mask[[first_column(features, j) for j in range(len(features)) if is_number(features, j)]] = True
+    return mask
+
+
+def raw_columns(table: Table, values: FloatArray) -> dict[str, list[Raw]]:
+    """Return the points by feature, decoded: numbers in raw units, categories by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.tables.features import Features
+    >>> from pertinent.summary.raw import raw_columns
+    >>> table = Features(("age", "income")).read(np.array([[30.0, 1200.0]]))
+    >>> raw_columns(table, table.values + 1)
+    {'age': [31.0], 'income': [1201.0]}
+    """
+    features = table.features
+    missing = np.asarray(np.isnan(values).all(axis=1))
+    # A category has no code for "no point": such rows are decoded from the samples and blanked.
+    filled = np.where(missing[:, None], table.values, values)
+    raw = table.raw(table.as_handed_out(filled))
+    truths = set(table.booleans.tolist())
+    out: dict[str, list[Raw]] = {}
+    for j, name in enumerate(features.names):
+        column = [_plain(value) for value in raw[:, j].tolist()]
+        if is_number(features, j) and first_column(features, j) in truths:
+            column = [bool(value) for value in column]
+        out[name] = [None if gone else v for v, gone in zip(column, missing, strict=True)]
+    return out
+
+
+def raw_rows(table: Table, values: FloatArray) -> list[list[Raw]]:
+    """Return the points row by row, decoded, in the model's order of features."""
+    columns = list(raw_columns(table, values).values())
+    return [[column[i] for column in columns] for i in range(len(values))]
+
+
+def row_names(table: Table) -> list[Any]:
+    """Return the names of the rows: a pandas index if there is one, else their numbers."""
+    index = getattr(_native(table), "index", None)
+    if index is None or not hasattr(index, "tolist"):
+        return list(range(len(table)))
+    return [_plain(name) for name in index.tolist()]
+
+
+def _native(table: Table) -> Any:
+    return table.source.to_native() if hasattr(table.source, "to_native") else None
+
+
+def _plain(value: Any) -> Any:
+    """Return a Python value that JSON knows."""
+    item = value.item() if isinstance(value, np.generic) else value
+    return item if item is None or isinstance(item, bool | int | float | str) else str(item)

@@ -1,0 +1,151 @@
+"""Round what is shown without making it wrong.
+
+A proved smallest change ends on the decision boundary, and rounding it to a nice number would
+land on the wrong side about every third time. So each row takes the coarsest step at which
+``predict`` and the rules still accept the point *as printed*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pertinent.answering.prepared import Prepared
+from pertinent.density.measure import by_sample, is_dense
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.rules.obeyed import broken_rules
+from pertinent.solvers.problem import distance
+from pertinent.tables.table import Table
+
+#: Steps of a tenth each, before the exact number is shown.
+REFINEMENTS = 6
+#: What is shown may be this much larger than what was proved smallest, relatively.
+SLACK = 0.02
+
+
+def first_steps(samples: FloatArray, scale: FloatArray, baseline: FloatArray) -> FloatArray:
+    """Return the coarsest step of each feature: a hundredth of its scale, or whole numbers.
+
+    Parameters
+    ----------
+    samples : ndarray of shape (n, n_features)
+    scale : ndarray of shape (n_features,)
+        Usual spread of each feature.
+    baseline : ndarray of shape (n_features,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.summary.rounding import first_steps
+    >>> samples = np.array([[3.0, 0.25], [7.0, 0.5]])
+    >>> first_steps(samples, np.array([20.0, 3.0]), np.zeros(2)).tolist()
+    [1.0, 0.01]
+    """
+    fine = 10.0 ** (np.floor(np.log10(scale)) - 2)
+    known = np.vstack([samples, baseline])
+    whole = (known == np.round(known)).all(axis=0)
+    return np.asarray(np.where(whole, np.maximum(fine, 1.0), fine))
+
+
+def round_valid(
+    prepared: Prepared,
+    table: Table,
+    points: FloatArray,
+    moved: BoolArray,
+    origin: FloatArray,
+    labels: IntArray,
+    limits: tuple[FloatArray, FloatArray],
+    steps: FloatArray,
+    *,
+    changes: bool = False,
+) -> FloatArray:
+    """Return the points rounded as coarsely as the model's ``predict`` and the rules allow.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    table : Table
+        The samples, one for each point.
+    points : ndarray of shape (n, n_features)
+        Rows of NaN are left alone.
+    moved : ndarray of bool, shape (n, n_features)
+        Values that may be rounded; the others are quoted from the data.
+    origin : ndarray broadcastable to (n, n_features)
+        Where the values moved away from; rounding goes further the same way first.
+    labels : ndarray of int, shape (n,)
+        Places of the classes that the points must keep.
+    limits : tuple of ndarray
+        Lowest and highest allowed values, broadcastable to the points.
+    steps : ndarray of shape (n_features,)
+    changes : bool
+        Whether the rules about how many features change apply.
+    """
+    shown = points.copy()
+    if by_sample(prepared.within):  # a blend of neighbours stays one only as it is
+        return shown
+    waiting = np.flatnonzero(~np.isnan(points).any(axis=1) & moved.any(axis=1))
+    low, high = (np.broadcast_to(side, points.shape) for side in limits)
+    start = np.broadcast_to(origin, points.shape)
+    for candidate in _candidates(points, start, steps):
+        if not len(waiting):
+            break
+        tried = np.where(moved[waiting], candidate[waiting], points[waiting])
+        inside = ((tried >= low[waiting]) & (tried <= high[waiting])).all(axis=1)
+        some = table.take(waiting)
+        right = passes(prepared, some, tried, labels[waiting])
+        size = distance(tried, start[waiting], prepared.weights)
+        close = size <= (1 + SLACK) * distance(points[waiting], start[waiting], prepared.weights)
+        good = inside & right & close & ~rules_broken(prepared, some, tried, changes=changes)
+        shown[waiting[good]] = tried[good]
+        waiting = waiting[~good]
+    return shown
+
+
+def passes(prepared: Prepared, table: Table, points: FloatArray, labels: IntArray) -> BoolArray:
+    """Return which points the model itself gives the class asked for, as surely as asked for."""
+    right = prepared.predict(table, points) == labels
+    if prepared.min_proba is not None and len(points):
+        proba = np.asarray(prepared.model.predict_proba(table.for_model(points)))
+        right &= proba[np.arange(len(points)), labels] >= prepared.min_proba
+    return np.asarray(right & is_dense(prepared.within, labels, points))
+
+
+def rules_broken(
+    prepared: Prepared, table: Table, points: FloatArray, *, changes: bool
+) -> BoolArray:
+    """Return which points break a rule, value by value in raw units."""
+    wrong = np.zeros(len(points), dtype=bool)
+    for _, rows in broken_rules(
+        prepared.constraints,
+        prepared.features,
+        table.raw(points),
+        table.raw(table.values),
+        changes=changes,
+        single=table.single_precision,
+    ):
+        wrong |= rows
+    return wrong
+
+
+def _candidates(points: FloatArray, origin: FloatArray, steps: FloatArray) -> Iterator[FloatArray]:
+    """Yield the points on finer and finer grids: away from the origin, then to the nearest."""
+    for refinement in range(REFINEMENTS):
+        step = steps / 10.0**refinement
+        ratio = points / step
+        up = points > origin
+        # A value that lies on the grid but for rounding stays where it is.
+        near = np.abs(ratio - np.round(ratio)) < 1e-9 * np.maximum(1.0, np.abs(ratio))
+        away = np.where(near, np.round(ratio), np.where(up, np.ceil(ratio), np.floor(ratio)))
+        yield _on_grid(away, step)
+        yield _on_grid(np.round(ratio), step)
+
+
+def _on_grid(counts: FloatArray, step: FloatArray) -> FloatArray:
+    """Return ``counts * step`` as the doubles nearest to those decimal numbers."""
+    places = np.round(-np.log10(step)).astype(int)
+    out = np.empty_like(counts)
+    for j, digits in enumerate(places):
+        power = 10.0 ** abs(int(digits))
+        out[:, j] = counts[:, j] / power if digits > 0 else counts[:, j] * power
+    return out

@@ -1,0 +1,190 @@
+"""Explanations as JSON: what people see, and what a checker needs.
+
+A document has two parts. ``summary`` is what all views render. ``proof`` holds the question and
+the answers as numbers, with their certificates, from which `pertinent.check` verifies everything
+again with the model and without a solver.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pertinent.density.mixture import ClassMixture, Densities
+from pertinent.exceptions import InputError
+from pertinent.geometry.region import AffineMap
+from pertinent.proofs.records import encode, record_as
+from pertinent.rules.constraints import Constraints
+from pertinent.summary.raw import raw_rows
+from pertinent.summary.summary import Summary, asked_of, rounding_steps
+from pertinent.summary.words import Wording
+
+if TYPE_CHECKING:
+    from pertinent.setting.results import Explanations, Negatives, Results
+
+FORMAT, VERSION = "pertinent-explanation", 1
+#: Fields of results that the document holds elsewhere, once.
+ELSEWHERE = ("table", "classes", "baseline")
+#: Fields that hold certificates, by their ending.
+CERTIFICATES = "certificates"
+
+Document = dict[str, Any]
+
+record_as("constraints")(Constraints)
+record_as("affine")(AffineMap)
+record_as("densities")(Densities)
+record_as("class-mixture")(ClassMixture)
+record_as("wording")(Wording)
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema (draft 2020-12) of what `Explanation.json` writes.
+
+    Examples
+    --------
+    >>> import pertinent
+    >>> pertinent.json_schema()["title"]
+    'A contrastive explanation'
+    """
+    file = files("pertinent.summary") / "schema" / "explanation-1.json"
+    schema: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return schema
+
+
+def document(explanations: Explanations, row: int, summary: Summary) -> Document:
+    """Return one explanation as plain values, ready for `json.dumps`."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "summary": summary,
+        "proof": {
+            "question": _question(explanations, row),
+            "positive": _answers(explanations.positive, row),
+            "negative": _answers(explanations.negative, row),
+        },
+    }
+
+
+def _question(explanations: Explanations, row: int) -> dict[str, Any]:
+    asked, table = asked_of(explanations), explanations.table
+    prepared = asked.prepared
+    one = table.take(np.array([row]))
+    return {
+        "features": list(table.features.names),
+        "sample": raw_rows(one, one.values)[0],
+        "single_precision": table.single_precision,
+        "frame": hasattr(table.source, "to_native"),
+        "truth_values": table.all_truths,
+        "classes": encode(prepared.classes),
+        "weights": encode(prepared.weights),
+        "margin": float(prepared.asked_margin),
+        "constraints": encode(prepared.constraints),
+        "baseline": encode(asked.question.baseline),
+        "between": bool(asked.question.between),
+        "off_tol": float(asked.question.off_tol),
+        "ranges": encode(_ranges(explanations)),
+        "target": _target(explanations.negative, row),
+        "overlap": asked.overlap,
+        "avoided": bool(explanations.avoided[row]),
+        "steps": encode(rounding_steps(explanations)),
+        "min_proba": prepared.min_proba,
+        "missing": "error" if table.features.fills is None else "impute",
+        "within": encode(prepared.within),
+        "baseline_from": asked.baseline,
+        "measure": asked.measure,
+        "middle": encode(asked.ranges),
+        "wording": encode(asked.wording),
+    }
+
+
+def _target(negatives: Negatives, row: int) -> Any:
+    """Return the class that was asked for, which is what the row's proof speaks of; else None."""
+    for part in negatives.certificates:
+        if (part.rows == row).any():
+            kind, place = part.key
+            return negatives.classes.tolist()[place] if kind == "is" else None
+    return None
+
+
+def _ranges(explanations: Explanations) -> Any:
+    """Return between which values the others may vary, where that was asked."""
+    if explanations.positive.method != "sufficient":
+        return None
+    return getattr(asked_of(explanations).question, "ranges", None)
+
+
+def _answers(results: Results, row: int) -> dict[str, Any]:
+    """Return one row of every field, whatever fields there are."""
+    out: dict[str, Any] = {}
+    for f in fields(results):
+        if f.name in ELSEWHERE:
+            continue
+        value = getattr(results, f.name)
+        if f.name.endswith(CERTIFICATES):
+            out[f.name] = _certificates(value, row)
+        elif f.name == "second":
+            out[f.name] = encode(value.get(row))
+        elif f.name == "alternatives" or isinstance(value, np.ndarray):
+            out[f.name] = encode(value[row : row + 1])
+        else:
+            out[f.name] = encode(value)
+    return out
+
+
+def _certificates(certified: Any, row: int) -> list[dict[str, Any]]:
+    out = []
+    for part in certified:
+        here = np.flatnonzero(part.rows == row)
+        if len(here):
+            record = encode(part.certificate.take(here))
+            out.append({"region": list(part.key), "certificate": record})
+    return out
+
+
+def to_json(document: Document, indent: int | None = None) -> str:
+    """Return a document as text; the same document gives the same bytes."""
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def read_document(text: str | bytes | Path) -> Document:
+    """Return a stored document from its text or its file."""
+    if isinstance(text, Path) or (isinstance(text, str) and not text.lstrip().startswith("{")):
+        text = _read(Path(text))
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"Expected an explanation as JSON: {error}.") from error
+    return require_document(found)
+
+
+def require_document(found: Any) -> Document:
+    """Return a document if it has the form of one; else say what is wrong with it."""
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise InputError(
+            f'Expected an explanation with "format": "{FORMAT}", as written by Explanation.json().'
+        )
+    if found.get("version") != VERSION:
+        raise InputError(
+            f"This explanation has version {found.get('version')!r}; this library reads {VERSION}."
+        )
+    for part, needed in (
+        ("summary", ("row", "id", "prediction", "features", "positive", "negative", "rules")),
+        ("proof", ("question", "positive", "negative")),
+    ):
+        inside = found.get(part)
+        missing = [key for key in needed if not isinstance(inside, dict) or key not in inside]
+        if missing:
+            raise InputError(f"This explanation lacks {', '.join(missing)} in its {part}.")
+    return found
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"Cannot read {path}: {error}.") from error

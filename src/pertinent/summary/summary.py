@@ -1,0 +1,253 @@
+"""One summary of each explanation; every view renders it and adds nothing to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import FloatArray
+from pertinent.questions.negative import negative_limits
+from pertinent.questions.positive import positive_limits
+from pertinent.summary.raw import (
+    Raw,
+    first_column,
+    is_number,
+    number_columns,
+    raw_rows,
+    row_names,
+)
+from pertinent.summary.rounding import first_steps, round_valid
+from pertinent.summary.rule_words import Reasons, called_by, feature_text, rules_text
+
+if TYPE_CHECKING:
+    from pertinent.setting.asked import Asked
+    from pertinent.setting.results import Explanations, Results
+
+#: Plain values only: what `json.dumps` takes.
+Summary = dict[str, Any]
+
+
+def summarize(
+    explanations: Explanations, rows: Sequence[int] | None = None, steps: FloatArray | None = None
+) -> list[Summary]:
+    """Return the summaries of some rows, or of all.
+
+    Parameters
+    ----------
+    explanations : Explanations
+    rows : sequence of int, optional
+    steps : ndarray of shape (n_features,), optional
+        Coarsest rounding of each feature; by default from the spread of the data.
+
+    Returns
+    -------
+    list of dict
+        The schema is in ``views/schema``. ``value`` is rounded as far as the model's own
+        ``predict`` allows; ``exact`` is the number that was proved.
+    """
+    asked = asked_of(explanations)
+    chosen = np.arange(len(explanations)) if rows is None else np.asarray(rows, dtype=np.int64)
+    if steps is None:
+        steps = rounding_steps(explanations)
+    tables = _decoded(explanations, asked, chosen, steps)
+    names = row_names(explanations.table.take(chosen))
+    reasons = Reasons(asked, explanations.table.features)
+    rules = _rules(asked, explanations)
+    return [
+        {
+            **_summary(explanations, asked, int(row), name, {k: t[i] for k, t in tables.items()}),
+            "reasons": {
+                "positive": reasons(explanations.positive.reason[row]),
+                "negative": reasons(explanations.negative.reason[row]),
+            },
+            "rules": rules.copy(),
+        }
+        for i, (row, name) in enumerate(zip(chosen, names, strict=True))
+    ]
+
+
+def asked_of(explanations: Explanations) -> Asked:
+    """Return what the explanations were asked with, which the views need."""
+    if explanations.asked is None:
+        raise InputError(
+            "These explanations do not know how they were asked for. Views need the result of "
+            "Explainer.explain."
+        )
+    return explanations.asked
+
+
+def model_name(model: Any) -> str:
+    """Return the name of a classifier; of a pipeline, that of its last step."""
+    steps = getattr(model, "steps", None)
+    return type(steps[-1][1]).__name__ if steps else type(model).__name__
+
+
+def rounding_steps(explanations: Explanations) -> FloatArray:
+    """Return the coarsest step at which the values of each feature are shown."""
+    asked = asked_of(explanations)
+    weights = asked.prepared.weights
+    # Columns that cost nothing are hidden ones, and never shown.
+    scale = 1.0 / np.where(weights > 0, weights, 1.0)
+    return first_steps(explanations.table.values, scale, asked.question.baseline)
+
+
+def _decoded(
+    explanations: Explanations, asked: Asked, rows: Any, steps: FloatArray
+) -> dict[str, list[list[Any]]]:
+    """Return samples, baseline and points of the rows as their owner knows them."""
+    table, features = explanations.table.take(rows), explanations.table.features
+    positive, negative = explanations.positive, explanations.negative
+    baseline = np.broadcast_to(asked.question.baseline, table.values.shape)
+    # Categories and the sample's own values are quoted; only new numbers are rounded.
+    new = number_columns(features) & (positive.values[rows] != table.values)
+    kept_limits = positive_limits(asked.prepared, table, asked.question)
+    kept = round_valid(
+        asked.prepared, table, positive.values[rows],
+        new & features.by_column(positive.kept[rows]), baseline,
+        positive.label[rows], kept_limits, steps,
+    )  # fmt: skip
+    untouched = (positive.kept & explanations.avoided[:, None])[rows]
+    limits = negative_limits(asked.prepared, table, untouched)
+    changed = round_valid(
+        asked.prepared, table, negative.values[rows],
+        number_columns(features) & features.by_column(negative.changed[rows]), table.values,
+        negative.target_place[rows], limits, steps, changes=True,
+    )  # fmt: skip
+    points = {
+        "sample": table.values,
+        "baseline": baseline,
+        "kept": kept,
+        "positive": positive.values[rows],
+        "sparse": positive.sparse_values[rows],
+        "changed": changed,
+        "negative": negative.values[rows],
+    }
+    out: dict[str, list[list[Any]]] = {n: raw_rows(table, v) for n, v in points.items()}
+    low, high = (np.broadcast_to(side, table.values.shape) for side in kept_limits)
+    out["fixed"] = (~features.by_feature(low != high)).tolist()
+    return out
+
+
+def _summary(
+    explanations: Explanations, asked: Asked, row: int, name: Any, raw: dict[str, list[Any]]
+) -> Summary:
+    wording = asked.wording
+    positive, negative = explanations.positive, explanations.negative
+    prediction = _label(positive.classes, int(positive.label[row]))
+    both = positive.kept[row] & negative.changed[row]
+    names = explanations.table.features.names
+    return {
+        "row": row,
+        "id": name,
+        "subject": wording.subject,
+        "model": model_name(asked.prepared.model),
+        "classes": positive.classes.tolist(),
+        "prediction": prediction,
+        "prediction_text": wording.labels.get(prediction),
+        "features": _features(explanations, asked, raw),
+        "positive": _positive(explanations, row, raw),
+        "negative": _negative(explanations, asked, row, raw),
+        "overlap": [names[j] for j in np.flatnonzero(both)],
+        "avoided": bool(explanations.avoided[row]) if asked.overlap == "avoid" else None,
+    }
+
+
+def _features(explanations: Explanations, asked: Asked, raw: dict[str, list[Any]]) -> list[Summary]:
+    wording, ranges, known = asked.wording, asked.ranges, explanations.table.features
+    out = []
+    for j, name in enumerate(known.names):
+        number, at = is_number(known, j), first_column(known, j)
+        out.append(
+            {
+                "name": name,
+                "text": feature_text(wording, name),
+                "unit": wording.units.get(name),
+                "sample": raw["sample"][j],
+                "baseline": raw["baseline"][j],
+                "low": float(ranges[0, at]) if number and ranges is not None else None,
+                "high": float(ranges[1, at]) if number and ranges is not None else None,
+            }
+        )
+    return out
+
+
+def _positive(explanations: Explanations, row: int, raw: dict[str, list[Any]]) -> Summary:
+    results = explanations.positive
+    return {
+        **_common(results, row),
+        "method": str(getattr(results, "method", "two-phase")),
+        "trivial": bool(results.trivial[row]),
+        "closeness": _finite(results.closeness[row]),
+        "closeness_bound": _finite(results.closeness_bound[row]),
+        "values": _values(explanations, results.kept[row], raw, "kept", "positive"),
+        "point": _point(raw["positive"]),
+        "sparse_point": _point(raw["sparse"]),
+    }
+
+
+def _negative(
+    explanations: Explanations, asked: Asked, row: int, raw: dict[str, list[Any]]
+) -> Summary:
+    results = explanations.negative
+    place = int(results.target_place[row])
+    target = None if place < 0 else _label(results.classes, place)
+    return {
+        **_common(results, row),
+        "target": target,
+        "target_text": asked.wording.labels.get(target),
+        "values": _values(explanations, results.changed[row], raw, "changed", "negative"),
+        "point": _point(raw["negative"]),
+    }
+
+
+def _common(results: Results, row: int) -> Summary:
+    unique = results.unique[row]
+    return {
+        "status": str(results.status[row]),
+        "reason": results.reason[row],
+        "unique": None if unique is None else bool(unique),
+        "objective": _finite(results.objective[row]),
+        "bound": _finite(results.bound[row]),
+    }
+
+
+def _values(
+    explanations: Explanations, mask: Any, raw: dict[str, list[Any]], shown: str, exact: str
+) -> list[Summary]:
+    return [
+        {
+            "feature": explanations.table.features.names[j],
+            "value": raw[shown][j],
+            "exact": raw[exact][j],
+            "fixed": shown == "kept" and raw["fixed"][j],
+        }
+        for j in np.flatnonzero(mask)
+    ]
+
+
+def _point(values: list[Raw]) -> list[Raw] | None:
+    return None if all(value is None for value in values) else values
+
+
+def _rules(asked: Asked, explanations: Explanations) -> Summary:
+    return {
+        "constraints": rules_text(
+            asked.prepared, called_by(asked.wording, explanations.table.features.names)
+        ),
+        "plausible": None if asked.prepared.within is None else asked.prepared.within.words(),
+        "between": bool(asked.question.between),
+        "baseline": asked.baseline,
+        "measure": asked.measure,
+        "margin": float(asked.prepared.asked_margin),
+    }
+
+
+def _label(classes: Any, place: int) -> Any:
+    return classes.tolist()[place]
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None

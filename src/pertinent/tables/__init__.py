@@ -1,0 +1,1 @@
+"""Tables of any kind in and out, columns by name, base values and weights."""

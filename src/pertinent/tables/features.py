@@ -1,0 +1,254 @@
+"""Features by name, and the columns of an array that each of them is.
+
+A number is one column of the array. A feature that holds categories is a group of columns, one
+for each category, of which exactly one is 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pertinent.exceptions import InputError, unknown_name
+from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
+from pertinent.geometry.domain import Bins, Domain
+from pertinent.tables.reading import read_values
+from pertinent.tables.table import Table, as_frame, is_missing
+
+
+@dataclass(frozen=True)
+class Binned:
+    """A number that the model sees by the bin it falls in, or cut off at two edges (clipped)."""
+
+    feature: int
+    edges: tuple[float, ...]
+    left_closed: bool = True
+    guard: float = 0.0
+    clipped: bool = False
+
+    @property
+    def width(self) -> int:
+        """How many hidden columns it has: one for each bin, and what is cut off."""
+        return len(self.edges) + 1 + self.clipped
+
+
+@dataclass(frozen=True)
+class Features:
+    """The features a model was fitted on.
+
+    Parameters
+    ----------
+    names : tuple of str
+    named : bool
+        Whether the model itself knows these names (it then takes DataFrames by column).
+    levels : tuple
+        For each feature its categories, or None for a number. Empty: all are numbers.
+    others : frozenset of int
+        Categorical features for which the model also takes categories it does not know: a
+        sample may keep such a category, and no other sample can get it.
+    binned : tuple of Binned
+    fills : mapping of int to value, optional
+        What the model's own imputer puts in place of a missing value; None: missing values are
+        refused.
+    unused : frozenset of int
+        Features that the model does not look at: they may hold anything, and what is no number
+        is carried along as it is.
+    """
+
+    names: tuple[str, ...]
+    named: bool = False
+    levels: tuple[tuple[Any, ...] | None, ...] = ()
+    others: frozenset[int] = frozenset()
+    binned: tuple[Binned, ...] = ()
+    fills: Mapping[int, Any] | None = field(default=None, hash=False)
+    unused: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, model: Foreign, example: Any = None, missing: str = "error") -> Features:
+        """Return the features of a model, named by the model or else by a table."""
+        from pertinent.models.steps.pipeline import first_step, structure_of
+
+        if missing not in ("error", "impute"):
+            raise InputError(f"missing must be 'error' or 'impute'. Got {missing!r} instead.")
+        names, named = cls._names_of(first_step(model), example)
+        found = structure_of(model, names)
+        fills = None
+        if missing == "impute":
+            fills = {} if found is None else found.fills
+        if found is None:
+            return cls(names, named, fills=fills)
+        return cls(names, named, found.levels, found.others, found.binned, fills, found.unused)
+
+    @classmethod
+    def _names_of(cls, model: Foreign, example: Any) -> tuple[tuple[str, ...], bool]:
+        known = getattr(model, "feature_names_in_", None)
+        if known is not None:
+            return tuple(str(name) for name in known), True
+        count = getattr(model, "n_features_in_", None)
+        frame = as_frame(example)
+        if frame is not None and (count is None or len(frame.columns) == count):
+            return tuple(str(name) for name in frame.columns), False
+        if count is None:
+            shape = np.shape(example)
+            if len(shape) != 2:
+                raise InputError("Expected a table of samples with two dimensions.")
+            count = shape[1]
+        return tuple(f"x{i}" for i in range(int(count))), False
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every feature is a number and a column of its own."""
+        return not self.levels and not self.binned
+
+    def is_category(self, j: int) -> bool:
+        """Whether a feature holds categories."""
+        return bool(self.levels) and self.levels[j] is not None
+
+    def has_other(self, j: int) -> bool:
+        """Whether a sample may have a category the model does not know."""
+        return j in self.others
+
+    @cached_property
+    def _widths(self) -> IntArray:
+        widths = np.ones(len(self), dtype=np.int64)
+        for j, levels in enumerate(self.levels):
+            if levels is not None:
+                widths[j] = len(levels) + (j in self.others)
+        return widths
+
+    @cached_property
+    def first(self) -> IntArray:
+        """The first column of each feature."""
+        return np.concatenate([[0], np.cumsum(self._widths)[:-1]]).astype(np.int64)
+
+    @cached_property
+    def dim(self) -> int:
+        """Number of columns."""
+        return int(self._widths.sum()) + sum(b.width for b in self.binned)
+
+    @cached_property
+    def owner(self) -> IntArray:
+        """The feature that each column belongs to; the columns of bins come last."""
+        visible = np.repeat(np.arange(len(self)), self._widths)
+        hidden = [np.full(b.width, b.feature) for b in self.binned]
+        return np.concatenate([visible, *hidden]).astype(np.int64)
+
+    @cached_property
+    def hidden(self) -> BoolArray:
+        """Columns that cost nothing: which bin a number falls in."""
+        mask = np.zeros(self.dim, dtype=bool)
+        mask[int(self._widths.sum()) :] = True
+        return mask
+
+    def columns_of(self, j: int) -> IntArray:
+        """Return the columns of one feature, bins aside."""
+        return np.arange(self.first[j], self.first[j] + self._widths[j])
+
+    @cached_property
+    def bins(self) -> tuple[Bins, ...]:
+        """The binned columns with their indicators."""
+        found, start = [], int(self._widths.sum())
+        for b in self.binned:
+            columns = np.arange(start, start + len(b.edges) + 1)
+            excess = int(columns[-1]) + 1 if b.clipped else None
+            start += b.width
+            column = int(self.first[b.feature])
+            found.append(Bins(column, columns, np.array(b.edges), b.left_closed, b.guard, excess))
+        return tuple(found)
+
+    @cached_property
+    def groups(self) -> tuple[IntArray, ...]:
+        """Columns of which exactly one is 1."""
+        own = [self.columns_of(j) for j in range(len(self)) if self.is_category(j)]
+        return tuple(g for g in own if len(g)) + tuple(b.columns for b in self.bins)
+
+    def domain(self) -> Domain | None:
+        """Return what the model's categories and bins allow; None if all are numbers."""
+        if self.is_plain:
+            return None
+        return Domain(np.full(self.dim, np.nan), self.groups, self.owner, self.bins)
+
+    def by_feature(self, mask: BoolArray) -> BoolArray:
+        """Return, from a mask of columns, whether any column of each feature is set."""
+        if self.is_plain:
+            return mask
+        out = np.zeros((len(mask), len(self)), dtype=bool)
+        shown = np.flatnonzero(~self.hidden)
+        np.logical_or.at(out.T, self.owner[shown], mask.T[shown])
+        return out
+
+    def by_column(self, mask: BoolArray) -> BoolArray:
+        """Return a mask of features as a mask of their columns, bins included."""
+        return mask if self.is_plain else np.asarray(mask[..., self.owner])
+
+    def between(self, one: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and highest values between two, column by column.
+
+        Bins are free: between a number in the first and one in the last bin lie all others.
+        """
+        low, high = np.minimum(one, other), np.maximum(one, other)
+        if self.binned:
+            low[..., self.hidden], high[..., self.hidden] = -np.inf, np.inf
+        return low, high
+
+    def index(self, feature: str | int) -> int:
+        """Return the place of a feature given by name or by position.
+
+        Examples
+        --------
+        >>> from pertinent.tables.features import Features
+        >>> Features(("age", "income")).index("income")
+        1
+        """
+        if isinstance(feature, str):
+            if feature not in self.names:
+                raise unknown_name("feature", feature, self.names)
+            return self.names.index(feature)
+        if isinstance(feature, bool) or not isinstance(feature, int | np.integer):
+            raise InputError(
+                f"A feature is named by its column name or its position, got {feature!r}."
+            )
+        place = int(feature)
+        if not -len(self) <= place < len(self):
+            raise InputError(f"There is no feature {place}: the model has {len(self)} features.")
+        return place % len(self)
+
+    def indices(self, features: Sequence[str | int]) -> IntArray:
+        """Return the places of several features."""
+        if isinstance(features, str):
+            raise InputError(f"Expected a list of features, got the text {features!r}.")
+        return np.array([self.index(feature) for feature in features], dtype=np.int64)
+
+    def column(self, feature: str | int, rule: str) -> int:
+        """Return the column of a feature that must be a number for a rule to make sense."""
+        j = self.index(feature)
+        if self.is_category(j):
+            raise InputError(
+                f"{self.names[j]!r} holds categories, and {rule!r} speaks of numbers. Use "
+                "'frozen', 'categories' or 'transitions' for it."
+            )
+        return int(self.first[j])
+
+    def level(self, j: int, value: Any) -> int:
+        """Return the place of a category of a feature."""
+        levels = self.levels[j] or ()
+        for place, known in enumerate(levels):
+            if known == value or (is_missing([known])[0] and is_missing([value])[0]):
+                return place
+        raise unknown_name(f"category of {self.names[j]!r}", value, levels)
+
+    def read(self, X: Any, name: str = "X") -> Table:
+        """Return the samples as an array in the model's order, with the way back.
+
+        Missing or infinite values, wrong numbers of columns, unknown categories and text where
+        numbers belong are refused by name. ``name`` is what messages call the table.
+        """
+        values, source = read_values(self, X, name)
+        return Table(self, values, source)

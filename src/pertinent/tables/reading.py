@@ -1,0 +1,199 @@
+"""Tables of any kind, read as plain arrays in the model's order of features.
+
+A DataFrame (pandas, polars, pyarrow, through narwhals) is matched to the model by column name. What
+the model could not take is refused here, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+
+from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.tables.table import as_frame, is_missing, reads_as_numbers
+
+if TYPE_CHECKING:
+    from pertinent.tables.features import Features
+
+#: Stands for None, NaN and their kin among the categories of a feature.
+MISSING = "a missing value"
+
+
+def read_values(features: Features, X: Any, name: str = "X") -> tuple[FloatArray, Any]:
+    """Return the columns of samples (see `Features`), and the table that they came in.
+
+    ``name`` is what messages call the table.
+    """
+    frame = as_frame(X)
+    if frame is None:
+        source = _as_array(X.toarray() if hasattr(X, "toarray") else X, name)
+        _check_shape(features, source, name)
+        by_column = not features.is_plain or (source.dtype == object and bool(features.unused))
+        columns = source.T if by_column else source
+        values = (_mixed if by_column else _numbers)(features, columns, name)
+        _refuse_missing(features, values, name)
+        return values, source
+    series = [frame.get_column(column) for column in _frame_names(features, frame, name)]
+    values = (_columns if features.is_plain else _mixed)(features, series, name)
+    _refuse_missing(features, values, name)
+    return values, frame
+
+
+def _as_array(X: Any, name: str) -> Any:
+    if np.ma.is_masked(X):
+        raise InputError(
+            f"{name} is a masked array with masked values, which the model would read as they "
+            "are. Fill them first, or pass it with .filled(np.nan) and missing='impute'."
+        )
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise InputError(f"{name} must be a table: {error}.") from error
+    if array.dtype.kind == "c":
+        raise InputError(f"{name} must hold real numbers, got complex ones.")
+    return array
+
+
+def _check_shape(features: Features, array: Any, name: str) -> None:
+    if array.ndim != 2:
+        raise InputError(
+            f"{name} must be a table with two dimensions, got {array.ndim}. "
+            "For a single sample x pass [x] (or x.reshape(1, -1))."
+        )
+    _require_count(features, array.shape[1], name)
+
+
+def _numbers(features: Features, array: Any, name: str) -> FloatArray:
+    try:
+        values = np.ascontiguousarray(array, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must hold numbers: {error}.") from error
+    if features.fills is None:
+        return values
+    gone = np.isnan(values).any(axis=0)
+    if not gone.any():
+        return values
+    values = values.copy()  # it may be the user's own array
+    for j in np.flatnonzero(gone).tolist():
+        values[:, j] = _filled(features, j, values[:, j])
+    return values
+
+
+def _frame_names(features: Features, frame: nw.DataFrame[Any], name: str) -> Sequence[str]:
+    if not features.named and set(frame.columns) != set(features.names):
+        _require_count(features, len(frame.columns), name)
+        return frame.columns
+    _require_names(features, frame.columns, name)
+    return features.names
+
+
+def _columns(features: Features, columns: Sequence[nw.Series[Any]], name: str) -> FloatArray:
+    out = np.empty((len(columns[0]), len(columns)))
+    for j, column in enumerate(columns):
+        out[:, j] = _number_column(features, j, column, name)
+    return out
+
+
+def _number_column(features: Features, j: int, column: Any, name: str) -> FloatArray:
+    """Return one column as numbers, missing ones filled where that was asked for."""
+    if j in features.unused and not reads_as_numbers(column):
+        return np.zeros(len(column))
+    if isinstance(column, nw.Series):
+        if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
+            raise InputError(
+                f"Column {column.name!r} of {name} holds {column.dtype}, and this model takes "
+                "numbers."
+            )
+        array = column.cast(nw.Float64).to_numpy() if column.null_count() else column.to_numpy()
+        values = np.asarray(array, dtype=float)
+    else:
+        try:
+            values = np.array([np.nan if is_missing([v])[0] else v for v in column], dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"Column {features.names[j]!r} of {name} must hold numbers: {error}."
+            ) from error
+    return _filled(features, j, values)
+
+
+def _filled(features: Features, j: int, values: FloatArray) -> FloatArray:
+    """Return a column with missing values as the model's imputer fills them, where it does."""
+    if features.fills is None or j not in features.fills:
+        return values
+    return np.where(np.isnan(values), features.fills[j], values)
+
+
+def _mixed(features: Features, columns: Any, name: str) -> FloatArray:
+    """Return numbers as they are, categories and bins as groups of 0 and 1."""
+    out = np.zeros((len(columns[0]), features.dim))
+    for j, column in enumerate(columns):
+        if features.is_category(j):
+            place = _places(features, j, column, name)
+            rows = np.flatnonzero(place >= 0)
+            out[rows, features.first[j] + place[rows]] = 1.0
+            if len(rows) < len(out):
+                out[place < 0, features.columns_of(j)[:1]] = np.nan  # named and refused later
+        else:
+            out[:, features.first[j]] = _number_column(features, j, column, name)
+    for bins in features.bins:
+        bins.fill(out)  # a missing number stays missing: named and refused later
+    return out
+
+
+def _places(features: Features, j: int, column: Any, name: str) -> IntArray:
+    """Return the place of each category among the levels; -1 for a missing one."""
+    values = column.to_list() if isinstance(column, nw.Series) else column.tolist()
+    levels = features.levels[j] or ()
+    known = {MISSING if is_missing([v])[0] else v: k for k, v in enumerate(levels)}
+    other = len(levels) if j in features.others else -2
+    gone = known.get(MISSING, -1)
+    if gone < 0 and features.fills is not None and j in features.fills:
+        gone = known.get(features.fills[j], other)
+    places = np.array(
+        [gone if is_missing([v])[0] else known.get(v, other) for v in values], dtype=np.int64
+    )
+    strange = np.flatnonzero(places == -2)
+    if len(strange):
+        shown = ", ".join(repr(v) for v in levels[:12]) + (", ..." if len(levels) > 12 else "")
+        raise InputError(
+            f"Row {strange[0]} of {name} has {values[strange[0]]!r} in {features.names[j]!r}, a "
+            f"category that the model does not know. Known: {shown}."
+        )
+    return places
+
+
+def _require_count(features: Features, count: int, name: str) -> None:
+    if count != len(features):
+        raise InputError(f"The model has {len(features)} features, and {name} has {count} columns.")
+
+
+def _require_names(features: Features, columns: Sequence[str], name: str) -> None:
+    missing = [feature for feature in features.names if feature not in columns]
+    extra = [column for column in columns if column not in features.names]
+    if missing or extra:
+        parts = []
+        if missing:
+            parts.append(f"lacks the columns {missing[:10]}")
+        if extra:
+            parts.append(f"has columns the model does not know: {extra[:10]}")
+        raise InputError(f"{name} {' and '.join(parts)}. Expected {list(features.names)[:30]}.")
+
+
+def _refuse_missing(features: Features, values: FloatArray, name: str) -> None:
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    rows = np.flatnonzero(~finite.all(axis=1))
+    where = np.unique(features.owner[np.flatnonzero(~finite.all(axis=0))])
+    advice = "Fill or drop them first: nothing is guessed."
+    if features.fills is None:
+        advice += " With missing='impute' they are read as the model's own imputer fills them."
+    raise InputError(
+        f"{name} has missing or infinite values in the columns "
+        f"{[features.names[j] for j in where[:10]]}, rows "
+        f"{rows[:10].tolist()}{' and more' if len(rows) > 10 else ''}. {advice}"
+    )

@@ -1,0 +1,380 @@
+"""Samples as an array of columns, and the way back to the kind of table they came in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+import sklearn
+from narwhals.exceptions import DuplicateError
+
+from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from pertinent.tables.features import Features
+
+_INTEGERS = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Samples as an array, and the way back to the kind of table they came in.
+
+    ``values`` has one column for each number and one for each category of a categorical feature
+    (see `pertinent.tables.features.Features`); without categories it is the table itself.
+    """
+
+    features: Features
+    values: FloatArray
+    source: Any = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def _schema(self) -> Mapping[str, Any]:
+        """The types of the source's columns, asked for once."""
+        return dict(self.source.schema)
+
+    @cached_property
+    def single_precision(self) -> bool:
+        """Whether answers are handed out as float32."""
+        if isinstance(self.source, nw.DataFrame):
+            return any(dtype == nw.Float32 for dtype in self._schema.values())
+        return getattr(self.source, "dtype", None) == np.float32
+
+    @cached_property
+    def _single_columns(self) -> BoolArray:
+        """Which columns of ``values`` are handed out as float32."""
+        if not isinstance(self.source, nw.DataFrame):
+            return np.full(self.features.dim, self.single_precision)
+        single = np.zeros(self.features.dim, dtype=bool)
+        for j, name in enumerate(self._source_names()):
+            single[self.features.first[j]] = self._schema[name] == nw.Float32
+        return single
+
+    @cached_property
+    def booleans(self) -> IntArray:
+        """The columns of ``values`` that hold truth values, by the type of their source."""
+        if isinstance(self.source, nw.DataFrame):
+            truths = [self._schema[name] == nw.Boolean for name in self._source_names()]
+        elif self.all_truths:
+            truths = [True] * len(self.features)
+        else:
+            return np.zeros(0, dtype=np.int64)
+        found = [
+            self.features.first[j]
+            for j, is_truth in enumerate(truths)
+            if is_truth and not self.features.is_category(j)
+        ]
+        return np.array(found, dtype=np.int64)
+
+    @property
+    def all_truths(self) -> bool:
+        """Whether the samples came as an array of truth values."""
+        return isinstance(self.source, np.ndarray) and self.source.dtype == bool
+
+    def take(self, rows: IntArray | slice) -> Table:
+        """Return some of the rows."""
+        if isinstance(rows, slice) and rows == slice(0, len(self)):
+            return self
+        is_array = isinstance(self.source, np.ndarray)
+        known = isinstance(self.source, nw.DataFrame) or is_array
+        source = self.source[rows] if known else None
+        return Table(self.features, self.values[rows], source)
+
+    def as_handed_out(self, points: FloatArray) -> FloatArray:
+        """Return the values that ``write`` will hand out, in double precision."""
+        if not self.single_precision:
+            return points
+        single = self._single_columns
+        handed = np.where(single, points.astype(np.float32).astype(float), points)
+        for column in {bins.column for bins in self.features.bins}:
+            if single[column]:
+                handed[:, column] = self._in_same_bins(column, points[:, column])
+        return handed
+
+    def _in_same_bins(self, column: int, values: FloatArray) -> FloatArray:
+        """Return the nearest float32 in the bins of each value, where there is one.
+
+        Answers lie at the ends of bins: the double below an edge is the edge itself as a float32.
+        """
+        low, high = np.full(len(values), -np.inf), np.full(len(values), np.inf)
+        for bins in self.features.bins:
+            if bins.column == column and bins.excess is None:
+                own = bins.of(values)
+                # A model may compare with the edge itself, or with its float32.
+                for edges in (bins.edges, bins.edges.astype(np.float32).astype(float)):
+                    seen = replace(bins, edges=edges)
+                    low, high = np.maximum(low, seen.low[own]), np.minimum(high, seen.high[own])
+        near = values.astype(np.float32)
+        first, last = low.astype(np.float32), high.astype(np.float32)
+        first = np.where(first < low, np.nextafter(first, np.float32(np.inf)), first)
+        last = np.where(last > high, np.nextafter(last, np.float32(-np.inf)), last)
+        # What needs no rounding stays: samples keep their own values.
+        rounded = near != values
+        near = np.where(rounded & (near < low), first, near)
+        near = np.where(rounded & (near > high), last, near)
+        return near.astype(float)
+
+    def raw(self, points: FloatArray) -> Any:
+        """Return points feature by feature: numbers, or objects where there are categories.
+
+        An array of shape (n, n_features): the points themselves if every feature is a number.
+        """
+        if not self.features.levels and self._all_numbers:
+            return points if self.features.is_plain else points[:, self.features.first]
+        out = np.empty((len(points), len(self.features)), dtype=object)
+        for j in range(len(self.features)):
+            out[:, j] = self._raw_column(j, points)
+        return out
+
+    @cached_property
+    def _all_numbers(self) -> bool:
+        """Return whether every feature that the model does not look at is a number as well."""
+        kind = getattr(getattr(self.source, "dtype", None), "kind", "O")
+        if self.source is None or kind in "fiub":
+            return True
+        unused = self.features.unused
+        return all(reads_as_numbers(self._source_column(j)) for j in unused)
+
+    def own_categories(self, j: int) -> Any:
+        """Return the category of each sample, those that the model does not know included."""
+        return self._raw_column(j, self.values)
+
+    def _raw_column(self, j: int, points: FloatArray) -> Any:
+        features = self.features
+        if not features.is_category(j):
+            return self._number_column(j, points)
+        columns = features.columns_of(j)
+        block = points[:, columns]
+        place = np.argmax(block, axis=1) if len(columns) else np.zeros(len(points), dtype=int)
+        known = np.empty(len(features.levels[j] or ()) + 1, dtype=object)
+        known[:-1] = list(features.levels[j] or ())
+        known[-1] = None
+        chosen = known[np.minimum(place, len(known) - 1)]
+        if features.has_other(j):
+            theirs = np.flatnonzero(place == len(known) - 1)
+            if len(theirs):
+                chosen[theirs] = np.asarray(self._source_column(j), dtype=object)[theirs]
+        chosen[np.isnan(block).any(axis=1)] = None
+        return chosen
+
+    def _number_column(self, j: int, points: FloatArray) -> Any:
+        """Return a column of numbers; what the model does not look at stays what it is."""
+        values = points[:, self.features.first[j]]
+        if j not in self.features.unused or self.source is None:
+            return values
+        own = self._source_column(j)
+        if reads_as_numbers(own):
+            return values
+        carried = np.asarray(own, dtype=object)
+        if len(carried) != len(points):  # points of whole classes belong to no sample
+            carried = np.repeat(carried[:1], len(points))
+        carried = carried.copy()
+        carried[np.isnan(values)] = None
+        return carried
+
+    @property
+    def takes_any_points(self) -> bool:
+        """Whether points go to the model as plain numbers, whichever sample they belong to."""
+        return isinstance(self.source, np.ndarray) and self.features.is_plain and self._all_numbers
+
+    def for_model(self, points: FloatArray) -> Any:
+        """Return points as the model's ``predict`` takes them."""
+        if self.features.named and isinstance(self.source, nw.DataFrame):
+            if self.features.is_plain and not self._has_other_dtypes():
+                return self._plain_frame(points)
+            frame = self._frame(points, self.features.names)
+            native = frame.to_native()
+            return native if _takes(frame) else native.to_pandas()
+        if not self.features.is_plain and isinstance(self.source, nw.DataFrame):
+            return self._frame(points, self._source_names()).to_native()
+        return self._array(points)
+
+    def _plain_frame(self, points: FloatArray) -> Any:
+        """Return numbers as a frame without copying them column by column."""
+        backend = self.source.implementation
+        chosen: Any = "pandas" if backend.is_pyarrow() else backend
+        names = list(self.features.names)
+        return nw.from_numpy(self._array(points), names, backend=chosen).to_native()
+
+    def as_given(self) -> Any:
+        """Return the samples as they came, where the model takes them so; None elsewhere."""
+        if isinstance(self.source, nw.DataFrame):
+            native = self.source.to_native()
+            return native if self.source.implementation.is_pandas() else None
+        return self.source if isinstance(self.source, np.ndarray) else None
+
+    def write(self, points: FloatArray) -> Any:
+        """Return one point for each row, as the kind of table the samples came in."""
+        if not isinstance(self.source, nw.DataFrame):
+            return self._array(points)
+        frame = self._frame(points, self.source.columns)
+        if len(points) == len(self.source):
+            index: Any = [nw.maybe_get_index(self.source)]
+            frame = nw.maybe_set_index(frame, index=index)
+        return frame.to_native()
+
+    def _array(self, points: FloatArray) -> Any:
+        values = self.raw(points)
+        if self.all_truths:
+            return _as_truths(values)
+        if values.dtype == object and getattr(self.source, "dtype", np.dtype(object)).kind in "fiu":
+            values = values.astype(float)  # categories that are numbers in a table of numbers
+        single = values.dtype != object and self.single_precision and self._single_columns.all()
+        return values.astype(np.float32) if single else values
+
+    def _source_names(self) -> Sequence[str]:
+        """Return the source's names of the features, in the features' order."""
+        own = self.features.names
+        columns: Sequence[str] = self.source.columns
+        return own if set(own) == set(columns) else columns
+
+    def _source_column(self, j: int) -> Any:
+        if isinstance(self.source, nw.DataFrame):
+            series = self.source.get_column(self._source_names()[j])
+            return (
+                series.to_numpy()
+                if series.dtype.is_numeric()
+                else np.array(series.to_list(), dtype=object)
+            )
+        return np.asarray(self.source)[:, j]
+
+    def _frame(self, points: FloatArray, columns: Sequence[str]) -> nw.DataFrame[Any]:
+        order = {name: j for j, name in enumerate(self._source_names())}
+        if self.features.is_plain and not self._has_other_dtypes() and self._all_numbers:
+            values = self._array(points)
+            data = {name: values[:, order[name]] for name in columns}
+            return nw.from_dict(data, backend=self.source.implementation)
+        series = {name: self._series(name, order[name], points) for name in columns}
+        kind = type(self.source.to_native())
+        native = {name: column.to_native() for name, column in series.items()}
+        if self.source.implementation.is_pandas():
+            return nw.from_native(kind(native, columns=list(columns)), eager_only=True)
+        if self.source.implementation.is_pyarrow():
+            return nw.from_native(kind.from_pydict(native), eager_only=True)
+        return nw.from_dict(series, backend=self.source.implementation)
+
+    def _has_other_dtypes(self) -> bool:
+        """Whether any column is anything but float64."""
+        return any(dtype != nw.Float64 for dtype in self._schema.values())
+
+    def _series(self, name: str, j: int, points: FloatArray) -> Any:
+        """Return one column in the type of its source, where its values allow that."""
+        dtype = self._schema[name]
+        values = self._raw_column(j, points)
+        if self.features.is_category(j) or values.dtype == object:
+            return self._like_source(name, list(values), missing=any(v is None for v in values))
+        gone = np.isnan(values)
+        if dtype == nw.Boolean:
+            truth = [None if g else bool(v) for v, g in zip(values, gone, strict=True)]
+            return self._like_source(name, truth, missing=bool(gone.any()))
+        if dtype in _INTEGERS and (values == np.round(values))[~gone].all():
+            whole = values.astype(np.int64) if not gone.any() else _or_none(values.tolist())
+            return self._like_source(name, whole, missing=bool(gone.any()))
+        kept = nw.Float32 if dtype == nw.Float32 else nw.Float64
+        return nw.new_series(name, values, kept, backend=self.source.implementation)
+
+    def _like_source(self, name: str, values: Any, *, missing: bool) -> nw.Series[Any]:
+        """Return values as a column of the very type that the source's column has."""
+        column = self.source.get_column(name)
+        if not self.source.implementation.is_pandas():
+            kind = None if column.dtype == nw.Object else column.dtype
+            made = nw.new_series(name, values, kind, backend=self.source.implementation)
+            if not self.source.implementation.is_pyarrow():
+                return made
+            exact = made.to_native().cast(column.to_native().type)  # string or large_string
+            named: nw.Series[Any] = nw.from_native(exact, series_only=True).alias(name)
+            return named
+        native = column.to_native()
+        dtype: Any = native.dtype
+        if missing and isinstance(dtype, np.dtype) and dtype.kind in "iu":
+            # int64 cannot hold a missing value, Int64 of pandas can
+            dtype = dtype.name.replace("i", "I").replace("u", "U")
+        if missing and isinstance(dtype, np.dtype) and dtype.kind == "b":
+            dtype = object  # truth values of NumPy cannot be missing
+        if hasattr(dtype, "categories"):
+            # A category that this very column never listed is added, not lost.
+            new = [v for v in dict.fromkeys(values) if v is not None and v not in dtype.categories]
+            if new:
+                dtype = type(dtype)([*dtype.categories, *new], ordered=dtype.ordered)
+        return nw.from_native(type(native)(values, dtype=dtype, name=name), series_only=True)
+
+
+def _as_truths(values: Any) -> Any:
+    """Return an array of 0, 1 and missing values as truth values, None where one is missing.
+
+    Points that no sample can have, such as a baseline of one half, stay numbers.
+    """
+    gone = is_missing(values.ravel()).reshape(values.shape)
+    if not (gone | (values == 0) | (values == 1)).all():
+        return values
+    truths = np.where(gone, 0, values).astype(bool)
+    if not gone.any():
+        return truths
+    some = truths.astype(object)
+    some[gone] = None  # truth values of NumPy cannot be missing
+    return some
+
+
+def _or_none(values: Sequence[float]) -> list[int | None]:
+    """Return whole numbers, None where one is missing."""
+    return [None if value != value else int(value) for value in values]
+
+
+def values_of(samples: Table | FloatArray) -> FloatArray:
+    """Return the columns of a table, or of samples that are nothing else."""
+    return samples.values if isinstance(samples, Table) else samples
+
+
+def _takes(frame: nw.DataFrame[Any]) -> bool:
+    """Return whether scikit-learn selects columns of such a table by name."""
+    if frame.implementation.is_polars():
+        return tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 9)
+    return not frame.implementation.is_pyarrow()
+
+
+def as_frame(X: Any) -> nw.DataFrame[Any] | None:
+    """Return a DataFrame of any kind as narwhals sees it; None if ``X`` is not one."""
+    if X is None or isinstance(X, np.ndarray | list | tuple):
+        return None
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except DuplicateError as error:
+        names = getattr(X, "column_names", None) or X.columns  # of pyarrow, of the others
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise InputError(
+            f"The table has more than one column named {twice!r}. Rename or drop them."
+        ) from error
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def is_missing(values: Any) -> BoolArray:
+    """Return which of the values are None or not equal to themselves (NaN, NaT)."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fc":
+        return np.isnan(values)
+    return np.array([_is_missing(v) for v in values], dtype=bool)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
+
+
+def reads_as_numbers(column: Any) -> bool:
+    """Return whether a column holds numbers only, none of them missing."""
+    if isinstance(column, nw.Series):
+        numeric = column.dtype.is_numeric() or column.dtype == nw.Boolean
+        return bool(numeric and not column.null_count() and np.isfinite(column.to_numpy()).all())
+    try:
+        return bool(np.isfinite(np.asarray(column, dtype=float)).all())
+    except (TypeError, ValueError):
+        return False

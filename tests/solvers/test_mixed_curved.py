@@ -1,0 +1,205 @@
+"""Rules of change, whole numbers and categories under curved rows, against every choice of them."""
+
+from itertools import combinations, product
+
+import brute_force
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC
+
+import pertinent
+from pertinent.geometry.domain import SMALLEST_CHANGE, Domain
+from pertinent.geometry.region import Cell, Quadratic, Region
+from pertinent.lvq import LGMLVQ
+from pertinent.proofs.cases.curved import CurvedBranchProofs
+from pertinent.proofs.cases.halving import HalvingProofs
+from pertinent.proofs.records import decode, encode, with_domain
+from pertinent.solvers import project
+from pertinent.solvers.search import curved as mixed_curved
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+IRIS = StandardScaler().fit_transform(IRIS)
+LOW, HIGH = IRIS.min(axis=0), IRIS.max(axis=0)
+FAMILIES = {
+    "QDA": (QuadraticDiscriminantAnalysis(reg_param=0.1), SPECIES),
+    "naive Bayes": (GaussianNB(), SPECIES),
+    "SVC poly": (SVC(kernel="poly", degree=2, coef0=1.0), (SPECIES == 1).astype(int)),
+    "LGMLVQ": (LGMLVQ(random_state=0), SPECIES),
+}
+RULES = {
+    "one": {"max_changes": 1},
+    "two": {"max_changes": 2},
+    "together": {"together": [[0, 2]]},
+    "both": {"together": [[1, 2]], "max_changes": 2},
+}
+
+
+def least_cost(pieces, x, rules):
+    """Return the cost of the best choice of what changes, and of the side it changes to."""
+    (pair,) = rules.get("together", [[]])
+    units = [[j] for j in range(len(x)) if j not in pair] + [pair] * bool(pair)
+    best = np.inf
+    for size in range(min(rules.get("max_changes", len(units)), len(units)) + 1):
+        for chosen in combinations(range(len(units)), size):
+            on = [j for u in chosen for j in units[u]]
+            must = pair if set(pair) <= set(on) else []
+            for sides in product((-1, 1), repeat=len(must)):
+                low, high = LOW.copy(), HIGH.copy()
+                for j, side in zip(must, sides, strict=True):
+                    end = x[j] + side * SMALLEST_CHANGE
+                    low[j], high[j] = (max(low[j], end), high[j]) if side > 0 else (
+                        low[j], min(high[j], end)
+                    )  # fmt: skip
+                for piece in pieces:
+                    best = min(best, brute_force.closest(piece, x, on, x, low, high, best))
+    return best
+
+
+@pytest.mark.parametrize("ruled", RULES)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_equals_the_best_choice_of_changes(family, ruled):
+    model, y = FAMILIES[family]
+    model.fit(IRIS, y)
+    samples = IRIS[[77, 101]]
+    rules = pertinent.Constraints(
+        bounds=dict(enumerate(zip(LOW, HIGH, strict=True))), **RULES[ruled]
+    )
+    found = pertinent.pertinent_negatives(model, samples, constraints=rules)
+    assert (found.status == "optimal").all()
+    assert (model.predict(found.points) != model.predict(samples)).all()
+    for i, x in enumerate(samples):
+        pieces = brute_force.other_pieces(model, model.predict(x[None])[0])
+        cost = least_cost(pieces, x, RULES[ruled])
+        assert found.objective[i] == pytest.approx(cost, rel=2e-4, abs=1e-6)
+        assert found.bound[i] <= cost * (1 + 1e-9)
+
+
+CHOICES = {"job": ["fixed", "part-time", "none"], "months": range(0, 13, 3), "loans": range(4)}
+
+
+@pytest.fixture(scope="module")
+def listed():
+    """Products of two counts and a category: every possible customer can be listed."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({name: rng.choice(list(v), 300) for name, v in CHOICES.items()})
+    data["months"] = rng.integers(0, 13, 300)
+    score = (data.months - 5.0) ** 2 / 8 - data.loans * (data.job == "none") - data.loans
+    columns = ColumnTransformer(
+        [
+            ("words", OneHotEncoder(sparse_output=False), ["job"]),
+            ("counts", StandardScaler(), ["months", "loans"]),
+        ]
+    )
+    model = make_pipeline(columns, PolynomialFeatures(2), LogisticRegression(C=10))
+    model.fit(data, (score > 0).astype(int))
+    values = [CHOICES["job"], range(13), range(4)]
+    return model, data, pd.DataFrame(list(product(*values)), columns=list(CHOICES))
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [{"max_changes": 1}, {"max_changes": 2}, {"together": [["job", "loans"]]}],
+    ids=["one", "two", "together"],
+)
+def test_categories_and_whole_numbers_that_change(listed, rules):
+    model, data, everyone = listed
+    bounds = {"months": (0, 12), "loans": (0, 3)}
+    whole = pertinent.Constraints(integer=["months", "loans"], bounds=bounds, **rules)
+    samples = everyone.iloc[::17]
+    found = pertinent.pertinent_negatives(model, samples, data=data, constraints=whole)
+    labels, weights = model.predict(everyone), 1 / data[["months", "loans"]].std(ddof=0)
+    for i, (place, own) in enumerate(samples.iterrows()):
+        differs = (everyone != own).to_numpy()
+        allowed = differs.sum(axis=1) <= rules.get("max_changes", 3)
+        if "together" in rules:
+            allowed &= differs[:, 0] == differs[:, 2]
+        allowed &= labels != labels[place]
+        moved = np.abs(everyone[["months", "loans"]] - own[["months", "loans"]].astype(int))
+        cost = (moved * weights).sum(axis=1) + differs[:, 0]
+        if not allowed.any():
+            assert found.status[i] == "infeasible"
+            continue
+        assert found.status[i] == "optimal"
+        assert found.objective[i] == pytest.approx(cost[allowed].min(), rel=1e-4)
+    assert (found.status == "optimal").any()
+
+
+def test_fewest_changes_under_curved_rows(listed):
+    model, data, everyone = listed
+    bounds = {"months": (0, 12), "loans": (0, 3)}
+    rules = pertinent.Constraints(integer=["months", "loans"], bounds=bounds)
+    samples, labels = everyone.iloc[::29], model.predict(everyone)
+    found = pertinent.pertinent_negatives(model, samples, data=data, constraints=rules, norm="l0")
+    for i, (place, own) in enumerate(samples.iterrows()):
+        size = (everyone != own).to_numpy().sum(axis=1)[labels != labels[place]].min()
+        assert found.objective[i] == found.bound[i] == size
+        assert found.status[i] == "optimal"
+
+
+def ring(dim):
+    """Return the outside of a ball of radius 2: a curved cell whose nearest points are known."""
+    outside = Quadratic.from_matrix(-np.eye(dim), np.zeros(dim), 4.0)
+    return Cell(np.zeros((0, dim)), np.zeros(0), (outside,))
+
+
+def test_a_stored_tree_proves_the_same_and_a_false_claim_nothing():
+    center = np.array([[0.5, 0.0, 0.1]])
+    domain = Domain(np.full(3, np.nan), max_changes=1, own=center)
+    found = project(center, ring(3), lower=np.full(3, -3.0), upper=np.full(3, 3.0), domain=domain)
+    # One number has to reach the sphere by itself: sqrt(4 - 0.1^2) - 0.5 is the least.
+    assert found.objective[0] == pytest.approx(np.sqrt(3.99) - 0.5)
+    assert found.bound[0] == pytest.approx(found.objective[0], rel=1e-4)
+    proofs = found.certificate.blocks[0].proofs
+    assert isinstance(proofs, CurvedBranchProofs)
+    args = (
+        Region((ring(3),)).cells[0],
+        center,
+        np.ones(3),
+        np.full((1, 3), -3.0),
+        np.full((1, 3), 3.0),
+    )
+    again = with_domain(decode(encode(proofs)), domain)
+    np.testing.assert_array_equal(again.bounds(*args), proofs.bounds(*args))
+    boast = tuple(HalvingProofs(np.array([1.6])) for _ in proofs.leaves_by)
+    lie = CurvedBranchProofs(domain, proofs.roots, proofs.tree, boast)
+    assert lie.bounds(*args)[0] < found.objective[0] + 1e-9
+
+
+@pytest.mark.parametrize("ruled", RULES)
+def test_what_the_search_leaves_open_is_given_to_scip(monkeypatch, ruled):
+    pytest.importorskip("pyscipopt")
+    monkeypatch.setattr(mixed_curved, "MAX_NODES", 0)
+    model, y = FAMILIES["QDA"]
+    model.fit(IRIS, y)
+    sample = IRIS[[77]]
+    bounds = dict(enumerate(zip(LOW, HIGH, strict=True)))
+    rules = pertinent.Constraints(bounds=bounds, **RULES[ruled])
+    found = pertinent.pertinent_negatives(model, sample, constraints=rules)
+    assert found.status[0] == "feasible"  # SCIP's word is no proof
+    pieces = brute_force.other_pieces(model, model.predict(sample)[0])
+    assert found.objective[0] == pytest.approx(
+        least_cost(pieces, sample[0], RULES[ruled]), rel=1e-3
+    )
+    assert 0 < found.bound[0] <= found.objective[0]
+
+
+def test_a_search_that_ends_early_says_so(monkeypatch):
+    monkeypatch.setattr(mixed_curved, "MAX_NODES", 2)
+    model, y = FAMILIES["QDA"]
+    model.fit(IRIS, y)
+    samples = IRIS[[5, 77, 101, 140]]
+    rules = pertinent.Constraints(together=[[0, 2], [1, 3]])
+    found = pertinent.pertinent_negatives(model, samples, constraints=rules)
+    assert set(found.status) <= {"feasible", "optimal", "failed"}
+    good = found.found
+    assert (model.predict(found.points[good]) != model.predict(samples[good])).all()
+    assert (found.bound[good] <= found.objective[good]).all()
+    assert "optimal" not in found.status[found.bound < found.objective * (1 - 1e-4)]
