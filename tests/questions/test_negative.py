@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from linear_models import data, fitted
-from test_positive import nearest
+from linear_programs import nearest
 
 import pertinent
 from pertinent.exceptions import InputError

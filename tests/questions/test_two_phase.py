@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from linear_models import data, fitted
-from scipy.optimize import linprog
+from linear_programs import nearest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import RidgeClassifier
 
@@ -21,18 +21,6 @@ def model():
 @pytest.fixture(scope="module")
 def X():
     return data("wine")[0]
-
-
-def nearest(region, center, lower, upper):
-    """An independent LP: min sum t, |x - c| <= t, G x <= h."""
-    cell = region.cells[0]
-    d, eye = cell.dim, np.eye(cell.dim)
-    A = np.vstack([np.c_[cell.G, 0 * cell.G], np.c_[eye, -eye], np.c_[-eye, -eye]])
-    bounds = [*zip(lower, upper, strict=True), *[(0, None)] * d]
-    found = linprog(
-        np.r_[np.zeros(d), np.ones(d)], A_ub=A, b_ub=np.r_[cell.h, center, -center], bounds=bounds
-    )
-    return found.fun
 
 
 def test_both_phases_are_optimal_by_an_independent_solver(model, X):
