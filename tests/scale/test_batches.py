@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pertinent
 from pertinent.answering.parallel import WINDOW, in_parallel
-from pertinent.answering.threads import one_thread
+from pertinent.geometry.threads import one_thread
 from pertinent.lvq import LGMLVQ
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,61 +13,15 @@ from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray, Limits
 from pertinent.geometry.region import Region
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.proofs.verdict import GAP_CONVEX, GAP_NONCONVEX, is_closed
-from pertinent.setting.answers import Answers, Certified, RowRules, blank, merged
+from pertinent.setting.answers import Answers, Ask, Certified, blank, merged
 from pertinent.setting.conflicts import why_infeasible
 from pertinent.setting.implausible import why_implausible
-from pertinent.setting.setting import ModelRegions
+from pertinent.setting.setting import Setting
 from pertinent.solvers import Projections, project
 from pertinent.solvers.problem import distance
-from pertinent.tables.table import Table
 
 
-@dataclass(eq=False)
-class Ask:
-    """One batch of questions: see `Prepared.nearest`."""
-
-    table: Table
-    centers: FloatArray
-    kind: str
-    labels: IntArray
-    low: FloatArray
-    high: FloatArray
-    rules: RowRules
-
-    def __len__(self) -> int:
-        return len(self.centers)
-
-    @property
-    def is_aligned(self) -> bool:
-        """Whether each question belongs to a sample of the table."""
-        return len(self.table) == len(self.centers)
-
-    def take(self, rows: IntArray) -> Ask:
-        """Return some of the questions."""
-        return Ask(
-            self.table.take(rows) if self.is_aligned else self.table,
-            self.centers[rows],
-            self.kind,
-            self.labels[rows],
-            self.low[rows],
-            self.high[rows],
-            self.rules.take(rows),
-        )
-
-
-@dataclass(eq=False)
-class Proposal:
-    """Points for a batch of questions, not yet judged by the model.
-
-    ``used`` is the margin that each was solved with, ``answers.gap`` what counts as closed.
-    """
-
-    ask: Ask
-    used: FloatArray
-    answers: Answers
-
-
-def solve(prepared: ModelRegions, ask: Ask, used: FloatArray) -> Answers:
+def solve(prepared: Setting, ask: Ask, used: FloatArray) -> Answers:
     """Solve the rows, those of the same class and margin together."""
     if not len(ask):
         return blank(ask.centers)
@@ -82,7 +35,7 @@ def solve(prepared: ModelRegions, ask: Ask, used: FloatArray) -> Answers:
     return merged(ask.centers, parts)
 
 
-def _part(prepared: ModelRegions, ask: Ask, rows: IntArray) -> Ask:
+def _part(prepared: Setting, ask: Ask, rows: IntArray) -> Ask:
     """Return some of the questions, their samples only where solving looks at them."""
     if isinstance(prepared.within, Hulls):
         return ask.take(rows)
@@ -91,7 +44,7 @@ def _part(prepared: ModelRegions, ask: Ask, rows: IntArray) -> Ask:
     return Ask(ask.table, ask.centers[rows], ask.kind, labels, low, high, rules)
 
 
-def _solve_alike(prepared: ModelRegions, ask: Ask, k: int, used: float) -> Answers:
+def _solve_alike(prepared: Setting, ask: Ask, k: int, used: float) -> Answers:
     """Solve with the margin ``used``; bounds and status speak of the margin asked for."""
     region, owner = prepared.region(ask.kind, k, used)
     asked, n = prepared.asked_margin, len(ask)
@@ -142,7 +95,7 @@ def _solve_alike(prepared: ModelRegions, ask: Ask, k: int, used: float) -> Answe
 
 
 def _blended(
-    prepared: ModelRegions, ask: Ask, region: Region, owner: IntArray, wide: Region
+    prepared: Setting, ask: Ask, region: Region, owner: IntArray, wide: Region
 ) -> tuple[Projections, FloatArray, CodeArray, dict[int, Blend]]:
     """Return projections onto blends of training points, with bounds and statuses."""
     assert isinstance(prepared.within, Hulls)
@@ -163,7 +116,7 @@ def _blended(
 
 
 def _give_reasons(
-    prepared: ModelRegions,
+    prepared: Setting,
     reasons: FloatArray,
     found: Projections,
     region: Region,
@@ -179,13 +132,13 @@ def _give_reasons(
 
 
 def why_none(
-    prepared: ModelRegions, part: Certified, region: Region, near: FloatArray, limits: Limits
+    prepared: Setting, part: Certified, region: Region, near: FloatArray, limits: Limits
 ) -> str:
     """Return in words why there is no point, by the rules that the proof of one row rests on.
 
     Parameters
     ----------
-    prepared : ModelRegions
+    prepared : Setting
     part : Certified
         The proof of this one row.
     region : Region

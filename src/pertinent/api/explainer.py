@@ -10,7 +10,7 @@ import numpy as np
 
 from pertinent.answering.batches import Progress, in_batches
 from pertinent.answering.gathering import Gathering
-from pertinent.answering.proposing import Proposal
+from pertinent.answering.nearest import guess, settled, settled_if_guessed
 from pertinent.api.preparing import (
     POSITIVE_METHODS,
     known_method,
@@ -36,7 +36,7 @@ from pertinent.questions.negative import (
 )
 from pertinent.questions.positive import PositiveProposal, propose_positives
 from pertinent.rules.constraints import Constraints
-from pertinent.setting.answers import Answers
+from pertinent.setting.answers import Answers, Proposal
 from pertinent.setting.asked import Asked
 from pertinent.setting.results import Explanations, Negatives, Positives, overwritten
 from pertinent.solvers import Options
@@ -211,16 +211,16 @@ class Explainer:
         self, table: Table, target: IntArray | None
     ) -> tuple[Positives, Negatives, BoolArray]:
         at_once = self.method == "two-phase" and self.overlap == "allow"
-        guessed = self.prepared.guess(table) if at_once and target is None else None
+        guessed = guess(self.prepared, table) if at_once and target is None else None
         if guessed is not None:
             both = self._propose(table, guessed, None)
-            answers = self.prepared.judge_guessed(_together(*both), table, guessed)
+            answers = settled_if_guessed(self.prepared, _together(*both), table, guessed)
             if answers is not None:
                 return _joined(*both, answers)
         labels = self.prepared.predict(table)
         if at_once:
             both = self._propose(table, labels, target)
-            return _joined(*both, self.prepared.judge(_together(*both)))
+            return _joined(*both, settled(self.prepared, _together(*both)))
         positive = POSITIVE_METHODS[self.method](self.prepared, table, labels, self.question)
         return (positive, *self._contrast(table, labels, target, positive))
 

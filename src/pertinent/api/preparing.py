@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pertinent.answering.prepared import Prepared
 from pertinent.density import Plausibility
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
@@ -17,6 +16,7 @@ from pertinent.questions import (
 )
 from pertinent.questions.positive import two_phase
 from pertinent.rules.constraints import Constraints
+from pertinent.setting.setting import Setting
 from pertinent.solvers import Options
 from pertinent.tables.baselines import weight_values
 from pertinent.tables.features import Features
@@ -66,7 +66,7 @@ def prepare(
     options: Options,
     min_proba: float | None = None,
     missing: str = "error",
-) -> tuple[Prepared, FloatArray | None]:
+) -> tuple[Setting, FloatArray | None]:
     """Return the model made ready and the training data as an array."""
     region_function(model)  # an unsupported or unfitted model is named here, before any work
     if margin is not None:
@@ -79,7 +79,7 @@ def prepare(
         raise InputError("data has no rows. Pass samples of the training data, or leave data out.")
     rules = constraints or Constraints()
     rules.validate(features)  # an unknown feature is named here, before any work
-    prepared = Prepared(
+    prepared = Setting(
         model,
         features,
         weight_values(weights, features, train, rules.costs),

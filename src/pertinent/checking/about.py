@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
 from pertinent.checking.findings import REFUTED, Finding
 from pertinent.density.hull import Hulls
 from pertinent.geometry.arrays import FloatArray, IntArray
@@ -23,6 +22,7 @@ from pertinent.questions.strict import owner_of
 from pertinent.setting.answers import Certified
 from pertinent.setting.asked import Asked
 from pertinent.setting.results import Negatives, Positives
+from pertinent.setting.setting import Setting
 
 R = TypeVar("R", Positives, Negatives)
 
@@ -62,7 +62,7 @@ def about_the_question(
 
 
 def _not_about(
-    prepared: Prepared,
+    prepared: Setting,
     question: PositiveQuestion,
     certified: Sequence[Certified],
     keys: Sequence[tuple[str, int]],
@@ -86,7 +86,7 @@ def _not_about(
     return ""
 
 
-def _in_words(prepared: Prepared, key: tuple[str, int]) -> str:
+def _in_words(prepared: Setting, key: tuple[str, int]) -> str:
     kind, place = key
     known = 0 <= place < len(prepared.classes)
     name = repr(prepared.classes.tolist()[place]) if known else f"number {place}"
@@ -94,7 +94,7 @@ def _in_words(prepared: Prepared, key: tuple[str, int]) -> str:
 
 
 def _fits(
-    prepared: Prepared,
+    prepared: Setting,
     question: PositiveQuestion,
     key: tuple[str, int],
     proofs: Any,
@@ -132,7 +132,7 @@ def _nested(value: Any) -> Iterator[Any]:
 
 
 def _own_corners(
-    prepared: Prepared,
+    prepared: Setting,
     key: tuple[str, int],
     block: Block,
     proofs: HullProofs,

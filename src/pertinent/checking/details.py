@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
 from pertinent.checking.findings import CHANGE, ENOUGH, Finding, judged
 from pertinent.density.measure import measure
 from pertinent.setting.asked import Asked
 from pertinent.setting.results import Negatives, Positives, Results
+from pertinent.setting.setting import Setting
 
 
 def positive_details(asked: Asked, positive: Positives) -> Finding:
@@ -33,7 +33,7 @@ def positive_details(asked: Asked, positive: Positives) -> Finding:
     return _details(ENOUGH, prepared, positive, right)
 
 
-def negative_details(prepared: Prepared, negative: Negatives) -> Finding:
+def negative_details(prepared: Setting, negative: Negatives) -> Finding:
     """Judge which features are changed, and how close the change is said to be."""
     different = prepared.features.by_feature(negative.values != negative.table.values)
     same = np.isclose(negative.closeness, negative.objective, rtol=1e-9, atol=1e-12)
@@ -44,7 +44,7 @@ def negative_details(prepared: Prepared, negative: Negatives) -> Finding:
     return _details(CHANGE, prepared, negative, right)
 
 
-def _details(name: str, prepared: Prepared, results: Results, right: dict[str, bool]) -> Finding:
+def _details(name: str, prepared: Setting, results: Results, right: dict[str, bool]) -> Finding:
     """Judge what both parts say, beside what was judged already (``right``, by field)."""
     label = results.target_place if isinstance(results, Negatives) else results.label
     measured = measure(prepared.within, label, results.values)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
 from pertinent.checking.findings import HOLDS, REFUTED, UNKNOWN, Finding, judged
 from pertinent.checking.rebuilding import domain_of
 from pertinent.geometry.arrays import FloatArray
@@ -22,6 +21,7 @@ from pertinent.proofs.verdict import (
 )
 from pertinent.setting.answers import Certified
 from pertinent.setting.results import Negatives, Results
+from pertinent.setting.setting import Setting
 from pertinent.solvers.problem import distance
 
 
@@ -69,7 +69,7 @@ def claimed_bounds(name: str, claims: Sequence[tuple[float, Evidence]]) -> list[
 
 def proved(
     name: str,
-    prepared: Prepared,
+    prepared: Setting,
     results: Results,
     evidence: Evidence,
     points: FloatArray,
@@ -93,7 +93,7 @@ def proved(
 
 def meets(
     evidence: Evidence,
-    prepared: Prepared,
+    prepared: Setting,
     results: Results,
     size: FloatArray,
     points: FloatArray,
@@ -115,7 +115,7 @@ def unit_of(results: Results) -> float:
     return rounding_unit(results.table.single_precision, results.values.shape[1])
 
 
-def _gap(prepared: Prepared, results: Results, certificates: tuple[Certified, ...]) -> float:
+def _gap(prepared: Setting, results: Results, certificates: tuple[Certified, ...]) -> float:
     domain = domain_of(prepared, results.table, changes=isinstance(results, Negatives))
     convex = all(prepared.region(*part.key, 0.0)[0].is_convex for part in certificates)
     return GAP_CONVEX if convex and domain is None else GAP_NONCONVEX

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pertinent.answering.prepared import Prepared
 from pertinent.checking.about import about_the_question
 from pertinent.checking.details import negative_details
 from pertinent.checking.evidence import Evidence, claimed_bounds, proved, unit_of
@@ -18,6 +17,7 @@ from pertinent.questions.negative import negative_limits
 from pertinent.setting.asked import Asked
 from pertinent.setting.recheck import recheck_negatives
 from pertinent.setting.results import Negatives
+from pertinent.setting.setting import Setting
 from pertinent.solvers.problem import distance
 from pertinent.summary.rounding import passes, rules_broken
 
@@ -82,7 +82,7 @@ def _target(negative: Negatives, label: int, target: int | None) -> Finding:
 
 
 def _proofs(
-    prepared: Prepared, negative: Negatives, untouched: BoolArray, unsure: str
+    prepared: Setting, negative: Negatives, untouched: BoolArray, unsure: str
 ) -> list[Finding]:
     bound = recheck_negatives(prepared, negative, untouched)[0]
     evidence = Evidence(negative.certificates, bound, unsure)
@@ -94,7 +94,7 @@ def _proofs(
     ]
 
 
-def _unique(prepared: Prepared, negative: Negatives, limits: Limits) -> list[Finding]:
+def _unique(prepared: Setting, negative: Negatives, limits: Limits) -> list[Finding]:
     table, parts, samples = negative.table, negative.certificates, negative.table.values
 
     def only() -> bool:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
 from pertinent.checking.findings import Finding, judged
 from pertinent.density.measure import is_plausible
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.setting.results import Negatives, Positives, Results
+from pertinent.setting.setting import Setting
 from pertinent.summary.rounding import passes, rules_broken
 
 
 def valid(
-    name: str, prepared: Prepared, results: Results, label: int, limits: Limits
+    name: str, prepared: Setting, results: Results, label: int, limits: Limits
 ) -> list[Finding]:
     """Judge the point as it was handed out; nothing is said where there is none."""
     if not results.found[0]:
@@ -34,7 +34,7 @@ def valid(
 
 
 def _plausible(
-    name: str, prepared: Prepared, label: int, point: FloatArray, results: Results
+    name: str, prepared: Setting, label: int, point: FloatArray, results: Results
 ) -> list[Finding]:
     """Judge the density of the point, or whether it is the blend it is said to be."""
     if prepared.within is None:

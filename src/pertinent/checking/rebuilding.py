@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import narwhals as nw
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
 from pertinent.density.hull import Hulls
 from pertinent.density.mixture import Densities
 from pertinent.exceptions import InputError
@@ -21,6 +20,7 @@ from pertinent.rules.constraints import Constraints
 from pertinent.setting.answers import Certified
 from pertinent.setting.asked import Asked
 from pertinent.setting.results import Explanations, Negatives, Positives
+from pertinent.setting.setting import Setting
 from pertinent.summary.stored import CERTIFICATES, ELSEWHERE
 from pertinent.summary.words import Wording
 from pertinent.tables.features import Features
@@ -38,7 +38,7 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Explanations:
     margin = float(question["margin"])
     if not margin >= 0:
         raise InputError(f"The stored margin is {margin}, and at least 0 is expected.")
-    prepared = Prepared(
+    prepared = Setting(
         model,
         features,
         _per_column(decode(question["weights"]), table, "weights"),
@@ -72,7 +72,7 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Explanations:
     )
 
 
-def asked_target(question: dict[str, Any], prepared: Prepared) -> int | None:
+def asked_target(question: dict[str, Any], prepared: Setting) -> int | None:
     """Return the place of the class that the negative was asked to reach; None for any other."""
     if "target" not in question:
         raise InputError(
@@ -167,16 +167,14 @@ def _per_column(values: Any, table: Table, name: str) -> FloatArray:
     return array
 
 
-def domain_of(prepared: Prepared, table: Table, *, changes: bool) -> Domain | None:
+def domain_of(prepared: Setting, table: Table, *, changes: bool) -> Domain | None:
     """Return what values the rules allow, from the question and not from the proof."""
     return prepared.constraints.domain(
         prepared.features, table.values, prepared.weights, table.booleans, changes
     )
 
 
-def _results(
-    kind: type[R], record: dict[str, Any], shared: dict[str, Any], prepared: Prepared
-) -> R:
+def _results(kind: type[R], record: dict[str, Any], shared: dict[str, Any], prepared: Setting) -> R:
     domain = domain_of(prepared, shared["table"], changes=kind is Negatives)
     values: dict[str, Any] = {}
     for f in fields(kind):
@@ -197,7 +195,7 @@ def _results(
     return kind(**values)
 
 
-def _require_one_row(name: str, value: Any, prepared: Prepared, table: Table) -> None:
+def _require_one_row(name: str, value: Any, prepared: Setting, table: Table) -> None:
     """Refuse arrays that are not about one sample of this model."""
     wide = {
         "values": table.values.shape[1],

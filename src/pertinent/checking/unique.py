@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
 from pertinent.checking.findings import HOLDS, REFUTED, UNKNOWN, Finding
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.geometry.region import Region
@@ -18,6 +17,7 @@ from pertinent.proofs.unique import leaves_one_point
 from pertinent.proofs.verdict import GAP_CONVEX, is_closed
 from pertinent.setting.answers import Certified
 from pertinent.setting.results import Results
+from pertinent.setting.setting import Setting
 from pertinent.solvers.problem import distance
 
 #: Bounds and costs are sums of many terms: what is closer than this, relatively, is the same.
@@ -77,7 +77,7 @@ def _not_the_only_one(
 
 
 def is_only_one(
-    prepared: Prepared,
+    prepared: Setting,
     certified: Sequence[Certified],
     center: FloatArray,
     point: FloatArray,

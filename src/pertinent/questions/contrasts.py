@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
+from pertinent.answering.nearest import nearest
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.proofs import INFEASIBLE, OPTIMAL
 from pertinent.setting.alternative import Alternative
 from pertinent.setting.answers import Answers
 from pertinent.setting.results import Negatives
+from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
 #: A bound may stand this share below the cost it proves.
@@ -91,7 +92,7 @@ class _Row:
 
 
 def further_contrasts(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     negatives: Negatives,
     kind: str,
@@ -104,12 +105,12 @@ def further_contrasts(
 
     Parameters
     ----------
-    prepared : Prepared
+    prepared : Setting
     table : Table
     negatives : Negatives
         The best answers.
     kind, labels, lower, upper
-        What they were asked with, see `Prepared.nearest`.
+        What they were asked with, see `pertinent.answering.nearest`.
     count : int
     """
     rows = [_first(negatives, i) for i in range(len(table))]
@@ -143,7 +144,7 @@ def _first(negatives: Negatives, i: int) -> _Row:
 
 
 def _solve(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     kind: str,
     labels: IntArray,
@@ -157,7 +158,7 @@ def _solve(
     low = np.where(held, np.maximum(lower[owner], samples), lower[owner])
     high = np.where(held, np.minimum(upper[owner], samples), upper[owner])
     some = table.take(owner)
-    return prepared.nearest(some, samples, kind, labels[owner], low, high, changes=True)
+    return nearest(prepared, some, samples, kind, labels[owner], low, high, changes=True)
 
 
 def _branch(answers: Answers, k: int, frozen: BoolArray, changed: BoolArray) -> _Branch | None:

@@ -12,24 +12,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.proofs.records import with_domain
 from pertinent.questions.negative import NegativeQuestion, nearest_contrast, negative_limits
 from pertinent.setting.answers import Certified
 from pertinent.setting.results import Negatives, overwritten
+from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
 
-def is_mixed(prepared: Prepared, table: Table) -> bool:
+def is_mixed(prepared: Setting, table: Table) -> bool:
     """Whether values are discrete, or features bound together."""
     rules = prepared.constraints
     discrete = not prepared.features.is_plain or rules.lattice(prepared.features)
     return bool(discrete or rules.together or len(table.booleans))
 
 
-def allowing(prepared: Prepared, changes: int) -> Prepared:
+def allowing(prepared: Setting, changes: int) -> Setting:
     """Return the same with at most so many changes."""
     return replace(prepared, constraints=replace(prepared.constraints, max_changes=changes))
 
@@ -55,7 +55,7 @@ class Counted:
 
 
 def fewest_by_rules(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     labels: IntArray,
     question: NegativeQuestion,
@@ -65,7 +65,7 @@ def fewest_by_rules(
 
     Parameters
     ----------
-    prepared : Prepared
+    prepared : Setting
     table : Table
     labels : ndarray of int, shape (n,)
     question : NegativeQuestion
@@ -102,7 +102,7 @@ def fewest_by_rules(
 
 
 def counted_negatives(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     labels: IntArray,
     question: NegativeQuestion,
@@ -131,7 +131,7 @@ def counted_negatives(
     )
 
 
-def recheck_counted(prepared: Prepared, negatives: Negatives) -> FloatArray:
+def recheck_counted(prepared: Setting, negatives: Negatives) -> FloatArray:
     """Return how many changes are proved necessary, from the trees alone; no solver is called.
 
     The certificates of a sample say, one after the other, that 1, 2, 3, ... changes are not

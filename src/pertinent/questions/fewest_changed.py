@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
@@ -26,6 +25,7 @@ from pertinent.questions.supports.mixed import discrete_domain, fewest_mixed
 from pertinent.questions.supports.proving import why_none_of_few
 from pertinent.questions.verify import doubted, refuse_blends
 from pertinent.setting.results import Negatives, overwritten
+from pertinent.setting.setting import Setting
 from pertinent.tables.numbers import require_whole
 from pertinent.tables.table import Table
 
@@ -66,14 +66,14 @@ class FewChanges(NegativeQuestion):
 
 
 def few_changes(
-    prepared: Prepared, table: Table, labels: IntArray, question: FewChanges
+    prepared: Setting, table: Table, labels: IntArray, question: FewChanges
 ) -> Negatives:
     """Return negatives by the number of their changes, and as many alternatives as asked for."""
     return doubted(prepared, _few_changes(prepared, table, labels, question))
 
 
 def _few_changes(
-    prepared: Prepared, table: Table, labels: IntArray, question: FewChanges
+    prepared: Setting, table: Table, labels: IntArray, question: FewChanges
 ) -> Negatives:
     if question.norm == "l0":
         question = replace(question, max_changes=_fewer(prepared, question))
@@ -106,13 +106,13 @@ def _few_changes(
     return negatives
 
 
-def _fewer(prepared: Prepared, question: FewChanges) -> int | None:
+def _fewer(prepared: Setting, question: FewChanges) -> int | None:
     """Return how many features may change by the question and by the rules."""
     both = (prepared.constraints.max_changes, question.max_changes)
     return min((most for most in both if most is not None), default=None)
 
 
-def _refuse_together(prepared: Prepared) -> None:
+def _refuse_together(prepared: Setting) -> None:
     if prepared.constraints.together:
         raise InputError(
             'alternatives with norm="l0" are sets of features, and here some change together. '
@@ -120,12 +120,12 @@ def _refuse_together(prepared: Prepared) -> None:
         )
 
 
-def _by_rules(prepared: Prepared, table: Table) -> bool:
+def _by_rules(prepared: Setting, table: Table) -> bool:
     counted = prepared.constraints.max_changes is not None
     return counted or is_mixed(prepared, table) or prepared.within is not None
 
 
-def _ask(prepared: Prepared, table: Table, labels: IntArray, question: FewChanges) -> Ask:
+def _ask(prepared: Setting, table: Table, labels: IntArray, question: FewChanges) -> Ask:
     samples = table.values
     limits = negative_limits(prepared, table, question.untouched)
     lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)
@@ -135,7 +135,7 @@ def _ask(prepared: Prepared, table: Table, labels: IntArray, question: FewChange
     return Ask(kind, wanted, samples, lower, upper, question.effort, question.alternatives)
 
 
-def _fewest(prepared: Prepared, table: Table, labels: IntArray, question: FewChanges) -> Negatives:
+def _fewest(prepared: Setting, table: Table, labels: IntArray, question: FewChanges) -> Negatives:
     ask, domain = _ask(prepared, table, labels, question), discrete_domain(prepared, table)
     if domain is None:
         found = fewest_features(prepared, table, ask)
@@ -152,7 +152,7 @@ def _fewest(prepared: Prepared, table: Table, labels: IntArray, question: FewCha
     return _within(negatives, question.max_changes, prepared, ask)
 
 
-def _within(negatives: Negatives, most: int, prepared: Prepared, ask: Ask) -> Negatives:
+def _within(negatives: Negatives, most: int, prepared: Setting, ask: Ask) -> Negatives:
     """Return the negatives without those that change more; the fewest prove there is none."""
     few = tuple(
         tuple(a for a in others if a.features.sum() <= most) for others in negatives.alternatives
@@ -180,7 +180,7 @@ def _within(negatives: Negatives, most: int, prepared: Prepared, ask: Ask) -> Ne
 
 
 def _limited(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     labels: IntArray,
     question: FewChanges,
@@ -207,7 +207,7 @@ def _limited(
 class _Limited:
     """The search for the nearest points with few changes, for some of the samples."""
 
-    prepared: Prepared
+    prepared: Setting
     table: Table
     labels: IntArray
     question: FewChanges
@@ -264,7 +264,7 @@ def _some(negatives: Negatives, rows: IntArray) -> Negatives:
 
 
 def _negatives(
-    prepared: Prepared, table: Table, labels: IntArray, question: FewChanges, found: Fewest
+    prepared: Setting, table: Table, labels: IntArray, question: FewChanges, found: Fewest
 ) -> Negatives:
     reached = found.label if question.target is None else question.target
     different = prepared.features.by_feature(found.points != table.values)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
 from pertinent.geometry.arrays import IntArray
 from pertinent.questions.effort import ExactQuestion, in_precision_of
 from pertinent.questions.positive import positive_limits
@@ -12,10 +11,11 @@ from pertinent.questions.supports.fewest import Ask, fewest_features
 from pertinent.questions.supports.mixed import discrete_domain, fewest_mixed
 from pertinent.questions.verify import doubted, refuse_blends
 from pertinent.setting.results import Positives
+from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
 
-def exact(prepared: Prepared, table: Table, labels: IntArray, question: ExactQuestion) -> Positives:
+def exact(prepared: Setting, table: Table, labels: IntArray, question: ExactQuestion) -> Positives:
     """Return the fewest features that keep the class, with the closest values of all such sets.
 
     Notes

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
-from pertinent.answering.proposing import Proposal
+from pertinent.answering.nearest import doubt, propose, settled
 from pertinent.density.measure import by_sample, measure
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
-from pertinent.setting.answers import Answers, claimed_unique
+from pertinent.setting.answers import Answers, Proposal, claimed_unique
 from pertinent.setting.results import Negatives
+from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table, values_of
 
 
@@ -34,7 +34,7 @@ class NegativeQuestion:
     untouched: BoolArray | None = None
 
 
-def target_places(prepared: Prepared, target: Any, n: int) -> IntArray | None:
+def target_places(prepared: Setting, target: Any, n: int) -> IntArray | None:
     """Return the wanted class of each sample: one label for all, or one for each."""
     if target is None:
         return None
@@ -59,7 +59,7 @@ def is_one_label(target: Any) -> bool:
 class NegativeProposal:
     """The nearest contrasts, not yet judged."""
 
-    prepared: Prepared
+    prepared: Setting
     table: Table
     labels: IntArray
     target: IntArray | None
@@ -67,21 +67,21 @@ class NegativeProposal:
 
     def judged(self, found: Answers) -> Negatives:
         """Return the negatives, from the points that the model accepts."""
-        self.prepared.doubt(self.table, found)
+        doubt(self.prepared, self.table, found)
         wanted = found.label if self.target is None else self.target
         return _result(self.prepared, self.table, self.labels, wanted, found)
 
 
 def nearest_contrast(
-    prepared: Prepared, table: Table, labels: IntArray, question: NegativeQuestion
+    prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion
 ) -> Negatives:
     """Return the nearest point of another class for a batch predicted as ``labels`` (eq. 1)."""
     proposal = propose_negatives(prepared, table, labels, question)
-    return proposal.judged(*prepared.judge([proposal.found]))
+    return proposal.judged(*settled(prepared, [proposal.found]))
 
 
 def propose_negatives(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     labels: IntArray,
     question: NegativeQuestion,
@@ -96,12 +96,12 @@ def propose_negatives(
     if target is not None:
         _refuse_own_class(prepared, labels, target)
     kind, wanted = ("not", labels) if target is None else ("is", target)
-    found = prepared.propose(table, samples, kind, wanted, lower, upper, changes=True)
+    found = propose(prepared, table, samples, kind, wanted, lower, upper, changes=True)
     return NegativeProposal(prepared, table, labels, target, found)
 
 
 def negative_limits(
-    prepared: Prepared, table: Table | FloatArray, untouched: BoolArray | None = None
+    prepared: Setting, table: Table | FloatArray, untouched: BoolArray | None = None
 ) -> Limits:
     """Return the allowed range of each sample's negative."""
     lower, upper = prepared.constraints.limits(prepared.features, table)
@@ -113,7 +113,7 @@ def negative_limits(
     return low, np.where(untouched, np.minimum(upper, samples), upper)
 
 
-def _refuse_own_class(prepared: Prepared, labels: IntArray, target: IntArray) -> None:
+def _refuse_own_class(prepared: Setting, labels: IntArray, target: IntArray) -> None:
     same = np.flatnonzero(labels == target)
     if len(same):
         label = prepared.classes.tolist()[labels[same[0]]]
@@ -124,7 +124,7 @@ def _refuse_own_class(prepared: Prepared, labels: IntArray, target: IntArray) ->
 
 
 def _result(
-    prepared: Prepared, table: Table, labels: IntArray, wanted: IntArray, found: Answers
+    prepared: Setting, table: Table, labels: IntArray, wanted: IntArray, found: Answers
 ) -> Negatives:
     different = prepared.features.by_feature(found.points != table.values)
     changed = found.found[:, None] & different

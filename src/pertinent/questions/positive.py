@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
-from pertinent.answering.proposing import Proposal
+from pertinent.answering.nearest import doubt, nearest, propose, settled
 from pertinent.density.measure import by_sample, measure
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL
-from pertinent.setting.answers import Answers, claimed_unique, replaced
+from pertinent.setting.answers import Answers, Proposal, claimed_unique, replaced
 from pertinent.setting.results import Positives
+from pertinent.setting.setting import Setting
 from pertinent.solvers.problem import distance
 from pertinent.tables.table import Table, values_of
 
@@ -50,7 +50,7 @@ class PositiveProposal:
     its answer depends on the class alone and is solved once a class.
     """
 
-    prepared: Prepared
+    prepared: Setting
     table: Table
     labels: IntArray
     question: PositiveQuestion
@@ -64,7 +64,7 @@ class PositiveProposal:
     def judged(self, sparse: Answers, close: Answers) -> Positives:
         """Return the positives, from both phases as the model accepts them."""
         sparse = sparse if self.place is None else sparse.expand(self.place)
-        self.prepared.doubt(self.table, sparse)
+        doubt(self.prepared, self.table, sparse)
         _fall_back_on_the_sample(
             self.prepared, self.table, self.lower, self.upper, self.question, sparse
         )
@@ -80,11 +80,11 @@ class PositiveProposal:
         some = self.table.take(rows)
         lower, upper = (b[rows] if len(b) > 1 else b for b in (self.lower, self.upper))
         low, high = held_limits(lower, upper, self.question, held)
-        return self.prepared.nearest(some, some.values, "is", self.labels[rows], low, high)
+        return nearest(self.prepared, some, some.values, "is", self.labels[rows], low, high)
 
 
 def two_phase(
-    prepared: Prepared, table: Table, labels: IntArray, question: PositiveQuestion
+    prepared: Setting, table: Table, labels: IntArray, question: PositiveQuestion
 ) -> Positives:
     """Return the paper's positives (algorithm 1) for a batch of samples predicted as ``labels``.
 
@@ -92,11 +92,11 @@ def two_phase(
     leave it. Phase 2 (eq. 6) holds the others at the baseline and projects the sample.
     """
     proposal = propose_positives(prepared, table, labels, question)
-    return proposal.judged(*prepared.judge([proposal.first, proposal.second]))
+    return proposal.judged(*settled(prepared, [proposal.first, proposal.second]))
 
 
 def propose_positives(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     labels: IntArray,
     question: PositiveQuestion,
@@ -114,13 +114,13 @@ def propose_positives(
         points, found = points[place], found[place]
     held = turned_off(prepared, points, question) & found[:, None]
     low, high = held_limits(lower, upper, question, held)
-    second = prepared.propose(table, table.values, "is", labels, low, high)
+    second = propose(prepared, table, table.values, "is", labels, low, high)
     return PositiveProposal(
         prepared, table, labels, question, lower, upper, first, place, held, second
     )
 
 
-def turned_off(prepared: Prepared, points: FloatArray, question: PositiveQuestion) -> BoolArray:
+def turned_off(prepared: Setting, points: FloatArray, question: PositiveQuestion) -> BoolArray:
     """Return the columns of the features that are turned off.
 
     A category is on or off as a whole: all columns of its group, or none.
@@ -131,7 +131,7 @@ def turned_off(prepared: Prepared, points: FloatArray, question: PositiveQuestio
 
 
 def positive_limits(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table | FloatArray,
     question: PositiveQuestion,
     allowed: Limits | None = None,
@@ -145,7 +145,7 @@ def positive_limits(
 
 
 def _phase_one(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     labels: IntArray,
     lower: FloatArray,
@@ -156,15 +156,15 @@ def _phase_one(
         centers = question.baseline[None]
         if len(labels) != 1:
             centers = np.broadcast_to(centers, table.values.shape)
-        return prepared.propose(table, centers, "is", labels, lower, upper), None
+        return propose(prepared, table, centers, "is", labels, lower, upper), None
     # The same range for everyone: the answer depends on the class alone.
     classes, place = np.unique(labels, return_inverse=True)
     centers = np.broadcast_to(question.baseline, (len(classes), len(question.baseline)))
-    return prepared.propose(table, centers, "is", classes, lower, upper), place
+    return propose(prepared, table, centers, "is", classes, lower, upper), place
 
 
 def _fall_back_on_the_sample(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     lower: FloatArray,
     upper: FloatArray,
@@ -195,7 +195,7 @@ def held_limits(
 
 
 def _joined(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     labels: IntArray,
     question: PositiveQuestion,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.answering.prepared import RETRIES, Prepared
+from pertinent.answering.nearest import RETRIES
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import is_on_lattice
@@ -29,14 +29,13 @@ from pertinent.questions.verify import REFUSED, doubted, grown, judge, refuse_ca
 from pertinent.setting.alternative import UNIQUE, UNKNOWN, Alternative, uniqueness
 from pertinent.setting.answers import Certified
 from pertinent.setting.results import Positives
+from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
 _STOPPED = "the search reached its limit before it found a set of features that suffices"
 
 
-def strict(
-    prepared: Prepared, table: Table, labels: IntArray, question: ExactQuestion
-) -> Positives:
+def strict(prepared: Setting, table: Table, labels: IntArray, question: ExactQuestion) -> Positives:
     """Return the fewest features whose exact values, the rest at the baseline, keep the class.
 
     Notes
@@ -62,7 +61,7 @@ def strict(
     return positives
 
 
-def _refuse_unfolded(prepared: Prepared, labels: IntArray) -> None:
+def _refuse_unfolded(prepared: Setting, labels: IntArray) -> None:
     """Say which models and rules with categories or bins are not known."""
     regions = [prepared.region("is", int(k), 0.0)[0] for k in np.unique(labels)]
     if not all(cell.is_linear for region in regions for cell in region.cells):
@@ -75,7 +74,7 @@ def _refuse_unfolded(prepared: Prepared, labels: IntArray) -> None:
 
 
 def strict_limits(
-    prepared: Prepared, table: Table, question: ExactQuestion
+    prepared: Setting, table: Table, question: ExactQuestion
 ) -> tuple[FloatArray, FloatArray]:
     """Return the allowed range: what is confined to whole numbers cannot rest elsewhere."""
     lower, upper = prepared.constraints.limits(prepared.features, table)
@@ -95,7 +94,7 @@ class _Attempts:
 
     def __init__(
         self,
-        prepared: Prepared,
+        prepared: Setting,
         table: Table,
         labels: IntArray,
         question: ExactQuestion,
@@ -266,13 +265,13 @@ class _Attempts:
         )
 
 
-def owner_of(prepared: Prepared) -> IntArray | None:
+def owner_of(prepared: Setting) -> IntArray | None:
     """Return the feature of each column, None where each has one of its own."""
     return None if prepared.features.is_plain else prepared.features.owner
 
 
 def next_best(
-    prepared: Prepared,
+    prepared: Setting,
     question: ExactQuestion,
     sample: FloatArray,
     label: int,
@@ -301,7 +300,7 @@ def next_best(
 
 
 def _proved(
-    prepared: Prepared,
+    prepared: Setting,
     certificates: tuple[Certified, ...],
     table: Table,
     margin: float,
@@ -319,9 +318,7 @@ def _proved(
     return proved
 
 
-def with_fallback(
-    prepared: Prepared, positives: Positives, question: PositiveQuestion
-) -> Positives:
+def with_fallback(prepared: Setting, positives: Positives, question: PositiveQuestion) -> Positives:
     """Return the positives with two-phase answers where no strict one exists (sec. III-D)."""
     rows = np.flatnonzero(positives.status_code == INFEASIBLE)
     if not len(rows):

@@ -7,13 +7,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pertinent.answering.prepared import GROWTH, Prepared
+from pertinent.answering.nearest import GROWTH
 from pertinent.density.measure import by_sample
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import into_bounds
 from pertinent.setting.results import Negatives, Positives
+from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
 REFUSED = "the point found does not pass the model's predict, even with a margin of {:g}"
@@ -29,7 +30,7 @@ class Judged:
 
 
 def judge(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     points: FloatArray,
     kind: str,
@@ -41,7 +42,7 @@ def judge(
 
     Parameters
     ----------
-    prepared : Prepared
+    prepared : Setting
     table : Table
         Says in which form points are handed out.
     points : ndarray of shape (n, n_features)
@@ -59,7 +60,7 @@ def judge(
     return Judged(handed, predicted, right & obeys)
 
 
-def refuse_categories(prepared: Prepared, asked: str) -> None:
+def refuse_categories(prepared: Setting, asked: str) -> None:
     """Say that columns of one feature cannot be chosen one by one."""
     if not prepared.features.is_plain:
         raise InputError(
@@ -68,13 +69,13 @@ def refuse_categories(prepared: Prepared, asked: str) -> None:
         )
 
 
-def refuse_blends(prepared: Prepared, asked: str) -> None:
+def refuse_blends(prepared: Setting, asked: str) -> None:
     """Say that points which are blends of others cannot be chosen feature by feature."""
     if by_sample(prepared.within):
         raise InputError(f"{asked} does not know this kind of plausibility. Leave it out.")
 
 
-def grown(prepared: Prepared, table: Table, used: float) -> float:
+def grown(prepared: Setting, table: Table, used: float) -> float:
     """Return the margin of the next attempt: first what rounding needs, then ever more."""
     return max(prepared.margin_for(table), used * GROWTH)
 
@@ -82,10 +83,10 @@ def grown(prepared: Prepared, table: Table, used: float) -> float:
 R = TypeVar("R", Positives, Negatives)
 
 
-def doubted(prepared: Prepared, results: R) -> R:
+def doubted(prepared: Setting, results: R) -> R:
     """Return the results with nothing claimed where a region does not hold its own sample.
 
-    See `Prepared.doubt`: what the model predicts there is its own rounding, and proofs about its
+    See `doubt`: what the model predicts there is its own rounding, and proofs about its
     region prove nothing.
     """
     if not prepared.may_fold_badly or not len(results):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL, Certificate
+from pertinent.tables.table import Table
 
 
 @dataclass(eq=False)
@@ -100,6 +101,51 @@ class RowRules:
     def take(self, rows: IntArray) -> RowRules:
         """Return what is asked of some of the rows."""
         return self if self.domain is None else replace(self, domain=self.domain.take(rows))
+
+
+@dataclass(eq=False)
+class Ask:
+    """One batch of questions: see `pertinent.answering.nearest`."""
+
+    table: Table
+    centers: FloatArray
+    kind: str
+    labels: IntArray
+    low: FloatArray
+    high: FloatArray
+    rules: RowRules
+
+    def __len__(self) -> int:
+        return len(self.centers)
+
+    @property
+    def is_aligned(self) -> bool:
+        """Whether each question belongs to a sample of the table."""
+        return len(self.table) == len(self.centers)
+
+    def take(self, rows: IntArray) -> Ask:
+        """Return some of the questions."""
+        return Ask(
+            self.table.take(rows) if self.is_aligned else self.table,
+            self.centers[rows],
+            self.kind,
+            self.labels[rows],
+            self.low[rows],
+            self.high[rows],
+            self.rules.take(rows),
+        )
+
+
+@dataclass(eq=False)
+class Proposal:
+    """Points for a batch of questions, not yet judged by the model.
+
+    ``used`` is the margin that each was solved with, ``answers.gap`` what counts as closed.
+    """
+
+    ask: Ask
+    used: FloatArray
+    answers: Answers
 
 
 def into_bounds(points: FloatArray, low: FloatArray, high: FloatArray, single: bool) -> FloatArray:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pertinent.answering.prepared import Prepared
 from pertinent.geometry.arrays import FloatArray
 from pertinent.questions.positive import PositiveQuestion
+from pertinent.setting.setting import Setting
 from pertinent.summary.words import Wording
 
 
@@ -16,7 +16,7 @@ class Asked:
 
     Parameters
     ----------
-    prepared : Prepared
+    prepared : Setting
     question : PositiveQuestion
     overlap : {"allow", "avoid"}
     baseline : str
@@ -28,7 +28,7 @@ class Asked:
     wording : Wording
     """
 
-    prepared: Prepared
+    prepared: Setting
     question: PositiveQuestion
     overlap: str = "allow"
     baseline: str = "given"

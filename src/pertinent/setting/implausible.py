@@ -18,7 +18,7 @@ from pertinent.setting.conflicts import why_infeasible
 from pertinent.solvers import project
 
 if TYPE_CHECKING:
-    from pertinent.setting.setting import ModelRegions
+    from pertinent.setting.setting import Setting
 
 #: Limits of columns, (column, "low" or "high"), with their weight in a proof.
 Sides = dict[tuple[int, str], float]
@@ -31,7 +31,7 @@ FLAT = 1e-7
 
 
 def why_implausible(
-    prepared: ModelRegions,
+    prepared: Setting,
     key: tuple[str, int],
     certificate: Certificate,
     sample: FloatArray,
@@ -43,7 +43,7 @@ def why_implausible(
 
     Parameters
     ----------
-    prepared : ModelRegions
+    prepared : Setting
         With plausibility.
     key : (str, int)
         The region that was asked for.
@@ -82,7 +82,7 @@ def why_implausible(
 Tester = Callable[[Region, IntArray, FloatArray, FloatArray], bool]
 
 
-def _tester(prepared: ModelRegions, sample: FloatArray, margin: float) -> Tester:
+def _tester(prepared: Setting, sample: FloatArray, margin: float) -> Tester:
     """Return a function that says whether no plausible point lies in a region, with a proof."""
     within = prepared.within
 
@@ -136,7 +136,7 @@ def _single_proofs(certificate: Certificate) -> Iterator[tuple[Proofs, int]]:
             yield block.proofs, block.piece
 
 
-def _words(prepared: ModelRegions, sides: Sides) -> str:
+def _words(prepared: Setting, sides: Sides) -> str:
     """Return the rules behind some limits in words, those that weigh most first."""
     known = prepared.constraints.named_limits(prepared.features)
     words: dict[str, None] = {}
@@ -151,7 +151,7 @@ def _words(prepared: ModelRegions, sides: Sides) -> str:
     return "; ".join(shown) + (f"; and {rest} more rules" if rest else "")
 
 
-def _name(prepared: ModelRegions, column: int) -> str:
+def _name(prepared: Setting, column: int) -> str:
     return prepared.features.names[int(prepared.features.owner[column])]
 
 

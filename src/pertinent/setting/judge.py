@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.answering.proposing import Ask, Proposal
 from pertinent.density.measure import is_dense
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL
 from pertinent.proofs.verdict import is_closed, rounding_unit
 from pertinent.rules.obeyed import broken_rules
-from pertinent.setting.answers import Answers, into_bounds
-from pertinent.setting.setting import ModelRegions
+from pertinent.setting.answers import Answers, Ask, Proposal, into_bounds
+from pertinent.setting.setting import Setting
 from pertinent.solvers.problem import distance
 
 #: Up to this many points of several questions are predicted in one call: a call costs more.
@@ -30,7 +29,7 @@ class Handed:
     points: FloatArray
 
 
-def verify(prepared: ModelRegions, proposals: Sequence[Proposal]) -> None:
+def verify(prepared: Setting, proposals: Sequence[Proposal]) -> None:
     """Cast points to the form handed out, and let the model and the rules judge them."""
     handed = [handed_out(proposal) for proposal in proposals]
     for proposal, own, predicted in zip(
@@ -50,7 +49,7 @@ def handed_out(proposal: Proposal) -> Handed:
     return Handed(rows, ask, points)
 
 
-def predict_all(prepared: ModelRegions, handed: Sequence[Handed]) -> Iterator[IntArray]:
+def predict_all(prepared: Setting, handed: Sequence[Handed]) -> Iterator[IntArray]:
     """Yield the predictions of each, from one call where they are few."""
     table, sizes = handed[0].ask.table, [len(h.points) for h in handed]
     if len(handed) == 1 or sum(sizes) > FEW or not table.takes_any_points:
@@ -64,7 +63,7 @@ def predict_all(prepared: ModelRegions, handed: Sequence[Handed]) -> Iterator[In
 
 
 def take_verdict(
-    prepared: ModelRegions, proposal: Proposal, handed: Handed, predicted: IntArray
+    prepared: Setting, proposal: Proposal, handed: Handed, predicted: IntArray
 ) -> None:
     """Note what the model and the rules say of the points; refused ones are dropped."""
     out, rows, ask, points = proposal.answers, handed.rows, handed.ask, handed.points
@@ -98,7 +97,7 @@ def take_verdict(
 
 
 def _restate(
-    prepared: ModelRegions, out: Answers, some: slice | IntArray, ask: Ask, points: FloatArray
+    prepared: Setting, out: Answers, some: slice | IntArray, ask: Ask, points: FloatArray
 ) -> None:
     """Say of points as they are handed out what was said of them as they were solved for."""
     cost, bound = distance(points, ask.centers, prepared.weights), out.bound[some]
@@ -109,7 +108,7 @@ def _restate(
     out.bound[some] = np.minimum(bound, cost)
 
 
-def _refuse_broken(prepared: ModelRegions, out: Answers, handed: Handed) -> None:
+def _refuse_broken(prepared: Setting, out: Answers, handed: Handed) -> None:
     """Let the rules judge the points value by value, in raw units."""
     ask, table = handed.ask, handed.ask.table
     for words, wrong in broken_rules(
@@ -124,7 +123,7 @@ def _refuse_broken(prepared: ModelRegions, out: Answers, handed: Handed) -> None
             _drop(out, i, f"the point found breaks a rule: {words}")
 
 
-def prefer_start(prepared: ModelRegions, answers: Answers, ask: Ask, used: FloatArray) -> None:
+def prefer_start(prepared: Setting, answers: Answers, ask: Ask, used: FloatArray) -> None:
     """Answer with the start itself where only the margin keeps it out.
 
     The point of the bounds nearest to the center cannot be undercut. If it lies exactly on
@@ -154,7 +153,7 @@ def prefer_start(prepared: ModelRegions, answers: Answers, ask: Ask, used: Float
         answers.second.pop(int(i), None)
 
 
-def _near_start(prepared: ModelRegions, answers: Answers, ask: Ask, used: FloatArray) -> IntArray:
+def _near_start(prepared: Setting, answers: Answers, ask: Ask, used: FloatArray) -> IntArray:
     """Return the rows without an answer, or with one no farther than its margin may explain."""
     asks_more = prepared.within is not None or prepared.min_proba is not None
     if ask.rules.domain is not None or asks_more or prepared.asked_margin > 0:
@@ -167,7 +166,7 @@ def _near_start(prepared: ModelRegions, answers: Answers, ask: Ask, used: FloatA
     return np.asarray(rows[(ask.low[rows] <= ask.high[rows]).all(axis=1)])
 
 
-def _related(prepared: ModelRegions, points: FloatArray) -> BoolArray:
+def _related(prepared: Setting, points: FloatArray) -> BoolArray:
     related = prepared.constraints.relation_cell(prepared.features)
     if related is None:
         return np.ones(len(points), dtype=bool)

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
 from pertinent.questions.negative import negative_limits
 from pertinent.questions.positive import PositiveQuestion, held_limits, positive_limits
 from pertinent.setting.answers import Certified
 from pertinent.setting.results import Negatives, Positives
+from pertinent.setting.setting import Setting
 
 
 def recheck_negatives(
-    prepared: Prepared, negatives: Negatives, untouched: BoolArray | None = None
+    prepared: Setting, negatives: Negatives, untouched: BoolArray | None = None
 ) -> FloatArray:
     """Return the lower bound that each row's certificate proves for its negative."""
     samples = negatives.table.values
@@ -25,7 +25,7 @@ def recheck_negatives(
 
 
 def recheck_positives(
-    prepared: Prepared, question: PositiveQuestion, positives: Positives
+    prepared: Setting, question: PositiveQuestion, positives: Positives
 ) -> tuple[FloatArray, FloatArray]:
     """Return what the certificates prove: the bounds of phase 1 and of phase 2 (eq. 8)."""
     samples = positives.table.values
@@ -49,7 +49,7 @@ def recheck_positives(
 
 
 def _bounds(
-    prepared: Prepared,
+    prepared: Setting,
     certified: Sequence[Certified],
     centers: FloatArray,
     limits: Limits,

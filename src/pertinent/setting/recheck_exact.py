@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
 from pertinent.geometry.arrays import FloatArray
 from pertinent.proofs import FewestProofs
 from pertinent.questions.counted import is_mixed, recheck_counted
@@ -17,10 +16,11 @@ from pertinent.questions.strict import strict_limits
 from pertinent.questions.sufficient.sufficient import proof_margin, sufficient_limits
 from pertinent.setting.answers import Certified
 from pertinent.setting.results import Negatives, Positives
+from pertinent.setting.setting import Setting
 
 
 def recheck_exact_positives(
-    prepared: Prepared, question: ExactQuestion, positives: Positives
+    prepared: Setting, question: ExactQuestion, positives: Positives
 ) -> tuple[FloatArray, FloatArray]:
     """Return the proved number of features, and the proved closeness, of each sample.
 
@@ -45,7 +45,7 @@ def recheck_exact_positives(
     return size, close
 
 
-def recheck_few_changes(prepared: Prepared, negatives: Negatives) -> FloatArray:
+def recheck_few_changes(prepared: Setting, negatives: Negatives) -> FloatArray:
     """Return what the certificates of ``norm="l0"`` or ``max_changes`` prove of the objective."""
     samples = negatives.table.values
     if negatives.norm == "l0" and is_mixed(prepared, negatives.table) and not _of_sets(negatives):
@@ -61,7 +61,7 @@ def _of_sets(negatives: Negatives) -> bool:
 
 
 def _bounds(
-    prepared: Prepared,
+    prepared: Setting,
     certified: Sequence[Certified],
     samples: FloatArray,
     limits: tuple[FloatArray, FloatArray],

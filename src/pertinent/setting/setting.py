@@ -44,7 +44,7 @@ MARGIN, MARGIN_SINGLE = 1e-9, 1e-5
 
 
 @dataclass(eq=False)
-class ModelRegions:
+class Setting:
     """A model with its regions, features, weights and rules.
 
     Parameters

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from pertinent.answering.threads import one_thread
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, LazyCells, Region
+from pertinent.geometry.threads import one_thread
 from pertinent.geometry.winners import WinnerRegion
 from pertinent.proofs import (
     FAILED,

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
 from pertinent.density.measure import by_sample, is_dense
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.rules.obeyed import broken_rules
+from pertinent.setting.setting import Setting
 from pertinent.solvers.problem import distance
 from pertinent.tables.table import Table
 
@@ -49,7 +49,7 @@ def first_steps(samples: FloatArray, scale: FloatArray, baseline: FloatArray) ->
 
 
 def round_valid(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     points: FloatArray,
     moved: BoolArray,
@@ -64,7 +64,7 @@ def round_valid(
 
     Parameters
     ----------
-    prepared : Prepared
+    prepared : Setting
     table : Table
         The samples, one for each point.
     points : ndarray of shape (n, n_features)
@@ -102,7 +102,7 @@ def round_valid(
     return shown
 
 
-def passes(prepared: Prepared, table: Table, points: FloatArray, labels: IntArray) -> BoolArray:
+def passes(prepared: Setting, table: Table, points: FloatArray, labels: IntArray) -> BoolArray:
     """Return which points the model itself gives the class asked for, as surely as asked for."""
     right = prepared.predict(table, points) == labels
     if prepared.min_proba is not None and len(points):
@@ -112,7 +112,7 @@ def passes(prepared: Prepared, table: Table, points: FloatArray, labels: IntArra
 
 
 def rules_broken(
-    prepared: Prepared, table: Table, points: FloatArray, *, changes: bool
+    prepared: Setting, table: Table, points: FloatArray, *, changes: bool
 ) -> BoolArray:
     """Return which points break a rule, value by value in raw units."""
     wrong = np.zeros(len(points), dtype=bool)

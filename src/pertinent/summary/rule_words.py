@@ -12,8 +12,8 @@ from pertinent.rules.relations import Relation
 from pertinent.summary.words import Wording, label_text, listed, plain
 
 if TYPE_CHECKING:
-    from pertinent.answering.prepared import Prepared
     from pertinent.setting.asked import Asked
+    from pertinent.setting.setting import Setting
     from pertinent.tables.features import Features
 
 #: How the rules that a proof rests on are phrased around the name of a feature.
@@ -63,7 +63,7 @@ def feature_text(wording: Wording, name: str) -> str:
     return wording.names.get(name, name.replace("_", " "))
 
 
-def rules_text(prepared: Prepared, called: Called) -> str:
+def rules_text(prepared: Setting, called: Called) -> str:
     """Return all that points must obey beside the prediction, in words."""
     parts = rule_lines(renamed(prepared.constraints, called))
     if prepared.min_proba is not None:

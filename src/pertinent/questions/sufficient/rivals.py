@@ -19,7 +19,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.answering.prepared import Prepared
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Region
@@ -28,6 +27,7 @@ from pertinent.questions.effort import Effort
 from pertinent.questions.sufficient.worst import Suffices
 from pertinent.questions.supports.hitting import minimal_sets, smallest_hitting
 from pertinent.questions.supports.subsets import Limits
+from pertinent.setting.setting import Setting
 from pertinent.solvers import Options, project
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table
@@ -102,7 +102,7 @@ class _Others:
 
 
 def hit_rivals(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     k: int,
     lower: FloatArray,
@@ -143,7 +143,7 @@ def _meet_boxes(row: _Row, others: _Others, low: FloatArray, high: FloatArray) -
 def _meet_projected(
     rows: list[_Row],
     others: _Others,
-    prepared: Prepared,
+    prepared: Setting,
     lower: FloatArray,
     upper: FloatArray,
     domain: Domain | None,
@@ -174,7 +174,7 @@ def _meet_nearest(
     sure: bool,
     lower: FloatArray,
     upper: FloatArray,
-    prepared: Prepared,
+    prepared: Setting,
     options: Options,
     domain: Domain | None,
 ) -> list[_Row]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.answering.prepared import Prepared
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
@@ -36,11 +35,12 @@ from pertinent.questions.supports.mixed import discrete_domain
 from pertinent.questions.verify import doubted
 from pertinent.setting.answers import Certified
 from pertinent.setting.results import Positives
+from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
 
 def sufficient(
-    prepared: Prepared, table: Table, labels: IntArray, question: ExactQuestion
+    prepared: Setting, table: Table, labels: IntArray, question: ExactQuestion
 ) -> Positives:
     """Return the fewest features whose values suffice for the prediction.
 
@@ -84,7 +84,7 @@ def sufficient(
 
 
 def _at_rest(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     question: ExactQuestion,
     lower: FloatArray,
@@ -113,7 +113,7 @@ def _certified(answer: Suffices, k: int, rows: IntArray, domain: Domain | None) 
     return Certified(("not", k), rows, Certificate(len(rows), (block,)))
 
 
-def proof_margin(prepared: Prepared, kind: str) -> float:
+def proof_margin(prepared: Setting, kind: str) -> float:
     """Return the margin of the region that a proof speaks of.
 
     What comes closer to another class than a margin that was asked for is a rival.
@@ -122,7 +122,7 @@ def proof_margin(prepared: Prepared, kind: str) -> float:
 
 
 def sufficient_limits(
-    prepared: Prepared, table: Table, question: ExactQuestion
+    prepared: Setting, table: Table, question: ExactQuestion
 ) -> tuple[FloatArray, FloatArray]:
     """Return the range in which features may vary: the rules', and else that of the data.
 
@@ -158,7 +158,7 @@ def sufficient_limits(
 
 
 def holds_whatever(
-    prepared: Prepared,
+    prepared: Setting,
     k: int,
     table: Table,
     kept: BoolArray,
@@ -170,7 +170,7 @@ def holds_whatever(
 
     Parameters
     ----------
-    prepared : Prepared
+    prepared : Setting
     k : int
     table : Table
         Of one sample.
@@ -197,7 +197,7 @@ def holds_whatever(
     )
 
 
-def _refuse_rules(prepared: Prepared) -> None:
+def _refuse_rules(prepared: Setting) -> None:
     if prepared.constraints.relations or prepared.within is not None:
         raise InputError(
             'method="sufficient" lets the other features vary within bounds; relations between '
@@ -215,7 +215,7 @@ def _splits(region: Region, domain: Domain | None) -> bool:
     return is_separable(cell) and not cell.has_bounds
 
 
-def _refuse(prepared: Prepared, region: Region, by_rivals: bool) -> None:
+def _refuse(prepared: Setting, region: Region, by_rivals: bool) -> None:
     if by_rivals and not all(cell.is_linear for cell in region.cells):
         raise UnsupportedModelError(
             f'method="sufficient" cannot be proved for {type(prepared.model).__name__}: its '
@@ -226,7 +226,7 @@ def _refuse(prepared: Prepared, region: Region, by_rivals: bool) -> None:
 
 
 def _result(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     labels: IntArray,
     question: ExactQuestion,

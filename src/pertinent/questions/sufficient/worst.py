@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.answering.prepared import RETRIES, Prepared
+from pertinent.answering.nearest import RETRIES
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, row_products
@@ -23,6 +23,7 @@ from pertinent.questions.supports.subsets import (
     smallest_size,
 )
 from pertinent.questions.verify import grown
+from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
 
@@ -52,7 +53,7 @@ class Suffices:
 
 
 def keep_worst_case(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     k: int,
     lower: FloatArray,
@@ -150,7 +151,7 @@ def fewest_for(gains: Gains, limits: Limits) -> Suffices:
 
 
 def _refused(
-    prepared: Prepared,
+    prepared: Setting,
     table: Table,
     k: int,
     cell: Cell,

@@ -3,7 +3,7 @@
 Positives rest at the baseline and negatives at the sample; both pay for the distance of what is
 on to the sample. Samples for which one feature suffices are answered by a closed form, positives
 whose exact values already need no more than the bound by sorting or search, the rest by
-`supports.engine`. The point itself comes from `Prepared.nearest` with the other features
+`supports.engine`. The point itself comes from `pertinent.answering.nearest` with the other features
 held, so it has passed the model's predict.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.answering.prepared import Prepared
+from pertinent.answering.nearest import nearest
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Region
@@ -30,6 +30,7 @@ from pertinent.questions.supports.smallest import CellSearch, Smallest, smallest
 from pertinent.questions.verify import grown
 from pertinent.setting.alternative import Alternative
 from pertinent.setting.answers import Answers, Certified
+from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
 #: Margins tried when predict refuses a point of the margin asked for.
@@ -45,7 +46,7 @@ class Ask:
     ----------
     kind : {"is", "not"}
     labels : ndarray of int, shape (n,)
-        As in `Prepared.nearest`.
+        As in `pertinent.answering.nearest`.
     rest : ndarray of shape (n, n_features)
         Value of a feature that is off.
     lower, upper : ndarray of shape (n, n_features)
@@ -92,7 +93,7 @@ class Fewest:
         return np.asarray(self.status <= FEASIBLE)
 
 
-def fewest_features(prepared: Prepared, table: Table, ask: Ask) -> Fewest:
+def fewest_features(prepared: Setting, table: Table, ask: Ask) -> Fewest:
     """Return, for each sample, the smallest support and the closest point it holds."""
     return Batch(prepared, table, ask).run()
 
@@ -100,7 +101,7 @@ def fewest_features(prepared: Prepared, table: Table, ask: Ask) -> Fewest:
 class Batch:
     """One batch on its way from supports to checked answers."""
 
-    def __init__(self, prepared: Prepared, table: Table, ask: Ask) -> None:
+    def __init__(self, prepared: Setting, table: Table, ask: Ask) -> None:
         self.prepared, self.table, self.ask = prepared, table, ask
         self.samples = table.values
         n, d = self.samples.shape
@@ -268,7 +269,8 @@ class Batch:
         return self._within(rows, *self._held(rows, mask))
 
     def _within(self, rows: IntArray, low: FloatArray, high: FloatArray) -> Answers:
-        return self.prepared.nearest(
+        return nearest(
+            self.prepared,
             self.table.take(rows),
             self.samples[rows],
             self.ask.kind,

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pertinent.answering.prepared import Prepared
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Region
@@ -21,12 +20,13 @@ from pertinent.questions.supports.fewest import Ask, Batch, Fewest
 from pertinent.questions.supports.gains import Choices, with_forced
 from pertinent.questions.supports.subsets import Gains, smallest_size
 from pertinent.setting.answers import Answers
+from pertinent.setting.setting import Setting
 from pertinent.solvers import Options, project
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table
 
 
-def discrete_domain(prepared: Prepared, table: Table) -> Domain | None:
+def discrete_domain(prepared: Setting, table: Table) -> Domain | None:
     """Return which values are allowed, rules of change aside; None where any number will do."""
     domain = prepared.constraints.domain(
         prepared.features, table.values, prepared.weights, table.booleans, False
@@ -34,7 +34,7 @@ def discrete_domain(prepared: Prepared, table: Table) -> Domain | None:
     return domain if is_discrete(domain) else None
 
 
-def fewest_mixed(prepared: Prepared, table: Table, ask: Ask, domain: Domain) -> Fewest:
+def fewest_mixed(prepared: Setting, table: Table, ask: Ask, domain: Domain) -> Fewest:
     """Return, for each sample, the smallest set of features and the closest point it holds."""
     return MixedBatch(prepared, table, ask, domain).run()
 
@@ -54,7 +54,7 @@ class MixedPool(Pool):
         center: FloatArray,
         rows: FeatureRows,
         domain: Domain,
-        prepared: Prepared,
+        prepared: Setting,
         options: Options,
     ) -> MixedPool:
         """Return the pool of one sample's rows."""
@@ -116,7 +116,7 @@ class MixedPool(Pool):
 class MixedBatch(Batch):
     """One batch on its way from sets of features to checked answers."""
 
-    def __init__(self, prepared: Prepared, table: Table, ask: Ask, domain: Domain) -> None:
+    def __init__(self, prepared: Setting, table: Table, ask: Ask, domain: Domain) -> None:
         super().__init__(prepared, table, ask)
         self.domain = domain
         self.mask = np.zeros((len(table), len(prepared.features)), dtype=bool)

@@ -23,8 +23,8 @@ from pertinent.setting.answers import Certified
 from pertinent.setting.conflicts import why_too_few
 
 if TYPE_CHECKING:
-    from pertinent.answering.prepared import Prepared
     from pertinent.questions.supports.fewest import Ask, Batch
+    from pertinent.setting.setting import Setting
 
 
 def search_gap(region: Region) -> float:
@@ -107,7 +107,7 @@ def decide_unique(batch: Batch) -> None:
         out.unique[i] = uniqueness(optimal, float(size[i]), float(out.cost[i]), others, within)
 
 
-def why_none_of_few(prepared: Prepared, ask: Ask, row: int, most: int | None) -> str:
+def why_none_of_few(prepared: Setting, ask: Ask, row: int, most: int | None) -> str:
     """Return in words why no set of features, of at most so many if that was asked, will do."""
     key = (ask.kind, int(ask.labels[row]))
     region = prepared.region(*key, prepared.asked_margin)[0]
