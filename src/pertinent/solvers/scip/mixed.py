@@ -20,18 +20,11 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain, from_steps
 from pertinent.geometry.region import Cell
 from pertinent.proofs import Proofs, SeveralProofs, SolverBounds
-from pertinent.proofs.cases.branch import (
-    CHANGED,
-    UNCHANGED,
-    Boxes,
-    BranchProofs,
-    Tree,
-    narrow,
-)
-from pertinent.proofs.cases.curved import Leaf
+from pertinent.proofs.cases.branch import BranchProofs, Tree
 from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Task, distance
 from pertinent.solvers.scip.continuous import run_scip
-from pertinent.solvers.search.curved import Continuous, solve_mixed_curved
+from pertinent.solvers.search.curved import Continuous, leaf_of, solve_mixed_curved
+from pertinent.solvers.search.narrow import CHANGED, UNCHANGED, Boxes, narrow, whole_boxes
 
 #: SCIP's values count as unchanged if they are this close to the own ones, relatively.
 SAME = 1e-5
@@ -99,9 +92,7 @@ def _solve_row(
 ) -> tuple[FloatArray | None, float]:
     """Return the better of a known point and SCIP's, and the bound that SCIP claims."""
     assert task.domain is not None
-    units = len(task.domain.units) if task.domain.counts_changes else 0
-    state = np.zeros((1, units), dtype=np.int8)
-    boxes, empty = narrow(task.domain, Boxes(np.zeros(1, dtype=int), task.lower, task.upper, state))
+    boxes, empty = narrow(task.domain, whole_boxes(task.domain, task.lower, task.upper))
     if empty[0]:
         return None, np.inf
     low, high = boxes.lower[0], boxes.upper[0]
@@ -172,7 +163,7 @@ def _solved_within(task: Task, boxes: Boxes, continuous: Continuous) -> FloatArr
     fixed, empty = narrow(task.domain, boxes)
     if empty[0]:
         return None
-    leaf = Leaf.of(task.cell, task.domain, task.centers, task.weights, fixed)
+    leaf = leaf_of(task, fixed)
     limits = leaf.lower, leaf.upper, np.full(1, np.inf)
     rest = Task(leaf.cell, leaf.center, leaf.weights, *limits, task.options)
     answer = continuous(leaf.cell).solve(rest)

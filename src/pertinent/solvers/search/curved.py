@@ -19,10 +19,12 @@ from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell
 from pertinent.proofs import Proofs
-from pertinent.proofs.cases.branch import CHANGE, LEAF, SPLIT, UNDECIDED, Boxes, narrow
+from pertinent.proofs.cases.branch import CHANGE, LEAF, SPLIT
+from pertinent.proofs.cases.branch import Boxes as LeafBoxes
 from pertinent.proofs.cases.curved import CurvedBranchProofs, Leaf
 from pertinent.proofs.cases.halving import MOST_FEATURES, HalvingProofs
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Method, Solved, Task
+from pertinent.solvers.search.narrow import UNDECIDED, Boxes, narrow, whole_boxes
 from pertinent.solvers.search.split import choose_splits, rounded_boxes
 from pertinent.solvers.search.tree import TreeBuilder
 
@@ -61,6 +63,13 @@ def solve_mixed_curved(task: Task, continuous: Continuous) -> tuple[Solved, Bool
     points = np.array([row.point for row in rows]).reshape(task.centers.shape)
     outcome = np.array([row.outcome for row in rows], dtype=np.int8)
     return Solved(points, outcome, proofs), np.array([row.is_open for row in rows], dtype=bool)
+
+
+def leaf_of(task: Task, box: Boxes) -> Leaf:
+    """Return what is left to solve in a box of a task of one row."""
+    assert task.domain is not None
+    mine = LeafBoxes(box.row, box.lower, box.upper, box.state)
+    return Leaf.of(task.cell, task.domain, task.centers, task.weights, mine)
 
 
 @dataclass(order=True)
@@ -119,10 +128,8 @@ class _Row:
 
     def run(self) -> _Row:
         """Search until no case is of interest, or there are too many."""
-        units = len(self.domain.units) if self.domain.counts_changes else 0
-        state = np.zeros((1, units), dtype=np.int8)
         self.root = int(self.tree.add(1)[0])
-        box = Boxes(np.zeros(1, dtype=np.int64), self.task.lower, self.task.upper, state)
+        box = whole_boxes(self.domain, self.task.lower, self.task.upper)
         self._enter(_Case(0.0, self.root, -1, box))
         while self.waiting:
             case = heappop(self.waiting)
@@ -143,7 +150,7 @@ class _Row:
             heappush(self.waiting, case)
 
     def _leaf(self, box: Boxes) -> Leaf:
-        return Leaf.of(self.task.cell, self.domain, self.task.centers, self.task.weights, box)
+        return leaf_of(self.task, box)
 
     def _solve(self, leaf: Leaf) -> Solved:
         task = Task(

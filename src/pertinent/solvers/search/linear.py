@@ -20,11 +20,12 @@ from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell
 from pertinent.proofs import LinearProofs, SeveralProofs
-from pertinent.proofs.cases.branch import Boxes, BranchProofs, narrow
-from pertinent.proofs.cases.leaves import leaf_bounds
+from pertinent.proofs.cases.branch import BranchProofs
 from pertinent.solvers.linear.polyhedron import solve_polyhedron
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task, distance
 from pertinent.solvers.search.cut import is_only_cut, useful_reach, within_reach
+from pertinent.solvers.search.duality import case_bounds
+from pertinent.solvers.search.narrow import Boxes, narrow, whole_boxes
 from pertinent.solvers.search.split import choose_splits, rounded_boxes
 from pertinent.solvers.search.tree import Open, TreeBuilder
 
@@ -169,9 +170,8 @@ class _Search:
 
     def run(self) -> Solved:
         """Return points, outcomes and proofs."""
-        n, units = len(self.task), len(self.domain.units)
-        state = np.zeros((n, units if self.domain.counts_changes else 0), dtype=np.int8)
-        boxes = Boxes(np.arange(n), *within_reach(self.task, self.domain), state)
+        n = len(self.task)
+        boxes = whole_boxes(self.domain, *within_reach(self.task, self.domain))
         roots = self.tree.add(n)
         waiting = self._enter(boxes, roots, np.zeros(n), np.full(n, -1))
         while len(waiting):
@@ -235,9 +235,7 @@ class _Search:
         np.add.at(self.nodes, boxes.row, 1)
         points, outcome, y, ray = self._relax(boxes)
         t = self.task
-        proved = leaf_bounds(
-            y, ray, t.cell, t.centers[boxes.row], t.weights, boxes.lower, boxes.upper, self.domain
-        )
+        proved = case_bounds(y, ray, t.cell, self.domain, t.centers[boxes.row], t.weights, boxes)
         # A child's own multipliers may prove less than its parent's, where a solver had trouble.
         better = proved >= chosen.bound
         index = self.tree.keep_proofs(y[better], ray[better])

@@ -6,8 +6,9 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
-from pertinent.proofs.cases.branch import CHANGE, CHANGED, LEAF, SPLIT, UNDECIDED, Boxes
+from pertinent.proofs.cases.branch import CHANGE, LEAF, SPLIT
 from pertinent.solvers.problem import Task
+from pertinent.solvers.search.narrow import CHANGED, UNCHANGED, UNDECIDED, Boxes
 
 #: Closer than this to an allowed value, relatively, counts as there.
 NEAR = 1e-9
@@ -60,7 +61,7 @@ def _keep_largest(
     moves = np.where(state == CHANGED, np.inf, np.where(state == UNDECIDED, moves, -1.0))
     rank = np.argsort(np.argsort(-moves, axis=1, kind="stable"), axis=1, kind="stable")
     allowed = (rank < (domain.max_changes or 0)) & (moves > 0)
-    state[:] = np.where(allowed, CHANGED, 1)
+    state[:] = np.where(allowed, CHANGED, UNCHANGED)
 
 
 def unit_moves(domain: Domain, boxes: Boxes, points: FloatArray, task: Task) -> FloatArray:
@@ -105,7 +106,7 @@ def _by_change(
     open_ = np.where(boxes.state == UNDECIDED, moves, 0.0)
     broken = np.zeros(len(points), dtype=bool)
     if domain.max_changes is not None:
-        broken |= ((moves > 0) & (boxes.state != 1)).sum(axis=1) > domain.max_changes
+        broken |= ((moves > 0) & (boxes.state != UNCHANGED)).sum(axis=1) > domain.max_changes
     for group in domain.together:
         unit = domain.units[group[0]]
         shown = [(domain.owner == f) & ~domain.follows for f in group]

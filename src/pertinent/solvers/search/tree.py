@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from pertinent.proofs.cases.branch import LEAF, Boxes, Tree, children
+from pertinent.proofs.cases.branch import LEAF, Tree
+from pertinent.solvers.search.narrow import Boxes, children
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +134,7 @@ class TreeBuilder:
         t = self._tree
         t.kind[nodes], t.place[nodes], t.low[nodes], t.high[nodes] = kind, place, low, high
         t.left[nodes], t.right[nodes] = left, right
-        return children(t, boxes, nodes)
+        return children(boxes, kind, place, low, high), np.concatenate([left, right])
 
     def finish(self) -> tuple[Tree, FloatArray, BoolArray]:
         """Return the tree with its multipliers."""

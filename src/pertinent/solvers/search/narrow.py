@@ -1,0 +1,164 @@
+"""Cases of a search: boxes, how they are split, and how the domain narrows them.
+
+A case is a box ``lower <= x <= upper`` of one row, with what is known of each unit of features that
+change together. The checker (`pertinent.proofs.cases`) derives the same boxes again from the tree,
+by code of its own: a mistake made here costs an answer or its proof, but makes no false claim.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.domain import Bins, Domain
+from pertinent.proofs.cases.branch import CHANGE, SPLIT
+
+#: What is known of a unit.
+UNDECIDED, UNCHANGED, CHANGED = 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Cases as boxes.
+
+    Parameters
+    ----------
+    row : ndarray of int, shape (n,)
+        The row of the task that each case belongs to.
+    lower, upper : ndarray of shape (n, n_columns)
+    state : ndarray of int8, shape (n, n_units)
+        UNDECIDED, UNCHANGED or CHANGED; no columns where the domain does not count changes.
+    """
+
+    row: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    state: CodeArray
+
+    def take(self, rows: IntArray | BoolArray) -> Boxes:
+        """Return some of the cases."""
+        return Boxes(self.row[rows], self.lower[rows], self.upper[rows], self.state[rows])
+
+
+def whole_boxes(domain: Domain, lower: FloatArray, upper: FloatArray) -> Boxes:
+    """Return the first case of each row: its bounds, and nothing decided."""
+    units = len(domain.units) if domain.counts_changes else 0
+    state = np.zeros((len(lower), units), dtype=np.int8)
+    return Boxes(np.arange(len(lower)), lower, upper, state)
+
+
+def children(
+    boxes: Boxes, kind: CodeArray, place: IntArray, low: FloatArray, high: FloatArray
+) -> Boxes:
+    """Return all left cases, then all right ones.
+
+    A SPLIT has ``x[place] <= low`` on its left and ``x[place] >= high`` on its right; a CHANGE has
+    the unit ``place`` unchanged on its left and changed on its right.
+    """
+    n = len(boxes.row)
+    lower, upper = np.vstack([boxes.lower] * 2), np.vstack([boxes.upper] * 2)
+    state = np.vstack([boxes.state] * 2)
+    split = np.flatnonzero(kind == SPLIT)
+    j = place[split]
+    upper[split, j] = np.minimum(upper[split, j], low[split])
+    lower[n + split, j] = np.maximum(lower[n + split, j], high[split])
+    change = np.flatnonzero(kind == CHANGE)
+    state[change, place[change]], state[n + change, place[change]] = UNCHANGED, CHANGED
+    return Boxes(np.concatenate([boxes.row, boxes.row]), lower, upper, state)
+
+
+def narrow(domain: Domain, boxes: Boxes) -> tuple[Boxes, BoolArray]:
+    """Return the cases with bounds as tight as the domain says at once, and which are empty."""
+    lower, upper, state = boxes.lower.copy(), boxes.upper.copy(), boxes.state.copy()
+    own = None if domain.own is None else domain.own[boxes.row]
+    empty = np.zeros(len(lower), dtype=bool)
+    if state.shape[1] and own is not None:
+        empty |= _apply_changes(domain, lower, upper, state, own)
+    _narrow_lattice(domain, lower, upper, own)
+    for group in domain.groups:
+        empty |= _narrow_group(group, lower, upper)
+    if domain.bins:
+        for _ in range(2):
+            for bins in domain.bins:
+                empty |= _narrow_bins(bins, lower, upper)
+                empty |= _narrow_group(bins.columns, lower, upper)
+                _narrow_excess(bins, lower, upper)
+            _narrow_lattice(domain, lower, upper, own)
+    empty |= (lower > upper).any(axis=1)
+    return Boxes(boxes.row, lower, upper, state), empty
+
+
+def _narrow_lattice(
+    domain: Domain, lower: FloatArray, upper: FloatArray, own: FloatArray | None
+) -> None:
+    for j in domain.lattice:
+        theirs = None if own is None else own[:, j]
+        lower[:, j] = domain.ceil(int(j), lower[:, j], theirs)
+        upper[:, j] = domain.floor(int(j), upper[:, j], theirs)
+
+
+def _apply_changes(
+    domain: Domain, lower: FloatArray, upper: FloatArray, state: CodeArray, own: FloatArray
+) -> BoolArray:
+    empty = np.zeros(len(lower), dtype=bool)
+    if domain.max_changes is not None:
+        count = (state == CHANGED).sum(axis=1)
+        empty |= count > domain.max_changes
+        full = count >= domain.max_changes
+        state[full[:, None] & (state == UNDECIDED)] = UNCHANGED
+    kept = (state == UNCHANGED)[:, domain.unit_of_column]
+    np.maximum(lower, np.where(kept, own, -np.inf), out=lower)
+    np.minimum(upper, np.where(kept, own, np.inf), out=upper)
+    for group in domain.together:
+        changed = state[:, domain.units[group[0]]] == CHANGED
+        for j in np.flatnonzero(np.isin(domain.owner, group) & ~domain.follows):
+            if domain.in_group[j]:
+                # The own category is given up: its column, the one that is 1, becomes 0.
+                upper[changed & (own[:, j] == 1), j] = 0.0
+                continue
+            step = domain.smallest_change(int(j))
+            rises = changed & (lower[:, j] > own[:, j] - step)
+            falls = changed & (upper[:, j] < own[:, j] + step)
+            lower[rises, j] = np.maximum(lower[rises, j], own[rises, j] + step)
+            upper[falls, j] = np.minimum(upper[falls, j], own[falls, j] - step)
+    return empty
+
+
+def _narrow_group(group: IntArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
+    """Exactly one is 1: a sure one excludes the others, and the last possible one is sure."""
+    can = np.asarray(upper[:, group] >= 1.0)
+    sure = np.asarray(lower[:, group] > 0.0)
+    can &= sure | ~sure.any(axis=1, keepdims=True)
+    count = can.sum(axis=1)
+    upper[:, group] = np.where(can, 1.0, 0.0)
+    lower[:, group] = np.where(can & (count == 1)[:, None], 1.0, 0.0)
+    return np.asarray((count == 0) | (sure.sum(axis=1) > 1))
+
+
+def _narrow_bins(bins: Bins, lower: FloatArray, upper: FloatArray) -> BoolArray:
+    """Bins out of reach are excluded, and the number lies in those that are left."""
+    j = bins.column
+    reach = (bins.low <= upper[:, [j]]) & (bins.high >= lower[:, [j]])
+    if bins.excess is not None:
+        # An edge belongs to two bins: it alone is no reason to keep both.
+        more = (bins.low < upper[:, [j]]) & (bins.high > lower[:, [j]])
+        reach &= more | ~more.any(axis=1, keepdims=True)
+    can = reach & (upper[:, bins.columns] >= 1.0)
+    upper[:, bins.columns] = np.where(can, 1.0, 0.0)
+    lower[:, j] = np.maximum(lower[:, j], np.where(can, bins.low, np.inf).min(axis=1))
+    upper[:, j] = np.minimum(upper[:, j], np.where(can, bins.high, -np.inf).max(axis=1))
+    return np.asarray(
+        ~can.any(axis=1) | (lower[:, bins.columns] > upper[:, bins.columns]).any(axis=1)
+    )
+
+
+def _narrow_excess(bins: Bins, lower: FloatArray, upper: FloatArray) -> None:
+    """Narrow what is cut off: it grows with the number, so its ends follow from the number's."""
+    if bins.excess is None:
+        return
+    for ends, tighter in ((lower, np.maximum), (upper, np.minimum)):
+        at = ends[:, bins.column]
+        follows = np.where(np.isfinite(at), bins.beyond(np.where(np.isfinite(at), at, 0.0)), at)
+        ends[:, bins.excess] = tighter(ends[:, bins.excess], follows)
