@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pertinent.solvers.linear import highs as module
 from pertinent.solvers.linear.highs import solve_highs
-from pertinent.solvers.linear.simplex.lockstep import INFEASIBLE, OPTIMAL, TROUBLE
+from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE
+from pertinent.solvers.programs import linear
 
 INF = np.inf
 
@@ -32,7 +32,7 @@ def farkas_value(G, demand, up, down, y):
 def test_textbook(G, demand, up, step, multipliers):
     G, demand = np.array(G, dtype=float), np.array([demand], dtype=float)
     steps = solve_highs(G, np.ones(2), demand, up, INF)
-    assert steps.status.tolist() == [OPTIMAL]
+    assert steps.status.tolist() == [SOLVED]
     np.testing.assert_allclose(steps.step, [step], rtol=1e-12)
     np.testing.assert_allclose(steps.multipliers, [multipliers], rtol=1e-12)
 
@@ -49,17 +49,10 @@ def test_textbook(G, demand, up, step, multipliers):
 )
 def test_infeasible_with_a_ray(G, demand, up, own_ray, monkeypatch):
     if not own_ray:  # HiGHS proves infeasibility, but has no ray to show
-        original = module._model
-
-        def without_rays(columns, cost):
-            highs = original(columns, cost)
-            highs.getDualRay = lambda: (None, False, None)
-            return highs
-
-        monkeypatch.setattr(module, "_model", without_rays)
+        monkeypatch.setattr(linear.LinearProgram, "ray", lambda program: None)
     G, demand = np.array(G), np.array([demand])
     steps = solve_highs(G, np.ones(2), demand, up, INF)
-    assert steps.status.tolist() == [INFEASIBLE]
+    assert steps.status.tolist() == [EMPTY]
     assert np.isnan(steps.step).all()
     assert (steps.multipliers >= 0).all()
     assert farkas_value(G, demand[0], up, INF, steps.multipliers[0]) > 0
@@ -70,7 +63,7 @@ def test_bounds_are_met_exactly():
     G, weights = rng.normal(size=(5, 12)), rng.uniform(0.5, 2.0, 12)
     room = rng.uniform(0.1, 0.6, size=(20, 12))
     steps = solve_highs(G, weights, rng.normal(size=(20, 5)), room, room)
-    solved = steps.status == OPTIMAL
+    solved = steps.status == SOLVED
     step, room = steps.step[solved], room[solved]
     near = np.abs(np.abs(step) - room) < 1e-9
     assert near.any()
@@ -102,7 +95,7 @@ def test_an_answer_does_not_depend_on_the_batch():
 
 
 def test_an_answer_that_fails_the_check_is_trouble(monkeypatch):
-    monkeypatch.setitem(module._STATUS, module.highspy.HighsModelStatus.kOptimal, INFEASIBLE)
+    monkeypatch.setitem(linear.STATUS, linear.highspy.HighsModelStatus.kOptimal, EMPTY)
     steps = solve_highs(np.array([[-1.0, -2.0]]), np.ones(2), np.array([[4.0]]), INF, INF)
     assert steps.status.tolist() == [TROUBLE]
     assert np.isnan(steps.step).all()

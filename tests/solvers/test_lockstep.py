@@ -14,14 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 from pertinent.solvers.linear.highs import solve_highs
 from pertinent.solvers.linear.simplex import scaled as _steps
-from pertinent.solvers.linear.simplex.lockstep import (
-    CUT,
-    INFEASIBLE,
-    OPTIMAL,
-    TROUBLE,
-    solve_cells,
-    solve_lockstep,
-)
+from pertinent.solvers.linear.simplex.lockstep import solve_cells, solve_lockstep
+from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE
 
 INF = np.inf
 
@@ -35,7 +29,7 @@ def check_row(G, weights, demand, up, down, steps, i, tol=1e-9, cutoff=None):
     y = steps.multipliers[i].astype(long)
     assert (y >= 0).all()
     pull = -(y @ G)  # what the rows pay for one unit of a feature, upwards
-    is_ray = steps.status[i] == INFEASIBLE
+    is_ray = steps.status[i] == EMPTY
     excess = np.maximum(np.abs(pull) - (0 if is_ray else weights), 0)
     scale = np.abs(y) @ np.abs(G) if is_ray else weights
     room = np.where(pull > 0, up, down)
@@ -50,7 +44,7 @@ def check_row(G, weights, demand, up, down, steps, i, tol=1e-9, cutoff=None):
     if steps.status[i] == CUT:
         assert bound >= cutoff[i] * (1 - tol)
         return
-    assert steps.status[i] == OPTIMAL
+    assert steps.status[i] == SOLVED
     step = steps.step[i].astype(long)
     assert (step <= up).all()
     assert (step >= -down).all()
@@ -176,7 +170,7 @@ def test_a_flipped_feature_comes_back():
 )
 def test_infeasible_with_a_ray(G, demand, up, down):
     steps = check(np.array(G), np.ones(2), np.array([demand]), up, down)
-    assert steps.status.tolist() == [INFEASIBLE]
+    assert steps.status.tolist() == [EMPTY]
     assert np.isnan(steps.step).all()
 
 
@@ -193,7 +187,7 @@ def test_random_problems_against_highs(seed):
     steps, judge = check(*problem), solve_highs(*problem)
     clear = judge.status != TROUBLE
     np.testing.assert_array_equal(steps.status[clear], judge.status[clear])
-    solved = clear & (steps.status == OPTIMAL)
+    solved = clear & (steps.status == SOLVED)
     value, expected = (np.abs(s.step[solved]) @ problem[1] for s in (steps, judge))
     np.testing.assert_allclose(value, expected, rtol=1e-9, atol=1e-300)
 
@@ -241,9 +235,9 @@ def test_bounds_are_met_exactly_and_the_rest_does_not_move():
     G, X, demand = digits_negatives()
     up, down = np.minimum(1.0 - X, 0.3), np.minimum(X, 0.3)
     steps = check(G[:, :], 1.0 / (0.1 + X.std(axis=0)), demand[:200], up[:200], down[:200])
-    assert set(steps.status.tolist()) == {OPTIMAL, INFEASIBLE}
-    step = steps.step[steps.status == OPTIMAL]
-    up, down = up[:200][steps.status == OPTIMAL], down[:200][steps.status == OPTIMAL]
+    assert set(steps.status.tolist()) == {SOLVED, EMPTY}
+    step = steps.step[steps.status == SOLVED]
+    up, down = up[:200][steps.status == SOLVED], down[:200][steps.status == SOLVED]
     near = (np.abs(step - up) < 1e-9) & (up > 1e-9)
     assert near.any()
     assert (step[near] == up[near]).all()
@@ -275,7 +269,7 @@ def test_a_cutoff_stops_rows_with_a_proof():
     assert np.mean(low.status == CUT) > 0.3
     assert np.isnan(low.step[low.status == CUT]).all()
     # What finished before anyone looked at the cutoff is as good as without it.
-    done = np.flatnonzero(low.status == OPTIMAL)
+    done = np.flatnonzero(low.status == SOLVED)
     np.testing.assert_array_equal(low.step[done], full.step[done])
     assert low.pivots.sum() < full.pivots.sum()
 
@@ -297,7 +291,7 @@ def test_nothing_to_do(n, m):
     assert steps.step.shape == (n, 2)
     assert steps.multipliers.shape == (n, m)
     assert (steps.step == 0).all()
-    assert (steps.status == OPTIMAL).all()
+    assert (steps.status == SOLVED).all()
 
 
 def wine_negatives():
@@ -356,7 +350,7 @@ def test_an_answer_does_not_depend_on_the_other_cells(bounded, stop):
         up[:], down[:] = INF, INF
     cutoff = rng.uniform(0.1, 3.0, sizes.sum()) if stop else None
     stacked = solve_cells(cells, weights, sizes, demand, up, down, cutoff)
-    assert {OPTIMAL, INFEASIBLE} <= set(stacked.status)
+    assert {SOLVED, EMPTY} <= set(stacked.status)
     assert (CUT in stacked.status) == stop
     for G, size, end in zip(cells, sizes, np.cumsum(sizes), strict=True):
         part = slice(end - size, end)
@@ -378,5 +372,5 @@ def test_many_rows_need_little_memory():
     finally:
         tracemalloc.stop()
     answers = steps.step.nbytes + steps.multipliers.nbytes
-    assert (steps.status == OPTIMAL).all()
+    assert (steps.status == SOLVED).all()
     assert peak < answers + 50e6  # one explicit inverse per row would take 2.5 GB

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linprog
 
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.arrays import FloatArray
@@ -22,7 +21,8 @@ from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certi
 from pertinent.proofs.hull import HullProofs
 from pertinent.proofs.verdict import GAP_CONVEX, is_closed
 from pertinent.solvers.cheap import cheap_bounds
-from pertinent.solvers.problem import Method, Projections, Solved, Task
+from pertinent.solvers.problem import SOLVED, Method, Projections, Solved, Task
+from pertinent.solvers.programs.linear import LinearAnswer, LinearProgram
 
 #: Coordinates closer to the center than this, relatively, are at the center.
 DUST = 1e-10
@@ -143,21 +143,18 @@ def nearest_blend(
     A = corners.T  # x = A l
     ones = np.eye(d)
     lines = rows.matrix @ A
-    answer = linprog(
+    answer = _cheapest(
         np.concatenate([np.zeros(k), weights]),
-        A_ub=np.block([[A, -ones], [-A, -ones], [lines, np.zeros((len(lines), d))]]),
-        b_ub=np.concatenate([center, -center, rows.side]),
-        A_eq=np.concatenate([np.ones(k), np.zeros(d)])[None],
-        b_eq=np.ones(1),
-        bounds=(0, None),
-        method="highs-ds",
+        np.block([[A, -ones], [-A, -ones], [lines, np.zeros((len(lines), d))]]),
+        np.concatenate([center, -center, rows.side]),
+        k,
     )
-    if answer.status != 0:
+    if answer.outcome != SOLVED:
         return _least_violation(cell, rows, corners)
-    duals = -answer.ineqlin.marginals
+    duals = -answer.prices[:-1]
     gain = duals[:d] - duals[d : 2 * d]
     push = gain + rows.matrix.T @ duals[2 * d :]
-    shares = np.maximum(answer.x[:k], 0.0)
+    shares = np.maximum(answer.v[:k], 0.0)
     shares /= shares.sum()
     point = _settled(shares @ corners, center, low, high)
     inside = cell.violation(point[None])[0] <= LEFT_OVER * (1 + np.abs(cell.h).max(initial=0.0))
@@ -183,6 +180,18 @@ class _Rows:
         )
 
 
+def _cheapest(cost: FloatArray, rows: FloatArray, side: FloatArray, k: int) -> LinearAnswer:
+    """Return the optimum of ``min cost'v, rows v <= side, v >= 0``, the first k of v shares."""
+    shares = (np.arange(len(cost)) < k).astype(float)  # they sum to 1
+    return LinearProgram(
+        cost,
+        np.vstack([rows, shares]),
+        row_lower=np.append(np.full(len(side), -np.inf), 1.0),
+        row_upper=np.append(side, 1.0),
+        options={"solver": "simplex"},
+    ).solve()
+
+
 def _least_violation(cell: Cell, rows: _Rows, corners: FloatArray) -> BlendAnswer:
     """Return multipliers that prove that no blend obeys all rows: min tau, rows - side <= tau."""
     k, m = len(corners), len(rows.side)
@@ -190,18 +199,11 @@ def _least_violation(cell: Cell, rows: _Rows, corners: FloatArray) -> BlendAnswe
     nothing = BlendAnswer(None, None, np.zeros(len(cell.h)), np.zeros(cell.dim), ray=False)
     if not m:
         return nothing
-    answer = linprog(
-        np.concatenate([np.zeros(k), [1.0]]),
-        A_ub=np.c_[rows.matrix / size[:, None] @ corners.T, -np.ones(m)],
-        b_ub=rows.side / size,
-        A_eq=np.concatenate([np.ones(k), [0.0]])[None],
-        b_eq=np.ones(1),
-        bounds=(0, None),
-        method="highs-ds",
-    )
-    if answer.status != 0 or answer.fun <= 0:
+    violations = np.c_[rows.matrix / size[:, None] @ corners.T, -np.ones(m)]
+    answer = _cheapest(np.eye(k + 1)[k], violations, rows.side / size, k)
+    if answer.outcome != SOLVED or answer.v[k] <= 0:
         return nothing
-    duals = -answer.ineqlin.marginals / size
+    duals = -answer.prices[:-1] / size
     # For every blend: duals'(rows x - side) >= tau > 0.
     return BlendAnswer(None, None, duals[: len(cell.h)], -(rows.matrix.T @ duals), ray=True)
 

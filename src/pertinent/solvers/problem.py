@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,18 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell
 from pertinent.proofs import Certificate, Proofs
 
-SOLVED = 0  #: a point, believed optimal; the certificate decides
-EMPTY = 1  #: the solver says that there is no point; the certificate decides
-TROUBLE = 2  #: no answer
-CUT = 3  #: stopped: this piece cannot beat the cutoff
+
+class Outcome(IntEnum):
+    """What a solver says of one row; the proofs decide."""
+
+    SOLVED = 0  #: a point, believed optimal
+    EMPTY = 1  #: there is no point
+    TROUBLE = 2  #: no answer
+    CUT = 3  #: stopped: this piece cannot beat the cutoff
+
+
+#: The same as plain integers: NumPy takes thrice as long to compare an array with an enum's member.
+SOLVED, EMPTY, TROUBLE, CUT = (outcome.value for outcome in Outcome)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import monotonic
 
-import highspy
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
+from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.questions.supports.subsets import (
     FOUND,
     STOPPED,
@@ -22,6 +21,8 @@ from pertinent.questions.supports.subsets import (
     find_supports,
     smallest_size,
 )
+from pertinent.solvers.problem import SOLVED
+from pertinent.solvers.programs.linear import LinearProgram
 
 #: Seconds that HiGHS may look for a support.
 SECONDS = 10.0
@@ -61,17 +62,17 @@ def hard_cover(gains: Gains, limits: Limits) -> Cover:
     >>> int(cover.mask.sum()), cover.bound
     (2, 2.0)
     """
-    model = _relaxation(gains)
-    model.run()
-    y = np.maximum(np.array(model.getSolution().row_dual), 0.0)
-    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal or not len(y):
+    program = _relaxation(gains)
+    relaxed = program.solve()
+    y = np.maximum(relaxed.prices, 0.0)
+    if relaxed.outcome != SOLVED or not len(y):
         y = np.zeros(gains.gain.shape[1])
     multipliers = y[None] if y.any() else np.zeros((0, len(y)))
     wide = with_rows(gains, multipliers)
     least = int(smallest_size(wide)[0][0])
     if least > gains.usable.sum():
         return Cover(None, np.inf, multipliers)
-    mask = _support(model, gains, limits)
+    mask = _support(program, gains, limits)
     return _between(wide, least, mask, limits, multipliers)
 
 
@@ -101,18 +102,13 @@ def _between(
     return Cover(mask, np.inf if mask is None else float(size), multipliers)
 
 
-def _support(model: Foreign, gains: Gains, limits: Limits) -> BoolArray | None:
+def _support(program: LinearProgram, gains: Gains, limits: Limits) -> BoolArray | None:
     """Return the support that HiGHS finds for whole z, checked against every row."""
     d = gains.n_features
     seconds = min(SECONDS, max(0.1, limits.deadline - monotonic()))
-    model.changeColsIntegrality(
-        d, np.arange(d, dtype=np.int32), np.full(d, highspy.HighsVarType.kInteger)
-    )
-    model.setOptionValue("time_limit", seconds)
-    model.setOptionValue("mip_max_nodes", MIP_NODES)
-    model.setOptionValue("mip_abs_gap", 0.99)
-    model.run()
-    z = np.array(model.getSolution().col_value)
+    program.ask_for_whole_numbers()
+    program.set_options(time_limit=seconds, mip_max_nodes=MIP_NODES, mip_abs_gap=0.99)
+    z = program.solve().v
     if len(z) != d:
         return None
     mask = (z > 0.5) & gains.usable[0]
@@ -120,21 +116,8 @@ def _support(model: Foreign, gains: Gains, limits: Limits) -> BoolArray | None:
     return mask if met.all() else None
 
 
-def _relaxation(gains: Gains) -> Foreign:
-    """Return ``min sum z, gain z >= need``, rows scaled to 1, as a HiGHS model."""
+def _relaxation(gains: Gains) -> LinearProgram:
+    """Return ``min sum z, gain z >= need, 0 <= z <= 1`` (0 where a feature may not be used)."""
     gain, need = gains.gain[0], gains.need[0]
-    m, d = gain.shape
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = d, m
-    lp.col_cost_ = np.ones(d)
-    lp.col_lower_, lp.col_upper_ = np.zeros(d), gains.usable[0].astype(float)
-    lp.row_lower_, lp.row_upper_ = need, np.full(m, np.inf)
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    lp.a_matrix_.start_ = np.arange(0, m * d + 1, d, dtype=np.int32)
-    lp.a_matrix_.index_ = np.tile(np.arange(d, dtype=np.int32), m)
-    lp.a_matrix_.value_ = gain.ravel()
-    model: Foreign = highspy.Highs()  # type: ignore[no-untyped-call]
-    model.setOptionValue("output_flag", False)
-    model.setOptionValue("threads", 1)
-    model.passModel(lp)
-    return model
+    most = gains.usable[0].astype(float)
+    return LinearProgram(np.ones(gains.n_features), gain, row_lower=need, upper=most)

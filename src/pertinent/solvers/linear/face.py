@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import highspy
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
-from pertinent.solvers.problem import Task
+from pertinent.solvers.problem import SOLVED, Task
+from pertinent.solvers.programs.linear import LinearProgram
 
 #: A reduced cost below this share of the feature's weight counts as zero.
 FLAT = 1e-9
@@ -58,17 +58,17 @@ def search_face(
     high = np.where(np.isfinite(high), high, point + reach)
     tight = y > 0
     activity = cell.G @ point
-    found = _maximise(
-        push,
-        low,
-        high,
+    pushed = LinearProgram(
+        -push,
         cell.G,
-        np.where(tight, np.minimum(cell.h, activity), -np.inf),
-        np.maximum(cell.h, activity),
-    )
-    if found is None:
+        row_lower=np.where(tight, np.minimum(cell.h, activity), -np.inf),
+        row_upper=np.maximum(cell.h, activity),
+        lower=low,
+        upper=high,
+    ).solve()
+    if pushed.outcome != SOLVED:
         return Face(-1)
-    other, prices = found
+    other, prices = pushed.v, -pushed.prices
     if np.abs(other - point).max() > 1e-7 * (1.0 + np.abs(point).max()):
         return Face(0, other)
     # Pushing moves only what sits at an end: the rest must be determined by the tight rows.
@@ -96,34 +96,3 @@ def _strict(task: Task, row: int, y: FloatArray, prices: FloatArray) -> FloatArr
     limits = [room[turns != 0] / np.abs(turns[turns != 0]), y[prices < 0] / -prices[prices < 0]]
     step = 0.5 * min(limit.min(initial=np.inf) for limit in limits)
     return y + step * prices if 0 < step < np.inf else None
-
-
-def _maximise(
-    push: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    G: FloatArray,
-    row_lower: FloatArray,
-    row_upper: FloatArray,
-) -> tuple[FloatArray, FloatArray] | None:
-    """Return an optimum of ``max push'x`` within the ranges and rows, and the prices of the rows.
-
-    None if there is no optimum.
-    """
-    m, d = G.shape
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = d, m
-    lp.col_cost_, lp.col_lower_, lp.col_upper_ = -push, low, high
-    lp.row_lower_, lp.row_upper_ = row_lower, row_upper
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = np.arange(0, d * m + 1, m)
-    lp.a_matrix_.index_ = np.tile(np.arange(m, dtype=np.int32), d)
-    lp.a_matrix_.value_ = G.T.ravel()
-    solver = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.setOptionValue("output_flag", False)
-    solver.passModel(lp)
-    solver.run()
-    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        return None
-    solution = solver.getSolution()
-    return np.array(solution.col_value), -np.array(solution.row_dual)

@@ -13,17 +13,11 @@ from pertinent.geometry.region import row_products
 from pertinent.proofs import LinearProofs
 from pertinent.solvers.linear.highs import solve_highs
 from pertinent.solvers.linear.simplex import lockstep
-from pertinent.solvers.linear.simplex.lockstep import Steps
-from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task, distance
+from pertinent.solvers.linear.simplex.scaled import Steps
+from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task, distance
 
 #: Coefficients (cells times rows times features) that are looked at together.
 STACKED = 1_000_000
-
-_OUTCOMES = np.zeros(4, dtype=np.int8)
-_OUTCOMES[lockstep.OPTIMAL] = SOLVED
-_OUTCOMES[lockstep.INFEASIBLE] = EMPTY
-_OUTCOMES[lockstep.TROUBLE] = TROUBLE
-_OUTCOMES[lockstep.CUT] = CUT
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,14 +100,14 @@ def _solve_stack(tasks: Sequence[Task]) -> list[Solved]:
 def _answer(task: Task, asked: _Asked, steps: Steps) -> Solved:
     """Return points and proofs; what the simplex could not settle, HiGHS does."""
     possible = ~(task.lower > task.upper).any(axis=1)
-    outcome = _OUTCOMES[steps.status]
+    outcome = steps.status.copy()
     moved, multipliers = steps.step.copy(), steps.multipliers.copy()
     trouble = np.flatnonzero((outcome == TROUBLE) & possible)
     if len(trouble):
         demand, up, down = asked.demand[trouble], asked.up[trouble], asked.down[trouble]
         again = solve_highs(task.cell.G, task.weights, demand, up, down)
         moved[trouble], multipliers[trouble] = again.step, again.multipliers
-        outcome[trouble] = _OUTCOMES[again.status]
+        outcome[trouble] = again.status
     outcome[~possible] = EMPTY
     points = np.clip(asked.start + moved, task.lower, task.upper)
     points[outcome != SOLVED] = np.nan

@@ -14,10 +14,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-import highspy
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.solvers.problem import SOLVED
+from pertinent.solvers.programs.linear import LinearProgram
 
 #: With more corners than this there are too many coefficients.
 MOST_CORNERS = 45
@@ -86,7 +87,7 @@ def varying_multipliers(matrices: FloatArray, free: BoolArray) -> Varying:
             return Varying(p.reshape(m, n), np.zeros((n, n)))
         new = low[np.argsort(coefficients[low], kind="stable")[:AT_ONCE]]
         used = np.append(used, new)
-    pairs, prices = np.zeros((n, n)), program.prices()
+    pairs, prices = np.zeros((n, n)), program.prices
     for pair in triples.opposite:
         np.add.at(pairs.reshape(-1), pair[used], prices)
     return Varying(None, pairs + pairs.T)
@@ -96,39 +97,29 @@ class _Program:
     """The p, at most 1, whose lowest coefficient is largest; coefficients enter one by one."""
 
     def __init__(self, n: int) -> None:
-        self.n = n
-        self.highs: Foreign = highspy.Highs()  # type: ignore[no-untyped-call]
-        self.highs.setOptionValue("output_flag", False)
-        self.highs.setOptionValue("threads", 1)
-        self.highs.addVars(n, np.zeros(n), np.ones(n))
-        self.highs.addVar(-highspy.kHighsInf, 1.0)
-        self.highs.changeColCost(n, -1.0)
+        self.n, self.count, self.prices = n, 0, np.zeros(0)
+        ends = np.append(np.zeros(n), -np.inf)
+        self.program = LinearProgram(-np.eye(n + 1)[n], np.zeros((0, n + 1)), lower=ends, upper=1.0)
 
     def with_more(self, terms: FloatArray, places: IntArray) -> tuple[FloatArray, float]:
-        """Return the best p and its lowest coefficient, with these added to all before."""
+        """Return the best p and its lowest coefficient, with these added to all before.
+
+        ``prices`` are those of the coefficients, in the order in which they entered.
+        """
         values, columns, kept = _merged(terms, places)
         count = len(values)
         values = np.append(values, np.full((count, 1), -1.0), axis=1)  # ... less the lowest
         columns = np.append(columns, np.full((count, 1), self.n), axis=1)
         kept = np.append(kept, np.ones((count, 1), dtype=bool), axis=1)
-        starts = np.append(0, kept.sum(axis=1).cumsum())
-        zeros, ends = np.zeros(count), np.full(count, highspy.kHighsInf)
-        self.highs.addRows(
-            count, zeros, ends, int(starts[-1]), starts[:-1].astype(np.int32),
-            columns[kept].astype(np.int32), values[kept],
-        )  # fmt: skip
-        most = STEPS * (self.n + self.highs.getNumRow())
-        self.highs.setOptionValue("simplex_iteration_limit", most)
-        self.highs.run()
-        if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        starts = np.append(0, kept.sum(axis=1).cumsum())[:-1]
+        self.program.add_rows(starts, columns[kept], values[kept])
+        self.count += count
+        self.program.set_options(simplex_iteration_limit=STEPS * (self.n + self.count))
+        answer = self.program.solve()
+        self.prices = np.abs(answer.prices)
+        if answer.outcome != SOLVED:
             return np.zeros(self.n), -np.inf
-        x = np.asarray(self.highs.getSolution().col_value)
-        return np.maximum(x[:-1], 0.0), float(x[-1])
-
-    def prices(self) -> FloatArray:
-        """Return the price of each coefficient, in the order in which they entered."""
-        prices: FloatArray = np.abs(np.asarray(self.highs.getSolution().row_dual))
-        return prices
+        return np.maximum(answer.v[:-1], 0.0), float(answer.v[-1])
 
 
 def _merged(terms: FloatArray, places: IntArray) -> tuple[FloatArray, IntArray, BoolArray]:

@@ -13,9 +13,9 @@ from pertinent.solvers.linear.simplex.scaled import (
     Steps,
     default_limit,
     demanding_rows,
+    demote_untrue,
     empty_steps,
     scale_rows,
-    settle,
 )
 
 
@@ -71,7 +71,7 @@ def solve_compiled(
         steps.status,
         steps.pivots,
     )
-    settle(scaled, demand, up, down, cutoff, steps)
+    demote_untrue(scaled, demand, up, down, cutoff, steps)
     return steps
 
 

@@ -14,16 +14,8 @@ import numpy as np
 from numba import njit
 
 from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray
-from pertinent.solvers.linear.simplex.scaled import (
-    CUT,
-    FEASIBILITY,
-    GAP,
-    INFEASIBLE,
-    OPTIMAL,
-    PIVOT,
-    TIE,
-    TROUBLE,
-)
+from pertinent.solvers.linear.simplex.scaled import FEASIBILITY, GAP, PIVOT, TIE
+from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -147,7 +139,7 @@ def solve_row(
     rank = knapsack(problem, work, tight)
     if rank < 0:
         multipliers[tight] = 1.0
-        return INFEASIBLE, 1
+        return EMPTY, 1
     size, pivots = 1, 1
     resting, bound = open_basis(problem, work, tight, rank)
     while True:
@@ -155,7 +147,7 @@ def solve_row(
         if amount == 0.0:
             record_point(problem, work, size, step)
             record_prices(problem, work, size, work.side, multipliers)
-            return OPTIMAL, pivots
+            return SOLVED, pivots
         if pivots >= limit:
             return TROUBLE, pivots
         if bound >= stop:
@@ -170,7 +162,7 @@ def solve_row(
             record_prices(problem, work, size, work.wanted, multipliers)
             if position < 0:
                 multipliers[row] = 1.0
-            return INFEASIBLE, pivots
+            return EMPTY, pivots
         size, released = exchange(problem, work, size, row, position, feature, place)
         resting += released
         bound = resolve(problem, work, size, resting)

@@ -38,23 +38,18 @@ from pertinent.solvers.linear.simplex.pivot import (
     follow_ray,
 )
 from pertinent.solvers.linear.simplex.scaled import (
-    CUT,
     FEASIBILITY,
-    INFEASIBLE,
-    OPTIMAL,
     PIVOT,
-    TROUBLE,
     Steps,
     chunk_rows,
     default_limit,
     demanding_rows,
+    demote_untrue,
     empty_steps,
     scale_rows,
-    settle,
     stack_rows,
 )
-
-__all__ = ["CUT", "INFEASIBLE", "OPTIMAL", "TROUBLE", "Steps", "solve_cells", "solve_lockstep"]
+from pertinent.solvers.problem import CUT, EMPTY, TROUBLE
 
 
 def solve_lockstep(
@@ -138,7 +133,7 @@ def solve_cells(
     for rows, part in zip(scaled, parts, strict=True):
         stop = None if cutoff is None else cutoff[part]
         up, down = batch.room_up[part], batch.room_down[part]
-        settle(rows, demand[part], up, down, stop, batch.steps[part])
+        demote_untrue(rows, demand[part], up, down, stop, batch.steps[part])
     return batch.steps
 
 
@@ -176,7 +171,7 @@ def _open(batch: Batch, row: IntArray, limit: int) -> Bases:
     if not batch.free:
         rank, found = _knapsack(batch, row, tight, r[np.arange(len(row)), tight])
         beyond = np.flatnonzero(~found)
-        batch.steps.status[row[beyond]] = INFEASIBLE
+        batch.steps.status[row[beyond]] = EMPTY
         batch.steps.multipliers[row[beyond], tight[beyond]] = 1.0
         longest_first = np.argsort(np.where(found, -rank, 1), kind="stable")[: found.sum()]
         row, tight, rank = row[longest_first], tight[longest_first], rank[longest_first]
@@ -345,7 +340,7 @@ def _record_points(batch: Batch, bases: Bases) -> None:
 
 def _record_rays(batch: Batch, bases: Bases, row: IntArray, wanted: FloatArray) -> None:
     """Write down dual rays along which the dual objective grows for ever."""
-    batch.steps.status[bases.row] = INFEASIBLE
+    batch.steps.status[bases.row] = EMPTY
     _record_prices(batch, bases, wanted)
     by_row = row < batch.scaled.n_rows
     batch.steps.multipliers[bases.row[by_row], row[by_row]] = 1.0

@@ -17,9 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
-
-#: Codes of `Steps.status`.
-OPTIMAL, INFEASIBLE, TROUBLE, CUT = 0, 1, 2, 3
+from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE
 
 #: A row of ``A t >= r`` counts as violated beyond this many times the objective.
 FEASIBILITY = 1e-12
@@ -42,12 +40,12 @@ class Steps:
     Parameters
     ----------
     step : ndarray of shape (n, d)
-        The optimal step; NaN unless the status is ``OPTIMAL``.
+        The optimal step; NaN unless the status is ``SOLVED``.
     multipliers : ndarray of shape (n, m)
-        Multipliers >= 0 of ``G x <= h``. They prove optimality (``OPTIMAL``), that the optimum is
-        no less than the cutoff (``CUT``), or are a Farkas ray (``INFEASIBLE``); 0 for ``TROUBLE``.
+        Multipliers >= 0 of ``G x <= h``. They prove optimality (``SOLVED``), that the optimum is
+        no less than the cutoff (``CUT``), or are a Farkas ray (``EMPTY``); 0 for ``TROUBLE``.
     status : ndarray of int8, shape (n,)
-        ``OPTIMAL``, ``INFEASIBLE``, ``TROUBLE`` (numerical trouble or too many pivots: ask
+        ``SOLVED``, ``EMPTY``, ``TROUBLE`` (numerical trouble or too many pivots: ask
         another solver) or ``CUT``.
     pivots : ndarray of int, shape (n,)
         Simplex iterations spent.
@@ -160,14 +158,14 @@ def demanding_rows(scaled: ScaledRows, demand: FloatArray, steps: Steps) -> IntA
     violated = demand > 0.0
     impossible = violated[:, scaled.empty]
     hopeless = np.flatnonzero(impossible.any(axis=1))
-    steps.status[hopeless] = INFEASIBLE
+    steps.status[hopeless] = EMPTY
     if len(hopeless):
         zero_row = np.flatnonzero(scaled.empty)[impossible[hopeless].argmax(axis=1)]
         steps.multipliers[hopeless, zero_row] = 1.0
-    return np.flatnonzero(violated.any(axis=1) & (steps.status == OPTIMAL))
+    return np.flatnonzero(violated.any(axis=1) & (steps.status == SOLVED))
 
 
-def settle(
+def demote_untrue(
     scaled: ScaledRows,
     demand: FloatArray,
     room_up: FloatArray,
@@ -185,7 +183,7 @@ def settle(
         stop = None if cutoff is None else cutoff[part]
         good = _trustworthy(scaled, demand[part], up[part], down[part], stop, here)
         here.status[~good] = TROUBLE
-        here.step[here.status != OPTIMAL] = np.nan
+        here.step[here.status != SOLVED] = np.nan
         here.multipliers[here.status == TROUBLE] = 0.0
         here.multipliers[:] /= scaled.sigma
 
@@ -207,7 +205,7 @@ def _trustworthy(
     """
     rows, y = scaled.rows[:-1], steps.multipliers
     r, t = demand / scaled.sigma, steps.step * scaled.weights
-    ray = steps.status == INFEASIBLE
+    ray = steps.status == EMPTY
     paid = _paid_at_bounds(y @ rows, ray, room_up, room_down) @ scaled.weights
     demanded = y * r
     bound = demanded.sum(axis=1) - paid
