@@ -28,6 +28,7 @@ class Case:
     ----------
     ask : the public function that is called, or `Explainer`
     model : name in `tests.golden.models.MODELS`
+    rows : places of the samples in the training data, or how many of them
     rules, like : arguments of `Constraints` and of `Plausibility`
     change : what is done to the samples first
     options : passed on
@@ -35,7 +36,7 @@ class Case:
 
     ask: Callable[..., Any]
     model: str
-    rows: int = ROWS
+    rows: int | list[int] = ROWS
     rules: dict[str, Any] | None = None
     like: dict[str, Any] | None = None
     target: Any = None
@@ -104,8 +105,8 @@ NEGATIVE_MODELS = (
     "logistic pair", "logistic iris", "linear SVC", "ridge", "LDA", "one-vs-rest", "calibrated",
     "QDA 0", "QDA 0.1", "QDA cancer", "QDA 1", "naive Bayes", "naive Bayes cancer", "SVC degree 2",
     "products", "QDA wine", "GLVQ", "GMLVQ", "LGMLVQ", "LGMLVQ wine", "nearest centroid",
-    "1-NN", "tree", "scaled", "PCA", "PCA tree", "clipped", "bins", "bins, naive Bayes", "one-hot",
-    "ordinal", "one-hot tree", "counts GLVQ",
+    "1-NN", "tree", "scaled", "PCA", "PCA tree", "clipped", "bins", "bins, ordinal",
+    "bins, naive Bayes", "one-hot", "ordinal", "one-hot tree", "counts GLVQ",
 )  # fmt: skip
 POSITIVE_MODELS = (
     "logistic cancer", "logistic wine", "linear SVC", "ridge", "one-vs-rest", "calibrated",
@@ -245,6 +246,7 @@ CASES: dict[str, Case] = {
     "conflict, naive Bayes": minus("naive Bayes", rules={"frozen": [2, 3], **IRIS_RANGES}),
     "conflict, tree": minus("tree", rules={"frozen": [0, 1, 2, 3, 5, 6, 9]}),
     "conflict, 1-NN": minus("1-NN", target=0, rules={"frozen": [2, 3], **box(4, 0.1, 8.0)}),
+    "neither answer nor proof": minus("1-NN crowded", target=0, rows=5, data=None),
     "conflict, loans": minus(
         "one-hot",
         rules={

@@ -48,12 +48,14 @@ class Fitted:
     X: Any
     y: np.ndarray
 
-    def some(self, count: int, target: Any = None) -> Any:
-        """Return a few rows, spread over the data, that are not predicted as the target."""
+    def some(self, rows: int | list[int], target: Any = None) -> Any:
+        """Return rows by their places, or so many, spread over what is not yet the target."""
         allowed = np.arange(len(self.X))
-        if target is not None:
+        if target is not None and isinstance(rows, int):
             allowed = np.flatnonzero(self.model.predict(self.X) != target)
-        places = allowed[np.linspace(0, len(allowed) - 1, count).astype(int)]
+        if isinstance(rows, int):
+            rows = np.linspace(0, len(allowed) - 1, rows).astype(int)
+        places = allowed[rows]
         return self.X.iloc[places] if hasattr(self.X, "iloc") else self.X[places]
 
 
@@ -94,6 +96,12 @@ def _customers() -> tuple[pd.DataFrame, np.ndarray]:
     return X, np.digitize(score, [-1.0, 0.5])
 
 
+def _crowd() -> tuple[np.ndarray, np.ndarray]:
+    """Return points of which many coincide and differ in class."""
+    rng = np.random.default_rng(2)
+    return rng.integers(0, 3, size=(12, 2)).astype(float), rng.integers(0, 4, size=12)
+
+
 def _standardised(X: np.ndarray) -> np.ndarray:
     return np.round((X - X.mean(axis=0)) / X.std(axis=0), 6)
 
@@ -102,6 +110,8 @@ def _standardised(X: np.ndarray) -> np.ndarray:
 def data(name: str) -> tuple[Any, np.ndarray]:
     if name == "loans":
         return _loans()
+    if name == "crowd":
+        return _crowd()
     if name == "customers":
         return _customers()
     if name == "credit":
@@ -157,8 +167,8 @@ def _credit(fill: bool) -> Any:
     return make_pipeline(columns, _logistic())
 
 
-def _binned(last: Any, columns: int = 10) -> Any:
-    bins = KBinsDiscretizer(3, encode="onehot-dense", strategy="uniform")
+def _binned(last: Any, columns: int = 10, encode: str = "onehot-dense") -> Any:
+    bins = KBinsDiscretizer(3, encode=encode, strategy="uniform")
     parts = [("bins", bins, [0, 2]), ("others", "passthrough", [1, *range(3, columns)])]
     return make_pipeline(ColumnTransformer(parts), last)
 
@@ -197,6 +207,10 @@ MODELS: dict[str, tuple[str, Any]] = {
     "LGMLVQ wine": ("wine", lambda: LGMLVQ(2, random_state=0, max_iter=5)),
     "nearest centroid": ("wine", NearestCentroid),
     "1-NN": ("iris", lambda: KNeighborsClassifier(1, algorithm="brute")),
+    "1-NN crowded": (
+        "crowd",
+        lambda: KNeighborsClassifier(1, algorithm="kd_tree", leaf_size=1),
+    ),
     "tree": ("wine", lambda: DecisionTreeClassifier(max_depth=5, random_state=0)),
     "scaled": ("iris", lambda: make_pipeline(StandardScaler(), _logistic())),
     "PCA": ("wine", lambda: make_pipeline(StandardScaler(), PCA(4), _logistic())),
@@ -206,6 +220,7 @@ MODELS: dict[str, tuple[str, Any]] = {
     ),
     "clipped": ("wine", lambda: make_pipeline(MinMaxScaler(clip=True), _logistic())),
     "bins": ("wine", lambda: _binned(_logistic())),
+    "bins, ordinal": ("wine", lambda: _binned(_logistic(), encode="ordinal")),
     "bins, naive Bayes": ("iris", lambda: _binned(GaussianNB(), 4)),
     "one-hot": ("loans", lambda: _mixed(StandardScaler(), OneHotEncoder(), _logistic())),
     "ordinal": ("loans", lambda: _mixed(StandardScaler(), OrdinalEncoder(), LinearSVC(C=0.1))),
