@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import pertinent
-from pertinent.model_files import load_model
+from pertinent.models.files import load_model
 from tests.golden.record import recorded_with
 
 FOLDERS = sorted(path.parent for path in Path(__file__).parent.glob("stored/*/index.json"))

@@ -17,7 +17,7 @@ from zipfile import ZIP_DEFLATED
 import skops.io
 
 import pertinent
-from pertinent.model_files import load_model
+from pertinent.models.files import load_model
 from tests.golden.cases import (
     COUNTS,
     IRIS_RANGES,
