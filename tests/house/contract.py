@@ -1,0 +1,330 @@
+"""The import contract: which folder of the package may import from which, read off the sources.
+
+Every import counts: at module level, inside a function, under TYPE_CHECKING, relative, or by
+``importlib.import_module("...")``. A check returns its violations as sorted lines without line
+numbers, so that an unrelated edit does not change them. ``python -m tests.house.contract`` prints
+all of them, which is how ``known_violations.txt`` is written.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+PACKAGE = "pertinent"
+SOURCES = Path(__file__).parents[2] / "src" / PACKAGE
+KNOWN = Path(__file__).with_name("known_violations.txt")
+
+#: The one-way order, from low to high: a folder may import from itself and from lower ones.
+#: ``__init__`` stands for the public names, ``import pertinent``: users of them come after it.
+ORDER = (
+    "exceptions", "geometry", "lvq", "datasets", "tables", "models", "rules", "density", "proofs",
+    "setting", "solvers", "answering", "questions", "summary", "views", "checking", "api",
+    "__init__", "scale", "cli", "server", "demo", "testing", "__main__",
+)  # fmt: skip
+
+#: Folders that may import from less than all below them.
+ONLY = {
+    "geometry": {"exceptions"},
+    "lvq": {"exceptions", "geometry"},
+    "datasets": {"exceptions", "geometry"},
+    "proofs": {"exceptions", "geometry"},
+    "views": {"exceptions", "summary"},
+}
+SEARCHING = {"solvers", "answering", "questions"}
+NEVER = {"checking": SEARCHING}
+
+#: The first may name classes of the second and none of its functions: a search that calls the
+#: checker's functions agrees with the checker even where both are wrong.
+CLASSES_ONLY = {("solvers", "proofs")}
+
+#: One more may come; it then needs a place in the order, too.
+ROOT_FILES = {"__init__", "__main__", "exceptions", "demo", "testing"}
+MOST_ROOT_FILES, MOST_ENTRIES = 6, 15
+
+#: What an explanation has to be checked without.
+SOLVER_PACKAGES = ("highspy", "clarabel", "pyscipopt", "numba")
+
+
+@dataclass(frozen=True, order=True)
+class Import:
+    """One imported name: ``name`` is None where ``module`` itself is imported.
+
+    ``module`` and ``file`` are relative to the package, as ``geometry.cell`` and
+    ``geometry/cell.py``; the package itself is ``__init__``. ``alias`` is what the module is
+    called in the file.
+    """
+
+    file: str
+    module: str
+    name: str | None = None
+    alias: str | None = None
+
+    @property
+    def importer(self) -> str:
+        """The folder or root file that imports."""
+        return place_of(self.file)
+
+    @property
+    def imported(self) -> str:
+        """The folder or root file that is imported from."""
+        return self.module.split(".")[0]
+
+    @property
+    def target(self) -> str:
+        return self.module if self.name is None else f"{self.module}.{self.name}"
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Return a file's syntax tree, read once."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def files(root: Path = SOURCES) -> list[tuple[str, ast.Module]]:
+    """Return the package's files, relative to it, with their syntax trees."""
+    found = sorted(path for path in root.rglob("*.py") if "__pycache__" not in path.parts)
+    return [(path.relative_to(root).as_posix(), parsed(path)) for path in found]
+
+
+def place_of(file: str) -> str:
+    """Return the top folder of a file, or the name of a file at the root."""
+    return file.split("/")[0].removesuffix(".py")
+
+
+def imports(root: Path = SOURCES) -> list[Import]:
+    """Return every import of the package's own modules and names, anywhere in its files."""
+    modules = {_module_of(file) for file, _ in files(root)}
+    return [one for file, tree in files(root) for one in _imports_of(file, tree, modules)]
+
+
+def _module_of(file: str) -> str:
+    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _imports_of(file: str, tree: ast.Module, modules: set[str]) -> Iterator[Import]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if _is_ours(alias.name):
+                    called = alias.asname or alias.name
+                    yield Import(file, _inside(alias.name), alias=called)
+        elif isinstance(node, ast.ImportFrom):
+            start = _absolute(file, node)
+            if not _is_ours(start):
+                continue
+            for alias in node.names:
+                inner = _inside(f"{start}.{alias.name}")
+                if inner in modules:
+                    yield Import(file, inner, alias=alias.asname or alias.name)
+                else:
+                    yield Import(file, _inside(start), alias.name)
+        elif isinstance(node, ast.Call) and _last_name(node.func) == "import_module":
+            first = node.args[0] if node.args else None
+            if isinstance(first, ast.Constant) and _is_ours(str(first.value)):
+                yield Import(file, _inside(str(first.value)))
+
+
+def _is_ours(module: str) -> bool:
+    return module.split(".")[0] == PACKAGE
+
+
+def _inside(module: str) -> str:
+    return module.removeprefix(PACKAGE).removeprefix(".") or "__init__"
+
+
+def _absolute(file: str, node: ast.ImportFrom) -> str:
+    """Return the module that names are imported from; one dot is the file's own folder."""
+    if not node.level:
+        return node.module or ""
+    folders = [PACKAGE, *file.split("/")[:-1]]
+    kept = folders[: len(folders) - node.level + 1]
+    return ".".join([*kept, *([node.module] if node.module else [])])
+
+
+def _last_name(node: ast.expr) -> str:
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
+def is_private(name: str) -> bool:
+    """Return whether a name starts with one underscore: two on both sides is Python's own."""
+    return name.startswith("_") and not (name.startswith("__") and name.endswith("__"))
+
+
+# --- the checks ----------------------------------------------------------------------------
+
+
+def without_place(root: Path = SOURCES) -> list[str]:
+    """Return the files and folders at the root that the contract does not name."""
+    folders = set(ORDER) - ROOT_FILES
+    places = {(place_of(file), "/" not in file) for file, _ in files(root)}
+    return sorted(
+        f"no place: {place}{'.py' if is_file else '/'}"
+        for place, is_file in places
+        if place not in (ROOT_FILES if is_file else folders)
+    )
+
+
+def allowed(importer: str) -> set[str]:
+    """Return what a place may import from, itself included."""
+    below = set(ORDER[: ORDER.index(importer) + 1])
+    return (ONLY.get(importer, below) - NEVER.get(importer, set())) | {importer}
+
+
+def against_order(root: Path = SOURCES) -> list[str]:
+    """Return the imports from a place that the importing one must not know.
+
+    What has no place, see `without_place`, is not judged here.
+    """
+    return _lines(
+        f"order: {one.file} imports {one.module}"
+        for one in imports(root)
+        if one.importer in ORDER
+        and one.imported in ORDER
+        and one.imported not in allowed(one.importer)
+    )
+
+
+def functions_taken(root: Path = SOURCES) -> list[str]:
+    """Return the functions that a place names although only classes are open to it."""
+    found = []
+    trees = dict(files(root))
+    for one in imports(root):
+        if (one.importer, one.imported) not in CLASSES_ONLY:
+            continue
+        names = [one.name] if one.name else _attributes(trees[one.file], one.alias)
+        found += [
+            f"function: {one.file} uses {one.module}.{name}"
+            for name in names
+            if name == "*" or name.lstrip("_")[:1].islower()
+        ]
+    return _lines(found)
+
+
+def _attributes(tree: ast.Module, alias: str | None) -> list[str]:
+    """Return which attributes of a module a file uses, under the name the file gives it."""
+    return [
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == alias
+    ]
+
+
+def private_taken(root: Path = SOURCES) -> list[str]:
+    """Return the imports of private modules or names from outside the folder that holds them."""
+    return _lines(
+        f"private: {one.file} imports {one.target}" for one in imports(root) if _is_taken(one)
+    )
+
+
+def _is_taken(one: Import) -> bool:
+    parts = one.module.split(".")
+    holders = [parts[:k] for k, part in enumerate(parts) if is_private(part)]
+    if one.name is not None and is_private(one.name):
+        holders.append(parts[:-1])
+    own = one.file.split("/")[:-1]
+    return any(own[: len(holder)] != holder for holder in holders)
+
+
+def sizes(root: Path = SOURCES) -> Counter[str]:
+    """Return how many files and folders each folder holds; the root's files are ``.``."""
+    counts: Counter[str] = Counter()
+    for folder in [root, *root.rglob("*/")]:
+        if "__pycache__" in folder.parts:
+            continue
+        entries = [entry for entry in folder.iterdir() if entry.name != "__pycache__"]
+        if folder == root:  # its folders are the order, which may be long
+            entries = [entry for entry in entries if entry.suffix == ".py"]
+        counts[folder.relative_to(root).as_posix()] = len(entries)
+    return counts
+
+
+def crowded(root: Path = SOURCES) -> list[str]:
+    """Return the folders that hold too much; without the count, which may shrink in steps."""
+    most = {".": MOST_ROOT_FILES}
+    return sorted(
+        f"crowded: {folder} holds more than {most.get(folder, MOST_ENTRIES)} entries"
+        for folder, count in sizes(root).items()
+        if count > most.get(folder, MOST_ENTRIES)
+    )
+
+
+CHECKS = (without_place, against_order, functions_taken, private_taken, crowded)
+
+
+def violations(root: Path = SOURCES) -> list[str]:
+    return sorted(line for check in CHECKS for line in check(root))
+
+
+def _lines(found: Iterable[str]) -> list[str]:
+    return sorted(set(found))
+
+
+def differences(found: Iterable[str], known: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the violations that are not listed, and the listed ones that are none any more."""
+    found, known = set(found), {line for line in known if line.strip()}
+    return sorted(found - known), sorted(known - found)
+
+
+# --- what an import loads ------------------------------------------------------------------
+
+_LOADED = """
+import importlib, json, sys
+importlib.import_module(sys.argv[1])
+print(json.dumps(sorted(sys.modules)))
+"""
+_BEHIND_CHECK = "import pertinent; print(pertinent.check.__module__)"
+
+
+def in_fresh_interpreter(code: str, *arguments: str, root: Path = SOURCES) -> str:
+    """Return what a program prints that imports the package from ``root``."""
+    path = os.pathsep.join([str(root.parent), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-c", code, *arguments]
+    environment = {**os.environ, "PYTHONPATH": path}
+    return subprocess.run(command, check=True, text=True, stdout=-1, env=environment).stdout
+
+
+def loaded_by(module: str, root: Path = SOURCES) -> list[str]:
+    """Return the names of all modules that importing one leaves in ``sys.modules``."""
+    return list(json.loads(in_fresh_interpreter(_LOADED, module, root=root)))
+
+
+def behind_check(root: Path = SOURCES) -> str:
+    """Return the module that defines `pertinent.check`."""
+    return in_fresh_interpreter(_BEHIND_CHECK, root=root).strip()
+
+
+def solvers_among(modules: Iterable[str], searching: Iterable[str] = SEARCHING) -> list[str]:
+    """Return those that search: modules of our searching folders, and the solvers' packages."""
+    ours = tuple(f"{PACKAGE}.{folder}" for folder in searching)
+    return [
+        module
+        for module in modules
+        if module in SOLVER_PACKAGES or module.startswith(tuple(f"{one}." for one in ours))
+        or module in ours
+    ]  # fmt: skip
+
+
+def loaded_with_check(root: Path = SOURCES) -> list[str]:
+    """Return what must not come along with the module that defines `pertinent.check`."""
+    found = solvers_among(loaded_by(behind_check(root), root))
+    places = {one.removeprefix(f"{PACKAGE}.").split(".")[0] for one in found}
+    return sorted(f"loaded: {PACKAGE}.check loads {place}" for place in places)
+
+
+def everything(root: Path = SOURCES) -> list[str]:
+    """Return all violations: of the sources, and of what they load."""
+    return sorted([*violations(root), *loaded_with_check(root)])
+
+
+if __name__ == "__main__":
+    for line in everything():
+        print(line)
