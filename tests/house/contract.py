@@ -102,11 +102,11 @@ def place_of(file: str) -> str:
 
 def imports(root: Path = SOURCES) -> list[Import]:
     """Return every import of the package's own modules and names, anywhere in its files."""
-    modules = {_module_of(file) for file, _ in files(root)}
+    modules = {module_of(file) for file, _ in files(root)}
     return [one for file, tree in files(root) for one in _imports_of(file, tree, modules)]
 
 
-def _module_of(file: str) -> str:
+def module_of(file: str) -> str:
     return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
@@ -221,11 +221,11 @@ def _attributes(tree: ast.Module, alias: str | None) -> list[str]:
 def private_taken(root: Path = SOURCES) -> list[str]:
     """Return the imports of private modules or names from outside the folder that holds them."""
     return _lines(
-        f"private: {one.file} imports {one.target}" for one in imports(root) if _is_taken(one)
+        f"private: {one.file} imports {one.target}" for one in imports(root) if is_taken(one)
     )
 
 
-def _is_taken(one: Import) -> bool:
+def is_taken(one: Import) -> bool:
     parts = one.module.split(".")
     holders = [parts[:k] for k, part in enumerate(parts) if is_private(part)]
     if one.name is not None and is_private(one.name):
