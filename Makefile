@@ -18,42 +18,62 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_N
 # The last releases of both packages, and the last scikit-learn that they fit on.
 LVQ_PEERS := scikit-learn==1.2.2 numpy<1.24 scipy<1.11 sklvq==0.1.2 sklearn-lvq==1.1.1
 
+# What `make test SUITE=...` and `make bench NAME=...` take; without, both run what matters most.
+# Not `?=`: some systems set NAME in the environment.
+SUITES := all slow oldest engines browser lvq-peers
+SUITE := all
+BENCHMARKS := all linear quadratic lvq exact plausibility validity lvq-accuracy lvq-training \
+	scale growth peers before-after
+NAME := all
+ARGS :=
+# A benchmark is the module of its name, but for this one.
+MODULE_validity := quadratic_validity
+
+# $(call one_of,VARIABLE,LIST): stop unless the variable's value is in the list.
+one_of = $(if $(filter $($(1)),$(2)),,$(error There is no $(1)=$($(1)): choose from $(2)))
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest test-browser docs lint format bench-linear bench-quadratic bench-validity bench-exact bench-lvq bench-lvq-accuracy paper test-slow bench-plausibility figure-digits clean distclean \
-	bench bench-scale bench-growth bench-peers test-engines test-lvq-peers bench-lvq-training
+.PHONY: help demo test house golden bench paper docs lint format clean distclean \
+	$(addprefix suite-,$(SUITES)) environment-for-peers environment-for-lvq-accuracy
 
-help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+# The lines that start with `##` below, and the targets with one: at most one screen of 24 lines.
+help:
+	@awk -F ':.*## |^##   ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 } \
+		/^##   / { print "    " $$2 }' Makefile
 
 demo: $(VENV)/.stamp-demo ## Explain decisions of a model on embedded data
 	$(BIN)/python -m pertinent.demo
 
-test: lint ## Run every check: ruff, mypy, tests and doctests
+test: $(call one_of,SUITE,$(SUITES))suite-$(SUITE) ## Run every check: ruff, mypy, tests and doctests
+##   SUITE=slow           the tests that take minutes each
+##   SUITE=oldest         with the oldest supported scikit-learn
+##   SUITE=engines        Ray and Spark on local clusters; Spark needs a JDK
+##   SUITE=browser        the report in a browser; needs an installed Chromium
+##   SUITE=lvq-peers      our regions on models of sklvq, sklearn-lvq, prosemble
+
+suite-all: lint
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m "not slow and not engines" $(PYTEST_ARGS)
 
-test-oldest: $(VENV)-oldest/.stamp-test ## Run the tests with the oldest supported scikit-learn
-	$(ONE_THREAD) $(VENV)-oldest/bin/python -m pytest -n $(JOBS) -m "not slow and not engines" $(PYTEST_ARGS)
-
-test-slow: $(VENV)/.stamp-test ## Run the tests that take minutes each
+suite-slow: $(VENV)/.stamp-test
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m slow $(PYTEST_ARGS)
 
-test-engines: .venv-engines/.stamp ## Test Ray and Spark on local clusters; Spark needs a JDK
+suite-oldest: $(VENV)-oldest/.stamp-test
+	$(ONE_THREAD) $(VENV)-oldest/bin/python -m pytest -n $(JOBS) -m "not slow and not engines" $(PYTEST_ARGS)
+
+suite-engines: .venv-engines/.stamp
 	$(ONE_THREAD) .venv-engines/bin/python -m pytest -m engines $(PYTEST_ARGS) tests/scale
 
-test-lvq-peers: ## Test our regions on models fitted by sklvq, sklearn-lvq and prosemble
+suite-browser: $(VENV)/.stamp-browser
+	$(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/browser
+
+suite-lvq-peers:
 	@$(MAKE) --no-print-directory .venv-peers/lvq PEER="$(LVQ_PEERS)"
 	.venv-peers/lvq/bin/pip install --quiet --disable-pip-version-check narwhals highspy clarabel
 	$(ONE_THREAD) PYTHONPATH=src .venv-peers/lvq/bin/python tests/models/lvq_peers.py
 	@$(MAKE) --no-print-directory .venv-peers/prosemble \
 		PEER="prosemble==2.4.0 jax chex optax scikit-learn narwhals highspy clarabel"
 	$(ONE_THREAD) PYTHONPATH=src .venv-peers/prosemble/bin/python tests/models/lvq_peers.py --prosemble
-
-test-browser: $(VENV)/.stamp-browser ## Test the report in a browser; needs an installed Chromium
-	$(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/browser
-
-docs: $(VENV)/.stamp-docs ## Build the documentation, offline and without warnings
-	$(ONE_THREAD) $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 lint: $(VENV)/.stamp-test ## Check style and types without running the tests
 	$(BIN)/ruff check .
@@ -64,56 +84,42 @@ format: $(VENV)/.stamp-test ## Rewrite the sources in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.stamp-test ## Measure every bar of the project, with pass or miss for each
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.all
+golden: $(VENV)/.stamp-test ## Compare answers with the recorded ones; ARGS=--help
+	$(ONE_THREAD) $(BIN)/python -m tests.golden.record $(ARGS)
 
-bench-scale: $(VENV)/.stamp-test ## Explain 1,000,000 rows: rows per second and peak memory
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.scale
+house: $(VENV)/.stamp-test ## Measure how the package is built, with the goals for it
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.house $(ARGS)
 
-bench-growth: $(VENV)/.stamp-test ## How cost grows with rows, features, classes and prototypes
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.growth
+bench: $(call one_of,NAME,$(BENCHMARKS))$(VENV)/.stamp-test ## Measure every bar, with pass or miss for each
+##   NAME=linear|quadratic|lvq|exact|plausibility    one family, in detail
+##   NAME=before-after    our side of every bar, against an older commit
+##   NAME=validity        quadratic models, every row of every data set: all valid?
+##   NAME=scale|growth    1,000,000 rows; cost against rows, features, classes
+##   NAME=peers           what a user would pick instead: CVXPY, SciPy, DiCE, alibi
+##   NAME=lvq-accuracy|lvq-training    GMLVQ beside sklvq; on 60,000 x 784 samples
+bench: $(addprefix environment-for-,$(filter peers lvq-accuracy,$(NAME)))
+	$(if $(filter lvq-training,$(NAME)),,$(ONE_THREAD)) \
+		$(BIN)/python -m benchmarks.$(or $(MODULE_$(NAME)),$(subst -,_,$(NAME))) $(ARGS)
 
-bench-peers: $(VENV)/.stamp-test ## Time what a user would pick instead; DiCE and alibi apart
+# Packages that do not go together with ours; one that cannot be installed is reported as missing.
+environment-for-peers:
 	-@for peer in dice-ml:dice alibi[tensorflow]:alibi; do $(MAKE) --no-print-directory .venv-peers/$${peer#*:} \
 		PEER=$${peer%:*} || echo "$${peer%:*} cannot be installed: reported as missing"; done
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.peers
+
+environment-for-lvq-accuracy:
+	-@$(MAKE) --no-print-directory .venv-peers/lvq PEER="$(LVQ_PEERS)" \
+		|| echo "sklvq and sklearn-lvq cannot be installed: reported as missing"
 
 .venv-peers/%:
 	"$(PYTHON)" -m venv $@ && $@/bin/pip install --quiet --disable-pip-version-check $(foreach one,$(PEER),"$(one)") click \
 		|| { rm -rf $@; exit 1; }
 
-bench-linear: $(VENV)/.stamp-test ## Time linear models against CVXPY and SciPy
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.linear
-
-bench-validity: $(VENV)/.stamp-test ## Quadratic models, every row of every data set: all valid?
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.quadratic_validity
-
-bench-quadratic: $(VENV)/.stamp-test ## Time QDA and naive Bayes against CVXPY; compare with SCIP
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.quadratic
-
-bench-exact: $(VENV)/.stamp-test ## How often the paper's support is not minimal; time against a MILP
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.exact
-
-bench-lvq-accuracy: $(VENV)/.stamp-test ## Our GMLVQ beside sklvq and sklearn-lvq, on the same folds
-	-@$(MAKE) --no-print-directory .venv-peers/lvq PEER="$(LVQ_PEERS)" \
-		|| echo "sklvq and sklearn-lvq cannot be installed: reported as missing"
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.lvq_accuracy
-
-bench-lvq-training: $(VENV)/.stamp-test ## Train GLVQ, GMLVQ and LGMLVQ on 60,000 x 784 samples
-	$(BIN)/python -m benchmarks.lvq_training
-
-bench-lvq: $(VENV)/.stamp-test ## Time prototype models against the paper's loop; 1-NN up to 10,000 points
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.lvq
-
-paper: $(VENV)/.stamp-test ## Recompute the paper's table and figure; resumes where it was interrupted
+paper: $(VENV)/.stamp-test ## Recompute the paper's table and figure; resumes if interrupted
 	$(ONE_THREAD) $(BIN)/python -m experiments --jobs $(JOBS)
 	$(ONE_THREAD) $(BIN)/python -m experiments.digits_figure
 
-bench-plausibility: $(VENV)/.stamp-test ## Time plausible positives against CVXPY + SCS
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.plausibility
-
-figure-digits: $(VENV)/.stamp-test ## Draw the paper's four blocks of digits; print log-densities
-	$(ONE_THREAD) $(BIN)/python -m experiments.digits_figure
+docs: $(VENV)/.stamp-docs ## Build the documentation, offline and without warnings
+	$(ONE_THREAD) $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean: ## Remove caches and build products
 	rm -rf build dist docs/_build docs/auto_examples docs/generated pertinent-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

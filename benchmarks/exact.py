@@ -1,6 +1,6 @@
 """Exact answers: how often the paper's support is not minimal, what exactness costs, and bars.
 
-Run with ``make bench-exact``. One thread, processor time. Ours is end to end: search, proof
+Run with ``make bench NAME=exact``. One thread, processor time. Ours is end to end: search, proof
 re-checked, the model's own predict on every point, the result assembled. HiGHS solves the
 mixed-integer program alone, a fresh model for each row.
 """

@@ -1,4 +1,4 @@
-"""How cost grows with rows, features, classes and prototypes: ``make bench-growth``.
+"""How cost grows with rows, features, classes and prototypes: ``make bench NAME=growth``.
 
 Ours is end to end: regions, projection, predict, certificates, results. Each curve has the slope
 of its last half on log-log axes: 1 is proportional. Tables and a plot go to ``results/``.

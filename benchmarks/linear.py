@@ -1,6 +1,6 @@
 """Linear models against the paper's formulation in CVXPY + SCS, SciPy's linprog, warm HiGHS.
 
-Run with ``make bench-linear``. Everything runs in this process, one thread, on the same models
+Run with ``make bench NAME=linear``. Everything runs in this process, one thread, on the same models
 and rows. Ours is end to end: regions, projection, the model's own predict on every point, the
 certificate re-checked, the result assembled. The others solve the program only, a fresh problem
 for each row as the paper's code does; HiGHS keeps its model and basis from row to row.

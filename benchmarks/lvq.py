@@ -1,6 +1,6 @@
 """Unions over prototypes: GLVQ against the paper's loop, skipping against none, 1-NN growing.
 
-Run with ``make bench-lvq``. One process, one thread. The paper's algorithm 2 solves a fresh
+Run with ``make bench NAME=lvq``. One process, one thread. The paper's algorithm 2 solves a fresh
 CVXPY + SCS problem for every prototype of the wanted class and keeps the best; it is timed on a
 few samples and prototypes and scaled to all prototypes of the class.
 """

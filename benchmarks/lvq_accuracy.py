@@ -1,8 +1,8 @@
-"""Our GMLVQ beside the published implementations, on the same folds: ``make bench-lvq-accuracy``.
+"""Our GMLVQ beside the published implementations, on the same folds.
 
-sklvq and sklearn-lvq need a scikit-learn of 2022, so they run in an environment of their own (the
-Python that PERTINENT_PEER_LVQ names; by default the one that the target sets up). Without it
-they are reported as missing.
+Run with ``make bench NAME=lvq-accuracy``. sklvq and sklearn-lvq need a scikit-learn of 2022, so
+they run in an environment of their own (the Python that PERTINENT_PEER_LVQ names; by default the
+one that the target sets up). Without it they are reported as missing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def folds_of(data: str, repeats: int) -> list[tuple[list[int], list[int]]]:
 def theirs(folds: dict) -> Scores:
     python = os.environ.get("PERTINENT_PEER_LVQ", HERE.parent / ".venv-peers" / "lvq/bin/python")
     if not Path(python).exists():
-        print("sklvq and sklearn-lvq: missing (make bench-lvq-accuracy sets them up)")
+        print("sklvq and sklearn-lvq: missing (make bench NAME=lvq-accuracy sets them up)")
         return {}
     with tempfile.TemporaryDirectory() as folder:
         asked, answered = Path(folder) / "folds.json", Path(folder) / "scores.json"

@@ -1,8 +1,8 @@
 """Time, memory and accuracy of LVQ training on data of the size of MNIST: 60,000 x 784, 10 classes.
 
-Run with ``make bench-lvq-training`` (``python -m benchmarks.lvq_training --help`` for sizes). The
-data are scikit-learn's digits, enlarged to 28 x 28 pixels, each copy turned, stretched, shifted and
-made noisy by chance; the accuracy is that on copies of digits that were not trained on. Training
+Run with ``make bench NAME=lvq-training``; ``ARGS=--help`` lists sizes. The data are
+scikit-learn's digits, enlarged to 28 x 28 pixels, each copy turned, stretched, shifted and made
+noisy by chance; the accuracy is that on copies of digits that were not trained on. Training
 ends by the estimators' own defaults. Printed are the seconds of the whole fit, wall and processor,
 the evaluations of cost and gradient (an L-BFGS iteration needs a little more than one) and the
 median of their processor seconds. The peak is the one of the whole process so far, data included.

@@ -1,10 +1,10 @@
-"""What a user would pick instead, on the same model and rows: ``make bench-peers``.
+"""What a user would pick instead, on the same model and rows: ``make bench NAME=peers``.
 
 Negatives of a logistic regression on standardised breast cancer data (30 features, no bounds).
 CVXPY (SCS and its default solver) and SciPy's linprog run in this process, a fresh problem for
 each row. DiCE and alibi's CEM need packages that do not go together with ours: each runs in an
 environment of its own, given by PERTINENT_PEER_DICE and PERTINENT_PEER_ALIBI (a Python each; by
-default those that ``make bench-peers`` sets up). One that is not there is reported as missing.
+default those that ``make bench NAME=peers`` sets up). One that is not there is reported as missing.
 
 A ratio counts only at equal or better quality: ours must be valid on every row, and nowhere have
 a larger weighted L1 than a valid answer of the other.

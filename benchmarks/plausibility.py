@@ -1,6 +1,6 @@
 """Plausible positives against the paper's formulation in CVXPY + SCS, in this process.
 
-Run with ``make bench-plausibility``. Digits under softmax regression, 5 mixture components a
+Run with ``make bench NAME=plausibility``. Digits under softmax regression, 5 mixture components a
 class on 40 principal components, pixels bounded. Ours is end to end over the whole test set:
 regions, both phases, the union over components, the model's own predict and scikit-learn's
 score_samples on every point, the certificates re-checked, the result assembled.

@@ -1,6 +1,6 @@
 """QDA and Gaussian naive Bayes against the paper's procedure in CVXPY + SCS, and against SCIP.
 
-Run with ``make bench-quadratic``. The first table times both sides in this process on the same
+Run with ``make bench NAME=quadratic``. The first table times both sides in this process on the same
 models and rows: ours end to end (regions, projection, the model's own predict on every point,
 certificates re-checked), the paper's convex-concave procedure from the class mean with a fresh
 CVXPY problem at each iteration, as its appendix describes. Its points come from a first-order

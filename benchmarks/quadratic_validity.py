@@ -1,6 +1,6 @@
 """Every row of every data set: does the model itself accept each positive and each negative?
 
-Run with ``make bench-validity`` (most of it for the 1,797 digits), or for some of it, e.g.
+Run with ``make bench NAME=validity`` (most of it for the 1,797 digits), or for some of it, e.g.
 ``python -m benchmarks.quadratic_validity digits "qda 0.5" bayes``. Rows are answered in chunks, and
 the table in ``results/quadratic_validity.csv`` is written after each model; lines of other data
 sets and models are kept.

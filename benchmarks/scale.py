@@ -1,9 +1,9 @@
 """1,000,000 rows x 30, scaler + logistic regression: rows per second and peak memory.
 
-Run with ``make bench-scale``. The measuring happens in a process of its own, so that the peak of
-its resident memory is that of this one call: positives and negatives with bounds, verified by the
-model's predict, certificates re-checked, all results in memory at the end. Rows per second are
-per second of processor time, on one thread.
+Run with ``make bench NAME=scale``. The measuring happens in a process of its own, so that the
+peak of its resident memory is that of this one call: positives and negatives with bounds,
+verified by the model's predict, certificates re-checked, all results in memory at the end. Rows
+per second are per second of processor time, on one thread.
 """
 
 from __future__ import annotations

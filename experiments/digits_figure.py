@@ -1,8 +1,8 @@
 """The paper's experiment on plausibility: digits under softmax regression (sec. IV, its figure).
 
-Run with ``make figure-digits``: draws the four blocks (original; closest negative towards 0;
-positive; plausible positive) and prints median log-densities with and without plausibility over
-the whole test set.
+Run with ``python -m experiments.digits_figure``: draws the four blocks (original; closest
+negative towards 0; positive; plausible positive) and prints median log-densities with and without
+plausibility over the whole test set.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The report in a real browser: run by `make test-browser`, which needs an installed Chromium."""
+"""The report in a real browser: `make test SUITE=browser`, which needs an installed Chromium."""
 
 import os
 import shutil

@@ -63,7 +63,7 @@ def test_more_prototypes_are_not_worse_than_the_class_mean(name, data):
 
 @pytest.mark.parametrize(
     ("data", "floor"),
-    # measured by make bench-lvq-accuracy: 97.3, 98.4, 96.8 and 95.1 %
+    # measured by make bench NAME=lvq-accuracy: 97.3, 98.4, 96.8 and 95.1 %
     [("iris", 0.96), ("wine", 0.97), ("breast cancer", 0.96), ("digits", 0.95)],
 )
 def test_accuracy_of_gmlvq(data, floor):

@@ -1,4 +1,4 @@
-"""Real fitted models of other LVQ packages before our regions: ``make test-lvq-peers``.
+"""Real fitted models of other LVQ packages before our regions: ``make test SUITE=lvq-peers``.
 
 sklvq and sklearn-lvq need a scikit-learn of 2022, and prosemble (``--prosemble``) needs JAX, so
 this runs in environments of their own, with ours on the path. Every model is fitted by its package;

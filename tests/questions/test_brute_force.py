@@ -1,7 +1,7 @@
 """All subsets of few features, tried one by one, for every family and every method.
 
 The oracle (`brute_force`) shares no code with the library. A few rows of every family and method
-here; every row of every data set where marked slow (`make test-slow`).
+here; every row of every data set where marked slow (`make test SUITE=slow`).
 """
 
 from itertools import combinations
