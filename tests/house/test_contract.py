@@ -168,9 +168,6 @@ def test_what_comes_along_with_check(house):
     assert contract.loaded_with_check(root) == ["loaded: pertinent.check loads solvers"]
 
 
-@pytest.mark.skipif(
-    not (contract.SOURCES / "geometry").is_dir(), reason="the folders are not there yet"
-)
 def test_the_package_keeps_the_contract_but_for_known_violations():
     known = contract.KNOWN.read_text().splitlines()
     assert known == sorted(set(known)), f"{contract.KNOWN.name} is not sorted"
