@@ -26,7 +26,8 @@ KNOWN = Path(__file__).with_name("known_violations.txt")
 #: The one-way order, from low to high: a folder may import from itself and from lower ones.
 #: ``__init__`` stands for the public names, ``import pertinent``: users of them come after it.
 ORDER = (
-    "exceptions", "_moved", "geometry", "lvq", "datasets", "tables", "models", "rules", "density", "proofs",
+    "exceptions", "_moved", "geometry", "lvq", "datasets", "tables", "models", "rules", "density",
+    "proofs",
     "setting", "solvers", "answering", "questions", "summary", "views", "checking", "api",
     "__init__", "demo", "scale", "server", "cli", "testing", "__main__",
 )  # fmt: skip

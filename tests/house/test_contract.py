@@ -63,7 +63,7 @@ def test_every_form_of_import_counts(house, source):
         ("proofs", "geometry", True),
         ("proofs", "tables", False),
         ("views", "summary", True),
-        ("views", "geometry", False),
+        ("views", "geometry", True),
         ("checking", "summary", True),
         ("checking", "setting", True),
         ("checking", "views", True),
