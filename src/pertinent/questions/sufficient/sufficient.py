@@ -24,7 +24,7 @@ from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certi
 from pertinent.proofs.cases.branch import Boxes, narrow
 from pertinent.proofs.core import WHOLE
 from pertinent.proofs.supports.cardinality import ROUNDING
-from pertinent.proofs.supports.reach import pushes, splits_by_feature
+from pertinent.proofs.supports.reach import pushes
 from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs, worst_case
 from pertinent.questions.effort import ExactQuestion, in_precision_of
 from pertinent.questions.sufficient.rivals import hit_rivals
@@ -32,6 +32,7 @@ from pertinent.questions.sufficient.worst import Suffices, keep_worst_case
 from pertinent.questions.supports.gains import is_separable
 from pertinent.questions.supports.leaves import is_boxes
 from pertinent.questions.supports.mixed import discrete_domain
+from pertinent.questions.supports.reach import splits_by_feature
 from pertinent.questions.verify import doubted
 from pertinent.setting.answers import Certified
 from pertinent.setting.results import Positives

@@ -11,10 +11,10 @@ from pertinent.answering.nearest import RETRIES
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, row_products
-from pertinent.proofs.supports.reach import corners, pushes, worst_place
 from pertinent.questions.effort import Effort
 from pertinent.questions.supports.cover import EASY, hard_cover
 from pertinent.questions.supports.gains import _best_alone
+from pertinent.questions.supports.reach import corners, pushes, worst_place
 from pertinent.questions.supports.subsets import (
     STOPPED,
     Gains,

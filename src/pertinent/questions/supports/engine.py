@@ -23,8 +23,8 @@ from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import INFEASIBLE, Argument, Block, Certificate, LinearProofs
 from pertinent.proofs.cases.halving import HalvingProofs
-from pertinent.proofs.linear import REACH
 from pertinent.questions.supports.gains import Choices, cell_gains, with_forced
+from pertinent.questions.supports.reach import REACH
 from pertinent.questions.supports.smallest import exclude
 from pertinent.questions.supports.subsets import (
     STOPPED,
@@ -34,6 +34,7 @@ from pertinent.questions.supports.subsets import (
     smallest_size,
 )
 from pertinent.solvers import Options, Projections, project
+from pertinent.solvers.search.halving import halved_bounds
 
 #: Supports judged together.
 AT_ONCE = 64
@@ -250,12 +251,11 @@ class Pool:
         """Return the proof that a support costs no less than the best, by halving boxes."""
         low, high = np.where(mask, self.low, self.rest), np.where(mask, self.high, self.rest)
         spent = float((self.weights * np.abs(self.rest - self.center))[~mask].sum())
-        claim = spent + best * (1 - self.gap / 2)
-        proofs = HalvingProofs(np.array([claim]))
+        claim = np.array([spent + best * (1 - self.gap / 2)])
         args = (self.cell, self.center[None], self.weights, low[None], high[None])
-        if self.cell.is_linear or proofs.bounds(*args)[0] < claim:
+        if self.cell.is_linear or halved_bounds(claim, *args)[0] < claim[0]:
             return None
-        return Certificate(1, (Block(0, np.array([0]), proofs),))
+        return Certificate(1, (Block(0, np.array([0]), HalvingProofs(claim)),))
 
     def _shrunk(self, y: FloatArray, mask: BoolArray) -> FloatArray:
         """Return multipliers whose slopes stay below the weights where a feature has no end."""

@@ -14,14 +14,16 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Region
-from pertinent.proofs.supports.fewest_mixed import FeatureRows, is_discrete
+from pertinent.proofs.supports.fewest_mixed import is_discrete
 from pertinent.questions.supports.engine import Pool, Search
 from pertinent.questions.supports.fewest import Ask, Batch, Fewest
 from pertinent.questions.supports.gains import Choices, with_forced
+from pertinent.questions.supports.reach import corners, most_by_feature
 from pertinent.questions.supports.subsets import Gains, smallest_size
 from pertinent.setting.answers import Answers
 from pertinent.setting.setting import Setting
 from pertinent.solvers import Options, project
+from pertinent.solvers.search.narrow import Boxes, narrow
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table
 
@@ -37,6 +39,63 @@ def discrete_domain(prepared: Setting, table: Table) -> Domain | None:
 def fewest_mixed(prepared: Setting, table: Table, ask: Ask, domain: Domain) -> Fewest:
     """Return, for each sample, the smallest set of features and the closest point it holds."""
     return MixedBatch(prepared, table, ask, domain).run()
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureRows:
+    """One sample, one cell: what each feature, turned on, can do for the linear rows.
+
+    Attributes
+    ----------
+    low, high : ndarray of shape (n_columns,)
+        Narrowed to what the domain leaves.
+    rest : ndarray of shape (n_columns,)
+    forced, free : ndarray of bool, shape (n_features,)
+        Must be on, as the rest value is not allowed; may be on or off.
+    stuck : bool
+        Nothing at all is allowed.
+    gain : ndarray of shape (n_rows, n_features)
+        The most by which a feature lowers a row.
+    need : ndarray of shape (n_rows,)
+        By how much a row is too high at rest.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    rest: FloatArray
+    forced: BoolArray
+    free: BoolArray
+    stuck: bool
+    gain: FloatArray
+    need: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        cell: Cell,
+        rest: FloatArray,
+        low: FloatArray,
+        high: FloatArray,
+        tol: float,
+        domain: Domain,
+    ) -> FeatureRows:
+        """Return the rows of one sample; ``domain`` is that of the sample."""
+        state = np.zeros((1, 0), dtype=np.int8)
+        box = Boxes(np.zeros(1, dtype=np.int64), low[None], high[None], state)
+        tight, empty = narrow(domain, box)
+        low, high = tight.lower[0], tight.upper[0]
+        shown = ~domain.follows
+        features = int(domain.owner.max()) + 1
+        away = np.maximum(np.maximum(low - rest, rest - high), 0.0) > tol
+        forced, moves = (np.zeros(features, dtype=bool) for _ in range(2))
+        np.logical_or.at(forced, domain.owner[shown], away[shown])
+        np.logical_or.at(moves, domain.owner[shown], ((low != rest) | (high != rest))[shown])
+        free = ~forced & moves
+        if empty[0]:
+            none = np.zeros((len(cell.G), features))
+            return cls(low, high, rest, forced, free, True, none, np.zeros(len(cell.G)))
+        gain = most_by_feature(-cell.G, rest, corners(domain, low, high))
+        return cls(low, high, rest, forced, free, False, gain, cell.G @ rest - cell.h)
 
 
 @dataclass(eq=False)
