@@ -206,8 +206,8 @@ def against_scip(case: Case, rows: int, time_limit: float) -> Truth:
         step = found.points[i] - samples[i]
         answer = solve_scip(shift(task).row(0), step, 1e-5, time_limit)
         optimum[i] = found.objective[i]
-        if answer.step is not None:
-            optimum[i] = min(optimum[i], float(np.abs(answer.step).sum()))
+        if answer.values is not None:
+            optimum[i] = min(optimum[i], float(np.abs(answer.values).sum()))
         closed[i] = answer.bound >= optimum[i] * (1 - 1e-4)
     seconds = (time.process_time() - start) / rows
     proved = found.status == "optimal"

@@ -16,8 +16,9 @@ from pertinent.proofs import FAILED, INFEASIBLE, check
 from pertinent.solvers import Options, project
 from pertinent.solvers.curved.shifted import shift
 from pertinent.solvers.problem import Task
+from pertinent.solvers.programs.scip import ScipAnswer
 from pertinent.solvers.scip import continuous as global_scip
-from pertinent.solvers.scip.continuous import GlobalAnswer, solve_scip
+from pertinent.solvers.scip.continuous import solve_scip
 
 pytest.importorskip("pyscipopt")
 
@@ -27,7 +28,7 @@ def scip_optimum(cell, center, point, time_limit=20.0):
     task = Task(cell, center[None], np.ones(cell.dim), -free, free, np.array([np.inf]))
     answer = solve_scip(shift(task).row(0), point - center, 1e-5, time_limit)
     assert answer.status in ("optimal", "gaplimit")
-    return np.abs(answer.step).sum()
+    return np.abs(answer.values).sum()
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def out_of_reach():
 
 def test_that_nothing_exists_is_never_said_on_scips_word(monkeypatch):
     cell = out_of_reach()
-    said = GlobalAnswer(None, np.inf, "infeasible")
+    said = ScipAnswer(None, np.inf, "infeasible")
     monkeypatch.setattr(global_scip, "solve_scip", lambda *args: said)
     found = project(np.zeros((1, 40)), cell, options=Options(exact=True))
     assert found.status[0] == FAILED

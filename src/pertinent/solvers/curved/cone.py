@@ -11,25 +11,16 @@ a second-order cone, which rows with the same factor (all K - 1 rows of a class)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
-import clarabel
 import numpy as np
-from scipy import sparse
 
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.solvers.curved.shifted import Local
-from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE
+from pertinent.solvers.problem import SOLVED, Outcome
+from pertinent.solvers.programs.conic import Block, Cone, solve_conic
 
-#: What each of Clarabel's answers means; any other is TROUBLE.
-STATUS = {
-    "Solved": SOLVED,
-    "AlmostSolved": SOLVED,
-    "PrimalInfeasible": EMPTY,
-    "AlmostPrimalInfeasible": EMPTY,
-}
-#: From this many nonzeros on, the supernodal factorisation is the faster one.
-LARGE = 20_000
+#: Iterations after which a program counts as trouble.
+ITERATIONS = 100
 #: Problems with no more features than this are always solved whole.
 FEW = 8
 #: Features whose reduced cost is at least this share of their cost are kept for the next solve.
@@ -44,7 +35,7 @@ class ConeAnswer:
     the dual solution uses; if ``outcome`` is EMPTY, multipliers and tangents prove that.
     """
 
-    outcome: int
+    outcome: Outcome
     step: FloatArray
     multipliers: FloatArray
     tangents: tuple[FloatArray, ...]
@@ -134,23 +125,20 @@ class _Restricted:
     def solve(self, penalty: float | None) -> ConeAnswer:
         slopes, values = self.slopes, self.values
         size = self._row_sizes(slopes)
-        A, b, cones, first_row = self._constraints(slopes, values, size, penalty is not None)
+        blocks, first_row = self._constraints(slopes, values, size, penalty is not None)
         f, n_cones, m = len(self.free), len(self.groups), len(values)
-        cost = np.zeros(A.shape[1])
+        cost = np.zeros(blocks[0].matrix.shape[1])
         cost[f : 2 * f] = 1.0
         if penalty is not None:
             cost[2 * f + n_cones :] = penalty
-        solution = clarabel.DefaultSolver(
-            _no_form(len(cost)), cost, A, b, cones, _settings(A.nnz)
-        ).solve()
-        status = str(solution.status)
-        z, x = np.asarray(solution.z), np.asarray(solution.x)
+        answer = solve_conic(cost, blocks, presolve=False, most=ITERATIONS)
+        x, z = answer.v, answer.dual
         step = np.zeros(self.local.dim)
         step[self.free] = x[:f] * self.unit
         # Costs are counted in units, so multipliers of the rows are too.
         y = np.maximum(z[first_row : first_row + m], 0.0) / size * self.unit
         slack = float(x[2 * f + n_cones :].max(initial=0.0)) if penalty is not None else 0.0
-        return ConeAnswer(STATUS.get(status, TROUBLE), step, y, self._tangents(z), slack, status)
+        return ConeAnswer(answer.outcome, step, y, self._tangents(z), slack, answer.status)
 
     def _row_sizes(self, slopes: FloatArray) -> FloatArray:
         size = np.abs(slopes).max(axis=1, initial=0.0)
@@ -161,8 +149,8 @@ class _Restricted:
 
     def _constraints(
         self, slopes: FloatArray, values: FloatArray, size: FloatArray, slack: bool
-    ) -> tuple[sparse.csc_matrix, FloatArray, list[object], int]:
-        """Return ``A, b`` and the cones of ``b - A z``, and where the rows begin."""
+    ) -> tuple[list[Block], int]:
+        """Return all rows by their cones, and where those of the cell begin."""
         f, n_cones, m = len(self.free), len(self.groups), len(values)
         n = 2 * f + n_cones + (m if slack else 0)
         up, down = self.local.up[self.free] / self.unit, self.local.down[self.free] / self.unit
@@ -184,16 +172,14 @@ class _Restricted:
         if slack:
             head[rows, 2 * f + n_cones + np.arange(m)] = -1.0
             head[rows + m, 2 * f + n_cones + np.arange(m)] = -1.0  # slack >= 0
-        blocks, sides = [head], [b]
-        cones: list[object] = [clarabel.NonnegativeConeT(len(head))]
+        blocks = [Block(Cone.NONNEGATIVE, head, b)]
         for group, (P, _) in enumerate(self.groups):
             block = np.zeros((len(P) + 2, n))
             block[0, 2 * f + group], block[1, 2 * f + group] = -1.0, 1.0  # 1 + v, 1 - v
             block[2:, :f] = -2.0 / self.sizes[group] * P
-            blocks.append(block)
-            sides.append(np.concatenate([[1.0, 1.0], np.zeros(len(P))]))
-            cones.append(clarabel.SecondOrderConeT(len(block)))
-        return _columns(np.vstack(blocks)), np.concatenate(sides), cones, first
+            side = np.concatenate([[1.0, 1.0], np.zeros(len(P))])
+            blocks.append(Block(Cone.SECOND_ORDER, block, side))
+        return blocks, first
 
     def _tangents(self, z: FloatArray) -> tuple[FloatArray, ...]:
         """Return p for each quadratic row, from the dual vectors of the cones.
@@ -250,28 +236,3 @@ def _bound_rows(
     rows = at + np.arange(len(which))
     head[rows, which] = sign
     b[rows] = ends[which]
-
-
-def _columns(dense: FloatArray) -> sparse.csc_matrix:
-    """Return a matrix by its columns, without the detours that scipy takes for small ones."""
-    across = np.ascontiguousarray(dense.T)
-    column, row = np.nonzero(across)
-    starts = np.searchsorted(column, np.arange(len(across) + 1))
-    return sparse.csc_matrix((across[column, row], row, starts), shape=dense.shape)
-
-
-@lru_cache(maxsize=64)
-def _no_form(n: int) -> sparse.csc_matrix:
-    """Return the quadratic part of a linear cost."""
-    return sparse.csc_matrix((n, n))
-
-
-def _settings(nonzeros: int) -> object:
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.presolve_enable = False
-    settings.max_threads = 1
-    settings.max_iter = 100
-    if nonzeros > LARGE:
-        settings.direct_solve_method = "faer"
-    return settings

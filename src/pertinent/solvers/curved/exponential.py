@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import clarabel
 import numpy as np
-import scipy.sparse as sp
 
 from pertinent.geometry.arrays import FloatArray
-from pertinent.geometry.region import Cell
 from pertinent.proofs import Proofs
 from pertinent.proofs.cuts import CutProofs, with_tangents
 from pertinent.solvers.linear.polyhedron import solve_polyhedron
 from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Task
+from pertinent.solvers.programs.conic import Block, Cone, solve_conic
 from pertinent.solvers.search.linear import solve_mixed
 
 #: Tangents added to one row at most.
@@ -47,7 +45,7 @@ def solve_exponential(task: Task) -> Solved:
 
 
 def _solve_row(task: Task) -> tuple[FloatArray | None, int, FloatArray, Proofs]:
-    first = cone_optimum(task.cell, task.centers[0], task.weights, task.lower[0], task.upper[0])
+    first = cone_optimum(task)
     touched = np.zeros((0, task.cell.dim)) if first is None else first[None]
     while True:
         answer = _outer_optimum(task, touched, 0.0)
@@ -90,51 +88,25 @@ def _pulled_in(task: Task, touched: FloatArray, excess: float) -> FloatArray | N
     return None
 
 
-def cone_optimum(
-    cell: Cell, center: FloatArray, weights: FloatArray, lower: FloatArray, upper: FloatArray
-) -> FloatArray | None:
-    """Return the nearest point by exponential cones, to solver precision; None if it found none.
+def cone_optimum(task: Task) -> FloatArray | None:
+    """Return the nearest point of one center, to solver precision; None if it found none.
 
     With t >= |x - c| and one u for each term: ``exp(W_k x + b_k) <= u_k`` and ``sum_k u_k <= 1``.
     """
-    d = cell.dim
-    terms = [len(bend.b) for bend in cell.exponentials]
-    n_u = sum(terms)
-    width = 2 * d + n_u
-    finite_low, finite_high = np.flatnonzero(np.isfinite(lower)), np.flatnonzero(np.isfinite(upper))
-    eye = sp.eye_array(d, format="csr")
-    zero_u = sp.csr_array((d, n_u))
-    inequalities = [
-        (sp.hstack([sp.csr_array(cell.G), sp.csr_array((len(cell.G), d + n_u))]), cell.h),
-        (sp.hstack([eye, -eye, zero_u]), center),
-        (sp.hstack([-eye, -eye, zero_u]), -center),
-        (sp.hstack([-eye, sp.csr_array((d, d + n_u))])[finite_low], -lower[finite_low]),
-        (sp.hstack([eye, sp.csr_array((d, d + n_u))])[finite_high], upper[finite_high]),
-    ]
-    cones = []
-    first = 2 * d
-    for bend in cell.exponentials:
-        total = np.zeros(width)
-        total[first : first + len(bend.b)] = 1.0
-        inequalities.append((sp.csr_array(total[None]), np.ones(1)))
-        for k in range(len(bend.b)):
-            # (W_k x + b_k, 1, u_k) in the exponential cone
-            block = np.zeros((3, width))
-            block[0, :d] = -bend.W[k]
-            block[2, first + k] = -1.0
-            cones.append((sp.csr_array(block), np.array([bend.b[k], 1.0, 0.0])))
-        first += len(bend.b)
-    inequalities = [(A, b) for A, b in inequalities if A.shape[0]]
-    A = sp.vstack([a for a, _ in inequalities + cones], format="csc")
-    b = np.concatenate([side for _, side in inequalities + cones])
-    n_plain = sum(len(side) for _, side in inequalities)
-    kinds = [clarabel.NonnegativeConeT(n_plain)] + [clarabel.ExponentialConeT()] * len(cones)
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    cost = np.concatenate([np.zeros(d), weights, np.zeros(n_u)])
-    empty = sp.csc_matrix((width, width))
-    solver = clarabel.DefaultSolver(empty, cost, sp.csc_matrix(A), b, kinds, settings)
-    answer = solver.solve()
-    if str(answer.status) not in ("Solved", "AlmostSolved"):
-        return None
-    return np.asarray(answer.x[:d])
+    cell, center, lower, upper = task.cell, task.centers[0], task.lower[0], task.upper[0]
+    d, terms = cell.dim, [len(bend.b) for bend in cell.exponentials]
+    x, t, u = np.split(np.eye(2 * d + sum(terms)), [d, 2 * d])  # v = (x, t, u)
+    low, high = np.isfinite(lower), np.isfinite(upper)
+    sums = [own.sum(axis=0) for own in np.split(u, np.cumsum(terms)[:-1])]
+    inequalities = np.vstack([cell.G @ x, x - t, -x - t, -x[low], x[high], *sums])
+    sides = [cell.h, center, -center, -lower[low], upper[high], np.ones(len(sums))]
+    blocks = [Block(Cone.NONNEGATIVE, inequalities, np.concatenate(sides))]
+    slopes = np.vstack([bend.W for bend in cell.exponentials])
+    shifts = np.concatenate([bend.b for bend in cell.exponentials])
+    for slope, shift, own in zip(slopes, shifts, u, strict=True):
+        # (W_k x + b_k, 1, u_k) in the exponential cone
+        matrix = -np.stack([slope @ x, np.zeros(len(own)), own])
+        blocks.append(Block(Cone.EXPONENTIAL, matrix, np.array([shift, 1.0, 0.0])))
+    cost = task.weights @ t
+    answer = solve_conic(cost, blocks)
+    return answer.v[:d] if answer.outcome == SOLVED else None

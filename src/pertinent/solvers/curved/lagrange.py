@@ -14,14 +14,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import clarabel
 import numpy as np
-from scipy import sparse
 
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.proofs import LagrangeProofs, Proofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.solvers.curved.shifted import Local, Shifted
+from pertinent.solvers.programs.conic import Block, Cone, solve_conic
 
 #: With more features than this free to move the program takes too long, for emptiness and for a
 #: bound (which needs a number for each feature).
@@ -157,36 +156,17 @@ class _Program:
         n, order = len(self.matrices), len(self.free) + 1
         upper = np.tril_indices(order)  # the columns of the upper triangle, one after the other
         scale = np.where(upper[0] == upper[1], 1.0, np.sqrt(2.0))
-        blocks = [np.column_stack([-(M[upper] * scale) for M in self.matrices])]
-        sides = [np.zeros(len(scale))]
-        signs = -np.eye(n)[: self.n_signed]
-        cones: list[object] = [clarabel.NonnegativeConeT(len(signs))]
-        blocks.insert(0, signs)
-        sides.insert(0, np.zeros(len(signs)))
+        triangles = np.column_stack([-(M[upper] * scale) for M in self.matrices])
+        every = np.eye(n)
         if self.ray:
             total = (np.arange(n) < self.local.n_rows).astype(float)[None]
-            blocks.insert(0, total)
-            sides.insert(0, np.ones(1))
-            cones.insert(0, clarabel.ZeroConeT(1))
+            first = Block(Cone.ZERO, total, np.ones(1))
         else:
-            tilts = np.eye(n)[self.n_signed : n - 1]
-            blocks.insert(0, np.vstack([tilts, -tilts]))
-            sides.insert(0, np.ones(2 * len(tilts)))
-            cones.insert(0, clarabel.NonnegativeConeT(2 * len(tilts)))
-        cones.append(clarabel.PSDTriangleConeT(order))
-        cost = np.zeros(n)
-        cost[-1] = -1.0
-        settings = clarabel.DefaultSettings()
-        settings.verbose, settings.max_threads = False, 1
-        solution = clarabel.DefaultSolver(
-            sparse.csc_matrix((n, n)),
-            cost,
-            sparse.csc_matrix(np.vstack(blocks)),
-            np.concatenate(sides),
-            cones,
-            settings,
-        ).solve()
-        x = np.asarray(solution.x)
+            tilts = every[self.n_signed : n - 1]
+            first = Block(Cone.NONNEGATIVE, np.vstack([tilts, -tilts]), np.ones(2 * len(tilts)))
+        signs = Block(Cone.NONNEGATIVE, -every[: self.n_signed], np.zeros(self.n_signed))
+        convex = Block(Cone.SEMIDEFINITE, triangles, np.zeros(len(scale)))
+        x = solve_conic(-every[-1], [first, signs, convex]).v
         if not np.isfinite(x).all() or x[-1] <= 0:
             return None
         rows = np.maximum(x[: self.local.n_rows], 0.0) / self.sizes

@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.exceptions import MissingExtraError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain, from_steps
 from pertinent.geometry.region import Cell
 from pertinent.proofs import Proofs, SeveralProofs, SolverBounds
 from pertinent.proofs.cases.branch import BranchProofs, Tree
 from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Task, distance
-from pertinent.solvers.scip.continuous import run_scip
+from pertinent.solvers.programs.scip import ScipAnswer, ScipProgram
 from pertinent.solvers.search.curved import Continuous, leaf_of, solve_mixed_curved
 from pertinent.solvers.search.narrow import CHANGED, UNCHANGED, Boxes, narrow, whole_boxes
 
@@ -105,15 +104,15 @@ def _solve_row(
             np.maximum(low, task.centers[0] - reach),
             np.minimum(high, task.centers[0] + reach),
         )
-    near, bound = _ask_scip(task, task.domain, low, high)
-    point = None if near is None else _completed(task, boxes, near, continuous)
+    said = _ask_scip(task, task.domain, low, high)
+    point = None if said.values is None else _completed(task, boxes, said.values, continuous)
     options = [p for p in (point, known) if p is not None]
     if not options:
-        return None, bound
+        return None, said.bound
     costs = [distance(p[None], task.centers, task.weights)[0] for p in options]
     best = options[int(np.argmin(costs))]
     # Nothing within the known point's reach is better than it, if SCIP finds nothing there.
-    return best, min(bound, min(costs))
+    return best, min(said.bound, min(costs))
 
 
 def _completed(
@@ -183,76 +182,53 @@ def _nearest_allowed(domain: Domain, j: int, value: float, low: float, high: flo
     return float(below)
 
 
-def _ask_scip(
-    task: Task, domain: Domain, lower: FloatArray, upper: FloatArray
-) -> tuple[FloatArray | None, float]:
-    """Return SCIP's point and the bound it claims; None and ``inf`` if it says there is none."""
-    scip = _import()
-    model = scip.Model()
-    model.hideOutput()
-    for name, value in (
-        ("limits/time", float(task.options.time_limit)),
-        ("limits/gap", float(task.options.gap)),
-        ("parallel/maxnthreads", 1),
-        ("randomization/randomseedshift", 0),
-    ):
-        model.setParam(name, value)
-    x = [_variable(model, domain, j, lower[j], upper[j], task) for j in range(domain.dim)]
+def _ask_scip(task: Task, domain: Domain, lower: FloatArray, upper: FloatArray) -> ScipAnswer:
+    """Return SCIP's point and the bound it claims."""
+    needed = "A curved region with categories or whole numbers"
+    program = ScipProgram(needed, task.options.gap, task.options.time_limit)
+    x = [_variable(program, domain, j, lower[j], upper[j]) for j in range(domain.dim)]
     for j, c in enumerate(task.centers[0]):
         if task.weights[j] > 0:
-            cost = model.addVar(lb=0.0, obj=float(task.weights[j]))
-            model.addCons(cost >= x[j] - float(c))
-            model.addCons(cost >= float(c) - x[j])
+            program.distance(x[j], c, task.weights[j])
     for group in domain.groups:
-        model.addCons(scip.quicksum(x[k] for k in group) == 1)
+        program.add(program.total(x[k] for k in group) == 1)
     for bins in domain.bins:
         for k, low, high in zip(bins.columns, *_allowed_ends(domain, bins), strict=True):
             if np.isfinite(low):
-                model.addConsIndicator(-x[bins.column] <= -float(low), binvar=x[k])
+                program.add_if(x[k], -x[bins.column] <= -float(low))
             if np.isfinite(high):
-                model.addConsIndicator(x[bins.column] <= float(high), binvar=x[k])
+                program.add_if(x[k], x[bins.column] <= float(high))
         if bins.excess is not None:
-            _tie_excess(model, bins, x[bins.column], x[bins.excess], x)
+            _tie_excess(program, bins, x[bins.column], x[bins.excess], x)
     if domain.counts_changes:
-        _add_rules_of_change(scip, model, domain, x)
-    _add_rows(scip, model, task.cell, x)
-    if not run_scip(model):
-        return None, 0.0
-    if str(model.getStatus()) == "infeasible":
-        return None, np.inf
-    bound = max(float(model.getDualbound()), 0.0)
-    if not model.getNSols():
-        return None, bound
-    return np.array([model.getVal(v) for v in x]), bound
+        _add_rules_of_change(program, domain, x)
+    _add_rows(program, task.cell, x)
+    return program.solve(x)
 
 
-def _add_rules_of_change(scip: Any, model: Any, domain: Domain, x: list[Any]) -> None:
+def _add_rules_of_change(program: ScipProgram, domain: Domain, x: list[Any]) -> None:
     """Say which units stay as they are, how many may change, and which change together."""
     assert domain.own is not None
     own = domain.own[0]
-    stays = {int(u): model.addVar(vtype="B") for u in np.unique(domain.units)}
+    stays = {int(u): program.binary() for u in np.unique(domain.units)}
     for j in np.flatnonzero(~domain.follows):
-        unit = int(domain.unit_of_column[j])
-        model.addConsIndicator(x[j] <= float(own[j]), binvar=stays[unit])
-        model.addConsIndicator(-x[j] <= -float(own[j]), binvar=stays[unit])
+        keep, at = stays[int(domain.unit_of_column[j])], float(own[j])
+        program.add_if(keep, x[j] <= at, -x[j] <= -at)
     if domain.max_changes is not None:
-        model.addCons(scip.quicksum(1 - keep for keep in stays.values()) <= int(domain.max_changes))
+        changes = program.total(1 - keep for keep in stays.values())
+        program.add(changes <= int(domain.max_changes))
     for group in domain.together:
         keep = stays[int(domain.units[group[0]])]
         for j in np.flatnonzero(np.isin(domain.owner, group) & ~domain.follows):
             if domain.in_group[j]:
                 if own[j] == 1:
-                    model.addCons(x[j] <= keep)  # the own category is given up
+                    program.add(x[j] <= keep)  # the own category is given up
                 continue
             # Unless the unit stays: x <= own - step, or x >= own + step.
-            step, below, above = domain.smallest_change(int(j)), *_binaries(model, 2)
-            model.addCons(below + above + keep == 1)
-            model.addConsIndicator(x[j] <= float(own[j] - step), binvar=below)
-            model.addConsIndicator(-x[j] <= -float(own[j] + step), binvar=above)
-
-
-def _binaries(model: Any, count: int) -> list[Any]:
-    return [model.addVar(vtype="B") for _ in range(count)]
+            step, below, above = domain.smallest_change(int(j)), program.binary(), program.binary()
+            program.add(below + above + keep == 1)
+            program.add_if(below, x[j] <= float(own[j] - step))
+            program.add_if(above, -x[j] <= -float(own[j] + step))
 
 
 def _allowed_ends(domain: Domain, bins: Bins) -> tuple[FloatArray, FloatArray]:
@@ -267,66 +243,40 @@ def _allowed_ends(domain: Domain, bins: Bins) -> tuple[FloatArray, FloatArray]:
     return domain.ceil(j, bins.low, own), domain.floor(j, bins.high, own)
 
 
-def _tie_excess(model: Any, bins: Bins, number: Any, excess: Any, x: list[Any]) -> None:
+def _tie_excess(program: ScipProgram, bins: Bins, number: Any, excess: Any, x: list[Any]) -> None:
     """Say that in bin k what is cut off of a number is ``a_k x + b_k``."""
     for k, slope, shift in zip(bins.columns, bins.beyond_slope, bins.beyond_shift, strict=True):
         apart = excess - float(slope) * number
-        model.addConsIndicator(apart <= float(shift), binvar=x[k])
-        model.addConsIndicator(-apart <= -float(shift), binvar=x[k])
+        program.add_if(x[k], apart <= float(shift), -apart <= -float(shift))
 
 
-def _variable(model: Any, domain: Domain, j: int, low: float, high: float, task: Task) -> Any:
+def _variable(program: ScipProgram, domain: Domain, j: int, low: float, high: float) -> Any:
     """Return a column as a variable: binary, on its lattice (the own value aside), or free."""
     if domain.in_group[j]:
-        return model.addVar(vtype="B", lb=float(low), ub=float(high))
-    x = model.addVar(
-        lb=float(low) if np.isfinite(low) else None, ub=float(high) if np.isfinite(high) else None
-    )
+        return program.variable(low, high, "B")
+    x = program.variable(low, high)
     if np.isfinite(domain.decimals[j]):
         step = float(from_steps(np.array(1.0), domain.decimals[j]))
-        count = model.addVar(vtype="I", lb=None)
+        count = program.variable(kind="I")
         if domain.own is None:
-            model.addCons(x == step * count)
+            program.add(x == step * count)
             return x
         # On the lattice, or at the own value: x = step * count unless the own value is kept.
-        keep, own = model.addVar(vtype="B"), float(domain.own[0, j])
-        free = model.addVar(vtype="B")
-        model.addCons(keep + free == 1)
-        model.addConsIndicator(x <= own, binvar=keep)
-        model.addConsIndicator(-x <= -own, binvar=keep)
-        model.addConsIndicator(x - step * count <= 0, binvar=free)
-        model.addConsIndicator(step * count - x <= 0, binvar=free)
+        keep, own = program.binary(), float(domain.own[0, j])
+        free = program.binary()
+        program.add(keep + free == 1)
+        program.add_if(keep, x <= own, -x <= -own)
+        program.add_if(free, x - step * count <= 0, step * count - x <= 0)
     return x
 
 
-def _add_rows(scip: Any, model: Any, cell: Cell, x: list[Any]) -> None:
+def _add_rows(program: ScipProgram, cell: Cell, x: list[Any]) -> None:
     for g, h in zip(cell.G, cell.h, strict=True):
-        size = float(np.abs(g).max()) or 1.0
-        model.addCons(
-            scip.quicksum(float(a / size) * v for a, v in zip(g, x, strict=True) if a)
-            <= float(h / size)
-        )
+        program.add_quadratic(None, g, -h, float(np.abs(g).max()) or 1.0, x)
+    # SCIP's variables are the features themselves: slope and value at 0.
+    zero = np.zeros((1, cell.dim))
     for row in cell.quadratics:
-        values, vectors = np.linalg.eigh(row.A)
-        # SCIP's variables are the features themselves: slope and value at 0.
-        zero = np.zeros((1, cell.dim))
-        q, c = row.gradient(zero)[0], float(row.value(zero)[0])
-        size = max(float(np.abs(q).max()), float(np.abs(values).max()), 1e-12)
-        terms = [float(a / size) * v for a, v in zip(q, x, strict=True) if a]
-        for value, vector in zip(values, vectors.T, strict=True):
-            if abs(value) > 1e-14 * np.abs(values).max():
-                z = model.addVar(lb=None)
-                rotated = [float(a) * v for a, v in zip(vector, x, strict=True) if abs(a) > 1e-15]
-                model.addCons(scip.quicksum(rotated) == z)
-                terms.append(float(value / size) * z * z)
-        model.addCons(scip.quicksum(terms) <= -float(c / size))
-
-
-def _import() -> Any:
-    try:
-        import pyscipopt
-    except ImportError as error:
-        raise MissingExtraError(
-            "pyscipopt", "global", "A curved region with categories or whole numbers"
-        ) from error
-    return pyscipopt
+        slope, value = row.gradient(zero)[0], float(row.value(zero)[0])
+        curves = np.linalg.eigvalsh(row.A)
+        size = max(float(np.abs(slope).max()), float(np.abs(curves).max()), 1e-12)
+        program.add_quadratic(row.A, slope, value, size, x)
