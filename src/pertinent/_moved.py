@@ -23,13 +23,15 @@ MODULES = {
     "regions": "geometry.region",
     "winners": "geometry.winners",
 }
+#: Names that stand for something else today: what the old module called a region is a kind of it.
+RENAMED = {"regions": {"Region": "CellUnion"}}
 
 
 class _Forward(Loader):
     """Gives out the new module under the old name."""
 
-    def __init__(self, new: str) -> None:
-        self.new = new
+    def __init__(self, old: str) -> None:
+        self.old, self.new = old, f"pertinent.{MODULES[old]}"
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         warnings.warn(
@@ -39,8 +41,8 @@ class _Forward(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Let every name be looked up in the new module."""
-        new = import_module(self.new)
-        module.__dict__["__getattr__"] = lambda name: getattr(new, name)
+        new, renamed = import_module(self.new), RENAMED.get(self.old, {})
+        module.__dict__["__getattr__"] = lambda name: getattr(new, str(renamed.get(name, name)))
 
 
 class _Finder(MetaPathFinder):
@@ -53,7 +55,7 @@ class _Finder(MetaPathFinder):
         old = fullname.removeprefix("pertinent.")
         if old == fullname or old not in MODULES:
             return None
-        return ModuleSpec(fullname, _Forward(f"pertinent.{MODULES[old]}"))
+        return ModuleSpec(fullname, _Forward(old))
 
 
 def install() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pertinent.geometry.region import Cell, Quadratic, Region
+from pertinent.geometry.region import Cell, CellUnion, Quadratic
 from pertinent.solvers import Options, choose_method, project
 from pertinent.solvers.curved.convex import solve_convex
 from pertinent.solvers.curved.interior.ellipsoid import (
@@ -98,7 +98,7 @@ def test_company_changes_nothing(rng):
 
 
 def test_a_union_of_ellipsoids_is_as_good_without_skipping(rng):
-    region = Region(tuple(ellipsoid(rng, 6, 6, 2) for _ in range(5)))
+    region = CellUnion(tuple(ellipsoid(rng, 6, 6, 2) for _ in range(5)))
     centers = rng.normal(size=(30, 6)) * 3
     quick, slow = project(centers, region), project(centers, region, skip=False)
     assert (quick.status == 0).all()

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.exceptions import InputError
-from pertinent.geometry.region import AffineMap, Cell, Quadratic, Region, row_products
+from pertinent.geometry.region import (
+    AffineMap,
+    Cell,
+    CellUnion,
+    Quadratic,
+    missing_operations,
+    row_products,
+)
 
 
 def random_cell(rng: np.random.Generator, d: int = 3) -> Cell:
@@ -46,7 +55,7 @@ def test_intersection_of_cells_and_regions(rng):
     X = rng.normal(size=(500, 3))
     both = cells[0].intersect(cells[1])
     assert (both.contains(X) == (cells[0].contains(X) & cells[1].contains(X))).all()
-    one, two = Region(tuple(cells[:2])), Region(tuple(cells[2:]))
+    one, two = CellUnion(tuple(cells[:2])), CellUnion(tuple(cells[2:]))
     product = one.intersect(two)
     assert len(product) == 4
     assert (product.contains(X) == (one.contains(X) & two.contains(X))).all()
@@ -127,9 +136,9 @@ def test_products_do_not_depend_on_the_batch(rng):
 
 
 def test_an_empty_region_contains_nothing():
-    assert not Region((), 2).contains(np.zeros((3, 2))).any()
+    assert not CellUnion((), 2).contains(np.zeros((3, 2))).any()
     with pytest.raises(InputError, match="number of features"):
-        Region(())
+        CellUnion(())
 
 
 def test_shapes_are_checked():
@@ -146,7 +155,7 @@ def test_terms_follow_every_change_of_a_cell():
     terms = np.array([[10.0, 3.0, 7.0]])
     cell = Cell(np.array([[0.5, 0.0]]), np.array([1.0]), magnitudes=terms)
     np.testing.assert_array_equal(cell.tighten(0.1).terms, terms)
-    np.testing.assert_array_equal(Region((cell,)).complement().cells[0].terms, terms)
+    np.testing.assert_array_equal(CellUnion((cell,)).complement().cells[0].terms, terms)
     other = Cell(np.array([[-2.0, 1.0]]), np.array([-4.0]))
     np.testing.assert_array_equal(other.terms, [[2.0, 1.0, 4.0]])
     np.testing.assert_array_equal(cell.intersect(other).terms, [[10, 3, 7], [2, 1, 4]])
@@ -154,3 +163,14 @@ def test_terms_follow_every_change_of_a_cell():
     np.testing.assert_array_equal(pulled.terms, [[10.0, 23.0, 23.0]])
     diagonal = cell.pull_back(AffineMap(np.array([-2.0, 1.0]), np.array([0.0, 1.0])))
     np.testing.assert_array_equal(diagonal.terms, [[20.0, 3.0, 10.0]])
+
+
+def test_the_old_path_still_makes_unions_of_cells():
+    with pytest.warns(DeprecationWarning, match=r"import pertinent\.geometry\.region"):
+        old = importlib.reload(importlib.import_module("pertinent.regions"))
+    assert isinstance(old.Region((Cell.whole_space(2),)), CellUnion)
+
+
+def test_what_is_no_region_says_what_it_lacks():
+    assert missing_operations(CellUnion((), 2)) == []
+    assert {"contains", "pull_back", "rounding"} <= set(missing_operations("a word"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pertinent.geometry.region import AffineMap, Cell, Quadratic, Region
+from pertinent.geometry.pieces import Joined, cells_of, owners_of, pieces_of
+from pertinent.geometry.region import AffineMap, Cell, CellUnion, Quadratic
 from pertinent.geometry.winners import MetricRegion, Scores, WinnerRegion
 
 
@@ -13,11 +14,11 @@ from pertinent.geometry.winners import MetricRegion, Scores, WinnerRegion
 def region(rng):
     own = Scores(rng.normal(size=(4, 3)), rng.normal(size=4))
     rivals = Scores(rng.normal(size=(6, 3)), rng.normal(size=6))
-    return WinnerRegion.of(own, rivals)
+    return WinnerRegion(own, rivals)
 
 
 def by_cells(region, X):
-    return Region(tuple(region.cells), region.dim).contains(X)
+    return CellUnion(tuple(region.cells), region.dim).contains(X)
 
 
 def test_scores_say_the_same_as_cells(region, rng):
@@ -47,6 +48,34 @@ def test_pull_back(region, rng):
     assert isinstance(pulled, WinnerRegion)
 
 
+def test_a_relation_leaves_winners_implicit(region, rng):
+    X = rng.normal(size=(500, 3)) * 2
+    relation = Cell(np.array([[1.0, -1.0, 0.0]]), np.array([0.5]))
+    through = AffineMap(rng.normal(size=3), rng.normal(size=3))
+    both = region.intersect(relation)
+    assert isinstance(both, WinnerRegion)
+    assert (both.contains(X) == (region.contains(X) & relation.contains(X))).all()
+    for changed in (both.tighten(0.1), both.pull_back(through), both.intersect(relation)):
+        assert isinstance(changed, WinnerRegion)
+        assert changed.contains(X).any()
+        assert (changed.contains(X) == by_cells(changed, X)).all()
+    assert both.complement() is None
+
+
+def test_joined_regions_keep_their_parts_and_labels(region, rng):
+    X = rng.normal(size=(500, 3)) * 2
+    half = CellUnion((Cell(np.array([[1.0, 0.0, 0.0]]), np.array([-1.0])),))
+    both = Joined([region, half], [7, 3], 3)
+    assert owners_of(both, 0).tolist() == [7] * len(region) + [3]
+    assert len(pieces_of(both)) == len(cells_of(both)) == len(region) + 1
+    assert (both.contains(X) == (region.contains(X) | half.contains(X))).all()
+    for changed in (both.tighten(0.1), both.intersect(half.cells[0])):
+        assert isinstance(changed.parts[0], WinnerRegion)
+        assert changed.labels == both.labels
+    assert both.rounding(both.tighten(2.0**-10)) is None  # not known of the winners
+    assert (both.surely_contains(X) <= both.contains(X)).all()
+
+
 def test_rows_are_those_of_the_cells(region):
     rivals = np.array([0, 5, 2])
     g, h = region.row(1, rivals)
@@ -62,19 +91,19 @@ def test_a_cells_complement_reverses_one_row_at_a_time(rng):
         (Quadratic.from_matrix(A + A.T, rng.normal(size=3), 0.1),),
     )
     X = rng.normal(size=(500, 3))
-    outside = Region((cell,)).complement()
+    outside = CellUnion((cell,)).complement()
     assert len(outside) == 3
     assert (outside.contains(X) != cell.contains(X)).all()
     bounded = Cell(cell.G, cell.h, lower=np.zeros(3))
-    assert Region((bounded,)).complement() is None
-    assert Region((cell, cell)).complement() is None
+    assert CellUnion((bounded,)).complement() is None
+    assert CellUnion((cell, cell)).complement() is None
 
 
 def test_metric_regions(rng):
     items = [(F := rng.normal(size=(2, 3)), F @ (p := rng.normal(size=3)), p) for _ in range(5)]
     own, rivals = items[:2], items[2:]
     places = np.array([p for *_, p in own]), np.array([p for *_, p in rivals])
-    region = MetricRegion.of(tuple(i[:2] for i in own), tuple(i[:2] for i in rivals), places)
+    region = MetricRegion(tuple(i[:2] for i in own), tuple(i[:2] for i in rivals), places)
     X = rng.normal(size=(400, 3)) * 2
 
     def distance(item):
@@ -88,7 +117,7 @@ def test_metric_regions(rng):
     pulled = region.tighten(1e-3).pull_back(through)
     assert isinstance(pulled, MetricRegion)
     assert (pulled.contains(X) == region.tighten(1e-3).contains(through(X))).all()
-    same = MetricRegion.of((own[0][:2],), ((own[0][0], own[0][1] + 1),), (places[0][:1],) * 2)
+    same = MetricRegion((own[0][:2],), ((own[0][0], own[0][1] + 1),), (places[0][:1],) * 2)
     assert same.cells[0].is_linear
 
 
@@ -98,6 +127,6 @@ def test_lazy_cells_behave_like_a_sequence(region):
     assert len(region.cells[1:3]) == 2
     with pytest.raises(IndexError):
         region.cells[4]
-    both = Region(region.cells, 3).union(Region((Cell.whole_space(3),)))
+    both = CellUnion(region.cells, 3).union(CellUnion((Cell.whole_space(3),)))
     assert len(both) == 5
     assert len(both.cells[4].G) == 0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.region import Cell, CellUnion
 from pertinent.proofs import (
     Block,
     Certificate,
@@ -123,7 +123,7 @@ def test_contradictory_bounds_are_empty_without_any_ray():
 def test_the_bound_of_a_union_is_its_weakest_piece():
     near = Cell(np.array([[-1.0]]), np.array([-1.0]))  # x >= 1
     far = Cell(np.array([[1.0]]), np.array([-5.0]))  # x <= -5
-    region, zero = Region((near, far)), np.zeros((1, 1))
+    region, zero = CellUnion((near, far)), np.zeros((1, 1))
     one = LinearProofs(np.array([[1.0]]), np.array([False]))
     rows = np.array([0])
     args = (region, zero, np.ones(1), np.array(-np.inf), np.array(np.inf))
@@ -146,13 +146,17 @@ def test_certificates_of_batches_join_and_split():
         )
 
     joined = concatenate([single(1.0), single(1.0), single(0.5)])
-    proved = joined.bounds(Region((cell,)), centers, np.ones(1), *limits)
+    proved = joined.bounds(CellUnion((cell,)), centers, np.ones(1), *limits)
     assert proved.tolist() == [1.0, 2.0, 0.25]
     some = joined.take(np.array([2, 0, 0]))
-    again = some.bounds(Region((cell,)), centers[[2, 0, 0]], np.ones(1), *limits)
+    again = some.bounds(CellUnion((cell,)), centers[[2, 0, 0]], np.ones(1), *limits)
     assert again.tolist() == [0.25, 1.0, 1.0]
     spread = scatter(3, [(np.array([1]), single(1.0))])
-    assert spread.bounds(Region((cell,)), centers, np.ones(1), *limits).tolist() == [0.0, 2.0, 0.0]
+    assert spread.bounds(CellUnion((cell,)), centers, np.ones(1), *limits).tolist() == [
+        0.0,
+        2.0,
+        0.0,
+    ]
 
 
 def test_names_of_the_statuses():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pertinent
-from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.region import Cell, CellUnion
 
 EDGE = np.nextafter(0.5, 1.0)
 
@@ -36,7 +36,7 @@ def tree():
         0: (_box(x0=False, x1=False), _box(x0=True, x2=True)),
     }
     name = f"{Tree.__module__}.{Tree.__qualname__}"
-    pertinent.register_model(name)(lambda model, label, margin: Region(leaves[label]))
+    pertinent.register_model(name)(lambda model, label, margin: CellUnion(leaves[label]))
     return Tree()
 
 

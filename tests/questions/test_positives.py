@@ -337,7 +337,7 @@ def test_rivals_that_are_none_prove_nothing():
     checked = 0
     for part in found.certificates:
         proofs = part.certificate.blocks[0].proofs
-        region, _ = explainer.prepared.region(*part.key, 0.0)
+        region = explainer.prepared.region(part.key, 0.0)
         samples = X[::10][part.rows]
         args = (region, samples, np.ones(4), limits[0][part.rows], limits[1][part.rows])
         np.testing.assert_array_equal(proofs.piece_bounds(*args)[:, 0], found.bound[part.rows])

@@ -27,7 +27,6 @@ from pertinent import decision_region
 from pertinent.geometry.region import Cell
 from pertinent.lvq import GLVQ
 from pertinent.proofs import LinearProofs, check
-from pertinent.setting.margins import sure_rows
 from pertinent.solvers import project
 
 
@@ -267,13 +266,14 @@ def test_samples_in_single_precision_before_coefficients_in_double(shared):
 
 def test_a_point_must_be_clear_of_all_that_is_added_up():
     """Scores near 1000 that differ by 1e-4: less than their rounding in single precision."""
-    near = sure_rows(*(decision_region(linear([[1000.0], [1000.5]], [0, 0]), 1, m) for m in (0, 1)))
+    scores = linear([[1000.0], [1000.5]], [0, 0])
+    near = decision_region(scores, 1).rounding(decision_region(scores, 1, 1.0))
     assert near is not None
     np.testing.assert_array_equal(
         near.hold(np.array([[1e-9], [1.0], [-1.0]]), single=True), [True, True, False]
     )
     tied = linear([[1000.0, 1.0], [1000.0, 1.0001], [0.0, 0.0]], [0.0, 0.0, 0.0])
-    rows = sure_rows(*(decision_region(tied, 1, m) for m in (0, 1)))
+    rows = decision_region(tied, 1).rounding(decision_region(tied, 1, 1.0))
     assert rows is not None
     np.testing.assert_array_equal(
         rows.hold(np.array([[0.0, 1.0], [1.0, 1.0]]), single=True), [True, False]

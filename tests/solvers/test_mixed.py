@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from pertinent.geometry.domain import Bins, Domain, from_steps, is_on_lattice
-from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.region import Cell, CellUnion
 from pertinent.proofs import check, status_names
 from pertinent.proofs.cases.branch import SPLIT, Boxes, BranchProofs, narrow
 from pertinent.solvers import choose_method, project
@@ -243,7 +243,7 @@ def test_union_takes_the_best_piece():
     rng = np.random.default_rng(11)
     cell, domain, centers, weights, lower, upper = random_problem(rng, n=8)
     other = Cell(rng.normal(size=cell.G.shape), cell.h)
-    both = project(centers, Region((cell, other)), weights, lower, upper, domain=domain)
+    both = project(centers, CellUnion((cell, other)), weights, lower, upper, domain=domain)
     each = [project(centers, c, weights, lower, upper, domain=domain) for c in (cell, other)]
     best = np.fmin(each[0].objective, each[1].objective)
     np.testing.assert_allclose(both.objective, best, rtol=1e-9)

@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 
 import pertinent
 from pertinent.geometry.domain import SMALLEST_CHANGE, Domain
-from pertinent.geometry.region import Cell, Quadratic, Region
+from pertinent.geometry.region import Cell, CellUnion, Quadratic
 from pertinent.lvq import LGMLVQ
 from pertinent.proofs.cases.curved import CurvedBranchProofs
 from pertinent.proofs.cases.halving import HalvingProofs
@@ -160,7 +160,7 @@ def test_a_stored_tree_proves_the_same_and_a_false_claim_nothing():
     proofs = found.certificate.blocks[0].proofs
     assert isinstance(proofs, CurvedBranchProofs)
     args = (
-        Region((ring(3),)).cells[0],
+        CellUnion((ring(3),)).cells[0],
         center,
         np.ones(3),
         np.full((1, 3), -3.0),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from pertinent.exceptions import InputError
-from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.region import Cell, CellUnion
 from pertinent.proofs import FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.solvers import Options, choose_method, project
 
@@ -81,22 +81,22 @@ def test_a_union_is_its_best_piece_with_and_without_skipping(seed):
     rng = np.random.default_rng(seed)
     cells = tuple(Cell(rng.normal(size=(3, 4)), rng.normal(size=3) - 1) for _ in range(6))
     centers = rng.normal(size=(8, 4))
-    skipping = project(centers, Region(cells))
-    plain = project(centers, Region(cells), skip=False)
+    skipping = project(centers, CellUnion(cells))
+    plain = project(centers, CellUnion(cells), skip=False)
     alone = np.stack([project(centers, cell).objective for cell in cells], axis=1)
     best = np.where(np.isnan(alone), np.inf, alone).min(axis=1)
     for found in (skipping, plain):
         np.testing.assert_allclose(found.objective, best, rtol=1e-9)
         assert (found.status == OPTIMAL).all()
     assert skipping.solved <= plain.solved
-    backwards = project(centers, Region(cells[::-1]))
+    backwards = project(centers, CellUnion(cells[::-1]))
     np.testing.assert_allclose(backwards.objective, best, rtol=1e-9)
 
 
 def test_pieces_that_cannot_win_are_skipped_and_stay_in_the_bound():
     near = Cell(np.array([[-1.0, 0.0]]), np.array([-1.0]))
     far = Cell(np.array([[-1.0, 0.0], [0.0, -1.0]]), np.array([-50.0, -50.0]))
-    found = project(np.zeros((3, 2)), Region((far, near)))
+    found = project(np.zeros((3, 2)), CellUnion((far, near)))
     assert found.solved == 3  # not 6
     assert found.piece.tolist() == [1, 1, 1]
     assert found.bound.tolist() == [1.0, 1.0, 1.0]
@@ -105,13 +105,13 @@ def test_pieces_that_cannot_win_are_skipped_and_stay_in_the_bound():
 def test_a_union_with_an_empty_piece():
     empty = Cell(np.array([[1.0], [-1.0]]), np.array([-1.0, -1.0]))
     right = Cell(np.array([[-1.0]]), np.array([-2.0]))
-    found = project(np.zeros((1, 1)), Region((empty, right)))
+    found = project(np.zeros((1, 1)), CellUnion((empty, right)))
     assert found.status[0] == OPTIMAL
     assert found.objective[0] == 2.0
-    nothing = project(np.zeros((1, 1)), Region((empty, empty)))
+    nothing = project(np.zeros((1, 1)), CellUnion((empty, empty)))
     assert nothing.status[0] == INFEASIBLE
     assert np.isinf(nothing.bound[0])
-    assert project(np.zeros((2, 1)), Region((), 1)).status.tolist() == [INFEASIBLE, INFEASIBLE]
+    assert project(np.zeros((2, 1)), CellUnion((), 1)).status.tolist() == [INFEASIBLE, INFEASIBLE]
 
 
 def test_one_can_ask_which_method_and_why():
@@ -194,7 +194,7 @@ def test_duplicated_features_are_not_unique():
 def test_a_tie_between_pieces_is_shown():
     left = Cell(np.array([[1.0]]), np.array([-1.0]))
     right = Cell(np.array([[-1.0]]), np.array([-1.0]))
-    found = project(np.zeros((1, 1)), Region((left, right)))
+    found = project(np.zeros((1, 1)), CellUnion((left, right)))
     assert found.unique[0] == 0
     assert found.points[0, 0] == -1.0  # the first piece wins a tie
     assert found.second[0][0] == 1.0
@@ -203,9 +203,9 @@ def test_a_tie_between_pieces_is_shown():
 def test_rows_do_not_depend_on_their_neighbours(rng):
     cells = tuple(Cell(rng.normal(size=(4, 7)), rng.normal(size=4) - 1) for _ in range(3))
     centers = rng.normal(size=(40, 7))
-    whole = project(centers, Region(cells))
+    whole = project(centers, CellUnion(cells))
     for i in range(0, 40, 7):
-        one = project(centers[i : i + 1], Region(cells))
+        one = project(centers[i : i + 1], CellUnion(cells))
         assert one.points.tobytes() == whole.points[i : i + 1].tobytes()
         assert one.bound.tobytes() == whole.bound[i : i + 1].tobytes()
 
@@ -252,7 +252,7 @@ def test_the_other_of_two_tied_pieces_is_the_second_optimum(order):
     left = Cell(np.array([[1.0, 0.0]]), np.array([-1.0]))
     right = Cell(np.array([[-1.0, -2.0], [0.0, 1.0]]), np.array([-1.0, 0.0]))
     cells = [left, right]
-    found = project(np.zeros((1, 2)), Region(tuple(cells[k] for k in order)))
+    found = project(np.zeros((1, 2)), CellUnion(tuple(cells[k] for k in order)))
     assert found.unique[0] == 0
     assert found.piece[0] == 0
     assert sorted([found.points[0].tolist(), found.second[0].tolist()]) == [[-1.0, 0.0], [1.0, 0.0]]

@@ -24,6 +24,7 @@ from pertinent.setting.judge import (
     take_verdict,
     verify,
 )
+from pertinent.setting.region_key import Kind
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
@@ -39,7 +40,7 @@ def nearest(
     setting: Setting,
     table: Table,
     centers: FloatArray,
-    kind: str,
+    kind: Kind,
     labels: IntArray,
     lower: FloatArray,
     upper: FloatArray,
@@ -53,7 +54,7 @@ def nearest(
     table : Table
         Says in which form points are handed out and predicted.
     centers : ndarray of shape (n, n_features)
-    kind : {"is", "not"}
+    kind : Kind
         Whether the point must be predicted as the label, or as any other.
     labels : ndarray of int, shape (n,)
     lower, upper : ndarray broadcastable to (n, n_features)
@@ -68,7 +69,7 @@ def propose(
     setting: Setting,
     table: Table,
     centers: FloatArray,
-    kind: str,
+    kind: Kind,
     labels: IntArray,
     lower: FloatArray,
     upper: FloatArray,

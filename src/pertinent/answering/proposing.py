@@ -16,6 +16,7 @@ from pertinent.proofs.verdict import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.setting.answers import Answers, Ask, Certified, blank, merged
 from pertinent.setting.conflicts import why_infeasible
 from pertinent.setting.implausible import why_implausible
+from pertinent.setting.region_key import RegionKey
 from pertinent.setting.setting import Setting
 from pertinent.solvers import Projections, project
 from pertinent.solvers.problem import distance
@@ -46,12 +47,15 @@ def _part(prepared: Setting, ask: Ask, rows: IntArray) -> Ask:
 
 def _solve_alike(prepared: Setting, ask: Ask, k: int, used: float) -> Answers:
     """Solve with the margin ``used``; bounds and status speak of the margin asked for."""
-    region, owner = prepared.region(ask.kind, k, used)
+    key = RegionKey(ask.kind, k)
+    region = prepared.region(key, used)
     asked, n = prepared.asked_margin, len(ask)
-    wide = region if used == asked else prepared.region(ask.kind, k, asked)[0]
+    wide = region if used == asked else prepared.region(key, asked)
     blends: dict[int, Blend] = {}
     if isinstance(prepared.within, Hulls):
-        found, bound, status, blends = _blended(prepared, ask, region, owner, wide)
+        found, bound, status, blends = _blended(
+            prepared, ask, region, prepared.owners(key, used), wide
+        )
     else:
         found = project(
             ask.centers,
@@ -71,21 +75,19 @@ def _solve_alike(prepared: Setting, ask: Ask, k: int, used: float) -> Answers:
     if np.count_nonzero(repeated):
         gap[repeated] = -1.0
         status = np.where(repeated & (status == OPTIMAL), FEASIBLE, status).astype(np.int8)
-    label = owner[found.piece] if len(owner) else np.full(n, -1)
-    certified = Certified((ask.kind, k), np.arange(n), found.certificate)
+    certified = Certified(key, np.arange(n), found.certificate)
     reasons, blend = np.empty((2, n), dtype=object)
     for i, own in blends.items():
         blend[i] = own
     if np.count_nonzero(status > FEASIBLE):
-        label = np.where(found.piece < 0, -1, label)
-        _give_reasons(prepared, reasons, found, region, ask, k)
+        _give_reasons(prepared, reasons, found, region, ask, key)
     return Answers(
         points=found.points,
         objective=found.objective,
         bound=bound,
         status=status,
         unique=found.unique,
-        label=label,
+        label=np.full(n, -1),  # the model's own word is still to come
         reason=reasons,
         second=found.second,
         certificates=(certified,),
@@ -121,11 +123,11 @@ def _give_reasons(
     found: Projections,
     region: Region,
     ask: Ask,
-    k: int,
+    key: RegionKey,
 ) -> None:
     near = ask.table.values if isinstance(prepared.within, Hulls) else ask.centers
     for i in np.flatnonzero(found.status == INFEASIBLE):
-        part = Certified((ask.kind, k), np.array([i]), found.certificate.take(np.array([i])))
+        part = Certified(key, np.array([i]), found.certificate.take(np.array([i])))
         reasons[i] = why_none(prepared, part, region, near[i], (ask.low[i], ask.high[i]))
     for i in np.flatnonzero(found.status == FAILED):
         reasons[i] = "the solvers gave neither a point nor a proof that none exists"

@@ -10,7 +10,7 @@ import numpy as np
 
 from pertinent.checking.findings import REFUTED, Finding
 from pertinent.density.hull import Hulls
-from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.arrays import FloatArray
 from pertinent.proofs.core import Block, NoProofs
 from pertinent.proofs.hull import HullProofs
 from pertinent.proofs.records import UnknownProofs
@@ -21,6 +21,7 @@ from pertinent.questions.positive import PositiveQuestion
 from pertinent.questions.strict import owner_of
 from pertinent.setting.answers import Certified
 from pertinent.setting.asked import Asked
+from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
 
@@ -34,7 +35,7 @@ def about_the_question(
     name: str,
     asked: Asked,
     results: R,
-    keys: Sequence[tuple[str, int]],
+    keys: Sequence[RegionKey],
     goals: Mapping[str, str],
 ) -> tuple[R, list[Finding]]:
     """Return answers without certificates that speak of something else, and a word on those.
@@ -65,7 +66,7 @@ def _not_about(
     prepared: Setting,
     question: PositiveQuestion,
     certified: Sequence[Certified],
-    keys: Sequence[tuple[str, int]],
+    keys: Sequence[RegionKey],
     goal: str,
     sample: FloatArray,
 ) -> str:
@@ -86,17 +87,17 @@ def _not_about(
     return ""
 
 
-def _in_words(prepared: Setting, key: tuple[str, int]) -> str:
+def _in_words(prepared: Setting, key: RegionKey) -> str:
     kind, place = key
     known = 0 <= place < len(prepared.classes)
     name = repr(prepared.classes.tolist()[place]) if known else f"number {place}"
-    return f"class {name}" if kind == "is" else f"all classes but {name}"
+    return f"class {name}" if kind is Kind.IS else f"all classes but {name}"
 
 
 def _fits(
     prepared: Setting,
     question: PositiveQuestion,
-    key: tuple[str, int],
+    key: RegionKey,
     proofs: Any,
     goal: str,
 ) -> bool:
@@ -106,7 +107,7 @@ def _fits(
     if goal == "distance":
         return not any(isinstance(inner, COUNTS) for inner in _nested(proofs))
     if goal == "sufficient":
-        return isinstance(proofs, SufficientProofs if key[0] == "is" else RivalSetProofs)
+        return isinstance(proofs, SufficientProofs if key.kind is Kind.IS else RivalSetProofs)
     if goal == "strict":
         if not isinstance(proofs, StrictProofs) or proofs.listed:
             return False
@@ -133,7 +134,7 @@ def _nested(value: Any) -> Iterator[Any]:
 
 def _own_corners(
     prepared: Setting,
-    key: tuple[str, int],
+    key: RegionKey,
     block: Block,
     proofs: HullProofs,
     sample: FloatArray,
@@ -141,7 +142,6 @@ def _own_corners(
     """Return whether a proof about blends is about the neighbours that may be blended."""
     if not isinstance(prepared.within, Hulls):
         return False
-    owner: IntArray = prepared.region(*key, prepared.asked_margin)[1]
-    k = int(owner[block.piece])
+    k = int(prepared.owners(key, prepared.asked_margin)[block.piece])
     near = prepared.within.nearest(k, sample, prepared.weights)
     return np.array_equal(proofs.corners, prepared.within.points[k][near][None])

@@ -117,5 +117,5 @@ def unit_of(results: Results) -> float:
 
 def _gap(prepared: Setting, results: Results, certificates: tuple[Certified, ...]) -> float:
     domain = domain_of(prepared, results.table, changes=isinstance(results, Negatives))
-    convex = all(prepared.region(*part.key, 0.0)[0].is_convex for part in certificates)
+    convex = all(prepared.region(part.key, 0.0).is_convex for part in certificates)
     return GAP_CONVEX if convex and domain is None else GAP_NONCONVEX

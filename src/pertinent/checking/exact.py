@@ -16,6 +16,7 @@ from pertinent.questions.sufficient.sufficient import holds_whatever, sufficient
 from pertinent.questions.supports.proving import search_gap
 from pertinent.setting.asked import Asked
 from pertinent.setting.recheck_exact import recheck_exact_positives
+from pertinent.setting.region_key import Is
 from pertinent.setting.results import Positives
 from pertinent.solvers.problem import distance
 
@@ -90,7 +91,7 @@ def _smallest(asked: Asked, positive: Positives, few: Evidence, near: Evidence) 
     out = [few.judge("no fewer values are enough", few.bound >= positive.objective[0])]
     if positive.method == "exact":
         prepared = asked.prepared
-        region, _ = prepared.region("is", int(positive.label[0]), prepared.asked_margin)
+        region = prepared.region(Is(int(positive.label[0])), prepared.asked_margin)
         gap = max(GAP_CONVEX, 4 * search_gap(region))
         met = near.bound >= _distance(asked, positive) * (1 - gap) - 1e-12
         out.append(near.judge("no other set of as few values comes closer to the sample", met))

@@ -16,6 +16,7 @@ from pertinent.proofs import FAILED
 from pertinent.questions.negative import negative_limits
 from pertinent.setting.asked import Asked
 from pertinent.setting.recheck import recheck_negatives
+from pertinent.setting.region_key import Is, Kind, Not, RegionKey
 from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
 from pertinent.solvers.problem import distance
@@ -64,9 +65,9 @@ def negative_findings(
     ]
 
 
-def asked_regions(label: int, target: int | None) -> list[tuple[str, int]]:
+def asked_regions(label: int, target: int | None) -> list[RegionKey]:
     """Return what certificates may speak of: the target's region, or all but the label's."""
-    return [("not", label) if target is None else ("is", target)]
+    return [Not(label) if target is None else Is(target)]
 
 
 def _target(negative: Negatives, label: int, target: int | None) -> Finding:
@@ -104,7 +105,7 @@ def _unique(prepared: Setting, negative: Negatives, limits: Limits) -> list[Find
 
     def equally_good(other: FloatArray) -> bool:
         # Where any other class will do, the other one may be of a third.
-        untargeted = parts[0].key[0] == "not" if parts else False
+        untargeted = parts[0].key.kind is Kind.NOT if parts else False
         own = prepared.predict(table, other)
         good = own[0] != negative.label[0] if untargeted else own[0] == negative.target_place[0]
         good = good and passes(prepared, table, other, own)[0]

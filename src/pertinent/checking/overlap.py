@@ -11,11 +11,12 @@ from pertinent.checking.about import about_the_question
 from pertinent.checking.evidence import Evidence
 from pertinent.checking.findings import CHANGE, ENOUGH, REFUTED, UNKNOWN, Finding, judged
 from pertinent.setting.recheck import recheck_negatives
+from pertinent.setting.region_key import RegionKey
 from pertinent.setting.results import Explanations
 
 
 def overlap_findings(
-    explanations: Explanations, keys: Sequence[tuple[str, int]], unsure: str
+    explanations: Explanations, keys: Sequence[RegionKey], unsure: str
 ) -> list[Finding]:
     """Judge what is said of features that both parts share.
 

@@ -11,6 +11,7 @@ from pertinent.checking.two_phase import two_phase_proofs
 from pertinent.exceptions import InputError
 from pertinent.questions.positive import positive_limits
 from pertinent.setting.asked import Asked
+from pertinent.setting.region_key import Is, Not
 from pertinent.setting.results import Positives
 
 #: What the certificates of each method bound, by their field.
@@ -39,9 +40,9 @@ def positive_findings(asked: Asked, positive: Positives, label: int, unsure: str
         raise InputError(f"The stored method {positive.method!r} is not known.")
     prepared, question = asked.prepared, asked.question
     # What suffices whatever the other values are is proved by what other classes need.
-    others = [("not", label)] if positive.method == "sufficient" else []
+    others = [Not(label)] if positive.method == "sufficient" else []
     positive, foreign = about_the_question(
-        ENOUGH, asked, positive, [("is", label), *others], METHODS[positive.method]
+        ENOUGH, asked, positive, [Is(label), *others], METHODS[positive.method]
     )
     limits = positive_limits(prepared, positive.table, question)
     proofs = two_phase_proofs if positive.method == "two-phase" else exact_proofs

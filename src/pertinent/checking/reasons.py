@@ -29,6 +29,6 @@ def reason(
         return [Finding(claim, UNKNOWN, "the certificate alone does not show it")]
     low, high = (np.broadcast_to(limit, results.values.shape)[0] for limit in limits)
     near = results.table.values if isinstance(prepared.within, Hulls) else centers
-    region, _ = prepared.region(*parts[0].key, prepared.asked_margin)
+    region = prepared.region(parts[0].key, prepared.asked_margin)
     own = why_none(prepared, parts[0], region, near[0], (low, high))
     return [judged(claim, own == said, f"by the certificate: {own}")]

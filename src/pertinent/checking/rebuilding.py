@@ -19,6 +19,7 @@ from pertinent.questions.positive import PositiveQuestion
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.answers import Certified
 from pertinent.setting.asked import Asked
+from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.results import Explanations, Negatives, Positives
 from pertinent.setting.setting import Setting
 from pertinent.summary.stored import CERTIFICATES, ELSEWHERE
@@ -215,5 +216,7 @@ def _require_one_row(name: str, value: Any, prepared: Setting, table: Table) -> 
 
 def _certified(part: dict[str, Any], domain: Domain | None) -> Certified:
     kind, place = part["region"]
+    if kind not in list(Kind):
+        raise InputError(f"A stored certificate is about a region of unknown kind, {kind!r}.")
     certificate = with_domain(decode(part["certificate"]), domain)
-    return Certified((str(kind), int(place)), np.array([0]), certificate)
+    return Certified(RegionKey(Kind(kind), int(place)), np.array([0]), certificate)

@@ -9,7 +9,8 @@ import numpy as np
 
 from pertinent.checking.findings import HOLDS, REFUTED, UNKNOWN, Finding
 from pertinent.geometry.arrays import FloatArray, Limits
-from pertinent.geometry.region import Region
+from pertinent.geometry.pieces import cells_of
+from pertinent.geometry.region import CellUnion
 from pertinent.proofs import OPTIMAL, Certificate, LinearProofs
 from pertinent.proofs.core import WHOLE, Block
 from pertinent.proofs.records import UnknownProofs
@@ -96,11 +97,14 @@ def is_only_one(
         return True
     if lattice or len(certified) != 1:
         return False
-    region, _ = prepared.region(*certified[0].key, prepared.asked_margin)
+    region = prepared.region(certified[0].key, prepared.asked_margin)
+    cells = cells_of(region)
+    if cells is None:
+        return False
     blocks = certified[0].certificate.blocks
     # Rounding may put the bound of the point's own piece above its cost.
     cost = float(distance(point, center, prepared.weights)[0]) * (1 + ROUNDED)
-    known = np.zeros(len(region))
+    known = np.zeros(len(cells))
     for block in blocks:
         if block.piece == WHOLE and not isinstance(block.proofs, UnknownProofs):
             proved = block.proofs.piece_bounds(region, center, prepared.weights, low, high)
@@ -108,7 +112,7 @@ def is_only_one(
     left = []
     for piece in np.flatnonzero(known <= cost).tolist():
         own = tuple(replace(block, piece=0) for block in blocks if block.piece == piece)
-        alone = Region((region.cells[piece],), region.dim)
+        alone = CellUnion((cells[piece],), region.dim)
         bound = Certificate(1, own).bounds(alone, center, prepared.weights, low, high)
         if bound[0] <= cost:
             left.append((alone, own))
@@ -120,7 +124,7 @@ def is_only_one(
 
 
 def _leaves_one_point(
-    alone: Region,
+    alone: CellUnion,
     block: Block,
     center: FloatArray,
     point: FloatArray,

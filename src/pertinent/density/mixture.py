@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.arrays import FloatArray
-from pertinent.geometry.region import AffineMap, Cell, Quadratic, Region
+from pertinent.geometry.region import AffineMap, Cell, CellUnion, Quadratic
 from pertinent.proofs.records import record_as
 
 #: By how much more than the threshold is asked for, relative to its size: room for rounding.
@@ -86,7 +85,7 @@ class ClassMixture:
         share = 100.0 * below / max(1, len(self.reference))
         return np.where(np.isnan(log_density), np.nan, share)
 
-    def ellipsoids(self, through: AffineMap, margin: float) -> Region:
+    def ellipsoids(self, through: AffineMap, margin: float) -> CellUnion:
         """Return where some component alone reaches the threshold, in the units of the samples.
 
         A component whose peak lies below the threshold has no such points. A margin is asked for
@@ -104,7 +103,7 @@ class ClassMixture:
             ball = Quadratic(root, *flat_top, float(-2.0 * (peak - asked)), mean)
             flat = Cell(np.zeros((0, self.dim)), np.zeros(0), (ball,), anchors=mean[None])
             cells.append(flat.pull_back(through))
-        return Region(tuple(cells), through.dim_in)
+        return CellUnion(tuple(cells), through.dim_in)
 
     def judge(self) -> Any:
         """Return the mixture as scikit-learn's own, whose ``score_samples`` judges points."""
@@ -136,18 +135,9 @@ class Densities:
     mixtures: tuple[ClassMixture, ...]
     quantile: float
 
-    def region(self, k: int, margin: float) -> Region:
+    def region(self, k: int, margin: float) -> CellUnion:
         """Return where points of class ``k`` are plausible."""
         return self.mixtures[k].ellipsoids(self.into, margin)
-
-    def inside(self, region: Region, k: int, margin: float) -> Region:
-        """Return the plausible part of the region of class ``k``."""
-        if any(cell.exponentials for cell in region.cells):
-            raise UnsupportedModelError(
-                "A density and min_proba of three or more classes cannot be asked for together. "
-                "Leave out one of them."
-            )
-        return region.intersect(self.region(k, margin))
 
     def log_density(self, k: int, points: FloatArray) -> FloatArray:
         """Return scikit-learn's log-density of points under the mixture of class ``k``."""

@@ -1,251 +1,126 @@
-"""Geometry: where a classifier predicts a class.
+"""Regions: where a classifier predicts a class, as a set of points with a few operations.
 
-A `Cell` is a conjunction of linear rows ``G x <= h``, quadratic rows
-``x'Ax + q'x + c <= 0`` and bounds ``lower <= x <= upper``; a `Region` is a union of cells.
-This module knows neither classifiers nor solvers.
+`Region` is a protocol: any object that keeps it can be explained. Its kinds are closed under the
+operations: the winners of prototypes stay winners when a margin is asked for or a relation added.
+
+- `CellUnion`: a union of cells, listed or made when they are asked for;
+- `WinnerRegion` and `MetricRegion` (see `pertinent.geometry.winners`);
+- `Joined` (see `pertinent.geometry.pieces`): several regions, each with a label;
+- any other class that keeps the protocol: see docs/add_a_model.md.
+
+This module knows neither classifiers nor solvers. How a kind of region is solved for is registered
+in `pertinent.solvers`, and how its proofs are checked is the business of the proofs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import overload
+from typing import Any, Protocol, TypeGuard, overload
 
 import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.affine import AffineMap, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.cell import Cell, require_same_dim
 from pertinent.geometry.exponential import Exponential
 from pertinent.geometry.quadratic import Quadratic
+from pertinent.geometry.rounding import (
+    PROBES,
+    Rounding,
+    clearly_inside,
+    has_own_units,
+    in_own_units,
+    shows_margin,
+)
 
-__all__ = ["AffineMap", "Cell", "Exponential", "LazyCells", "Quadratic", "Region", "row_products"]
+__all__ = [
+    "AffineMap",
+    "Cell",
+    "CellUnion",
+    "Exponential",
+    "LazyCells",
+    "Quadratic",
+    "Region",
+    "missing_operations",
+    "row_products",
+]
+
+#: Gives a region with the margin given.
+Tightened = Callable[[float], "Region"]
 
 
-@dataclass(frozen=True, eq=False)
-class Cell:
-    """A conjunction of linear rows, quadratic rows and bounds.
+class Region(Protocol):
+    """A set of points in ``dim`` dimensions, closed under the operations below.
 
-    Parameters
-    ----------
-    G : ndarray of shape (n_rows, n_features)
-    h : ndarray of shape (n_rows,)
-        ``G x <= h``.
-    quadratics : tuple of Quadratic
-    lower, upper : ndarray of shape (n_features,), optional
-        Infinite where there is no bound.
-    anchors : ndarray of shape (n_anchors, n_features), optional
-        Points that should lie well inside, e.g. the mean of a class: hints where a local search
-        may start. They change nothing about the cell.
-    magnitudes : ndarray of shape (n_rows, n_features + 1), optional
-        The terms that a model really adds up to decide a row, ``magnitudes (|x|, 1)``, where they
-        are larger than those of the row, ``|G| |x| + |h|``: a row may be the small difference of
-        two large scores. They change nothing about the cell.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pertinent.geometry.region import Cell
-    >>> triangle = Cell(np.array([[1.0, 1.0]]), np.array([1.0]), lower=np.zeros(2))
-    >>> triangle.contains(np.array([[0.2, 0.2], [0.9, 0.9]]))
-    array([ True, False])
+    A class that inherits from it gets what has a body here; the rest it must define.
     """
-
-    G: FloatArray
-    h: FloatArray
-    quadratics: tuple[Quadratic, ...] = ()
-    lower: FloatArray = field(default=None)  # type: ignore[arg-type]
-    upper: FloatArray = field(default=None)  # type: ignore[arg-type]
-    anchors: FloatArray = field(default=None, repr=False)  # type: ignore[arg-type]
-    exponentials: tuple[Exponential, ...] = ()
-    magnitudes: FloatArray | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        G = np.atleast_2d(np.asarray(self.G, dtype=float))
-        h = np.asarray(self.h, dtype=float).reshape(-1)
-        if len(G) != len(h):
-            raise InputError(f"G has {len(G)} rows and h has {len(h)}; they must agree.")
-        set_ = object.__setattr__
-        set_(self, "G", G)
-        set_(self, "h", h)
-        for name, default in (("lower", -np.inf), ("upper", np.inf)):
-            value = getattr(self, name)
-            full = np.full(self.dim, default) if value is None else np.asarray(value, dtype=float)
-            if full.shape != (self.dim,):
-                raise InputError(f"{name} has shape {full.shape}, expected ({self.dim},).")
-            set_(self, name, full)
-        if self.anchors is None:
-            set_(self, "anchors", np.zeros((0, self.dim)))
-
-    @classmethod
-    def whole_space(cls, dim: int) -> Cell:
-        """Return the cell without any inequality."""
-        return cls(np.zeros((0, dim)), np.zeros(0))
 
     @property
     def dim(self) -> int:
         """Number of features."""
-        return int(self.G.shape[1])
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether there are no quadratic rows."""
-        return not self.quadratics and not self.exponentials
+        ...
 
     @property
     def is_convex(self) -> bool:
-        """Whether every row is convex by its form."""
-        return all(row.is_convex for row in self.quadratics)
-
-    @cached_property
-    def has_bounds(self) -> bool:
-        """Whether any feature is bounded."""
-        return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+        """Whether every piece is convex by its form (their union need not be)."""
+        return False
 
     @property
-    def terms(self) -> FloatArray:
-        """What a model adds up to decide each linear row: ``terms (|x|, 1)``."""
-        if self.magnitudes is not None:
-            return self.magnitudes
-        return np.abs(np.column_stack([self.G, self.h]))
-
-    def violation(self, points: FloatArray) -> FloatArray:
-        """Return the largest violation of any inequality at each point (at most 0 inside)."""
-        points = np.atleast_2d(np.asarray(points, dtype=float))
-        worst = np.full(len(points), -np.inf)
-        for excess in self._excesses(points):
-            np.maximum(worst, excess.max(axis=1, initial=-np.inf), out=worst)
-        return worst
-
-    def _excesses(self, points: FloatArray) -> Iterator[FloatArray]:
-        yield row_products(points, self.G) - self.h
-        for row in self.quadratics:
-            yield row.value(points)[:, None]
-        for bend in self.exponentials:
-            yield bend.value(points)[:, None]
-        if self.has_bounds:
-            yield self.lower - points
-            yield points - self.upper
+    def is_empty(self) -> bool:
+        """Whether there is no point, by the region's form."""
+        return False
 
     def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
-        """Return whether each point satisfies every inequality within ``tol``."""
-        return np.asarray(self.violation(points) <= tol)
+        """Return whether each of the points, shape (n, dim), lies inside, up to ``tol``."""
+        ...
 
-    def tighten(self, margin: float) -> Cell:
-        """Return the cell with each row asked for strictly, by ``margin`` times the row's slope.
+    def tighten(self, margin: float) -> Region:
+        """Return the points that lie inside by ``margin``, in units of the scores' slopes."""
+        ...
 
-        The slope of a linear row is its largest coefficient, so that the same margin means the
-        same depth for every model, however its scores are scaled.
-        """
-        if margin == 0:
-            return self
-        slope = np.abs(self.G).max(axis=1, initial=0.0)
-        rows = tuple(row.raised(margin * row.scale()) for row in self.quadratics)
-        bends = tuple(bend.tighten(margin) for bend in self.exponentials)
-        return replace(self, h=self.h - margin * slope, quadratics=rows, exponentials=bends)
+    def pull_back(self, through: AffineMap) -> Region:
+        """Return the points whose image lies in the region."""
+        ...
 
-    def intersect(self, other: Cell) -> Cell:
-        """Return the cell of the points that lie in both."""
-        _same_dim(self.dim, other.dim)
-        return Cell(
-            np.vstack([self.G, other.G]),
-            np.concatenate([self.h, other.h]),
-            self.quadratics + other.quadratics,
-            np.maximum(self.lower, other.lower),
-            np.minimum(self.upper, other.upper),
-            np.vstack([self.anchors, other.anchors]),
-            self.exponentials + other.exponentials,
-            _joined_terms(self, other),
-        )
+    def intersect(self, other: Cell) -> Region:
+        """Return the points that lie in both."""
+        ...
 
-    def pull_back(self, through: AffineMap) -> Cell:
-        """Return the cell of the ``z`` whose image ``M z + t`` lies in this one."""
-        _same_dim(self.dim, through.dim_out)
-        G, h = through.rows(self.G), self.h - self.G @ through.shift
-        rows = tuple(row.pull_back(through) for row in self.quadratics)
-        bends = tuple(bend.pull_back(through) for bend in self.exponentials)
-        anchors = _pull_back_anchors(self.anchors, through)
-        terms = None if self.magnitudes is None else _pull_back_terms(self.magnitudes, through)
-        cell = Cell(G, h, rows, anchors=anchors, exponentials=bends, magnitudes=terms)
-        if not self.has_bounds:
-            return cell
-        return cell.intersect(_pull_back_bounds(self.lower, self.upper, through))
-
-    def restrict(self, fixed: BoolArray, values: FloatArray) -> Cell:
-        """Return the cell of the other features when the ``fixed`` ones hold ``values``.
-
-        Parameters
-        ----------
-        fixed : ndarray of bool, shape (n_features,)
-        values : ndarray of shape (n_features,)
-            Read where ``fixed`` only.
-        """
-        free = ~fixed
-        embed = np.zeros((self.dim, int(free.sum())))
-        embed[np.flatnonzero(free), np.arange(embed.shape[1])] = 1.0
-        inside = (values >= self.lower) & (values <= self.upper)
-        kept = replace(
-            self,
-            lower=np.where(free, self.lower, -np.inf),
-            upper=np.where(free, self.upper, np.inf),
-        ).pull_back(AffineMap(embed, np.where(fixed, values, 0.0)))
-        if inside[fixed].all():
-            return kept
-        # A fixed value out of its bounds leaves nothing: 0 <= -1.
-        return kept.intersect(Cell(np.zeros((1, kept.dim)), np.array([-1.0])))
-
-
-def _same_dim(one: int, other: int) -> None:
-    if one != other:
-        raise InputError(f"Expected {one} features, got {other}.")
-
-
-def _joined_terms(one: Cell, other: Cell) -> FloatArray | None:
-    if one.magnitudes is None and other.magnitudes is None:
+    def complement(self) -> Region | None:
+        """Return the (closed) region of all other points, or None where its form is not known."""
         return None
-    return np.vstack([one.terms, other.terms])
+
+    def with_margin(self, margin: float, tightened: Tightened) -> Region:
+        """Return the region with a margin that only rounding needs.
+
+        ``tightened(m)`` is the same region as the model gives it with the margin m. A kind of
+        region may know a unit for its rows that does not depend on the units of the features.
+        """
+        return self if margin == 0 else tightened(margin)
+
+    def rounding(self, tight: Region) -> Rounding | None:
+        """Return what rounds where ``predict`` decides, from the region tightened by `STEP`.
+
+        None: not known. The model's own word is then all that counts.
+        """
+        return None
+
+    def surely_contains(self, points: FloatArray) -> BoolArray:
+        """Return which points lie inside by more than the rounding of the region's rows."""
+        return self.contains(points)
+
+    def used_columns(self) -> BoolArray:
+        """Return which columns the region depends on, as far as is known."""
+        return np.ones(self.dim, dtype=bool)
 
 
-def _pull_back_terms(terms: FloatArray, through: AffineMap) -> FloatArray:
-    """Return the terms in ``z`` of rows in ``x = M z + t``: ``|x| <= |M| |z| + |t|``."""
-    size = AffineMap(np.abs(through.matrix), np.abs(through.shift))
-    slopes = terms[:, :-1]
-    return np.column_stack([size.rows(slopes), terms[:, -1] + slopes @ size.shift])
-
-
-def _pull_back_anchors(anchors: FloatArray, through: AffineMap) -> FloatArray:
-    """Return, for each anchor, the nearest ``z`` to the origin whose image comes closest to it."""
-    if not len(anchors):
-        return np.zeros((0, through.dim_in))
-    if through.is_diagonal:
-        safe = np.where(through.matrix == 0, 1.0, through.matrix)
-        return np.where(through.matrix == 0, 0.0, (anchors - through.shift) / safe)
-    return np.asarray((anchors - through.shift) @ np.linalg.pinv(through.matrix).T)
-
-
-def _pull_back_bounds(lower: FloatArray, upper: FloatArray, through: AffineMap) -> Cell:
-    """Bounds stay bounds where an output follows a single input, and become rows elsewhere."""
-    matrix = through.dense()
-    dim = through.dim_in
-    low, high = np.full(dim, -np.inf), np.full(dim, np.inf)
-    rows: list[FloatArray] = []
-    sides: list[float] = []
-    for row, lo, hi, shift in zip(matrix, lower, upper, through.shift, strict=True):
-        inputs = np.flatnonzero(row)
-        if len(inputs) == 1:
-            j, slope = int(inputs[0]), float(row[inputs[0]])
-            ends = sorted(((lo - shift) / slope, (hi - shift) / slope))
-            low[j], high[j] = max(low[j], ends[0]), min(high[j], ends[1])
-            continue
-        if np.isfinite(hi):
-            rows.append(row)
-            sides.append(hi - shift)
-        if np.isfinite(lo):
-            rows.append(-row)
-            sides.append(shift - lo)
-    G = np.array(rows).reshape(len(rows), dim)
-    return Cell(G, np.array(sides), (), low, high)
+def missing_operations(candidate: Any) -> list[str]:
+    """Return what a candidate lacks to be a `Region`."""
+    needed = [name for name in vars(Region) if not name.startswith("_")]
+    return [name for name in needed if not hasattr(candidate, name)]
 
 
 class LazyCells(Sequence[Cell]):
@@ -277,7 +152,7 @@ def _each(cells: Sequence[Cell], change: Callable[[Cell], Cell]) -> Sequence[Cel
     return tuple(change(cell) for cell in cells)
 
 
-def _chain(one: Sequence[Cell], two: Sequence[Cell]) -> Sequence[Cell]:
+def chain(one: Sequence[Any], two: Sequence[Any]) -> Sequence[Any]:
     """Return both sequences one after the other, lazily where either is lazy."""
     if isinstance(one, LazyCells) or isinstance(two, LazyCells):
         first = len(one)
@@ -285,28 +160,33 @@ def _chain(one: Sequence[Cell], two: Sequence[Cell]) -> Sequence[Cell]:
     return (*one, *two)
 
 
-@dataclass(frozen=True, eq=False)
-class Region:
+class CellUnion(Region):
     """A union of cells; no cells at all is the empty set.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    dim : int, optional
+        Number of features; needed where there are no cells.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from pertinent.geometry.region import Cell, Region
+    >>> from pertinent.geometry.region import Cell, CellUnion
     >>> left = Cell(np.array([[1.0]]), np.array([-1.0]))
     >>> right = Cell(np.array([[-1.0]]), np.array([-1.0]))
-    >>> Region((left, right)).contains(np.array([[-2.0], [0.0], [2.0]]))
+    >>> CellUnion((left, right)).contains(np.array([[-2.0], [0.0], [2.0]]))
     array([ True, False,  True])
     """
 
-    cells: Sequence[Cell]
-    dim: int = -1
+    def __init__(self, cells: Sequence[Cell], dim: int = -1) -> None:
+        if dim < 0 and not len(cells):
+            raise InputError("A region without cells must be given its number of features.")
+        self.cells = cells
+        self._dim = cells[0].dim if dim < 0 else dim
 
-    def __post_init__(self) -> None:
-        if self.dim < 0:
-            if not len(self.cells):
-                raise InputError("A region without cells must be given its number of features.")
-            object.__setattr__(self, "dim", self.cells[0].dim)
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} cells in {self.dim} dimensions>"
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -314,12 +194,27 @@ class Region:
     def __iter__(self) -> Iterator[Cell]:
         return iter(self.cells)
 
+    @property
+    def dim(self) -> int:
+        """Number of features."""
+        return self._dim
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether cells are made when they are asked for; they are then of one form."""
+        return isinstance(self.cells, LazyCells)
+
     @cached_property
     def is_convex(self) -> bool:
         """Whether every cell is convex by its form (their union need not be)."""
-        if isinstance(self.cells, LazyCells):  # lazy cells are of one form
+        if self.is_lazy:
             return not len(self) or self.cells[0].is_convex
         return all(cell.is_convex for cell in self.cells)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no cells."""
+        return not len(self.cells)
 
     def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
         """Return whether each point lies in any of the cells."""
@@ -329,32 +224,34 @@ class Region:
             inside |= cell.contains(points, tol)
         return inside
 
-    def tighten(self, margin: float) -> Region:
+    def tighten(self, margin: float) -> CellUnion:
         """Return the union of the tightened cells."""
-        return Region(_each(self.cells, lambda cell: cell.tighten(margin)), self.dim)
+        return self.each(lambda cell: cell.tighten(margin))
 
-    def union(self, other: Region) -> Region:
+    def each(self, change: Callable[[Cell], Cell], dim: int | None = None) -> CellUnion:
+        """Return the union of the changed cells, in ``dim`` dimensions (as before by default)."""
+        return CellUnion(_each(self.cells, change), self.dim if dim is None else dim)
+
+    def union(self, other: CellUnion) -> CellUnion:
         """Return the region of the points that lie in either."""
-        _same_dim(self.dim, other.dim)
-        return Region(_chain(self.cells, other.cells), self.dim)
+        require_same_dim(self.dim, other.dim)
+        return CellUnion(chain(self.cells, other.cells), self.dim)
 
-    def intersect(self, other: Region | Cell) -> Region:
+    def intersect(self, other: CellUnion | Cell) -> CellUnion:
         """Return the region of the points that lie in both."""
         if isinstance(other, Cell):
-            return Region(_each(self.cells, lambda cell: cell.intersect(other)), self.dim)
-        return Region(tuple(a.intersect(b) for a in self.cells for b in other.cells), self.dim)
+            return self.each(lambda cell: cell.intersect(other))
+        return CellUnion(tuple(a.intersect(b) for a in self.cells for b in other.cells), self.dim)
 
-    def pull_back(self, through: AffineMap) -> Region:
+    def pull_back(self, through: AffineMap) -> CellUnion:
         """Return the region of the points whose image lies in this one."""
-        cells = _each(self.cells, lambda cell: cell.pull_back(through))
-        return Region(cells, through.dim_in)
+        return self.each(lambda cell: cell.pull_back(through), through.dim_in)
 
-    def restrict(self, fixed: BoolArray, values: FloatArray) -> Region:
+    def restrict(self, fixed: BoolArray, values: FloatArray) -> CellUnion:
         """Return the region of the other features when the ``fixed`` ones hold ``values``."""
-        cells = _each(self.cells, lambda cell: cell.restrict(fixed, values))
-        return Region(cells, int((~fixed).sum()))
+        return self.each(lambda cell: cell.restrict(fixed, values), int((~fixed).sum()))
 
-    def complement(self) -> Region | None:
+    def complement(self) -> CellUnion | None:
         """Return the (closed) region of all other points, or None where its form is not known.
 
         Outside a single cell without bounds at least one of its rows is reversed: a union of
@@ -372,4 +269,64 @@ class Region:
         ]
         space = Cell.whole_space(self.dim)
         curved = [replace(space, quadratics=(row.reversed(),)) for row in cell.quadratics]
-        return Region((*linear, *curved), self.dim)
+        return CellUnion((*linear, *curved), self.dim)
+
+    def with_margin(self, margin: float, tightened: Tightened) -> Region:
+        """Return the region with a margin, in units of the cells' own where they have some."""
+        if margin == 0:
+            return self
+        own = not self.is_lazy and [has_own_units(cell) for cell in self.cells]
+        if not own or not any(own):
+            return tightened(margin)
+        # Units of its own make a row the same whatever margin told which rows have one.
+        same = all(own) and not any(cell.exponentials for cell in self.cells)
+        tight = self._probe(tightened) if same else tightened(margin)
+        if not self._pairs_with(tight):
+            return tightened(margin)
+        pairs = zip(self.cells, tight.cells, strict=True)
+        return CellUnion(tuple(in_own_units(*pair, margin) for pair in pairs), self.dim)
+
+    def _probe(self, tightened: Tightened) -> Region:
+        """Return the region with a margin that shows in every row that has one."""
+        region: Region = self
+        for margin in PROBES:
+            region = tightened(margin)
+            if not self._pairs_with(region):
+                break
+            if all(shows_margin(*pair) for pair in zip(self.cells, region.cells, strict=True)):
+                break
+        return region
+
+    def _pairs_with(self, other: Region) -> TypeGuard[CellUnion]:
+        return isinstance(other, CellUnion) and len(other) == len(self)
+
+    def rounding(self, tight: Region) -> Rounding | None:
+        """Return what rounds in the rows; None where cells are made on demand: too many rows."""
+        if self.is_lazy or not self._pairs_with(tight):
+            return None
+        return Rounding.of(self.cells, tight.cells, self.dim)
+
+    def surely_contains(self, points: FloatArray) -> BoolArray:
+        """Return which points lie in a cell by more than the rounding of its linear rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pertinent.geometry.region import Cell, CellUnion
+        >>> region = CellUnion((Cell(np.array([[1e17, -1e17]]), np.array([1.0])),))
+        >>> region.surely_contains(np.array([[1.0, 1.0], [1.0, 2.0]]))
+        array([False,  True])
+        """
+        sure = np.zeros(len(points), dtype=bool)
+        for cell in self.cells:
+            sure |= clearly_inside(cell, points)
+        return sure
+
+    def used_columns(self) -> BoolArray:
+        """Return which columns any row or bound of a cell depends on."""
+        used = np.zeros(self.dim, dtype=bool)
+        for cell in self.cells:
+            used |= (cell.G != 0).any(axis=0) | np.isfinite(cell.lower) | np.isfinite(cell.upper)
+            for row in cell.quadratics:
+                used |= (row.A != 0).any(axis=0) | (row.gradient(np.zeros((1, cell.dim)))[0] != 0)
+        return used

@@ -15,7 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.region import AffineMap, Cell, LazyCells, Quadratic, Region, row_products
+from pertinent.geometry.region import (
+    AffineMap,
+    Cell,
+    CellUnion,
+    LazyCells,
+    Quadratic,
+    Region,
+    Tightened,
+    row_products,
+)
 
 #: Items with equal coefficients cannot be told apart by moving: whether one wins the tie is for the
 #: model to say. Up to this margin a tie counts as won; a larger one is asked for by the user, or
@@ -44,12 +53,21 @@ class Scores:
         return Scores(through.rows(self.W), self.b + self.W @ through.shift)
 
 
-@dataclass(frozen=True, eq=False)
-class WinnerRegion(Region):
+class WinnerRegion(CellUnion):
     """Where one of the ``own`` items has a larger score than every rival.
 
-    With a margin, by ``margin`` times the slope of the pair's row, measured in the space of the
-    model itself (``slopes`` keeps the coefficients there). Build it with `WinnerRegion.of`.
+    It stays implicit under every operation: cells, one for each own item, are made on demand.
+
+    Parameters
+    ----------
+    own, rivals : Scores
+    margin : float
+        By how many slopes of a pair's row an own item must win.
+    slopes : tuple of two ndarray, optional
+        The coefficients of own items and rivals in the space of the model itself, where slopes
+        are measured; those of the scores by default.
+    common : Cell, optional
+        What every point must satisfy besides, e.g. relations between features.
 
     Examples
     --------
@@ -57,34 +75,24 @@ class WinnerRegion(Region):
     >>> from pertinent.geometry.winners import Scores, WinnerRegion
     >>> one = Scores(np.array([[1.0]]), np.array([0.0]))
     >>> zero = Scores(np.array([[0.0]]), np.array([2.0]))
-    >>> WinnerRegion.of(one, zero).contains(np.array([[1.0], [3.0]]))
+    >>> WinnerRegion(one, zero).contains(np.array([[1.0], [3.0]]))
     array([False,  True])
     """
 
-    own: Scores = None  # type: ignore[assignment]
-    rivals: Scores = None  # type: ignore[assignment]
-    margin: float = 0.0
-    slopes: tuple[FloatArray, FloatArray] = None  # type: ignore[assignment]
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         own: Scores,
         rivals: Scores,
         margin: float = 0.0,
         slopes: tuple[FloatArray, FloatArray] | None = None,
-    ) -> WinnerRegion:
-        """Return the region where an own item wins."""
-        dim = own.W.shape[1]
-        lazy: list[WinnerRegion] = []
+        common: Cell | None = None,
+    ) -> None:
+        super().__init__(LazyCells(len(own), self._cell), own.W.shape[1])
+        self.own, self.rivals, self.margin, self.common = own, rivals, margin, common
+        self.slopes = (own.W, rivals.W) if slopes is None else slopes
 
-        def cell(p: int) -> Cell:
-            return Cell(*lazy[0].row(p, slice(None)))
-
-        kept = (own.W, rivals.W) if slopes is None else slopes
-        region = cls(LazyCells(len(own), cell), dim, own, rivals, margin, kept)
-        lazy.append(region)
-        return region
+    def _cell(self, piece: int) -> Cell:
+        return _within(Cell(*self.row(piece, slice(None))), self.common)
 
     def slack(self, piece: int | IntArray, rivals: IntArray | slice) -> FloatArray | float:
         """Return what the margin asks of the rows of one piece (or one for each) against rivals."""
@@ -99,16 +107,27 @@ class WinnerRegion(Region):
 
     def tighten(self, margin: float) -> WinnerRegion:
         """Return the region with every row asked for by ``margin`` times its slope."""
-        return WinnerRegion.of(self.own, self.rivals, self.margin + margin, self.slopes)
+        common = None if self.common is None else self.common.tighten(margin)
+        return WinnerRegion(self.own, self.rivals, self.margin + margin, self.slopes, common)
 
     def pull_back(self, through: AffineMap) -> WinnerRegion:
         """Return the region of the points whose image lies in this one."""
         own, rivals = self.own.pull_back(through), self.rivals.pull_back(through)
-        return WinnerRegion.of(own, rivals, self.margin, self.slopes)
+        common = None if self.common is None else self.common.pull_back(through)
+        return WinnerRegion(own, rivals, self.margin, self.slopes, common)
 
-    def complement(self) -> WinnerRegion:
-        """Return where a rival wins against every own item."""
-        return WinnerRegion.of(self.rivals, self.own, -self.margin, self.slopes[::-1])
+    def intersect(self, other: CellUnion | Cell) -> CellUnion:
+        """Return the region of the points that lie in both."""
+        if not isinstance(other, Cell):
+            return super().intersect(other)
+        common = other if self.common is None else self.common.intersect(other)
+        return WinnerRegion(self.own, self.rivals, self.margin, self.slopes, common)
+
+    def complement(self) -> WinnerRegion | None:
+        """Return where a rival wins against every own item; None with ``common`` inequalities."""
+        if self.common is not None:
+            return None
+        return WinnerRegion(self.rivals, self.own, -self.margin, self.slopes[::-1])
 
     def row(self, piece: int | IntArray, rivals: IntArray | slice) -> tuple[FloatArray, FloatArray]:
         """Return the rows (coefficients, right-hand sides) of one piece against some rivals.
@@ -121,6 +140,10 @@ class WinnerRegion(Region):
     def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
         """Return whether an own item beats every rival by the margin."""
         points = np.atleast_2d(np.asarray(points, dtype=float))
+        inside = self._wins(points, tol)
+        return inside if self.common is None else inside & self.common.contains(points, tol)
+
+    def _wins(self, points: FloatArray, tol: float) -> BoolArray:
         if not len(self.own):
             return np.zeros(len(points), dtype=bool)
         own, rivals = self.own(points), self.rivals(points)
@@ -149,44 +172,55 @@ class WinnerRegion(Region):
 Item = tuple[FloatArray, FloatArray]
 
 
-@dataclass(frozen=True, eq=False)
-class MetricRegion(Region):
+class MetricRegion(CellUnion):
     """Where an own item is nearer than every rival, each in its own metric.
 
-    Build it with `MetricRegion.of`.
+    Parameters
+    ----------
+    own, rivals : tuple of Item
+    places : tuple of two ndarray
+        Where own items and rivals themselves lie.
+    slack : float
+        By how much the squared distance of an own item must be smaller.
+    common : Cell, optional
+        What every point must satisfy besides, e.g. relations between features.
     """
 
-    own: tuple[Item, ...] = ()
-    rivals: tuple[Item, ...] = ()
-    places: tuple[FloatArray, FloatArray] = None  # type: ignore[assignment]
-    slack: float = 0.0
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         own: tuple[Item, ...],
         rivals: tuple[Item, ...],
         places: tuple[FloatArray, FloatArray],
         slack: float = 0.0,
-    ) -> MetricRegion:
-        """Return the region; ``places`` are where own items and rivals themselves lie."""
-        cells = tuple(
-            _duels(item, rivals, place, slack) for item, place in zip(own, places[0], strict=True)
-        )
-        return cls(cells, places[0].shape[1], own, rivals, places, slack)
+        common: Cell | None = None,
+    ) -> None:
+        duels = (_duels(item, rivals, at, slack) for item, at in zip(own, places[0], strict=True))
+        super().__init__(tuple(_within(cell, common) for cell in duels), places[0].shape[1])
+        self.own, self.rivals, self.places = own, rivals, places
+        self.slack, self.common = slack, common
 
     def tighten(self, margin: float) -> MetricRegion:
         """Return the region with every row asked for by ``margin`` times the largest slope."""
         slopes = [np.abs(cell.G).max(initial=0.0) for cell in self.cells]
         slopes += [row.scale() for cell in self.cells for row in cell.quadratics]
-        slope = float(max(slopes, default=0.0))
-        return MetricRegion.of(self.own, self.rivals, self.places, self.slack + margin * slope)
+        slack = self.slack + margin * float(max(slopes, default=0.0))
+        common = None if self.common is None else self.common.tighten(margin)
+        return MetricRegion(self.own, self.rivals, self.places, slack, common)
 
-    def complement(self) -> MetricRegion:
-        """Return where a rival is nearer than every own item."""
-        return MetricRegion.of(self.rivals, self.own, self.places[::-1], -self.slack)
+    def intersect(self, other: CellUnion | Cell) -> CellUnion:
+        """Return the region of the points that lie in both."""
+        if not isinstance(other, Cell):
+            return super().intersect(other)
+        common = other if self.common is None else self.common.intersect(other)
+        return MetricRegion(self.own, self.rivals, self.places, self.slack, common)
 
-    def pull_back(self, through: AffineMap) -> Region:
+    def complement(self) -> MetricRegion | None:
+        """Return where a rival is nearer than every own item; None with ``common`` inequalities."""
+        if self.common is not None:
+            return None
+        return MetricRegion(self.rivals, self.own, self.places[::-1], -self.slack)
+
+    def pull_back(self, through: AffineMap) -> CellUnion:
         """Return the region of the points whose image lies in this one."""
         if not through.is_diagonal or (through.matrix == 0).any():
             return super().pull_back(through)
@@ -195,7 +229,16 @@ class MetricRegion(Region):
             for items in (self.own, self.rivals)
         )
         there, here = ((p - through.shift) / through.matrix for p in self.places)
-        return MetricRegion.of(own, rivals, (there, here), self.slack)
+        common = None if self.common is None else self.common.pull_back(through)
+        return MetricRegion(own, rivals, (there, here), self.slack, common)
+
+    def with_margin(self, margin: float, tightened: Tightened) -> Region:
+        """Return the region as the model tightens it: items know what lies outside, cells don't."""
+        return self if margin == 0 else tightened(margin)
+
+
+def _within(cell: Cell, common: Cell | None) -> Cell:
+    return cell if common is None else cell.intersect(common)
 
 
 def _duels(item: Item, rivals: tuple[Item, ...], place: FloatArray, slack: float) -> Cell:

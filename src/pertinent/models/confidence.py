@@ -14,6 +14,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import Foreign
+from pertinent.geometry.pieces import each_cell
 from pertinent.geometry.region import Cell, Exponential, Region
 from pertinent.models.calibrated import log_odds_factor
 from pertinent.models.registry import RegionOf, _names, decision_region, model_classes
@@ -80,10 +81,10 @@ def confident_region(model: Foreign, label: Any, margin: float, min_proba: float
         region = decision_region(final, label, 0.0)
     odds = float(np.log(min_proba) - np.log1p(-min_proba))
     if len(model_classes(model)) == 2:
-        cells = tuple(_shifted(cell, max(odds, 0.0)) for cell in region.cells)
+        sure = each_cell(region, lambda cell: _shifted(cell, max(odds, 0.0)), "min_proba")
     else:
-        cells = tuple(_softmax(cell, odds, final) for cell in region.cells)
-    return pull_back(Region(cells, region.dim).tighten(margin), columns)
+        sure = each_cell(region, lambda cell: _softmax(cell, odds, final), "min_proba")
+    return pull_back(sure.tighten(margin), columns)
 
 
 def _require_softmax(model: Foreign, final: Foreign) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
-from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.region import Cell, CellUnion, Region
 from pertinent.models.registry import (
     class_index,
     model_classes,
@@ -54,7 +54,7 @@ def linear_region(
             f"{type(model).__name__} has {n_classes} classes and {len(coef)} rows of "
             "coefficients; expected one row for each class, or one row for two classes."
         )
-    return Region((cell.tighten(margin),))
+    return CellUnion((cell.tighten(margin),))
 
 
 def coefficients(model: Foreign) -> tuple[FloatArray, FloatArray]:

@@ -53,7 +53,7 @@ def nearest_region(
     if handicap is not None:
         b = b - handicap
     own, rivals = Scores(W[is_own], b[is_own]), Scores(W[~is_own], b[~is_own])
-    return WinnerRegion.of(own, rivals).tighten(margin)
+    return WinnerRegion(own, rivals).tighten(margin)
 
 
 def first_nearest_region(
@@ -120,7 +120,7 @@ def local_region(
     own = tuple(item for item, mine in zip(items, is_own, strict=True) if mine)
     rivals = tuple(item for item, mine in zip(items, is_own, strict=True) if not mine)
     places = prototypes[is_own], prototypes[~is_own]
-    return MetricRegion.of(own, rivals, places).tighten(margin)
+    return MetricRegion(own, rivals, places).tighten(margin)
 
 
 @register_model("sklearn.neighbors.NearestCentroid", subclasses=False)

@@ -17,7 +17,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
-from pertinent.geometry.region import Cell, Quadratic, Region
+from pertinent.geometry.region import Cell, CellUnion, Quadratic, Region
 from pertinent.models.registry import class_index, register_model
 
 #: Entries (or eigenvalues) of a matrix below this share of its parts are rounding.
@@ -53,7 +53,7 @@ def gaussian_region(
         _same_scores(factors, means, offsets, k, t) for k in range(t)
     ):
         # No prior, or a tie that goes to the earlier class: this one would need 0 <= -1.
-        return Region((Cell(np.zeros((1, means.shape[1])), np.array([-1.0])),))
+        return CellUnion((Cell(np.zeros((1, means.shape[1])), np.array([-1.0])),))
     rows = [
         beats(factors[t], means[t], offsets[t], factors[k], means[k], offsets[k])
         for k in range(len(means))
@@ -79,7 +79,7 @@ def rows_region(rows: Sequence[Quadratic], anchors: FloatArray, margin: float) -
     curved = tuple(row for row in rows if len(row.plus) or len(row.minus))
     G = np.array([row.q for row in straight]).reshape(len(straight), anchors.shape[1])
     h = np.array([row.q @ row.at - row.c for row in straight])
-    return Region((Cell(G, h, curved, anchors=anchors).tighten(margin),))
+    return CellUnion((Cell(G, h, curved, anchors=anchors).tighten(margin),))
 
 
 def beats(

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pertinent.exceptions import InputError, UnsupportedModelError, unknown_name
 from pertinent.geometry.arrays import Foreign
-from pertinent.geometry.region import Region
+from pertinent.geometry.region import Region, missing_operations
 
 #: ``(model, label, margin) -> Region``
 RegionOf = Callable[[Foreign, Any, float], Region]
@@ -135,11 +135,13 @@ def region_function(model: Foreign) -> RegionOf:
 
 def _checked_region(region_of: RegionOf, model: Foreign, label: Any, margin: float) -> Region:
     region = region_of(model, label, margin)
-    if not isinstance(region, Region):
+    missing = missing_operations(region)
+    if missing:
         raise InputError(
             f"The function registered for {type(model).__name__} must return a "
             f"pertinent.geometry.region.Region. "
-            f"It returned {region!r:.60} for the label {label!r}."
+            f"It returned {region!r:.60} for the label {label!r}, which lacks "
+            f"{', '.join(missing)}."
         )
     return region
 

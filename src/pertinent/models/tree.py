@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, Foreign, IntArray
-from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.region import Cell, CellUnion, Region
 from pertinent.models.registry import class_index, register_model
 
 
@@ -92,4 +92,4 @@ def tree_region(model: Foreign, label: Any, margin: float) -> Region:
         # Splits of the same single leave no room between them.
         if place == t and (low <= high).all()
     ]
-    return Region(tuple(cells), dim)
+    return CellUnion(tuple(cells), dim)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.pieces import pieces_of, require_cells
 from pertinent.geometry.region import Cell, Region
 
 
@@ -135,12 +136,13 @@ class Certificate:
         over_union = np.full(self.n, np.inf)
         by_piece = self._by_piece()
         whole = self._whole(by_piece.get(WHOLE, ()), region, centers, weights, low, high)
-        for piece in range(len(region)):
+        cells = require_cells(region, "A certificate of pieces")
+        for piece in range(len(cells)):
             known = np.zeros(self.n) if whole is None else whole[:, piece]
             if piece not in by_piece:
                 np.minimum(over_union, known, out=over_union)
                 continue
-            cell = region.cells[piece]
+            cell = cells[piece]
             for block in by_piece[piece]:
                 rows = block.rows
                 inside = slice(None) if _is_everything(rows, self.n) else rows
@@ -173,7 +175,7 @@ class Certificate:
         """Return what proofs about the whole region show of each piece, None without any."""
         if not blocks:
             return None
-        known = np.zeros((self.n, len(region)))
+        known = np.zeros((self.n, len(pieces_of(region))))
         for block in blocks:
             rows = block.rows
             proved = block.proofs.piece_bounds(

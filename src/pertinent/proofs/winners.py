@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.pieces import pieces_of
 from pertinent.geometry.region import Region
 from pertinent.proofs.core import RegionProofs
 from pertinent.proofs.linear import dual_values, is_empty
@@ -44,7 +45,7 @@ class RivalProofs(RegionProofs):
         upper: FloatArray,
     ) -> FloatArray:
         """Return the bound of each center and piece, recomputed from the region's rows."""
-        shape = len(centers), len(region)
+        shape = len(centers), len(pieces_of(region))
         if not len(region.rivals):  # type: ignore[attr-defined]
             return np.zeros(shape)
         bounds = np.zeros(shape[0] * shape[1])

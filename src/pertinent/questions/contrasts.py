@@ -17,6 +17,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.proofs import INFEASIBLE, OPTIMAL
 from pertinent.setting.alternative import Alternative
 from pertinent.setting.answers import Answers
+from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
@@ -95,7 +96,7 @@ def further_contrasts(
     prepared: Setting,
     table: Table,
     negatives: Negatives,
-    kind: str,
+    kind: Kind,
     labels: IntArray,
     lower: FloatArray,
     upper: FloatArray,
@@ -146,7 +147,7 @@ def _first(negatives: Negatives, i: int) -> _Row:
 def _solve(
     prepared: Setting,
     table: Table,
-    kind: str,
+    kind: Kind,
     labels: IntArray,
     lower: FloatArray,
     upper: FloatArray,

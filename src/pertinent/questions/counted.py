@@ -148,7 +148,7 @@ def recheck_counted(prepared: Setting, negatives: Negatives) -> FloatArray:
             domain = rules.constraints.domain(
                 prepared.features, some.values, prepared.weights, some.booleans, True
             )
-            region, _ = rules.region(*here.key, prepared.asked_margin)
+            region = rules.region(here.key, prepared.asked_margin)
             bound = with_domain(here.certificate, domain).bounds(
                 region, some.values, prepared.weights, low[rows], high[rows]
             )

@@ -24,6 +24,7 @@ from pertinent.questions.supports.fewest import STOPPED, Ask, Fewest, fewest_fea
 from pertinent.questions.supports.mixed import discrete_domain, fewest_mixed
 from pertinent.questions.supports.proving import why_none_of_few
 from pertinent.questions.verify import doubted, refuse_blends
+from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives, overwritten
 from pertinent.setting.setting import Setting
 from pertinent.tables.numbers import require_whole
@@ -131,7 +132,8 @@ def _ask(prepared: Setting, table: Table, labels: IntArray, question: FewChanges
     lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)
     if question.target is not None:
         _refuse_own_class(prepared, labels, question.target)
-    kind, wanted = ("not", labels) if question.target is None else ("is", question.target)
+    asked = question.target
+    kind, wanted = (Kind.NOT, labels) if asked is None else (Kind.IS, asked)
     return Ask(kind, wanted, samples, lower, upper, question.effort, question.alternatives)
 
 
@@ -174,7 +176,7 @@ def _within(negatives: Negatives, most: int, prepared: Setting, ask: Ask) -> Neg
         changed=negatives.changed & ~far[:, None],
         closeness=np.where(far, np.nan, negatives.closeness),
         closeness_bound=np.where(none, np.inf, negatives.closeness_bound),
-        target_place=place if ask.kind == "not" else negatives.target_place,
+        target_place=place if ask.kind is Kind.NOT else negatives.target_place,
         alternatives=few,
     )
 

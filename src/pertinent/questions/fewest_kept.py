@@ -10,6 +10,7 @@ from pertinent.questions.positive import positive_limits
 from pertinent.questions.supports.fewest import Ask, fewest_features
 from pertinent.questions.supports.mixed import discrete_domain, fewest_mixed
 from pertinent.questions.verify import doubted, refuse_blends
+from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
@@ -29,7 +30,7 @@ def exact(prepared: Setting, table: Table, labels: IntArray, question: ExactQues
     limits = positive_limits(prepared, table, question)
     lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)
     ask = Ask(
-        "is",
+        Kind.IS,
         labels,
         np.broadcast_to(question.baseline, samples.shape),
         lower,

@@ -13,6 +13,7 @@ from pertinent.density.measure import by_sample, measure
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.setting.answers import Answers, Proposal, claimed_unique
+from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table, values_of
@@ -95,7 +96,7 @@ def propose_negatives(
     lower, upper = allowed or negative_limits(prepared, table, question.untouched)
     if target is not None:
         _refuse_own_class(prepared, labels, target)
-    kind, wanted = ("not", labels) if target is None else ("is", target)
+    kind, wanted = (Kind.NOT, labels) if target is None else (Kind.IS, target)
     found = propose(prepared, table, samples, kind, wanted, lower, upper, changes=True)
     return NegativeProposal(prepared, table, labels, target, found)
 

@@ -11,6 +11,7 @@ from pertinent.density.measure import by_sample, measure
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL
 from pertinent.setting.answers import Answers, Proposal, claimed_unique, replaced
+from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
 from pertinent.solvers.problem import distance
@@ -80,7 +81,7 @@ class PositiveProposal:
         some = self.table.take(rows)
         lower, upper = (b[rows] if len(b) > 1 else b for b in (self.lower, self.upper))
         low, high = held_limits(lower, upper, self.question, held)
-        return nearest(self.prepared, some, some.values, "is", self.labels[rows], low, high)
+        return nearest(self.prepared, some, some.values, Kind.IS, self.labels[rows], low, high)
 
 
 def two_phase(
@@ -114,7 +115,7 @@ def propose_positives(
         points, found = points[place], found[place]
     held = turned_off(prepared, points, question) & found[:, None]
     low, high = held_limits(lower, upper, question, held)
-    second = propose(prepared, table, table.values, "is", labels, low, high)
+    second = propose(prepared, table, table.values, Kind.IS, labels, low, high)
     return PositiveProposal(
         prepared, table, labels, question, lower, upper, first, place, held, second
     )
@@ -156,11 +157,11 @@ def _phase_one(
         centers = question.baseline[None]
         if len(labels) != 1:
             centers = np.broadcast_to(centers, table.values.shape)
-        return propose(prepared, table, centers, "is", labels, lower, upper), None
+        return propose(prepared, table, centers, Kind.IS, labels, lower, upper), None
     # The same range for everyone: the answer depends on the class alone.
     classes, place = np.unique(labels, return_inverse=True)
     centers = np.broadcast_to(question.baseline, (len(classes), len(question.baseline)))
-    return propose(prepared, table, centers, "is", classes, lower, upper), place
+    return propose(prepared, table, centers, Kind.IS, classes, lower, upper), place
 
 
 def _fall_back_on_the_sample(

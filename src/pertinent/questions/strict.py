@@ -12,6 +12,7 @@ from pertinent.answering.nearest import RETRIES
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import is_on_lattice
+from pertinent.geometry.pieces import pieces_of, require_cells
 from pertinent.proofs import (
     FAILED,
     FEASIBLE,
@@ -28,6 +29,7 @@ from pertinent.questions.supports.smallest import further_supports, smallest_sup
 from pertinent.questions.verify import REFUSED, doubted, grown, judge, refuse_categories
 from pertinent.setting.alternative import UNIQUE, UNKNOWN, Alternative, uniqueness
 from pertinent.setting.answers import Certified
+from pertinent.setting.region_key import Is, Kind
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
@@ -63,8 +65,8 @@ def strict(prepared: Setting, table: Table, labels: IntArray, question: ExactQue
 
 def _refuse_unfolded(prepared: Setting, labels: IntArray) -> None:
     """Say which models and rules with categories or bins are not known."""
-    regions = [prepared.region("is", int(k), 0.0)[0] for k in np.unique(labels)]
-    if not all(cell.is_linear for region in regions for cell in region.cells):
+    regions = [prepared.region(Is(int(k)), 0.0) for k in np.unique(labels)]
+    if not all(cell.is_linear for region in regions for cell in require_cells(region)):
         refuse_categories(prepared, 'method="strict" of a model with curved regions')
     if prepared.constraints.categories or prepared.constraints.transitions:
         raise InputError(
@@ -128,7 +130,7 @@ class _Attempts:
         """Search with the margin ``used``; what the margin asked for proves is kept."""
         for k in np.unique(self.labels[rows]):
             mine = rows[self.labels[rows] == k]
-            region, _ = self.prepared.region("is", int(k), used)
+            region = self.prepared.region(Is(int(k)), used)
             here = self.choices.take(mine)
             found = smallest_supports(region, here, self.limits)
             if first:
@@ -142,7 +144,7 @@ class _Attempts:
             self.prepared,
             self.table.take(have),
             self.points[have],
-            "is",
+            Kind.IS,
             self.labels[have],
             self.lower[have],
             self.upper[have],
@@ -196,10 +198,12 @@ class _Attempts:
         out = []
         for k in np.unique(self.labels):
             rows = np.flatnonzero(self.labels == k)
-            region, _ = self.prepared.region("is", int(k), self.asked)
+            region = self.prepared.region(Is(int(k)), self.asked)
             everyone = np.arange(len(rows))
-            blocks = tuple(Block(p, everyone, self._proofs(rows, p)) for p in range(len(region)))
-            out.append(Certified(("is", int(k)), rows, Certificate(len(rows), blocks)))
+            blocks = tuple(
+                Block(p, everyone, self._proofs(rows, p)) for p in range(len(pieces_of(region)))
+            )
+            out.append(Certified(Is(int(k)), rows, Certificate(len(rows), blocks)))
         return tuple(out)
 
     def _proofs(self, rows: IntArray, piece: int) -> StrictProofs:
@@ -236,7 +240,7 @@ class _Attempts:
         )
 
     def _others(self, row: int, first: BoolArray) -> tuple[Alternative, ...]:
-        region, _ = self.prepared.region("is", int(self.labels[row]), self.asked)
+        region = self.prepared.region(Is(int(self.labels[row])), self.asked)
         here = self.choices.take(np.array([row]))
         masks = further_supports(
             region, here, first, self.question.alternatives, self.question.effort.limits()
@@ -249,7 +253,7 @@ class _Attempts:
             self.prepared,
             self.table.take(np.full(len(masks), row)),
             points,
-            "is",
+            Kind.IS,
             np.full(len(masks), label),
             self.lower[row],
             self.upper[row],
@@ -282,7 +286,7 @@ def next_best(
 
     Proved is that no support which contains none of those before it has fewer features.
     """
-    region, _ = prepared.region("is", label, prepared.asked_margin)
+    region = prepared.region(Is(label), prepared.asked_margin)
     out = []
     for j in range(1, len(supports)):
         size = float(supports[j].sum())
@@ -293,7 +297,9 @@ def next_best(
             listed=tuple(supports[:j]),
             owner=owner_of(prepared),
         )
-        blocks = tuple(Block(piece, np.array([0]), proofs) for piece in range(len(region)))
+        blocks = tuple(
+            Block(piece, np.array([0]), proofs) for piece in range(len(pieces_of(region)))
+        )
         bound = Certificate(1, blocks).bounds(region, sample[None], prepared.weights, *limits)[0]
         out.append(bool(bound >= size))
     return out
@@ -310,7 +316,7 @@ def _proved(
     """Return what the certificates prove, recomputed from the regions."""
     proved = np.zeros(len(table))
     for part in certificates:
-        region, _ = prepared.region(*part.key, margin)
+        region = prepared.region(part.key, margin)
         rows = part.rows
         proved[rows] = part.certificate.bounds(
             region, table.values[rows], prepared.weights, lower[rows], upper[rows]

@@ -13,6 +13,7 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import into_bounds
+from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
@@ -33,7 +34,7 @@ def judge(
     prepared: Setting,
     table: Table,
     points: FloatArray,
-    kind: str,
+    kind: Kind,
     labels: IntArray,
     lower: FloatArray,
     upper: FloatArray,
@@ -46,7 +47,7 @@ def judge(
     table : Table
         Says in which form points are handed out.
     points : ndarray of shape (n, n_features)
-    kind : {"is", "not"}
+    kind : Kind
         Whether a point must be predicted as its label, or as any other.
     labels : ndarray of int, shape (n,)
     lower, upper : ndarray broadcastable to (n, n_features)
@@ -54,7 +55,7 @@ def judge(
     low, high = np.broadcast_to(lower, points.shape), np.broadcast_to(upper, points.shape)
     handed = into_bounds(table.as_handed_out(points), low, high, table.single_precision)
     predicted = prepared.predict(table, handed)
-    right = (predicted == labels) if kind == "is" else (predicted != labels)
+    right = kind.holds(predicted, labels)
     right &= prepared.is_sure(kind, labels, handed, table)
     obeys = ((handed >= low) & (handed <= high)).all(axis=1)
     return Judged(handed, predicted, right & obeys)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL, Certificate
+from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.tables.table import Table
 
 
@@ -68,10 +69,10 @@ class Answers:
 class Certified:
     """The certificate of the rows that asked for the same region.
 
-    ``key`` names the region: ("is", k) for class k, ("not", k) for every class but k.
+    ``key`` names the region: Is(k) for class k, Not(k) for every class but k.
     """
 
-    key: tuple[str, int]
+    key: RegionKey
     rows: IntArray
     certificate: Certificate
 
@@ -109,7 +110,7 @@ class Ask:
 
     table: Table
     centers: FloatArray
-    kind: str
+    kind: Kind
     labels: IntArray
     low: FloatArray
     high: FloatArray

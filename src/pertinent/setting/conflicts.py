@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import Certificate, LinearProofs, SeveralProofs
 from pertinent.proofs.cases.branch import CHANGE, BranchProofs
@@ -34,7 +35,7 @@ def why_infeasible(
     the relations among its rows. A tree of cases uses what its leaves use. A proof about curved
     rows looks at all of the box at once: every rule about a feature that the rows use counts.
     """
-    if not len(region):
+    if region.is_empty:
         return f"no point {asked}: the model never predicts it"
     known = constraints.named_limits(features)
     limits = _Limits(features, known, lower, upper)
@@ -43,8 +44,8 @@ def why_infeasible(
         words = _of_proofs(certificate, region, constraints, limits)
     if not words:
         words = limits.beside(region)
-    if not words and any(cell.quadratics for cell in region.cells):
-        words = limits.all_rules(_used(region)) | set(constraints.relation_texts)
+    if not words and _is_curved(region):
+        words = limits.all_rules(region.used_columns()) | set(constraints.relation_texts)
     return _sentence(asked, words)
 
 
@@ -63,7 +64,7 @@ def why_too_few(
     ``most`` is how many features may change.
     """
     limits = _Limits(features, constraints.named_limits(features), lower, upper)
-    words = limits.all_rules(_used(region)) | set(constraints.relation_texts)
+    words = limits.all_rules(region.used_columns()) | set(constraints.relation_texts)
     if most is not None:
         words.add(at_most(most))
     return _sentence(asked, words)
@@ -79,14 +80,14 @@ def _of_proofs(
     certificate: Certificate, region: Region, constraints: Constraints, limits: _Limits
 ) -> set[str]:
     words: set[str] = set()
-    texts = constraints.relation_texts
+    texts, cells = constraints.relation_texts, cells_of(region)
     for block in certificate.blocks:
-        if not isinstance(block.proofs, Proofs):
+        if cells is None or not isinstance(block.proofs, Proofs):
             continue
-        for cell, y in _rays(block.proofs, region.cells[block.piece]):
+        for cell, y in _rays(block.proofs, cells[block.piece]):
             words |= limits.behind(y @ cell.G)
             # Relations are the last rows of a cell, tangents aside.
-            own = len(region.cells[block.piece].G)
+            own = len(cells[block.piece].G)
             words |= {
                 text for text, m in zip(texts, y[own - len(texts) : own], strict=True) if m > 0
             }
@@ -120,7 +121,7 @@ class _Limits:
     def beside(self, region: Region) -> set[str]:
         """Return rules that between them keep every cell out, where each is a box they miss."""
         missed: list[set[tuple[int, str]]] = []
-        for cell in region.cells:
+        for cell in cells_of(region) or ():
             above = {(int(i), "high") for i in np.flatnonzero(cell.lower > self.upper)}
             below = {(int(i), "low") for i in np.flatnonzero(cell.upper < self.lower)}
             if not above and not below:
@@ -177,14 +178,10 @@ class _Limits:
         return {f"{'lower' if side == 'low' else 'upper'} limit of {name}"}
 
 
-def _used(region: Region) -> BoolArray:
-    """Return which columns any row of a region depends on."""
-    used = np.zeros(region.dim, dtype=bool)
-    for cell in region.cells:
-        used |= (cell.G != 0).any(axis=0) | np.isfinite(cell.lower) | np.isfinite(cell.upper)
-        for row in cell.quadratics:
-            used |= (row.A != 0).any(axis=0) | (row.gradient(np.zeros((1, cell.dim)))[0] != 0)
-    return used
+def _is_curved(region: Region) -> bool:
+    """Return whether a region has other rows than linear ones, as far as is known."""
+    cells = cells_of(region)
+    return cells is None or any(cell.quadratics for cell in cells)
 
 
 def _rays(proofs: Proofs, cell: Cell) -> Iterator[tuple[Cell, FloatArray]]:

@@ -11,10 +11,12 @@ from pertinent.density.hull import Hulls
 from pertinent.density.measure import nearest_blends
 from pertinent.density.mixture import Densities
 from pertinent.geometry.arrays import FloatArray, IntArray
-from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.pieces import owners_of, require_cells
+from pertinent.geometry.region import Cell, CellUnion, Region
 from pertinent.proofs import INFEASIBLE, Certificate, Proofs, SeveralProofs
 from pertinent.proofs.hull import HullProofs
 from pertinent.setting.conflicts import why_infeasible
+from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.solvers import project
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ FLAT = 1e-7
 
 def why_implausible(
     prepared: Setting,
-    key: tuple[str, int],
+    key: RegionKey,
     certificate: Certificate,
     sample: FloatArray,
     lower: FloatArray,
@@ -55,17 +57,19 @@ def why_implausible(
     assert within is not None
     plain = prepared.without_plausibility()
     asked = prepared.asked(key)
-    by_class = plain.region("is", key[1], margin), plain.others(key[1], margin)
-    region, owner = by_class[key[0] == "not"]
+    by_class = key.kind is Kind.IS
+    region = plain.region(key, margin) if by_class else plain.others(key.place, margin)
+    owner = owners_of(region, key.place)
     model_only = project(sample[None], region, prepared.weights, lower[None], upper[None])
     if model_only.status[0] == INFEASIBLE:
         return why_infeasible(
             model_only.certificate, region, lower, upper, asked, prepared.features,
             prepared.constraints,
         )  # fmt: skip
-    everywhere = Region(tuple(Cell.whole_space(region.dim) for _ in np.unique(owner)), region.dim)
+    space = Cell.whole_space(region.dim)
+    everywhere = CellUnion(tuple(space for _ in np.unique(owner)), region.dim)
     impossible = _tester(prepared, sample, margin)
-    used = _limits_used(certificate, prepared.region(*key, margin)[0], sample, lower, upper)
+    used = _limits_used(certificate, prepared.region(key, margin), sample, lower, upper)
     rules = _words(prepared, used)
     free = np.full(region.dim, np.inf)
     if impossible(region, owner, -free, free):
@@ -95,12 +99,12 @@ def _tester(prepared: Setting, sample: FloatArray, margin: float) -> Tester:
             assert isinstance(within, Densities)
             cells = [
                 cell.intersect(ball)
-                for cell, k in zip(region, owner, strict=True)
+                for cell, k in zip(require_cells(region), owner, strict=True)
                 for ball in within.region(int(k), margin)
             ]
             if any(cell.contains(np.clip(cell.anchors, lower, upper)).any() for cell in cells):
                 return False  # a mean is such a point
-            found = project(one, Region(tuple(cells), region.dim), prepared.weights, *limits)
+            found = project(one, CellUnion(tuple(cells), region.dim), prepared.weights, *limits)
         return bool(found.status[0] == INFEASIBLE)
 
     return impossible
@@ -115,8 +119,9 @@ def _limits_used(
 ) -> Sides:
     """Return the limits that the proofs of emptiness rest on, with their largest weight in any."""
     sides: Sides = {}
+    cells = require_cells(region)
     for proofs, piece in _single_proofs(certificate):
-        slopes = _slopes(proofs, region.cells[piece], np.clip(sample, lower, upper))
+        slopes = _slopes(proofs, cells[piece], np.clip(sample, lower, upper))
         if slopes is None:
             continue
         weights = np.abs(slopes) / max(float(np.abs(slopes).max(initial=0.0)), 1e-300)

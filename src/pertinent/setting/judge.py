@@ -68,7 +68,7 @@ def take_verdict(
     """Note what the model and the rules say of the points; refused ones are dropped."""
     out, rows, ask, points = proposal.answers, handed.rows, handed.ask, handed.points
     some = slice(None) if len(rows) == len(out) else rows
-    valid = (predicted == ask.labels) if ask.kind == "is" else (predicted != ask.labels)
+    valid = ask.kind.holds(predicted, ask.labels)
     if prepared.min_proba is not None and len(points):
         proba = np.asarray(prepared.model.predict_proba(ask.table.for_model(points)))
         valid &= proba[np.arange(len(points)), predicted] >= prepared.min_proba
@@ -137,7 +137,7 @@ def prefer_start(prepared: Setting, answers: Answers, ask: Ask, used: FloatArray
     start = np.clip(some.centers, some.low, some.high)
     handed = into_bounds(ask.table.as_handed_out(start), some.low, some.high, single)
     predicted = prepared.predict(some.table, handed)
-    right = (predicted == some.labels) if ask.kind == "is" else (predicted != some.labels)
+    right = ask.kind.holds(predicted, some.labels)
     right &= ((handed >= some.low) & (handed <= some.high)).all(axis=1)
     right &= _related(prepared, handed)
     exact = prepared.is_exact(ask.kind, some.labels, handed)

@@ -62,7 +62,7 @@ def _bounds(
     for part in certified:
         if not len(part.rows):
             continue
-        region, _ = prepared.region(*part.key, margin)
+        region = prepared.region(part.key, margin)
         rows = part.rows
         shown = part.certificate.bounds(
             region, centers[rows], prepared.weights, low[rows], high[rows]

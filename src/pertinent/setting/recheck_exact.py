@@ -70,7 +70,7 @@ def _bounds(
     low, high = (np.broadcast_to(limit, samples.shape) for limit in limits)
     proved = np.zeros(len(samples))
     for part in certified:
-        region, _ = prepared.region(*part.key, margin)
+        region = prepared.region(part.key, margin)
         rows = part.rows
         if len(rows):
             proved[rows] = part.certificate.bounds(

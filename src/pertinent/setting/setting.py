@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
 
 from pertinent.density import Densities, Hulls
-from pertinent.exceptions import InputError, unknown_name
+from pertinent.exceptions import InputError, UnsupportedModelError, unknown_name
 from pertinent.geometry.affine import row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
+from pertinent.geometry.pieces import Joined, lone_cell, meet, owners_of, pieces_of
 from pertinent.geometry.region import Region
-from pertinent.geometry.winners import MetricRegion
+from pertinent.geometry.rounding import ROUNDOFF, STEP, Rounding
 from pertinent.models import model_classes, region_function
 from pertinent.models.confidence import confident
 from pertinent.models.linear import adds_up_in_double
 from pertinent.models.steps.pipeline import mixes_features
 from pertinent.rules.constraints import Constraints
-from pertinent.setting.margins import (
-    PROBES,
-    ROUNDOFF,
-    STEP,
-    SureRows,
-    TermSizes,
-    evened,
-    first_margins,
-    is_evened,
-    shows_margin,
-    sure_rows,
-    surely_inside,
-    term_sizes,
-)
+from pertinent.setting.margins import first_margins
+from pertinent.setting.region_key import Is, Kind, RegionKey
 from pertinent.solvers import Options
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table
@@ -41,6 +31,31 @@ from pertinent.tables.table import Table
 MANY = 12
 #: Default margins: enough for ``predict`` to agree in double and in single precision.
 MARGIN, MARGIN_SINGLE = 1e-9, 1e-5
+
+
+@dataclass(eq=False)
+class _Known:
+    """The region of one key at each margin, and what rounds in it: everything is made once."""
+
+    make: Callable[[float], Region]
+    weights: FloatArray
+    by_margin: dict[float, Region] = field(default_factory=dict)
+
+    def at(self, margin: float) -> Region:
+        """Return the region at a margin."""
+        if margin not in self.by_margin:
+            self.by_margin[margin] = self.make(margin)
+        return self.by_margin[margin]
+
+    @cached_property
+    def rounding(self) -> Rounding | None:
+        """What rounds in the region; None where that is not known."""
+        return self.at(0.0).rounding(self.at(STEP))
+
+    @cached_property
+    def growth(self) -> float:
+        """By how much the terms of the rows grow at most for each unit of cost."""
+        return max(0.0 if self.rounding is None else self.rounding.growth(self.weights), 1e-200)
 
 
 @dataclass(eq=False)
@@ -78,16 +93,11 @@ class Setting:
             self._region_of = confident(self.min_proba)
         self._adds_up_in_double = adds_up_in_double(self.model)
         self.classes = model_classes(self.model)
-        self._regions: dict[tuple[str, int, float], tuple[Region, IntArray]] = {}
-        self._plain_regions: dict[int, Region] = {}
-        self._bases: dict[int, Region] = {}
-        self._probes: dict[int, Region] = {}
-        self._sizes: dict[tuple[str, int], TermSizes | None] = {}
-        self._growths: dict[tuple[str, int], float] = {}
-        self._sure: dict[tuple[str, int], SureRows | None] = {}
+        self._known: dict[RegionKey, _Known] = {}
+        self._made: dict[tuple[int, float, bool], Region] = {}
         self._plain: Self | None = None
         self.largest_weight = float(self.weights.max(initial=0.0))
-        self.region("is", 0, 0.0)  # an unsupported model fails here, before any work
+        self.region(Is(0), 0.0)  # an unsupported model fails here, before any work
 
     def without_plausibility(self) -> Self:
         """Return the same without plausibility; made once."""
@@ -99,8 +109,8 @@ class Setting:
 
     @property
     def pieces(self) -> int:
-        """How many cells the region of a class has."""
-        return max(1, len(self.region("is", 0, 0.0)[0]))
+        """How many pieces the region of a class has."""
+        return max(1, len(pieces_of(self.region(Is(0), 0.0))))
 
     @property
     def asked_margin(self) -> float:
@@ -108,33 +118,37 @@ class Setting:
         return 0.0 if self.margin is None else self.margin
 
     def first_margins(
-        self, table: Table, centers: FloatArray, kind: str, labels: IntArray
+        self, table: Table, centers: FloatArray, kind: Kind, labels: IntArray
     ) -> FloatArray:
         """Return the margin to solve each row with first: asked for, and enough for rounding."""
-        precision = table.single_precision, self._sums_in_single(table)
-        if len(labels) and (len(labels) == 1 or (labels == labels[0]).all()):
-            sizes = self._term_sizes(kind, int(labels[0]))
-            margins = first_margins(sizes, centers, *precision)
-        else:
-            margins = np.empty(len(centers))
-            for k in np.unique(labels):
-                rows = np.flatnonzero(labels == k)
-                sizes = self._term_sizes(kind, int(k))
-                margins[rows] = first_margins(sizes, centers[rows], *precision)
+        margins = np.empty(len(centers))
+        for known, rows in self._by_key(kind, labels):
+            margins[rows] = first_margins(
+                known.rounding, centers[rows], table.single_precision, self._sums_in_single(table)
+            )
         return np.maximum(margins, self.asked_margin) if self.asked_margin > 0 else margins
 
-    def is_exact(self, kind: str, labels: IntArray, points: FloatArray) -> BoolArray:
+    def _by_key(self, kind: Kind, labels: IntArray) -> Iterator[tuple[_Known, IntArray | slice]]:
+        """Yield what is known of the region of each class in ``labels``, with its rows."""
+        if not len(labels):
+            return
+        if len(labels) == 1 or (labels == labels[0]).all():
+            yield self._known_of(RegionKey(kind, int(labels[0]))), slice(None)
+            return
+        for k in np.unique(labels):
+            yield self._known_of(RegionKey(kind, int(k))), np.flatnonzero(labels == k)
+
+    def is_exact(self, kind: Kind, labels: IntArray, points: FloatArray) -> BoolArray:
         """Return whether no term of any row of the regions asked for is rounded: all are zero."""
         exact = np.zeros(len(points), dtype=bool)
-        for k in np.unique(labels):
-            rows, sizes = np.flatnonzero(labels == k), self._term_sizes(kind, int(k))
-            if sizes is not None:
-                exact[rows] = sizes.of(points[rows]) == 0
+        for known, rows in self._by_key(kind, labels):
+            if known.rounding is not None:
+                exact[rows] = known.rounding.row_sizes(points[rows]) == 0
         return exact
 
     def is_steady(
         self,
-        kind: str,
+        kind: Kind,
         labels: IntArray,
         points: FloatArray,
         cost: FloatArray,
@@ -149,56 +163,31 @@ class Setting:
         """
         if table.single_precision or not len(points):
             return self.is_sure(kind, labels, points, table)
-        growth: float | FloatArray
-        if len(labels) == 1 or (labels == labels[0]).all():
-            growth = self._growth(kind, int(labels[0]))
-        else:
-            classes, place = np.unique(labels, return_inverse=True)
-            growth = np.array([self._growth(kind, int(k)) for k in classes])[place]
-        unit = 4 / 3 * (points.shape[1] + 4) * ROUNDOFF
-        far = np.asarray(cost * unit > used / growth)
-        steady, rows = ~far, far.nonzero()[0]
+        unit, far = 4 / 3 * (points.shape[1] + 4) * ROUNDOFF, np.empty(len(points), dtype=bool)
+        for known, some in self._by_key(kind, labels):
+            far[some] = cost[some] * unit > used[some] / known.growth
+        rows = far.nonzero()[0]
         if len(rows):
-            steady[rows] = self.is_sure(kind, labels[rows], points[rows], table)
-        return steady
+            far[rows] = ~self.is_sure(kind, labels[rows], points[rows], table)
+        return ~far
 
-    def _growth(self, kind: str, k: int) -> float:
-        """Return by how much the terms of a region's rows grow at most for each unit of cost."""
-        key = (kind, k)
-        if key not in self._growths:
-            sizes = self._term_sizes(kind, k)
-            growth = 0.0 if sizes is None else sizes.growth(self.weights)
-            self._growths[key] = max(growth, 1e-200)
-        return self._growths[key]
-
-    def is_sure(self, kind: str, labels: IntArray, points: FloatArray, table: Table) -> BoolArray:
+    def is_sure(self, kind: Kind, labels: IntArray, points: FloatArray, table: Table) -> BoolArray:
         """Return which points are predicted as asked however sums are rounded.
 
         What ``predict`` says of a batch it may take back of the same point alone: sums are then
-        added up in another order. True where the regions are too many to look at.
+        added up in another order. True where it is not known what rounds.
         """
         if self.within is not None:  # densities are judged in double precision
             return self.without_plausibility().is_sure(kind, labels, points, table)
         sure = np.ones(len(points), dtype=bool)
-        for k in np.unique(labels):
-            rows, key = np.flatnonzero(labels == k), (kind, int(k))
-            if key not in self._sure:
-                self._sure[key] = sure_rows(*(self.region(*key, m)[0] for m in (0.0, STEP)))
-            found = self._sure[key]
-            if found is not None:
-                sure[rows] = found.hold(points[rows], self._sums_in_single(table))
+        for known, rows in self._by_key(kind, labels):
+            if known.rounding is not None:
+                sure[rows] = known.rounding.hold(points[rows], self._sums_in_single(table))
         return sure
 
     def _sums_in_single(self, table: Table) -> bool:
         """Return whether ``predict`` adds up in single precision, as far as is known."""
         return table.single_precision and not self._adds_up_in_double
-
-    def _term_sizes(self, kind: str, k: int) -> TermSizes | None:
-        key = (kind, k)
-        if key not in self._sizes:
-            plain, tight = (self.region(kind, k, margin)[0] for margin in (0.0, STEP))
-            self._sizes[key] = term_sizes(plain, tight)
-        return self._sizes[key]
 
     def margin_for(self, table: Table) -> float:
         """Return one margin for all rows, in the precision of the samples."""
@@ -239,10 +228,10 @@ class Setting:
         """The rows of all classes one below the other, and where those of each begin."""
         if len(self.classes) > MANY:
             return None
-        regions = [self._unruled(k) for k in range(len(self.classes))]
-        if any(len(r) != 1 or not r.cells[0].is_linear or not len(r.cells[0].G) for r in regions):
+        found = (lone_cell(self._unruled(k)) for k in range(len(self.classes)))
+        cells = [c for c in found if c is not None and c.is_linear and len(c.G)]
+        if len(cells) < len(self.classes):
             return None
-        cells = [region.cells[0] for region in regions]
         starts = np.cumsum([0, *(len(cell.G) for cell in cells[:-1])])
         return np.vstack([c.G for c in cells]), np.concatenate([c.h for c in cells]), starts
 
@@ -270,15 +259,24 @@ class Setting:
         wrong = np.zeros(len(table), dtype=bool)
         for k in np.unique(own):
             rows = np.flatnonzero(own == k)
-            wrong[rows] = ~surely_inside(self._unruled(int(k)), table.values[rows])
+            wrong[rows] = ~self._unruled(int(k)).surely_contains(table.values[rows])
         return wrong
 
     def _unruled(self, k: int) -> Region:
         """Return where a class is predicted, whatever else is asked for."""
-        if k not in self._plain_regions:
-            label = self.classes.tolist()[k]
-            self._plain_regions[k] = region_function(self.model)(self.model, label, 0.0)
-        return self._plain_regions[k]
+        return self._of_model(k, 0.0, by_chance=True)
+
+    def _of_model(self, k: int, margin: float, by_chance: bool = False) -> Region:
+        """Return where a class is predicted by a margin, as the model's function gives it.
+
+        With ``by_chance``, however small the probability is.
+        """
+        by_chance = by_chance and self.min_proba is not None
+        key = (k, margin, by_chance)
+        if key not in self._made:
+            region_of = region_function(self.model) if by_chance else self._region_of
+            self._made[key] = region_of(self.model, self.classes.tolist()[k], margin)
+        return self._made[key]
 
     def places(self, labels: Any) -> IntArray:
         """Return the places of labels in ``classes``."""
@@ -295,72 +293,56 @@ class Setting:
             out[i] = known[label]
         return out
 
-    def region(self, kind: str, k: int, margin: float) -> tuple[Region, IntArray]:
-        """Return a region in the units of the samples, and the class of each of its cells."""
-        key = (kind, k, margin)
-        if key not in self._regions:
-            self._regions[key] = self._build_region(kind, k, margin)
-        return self._regions[key]
+    def region(self, key: RegionKey, margin: float) -> Region:
+        """Return a region in the units of the samples."""
+        return self._known_of(key).at(margin)
 
-    def _build_region(self, kind: str, k: int, margin: float) -> tuple[Region, IntArray]:
-        if kind == "is":
-            region = self._tightened(k, margin)
-            if region.dim != self.features.dim:
-                raise InputError(
-                    f"The model's regions have {region.dim} features, its samples "
-                    f"{self.features.dim}."
-                )
-            related = self.constraints.relation_cell(self.features)
-            if related is not None:
-                region = region.intersect(related)
-            if isinstance(self.within, Densities):
-                region = self.within.inside(region, k, margin)
-            return region, np.full(len(region), k)
-        outside = self._outside(k, margin)
-        if outside is not None:
-            return outside, np.full(len(outside), -1)
-        return self.others(k, margin)
+    def owners(self, key: RegionKey, margin: float) -> IntArray:
+        """Return the class of each piece of a region; -1 where several classes share a piece."""
+        label = key.place if key.kind is Kind.IS else -1
+        return owners_of(self.region(key, margin), label)
+
+    def _known_of(self, key: RegionKey) -> _Known:
+        if key not in self._known:
+            make = self._ruled if key.kind is Kind.IS else self._elsewhere
+            self._known[key] = _Known(partial(make, key.place), self.weights)
+        return self._known[key]
+
+    def _ruled(self, k: int, margin: float) -> Region:
+        """Return where a class is predicted, the rules are obeyed and points are dense enough."""
+        region = self._tightened(k, margin)
+        if region.dim != self.features.dim:
+            raise InputError(
+                f"The model's regions have {region.dim} features, its samples {self.features.dim}."
+            )
+        related = self.constraints.relation_cell(self.features)
+        if related is not None:
+            region = region.intersect(related)
+        if not isinstance(self.within, Densities):
+            return region
+        if self.min_proba is not None and len(self.classes) > 2:
+            raise UnsupportedModelError(
+                "A density and min_proba of three or more classes cannot be asked for together. "
+                "Leave out one of them."
+            )
+        return meet(region, self.within.region(k, margin))
 
     def _tightened(self, k: int, margin: float) -> Region:
-        """Return where a class is predicted, by a margin asked for or needed for rounding only.
-
-        The latter counts in units that do not depend on those of the features.
-        """
-        label = self.classes.tolist()[k]
+        """Return where a class is predicted, by a margin asked for or needed for rounding only."""
         if self.asked_margin > 0:
-            return self._region_of(self.model, label, margin)
-        if k not in self._bases:
-            self._bases[k] = self._region_of(self.model, label, 0.0)
-        plain = self._bases[k]
-        if margin == 0:
-            return plain
-        # Items with metrics of their own know what lies outside, their cells alone do not.
-        if isinstance(plain, MetricRegion):
-            return self._region_of(self.model, label, margin)
-        if not is_evened(plain):
-            return evened(plain, self._region_of(self.model, label, margin), margin)
-        if k not in self._probes:
-            self._probes[k] = self._probe(plain, label)
-        return evened(plain, self._probes[k], margin)
+            return self._of_model(k, margin)
+        return self._of_model(k, 0.0).with_margin(margin, partial(self._of_model, k))
 
-    def _probe(self, plain: Region, label: Foreign) -> Region:
-        """Return the region with a margin that shows in every row that has one."""
-        region = plain
-        for margin in PROBES:
-            region = self._region_of(self.model, label, margin)
-            pairs = zip(plain.cells, region.cells, strict=False)
-            if len(region) != len(plain) or all(shows_margin(*pair) for pair in pairs):
-                break
-        return region
+    def _elsewhere(self, k: int, margin: float) -> Region:
+        """Return where any class but one is predicted, together or class by class."""
+        outside = self._outside(k, margin)
+        return self.others(k, margin) if outside is None else outside
 
-    def others(self, k: int, margin: float) -> tuple[Region, IntArray]:
-        """Return the regions of all classes but one, and the class of each cell."""
-        whole, labels = Region((), self.features.dim), np.zeros(0, dtype=np.int64)
-        for other in range(len(self.classes)):
-            if other != k:
-                region, own = self.region("is", other, margin)
-                whole, labels = whole.union(region), np.concatenate([labels, own])
-        return whole, labels
+    def others(self, k: int, margin: float) -> Joined:
+        """Return the regions of all classes but one, each with its class."""
+        rest = [other for other in range(len(self.classes)) if other != k]
+        parts = [self.region(Is(other), margin) for other in rest]
+        return Joined(parts, rest, self.features.dim)
 
     def _outside(self, k: int, margin: float) -> Region | None:
         """Return where class k does not win, by ``margin``; None where the form is not known.
@@ -379,9 +361,9 @@ class Setting:
             return region
         return region.intersect(related)
 
-    def asked(self, key: tuple[str, int]) -> str:
+    def asked(self, key: RegionKey) -> str:
         """Return what a region means, in words."""
-        label = self.classes.tolist()[key[1]]
-        if key[0] == "is":
+        label = self.classes.tolist()[key.place]
+        if key.kind is Kind.IS:
             return f"is predicted as {label!r}"
         return f"is predicted as any class other than {label!r}"

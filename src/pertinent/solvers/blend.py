@@ -16,6 +16,7 @@ import numpy as np
 
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.arrays import FloatArray
+from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
 from pertinent.proofs.hull import HullProofs
@@ -63,16 +64,17 @@ def project_blends(
     weights : ndarray of shape (n_features,)
     low, high : ndarray of shape (n, n_features)
     """
-    if not all(cell.is_linear for cell in region):
+    cells = require_cells(region, "A blend of training points")
+    if not all(cell.is_linear for cell in cells):
         raise UnsupportedModelError(
             "Blends of training points are solved for models with linear regions, and this model "
             "has curved ones. Use Plausibility(method='mixture')."
         )
     n = len(centers)
     everyone = np.arange(n)
-    cheap = np.zeros((n, len(region)))
+    cheap = np.zeros((n, len(cells)))
     blocks: list[Block] = []
-    for p, cell in enumerate(region):
+    for p, cell in enumerate(cells):
         cheap[:, p], proofs = cheap_bounds(cell, centers, weights)
         blocks.append(Block(p, everyone, proofs))
     best, points = np.full(n, np.inf), np.full(centers.shape, np.nan)
@@ -82,7 +84,7 @@ def project_blends(
             if cheap[i, p] > best[i]:
                 break
             own = corners(i, int(p))
-            found = nearest_blend(region.cells[p], own, centers[i], weights, low[i], high[i])
+            found = nearest_blend(cells[p], own, centers[i], weights, low[i], high[i])
             solved += 1
             proofs = HullProofs(
                 own[None], found.multipliers[None], found.pull[None], np.array([found.ray])
@@ -117,7 +119,7 @@ def project_blends(
             unique=np.full(n, -1, dtype=np.int8),
             second={},
             certificate=certificate,
-            methods=(method,) * len(region),
+            methods=(method,) * len(cells),
             solved=solved,
         ),
         shares,

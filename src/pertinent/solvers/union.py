@@ -14,6 +14,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
+from pertinent.geometry.pieces import as_region, lone_cell, pieces_of, require_cells
 from pertinent.geometry.region import Cell, LazyCells, Region
 from pertinent.geometry.threads import one_thread
 from pertinent.geometry.winners import WinnerRegion
@@ -48,6 +49,7 @@ from pertinent.solvers.problem import (
 from pertinent.solvers.select import choose_method
 from pertinent.solvers.winners import winner_bounds
 
+WHAT = "A projection"
 #: Two objectives closer than this, relatively, are a tie.
 TIE = 1e-9
 
@@ -91,19 +93,20 @@ def project(
     >>> found.points, found.objective, found.bound
     (array([[0., 1.]]), array([1.]), array([1.]))
     """
-    whole = Region((region,)) if isinstance(region, Cell) else region
+    whole = as_region(region)
     centers = np.asarray(centers, dtype=float)
     centers = centers if centers.ndim == 2 else np.atleast_2d(centers)
     weights = np.ones(whole.dim) if weights is None else np.asarray(weights, dtype=float)
     low = as_bounds(lower, centers.shape, -np.inf)
     high = as_bounds(upper, centers.shape, np.inf)
     options = options or Options()
-    if len(whole) == 1 and len(centers):
-        cell = whole.cells[0]
+    cell = lone_cell(whole)
+    if cell is not None and len(centers):
         cutoff = np.full(len(centers), np.inf)
         bounds = _within(cell, low, high)
         task = Task(cell, centers, weights, *bounds, cutoff, options, domain)
-        wide = cell if proved_on is None else proved_on.cells[0]
+        wide = None if proved_on is None else lone_cell(proved_on)
+        wide = cell if wide is None else wide
         return project_onto_cell(task, choose_method(cell, domain), wide)
     search = _Search.begin(whole, centers, weights, low, high, options, skip, domain)
     search.run()
@@ -144,7 +147,7 @@ class _Search:
         skip: bool,
         domain: Domain | None = None,
     ) -> _Search:
-        n, pieces = len(centers), len(region)
+        n, pieces = len(centers), len(pieces_of(region))
         cheap = np.zeros((n, pieces))
         blocks: list[Block] = []
         if skip and pieces > 1 and (weights > 0).all():
@@ -153,7 +156,7 @@ class _Search:
                 cheap, rivals = winner_bounds(region, centers, weights, low, high)
                 blocks.append(Block(WHOLE, everyone, rivals))
             else:
-                for p, cell in enumerate(region.cells):
+                for p, cell in enumerate(require_cells(region, WHAT)):
                     cheap[:, p], proofs = cheap_bounds(cell, centers, weights)
                     blocks.append(Block(p, everyone, proofs))
                     tangent = ball_bounds(cell, centers, weights, *_within(cell, low, high))
@@ -256,7 +259,7 @@ class _Search:
         self.winners.append((p, rows, task, answer.proofs))
 
     def _task(self, p: int, rows: IntArray) -> Task:
-        cell = self.region.cells[p]
+        cell = require_cells(self.region, WHAT)[p]
         some = slice(None) if len(rows) == len(self.centers) else rows
         low, high = self.low[some], self.high[some]
         low, high = _within(cell, low, high)
@@ -341,9 +344,10 @@ class _Search:
 
 def _methods(region: Region, domain: Domain | None) -> tuple[Method, ...]:
     """Return the method of each cell; cells that are made on demand are of one form."""
-    if isinstance(region.cells, LazyCells) and len(region):
-        return (choose_method(region.cells[0], domain),) * len(region)
-    return tuple(choose_method(cell, domain) for cell in region.cells)
+    cells = require_cells(region, WHAT)
+    if isinstance(cells, LazyCells) and len(cells):
+        return (choose_method(cells[0], domain),) * len(cells)
+    return tuple(choose_method(cell, domain) for cell in cells)
 
 
 def _within(cell: Cell, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -20,6 +20,7 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.region import AffineMap
 from pertinent.proofs.records import encode, record_as
 from pertinent.rules.constraints import Constraints
+from pertinent.setting.region_key import Kind
 from pertinent.summary.raw import raw_rows
 from pertinent.summary.summary import Summary, asked_of, rounding_steps
 from pertinent.summary.words import Wording
@@ -107,7 +108,7 @@ def _target(negatives: Negatives, row: int) -> Any:
     for part in negatives.certificates:
         if (part.rows == row).any():
             kind, place = part.key
-            return negatives.classes.tolist()[place] if kind == "is" else None
+            return negatives.classes.tolist()[place] if kind is Kind.IS else None
     return None
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.arrays import Foreign
+from pertinent.geometry.pieces import each_cell
 from pertinent.geometry.region import Region
 from pertinent.models.registry import _names, decision_region, register_model
 from pertinent.models.steps import compose, encode, numeric  # noqa: F401
@@ -196,8 +197,9 @@ def pull_back(region: Region, columns: Columns | None) -> Region:
         return region
     if columns.products is None:
         return region.pull_back(columns.map)
-    cells = tuple(columns.products.pull_back(cell, columns.map) for cell in region.cells)
-    return Region(cells, columns.map.dim_in)
+    products, affine = columns.products, columns.map
+    what = "PolynomialFeatures(degree=2)"
+    return each_cell(region, lambda cell: products.pull_back(cell, affine), what, affine.dim_in)
 
 
 @register_model(*PIPELINES)

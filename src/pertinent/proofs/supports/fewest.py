@@ -19,7 +19,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
-from pertinent.geometry.region import Cell, Quadratic, Region
+from pertinent.geometry.region import Cell, CellUnion, Quadratic
 from pertinent.proofs.core import Certificate, Proofs
 from pertinent.proofs.linear import REACH
 from pertinent.proofs.supports.cardinality import _is_diagonal, not_all_of, refutes
@@ -281,7 +281,7 @@ class _Sample:
         """Demand a feature outside the support, where the support's own certificate holds."""
         low, high = np.where(support, self.low, self.rest), np.where(support, self.high, self.rest)
         proved = certificate.bounds(
-            Region((self.cell,)), self.center[None], self.weights, low[None], high[None]
+            CellUnion((self.cell,)), self.center[None], self.weights, low[None], high[None]
         )[0]
         spent = (self.weights * np.abs(self.rest - self.center))[~support].sum()
         holds = proved - spent >= value if np.isfinite(value) else np.isinf(proved)

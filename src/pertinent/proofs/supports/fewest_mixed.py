@@ -15,7 +15,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
-from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.region import Cell, CellUnion
 from pertinent.proofs.cases.branch import Boxes, narrow
 from pertinent.proofs.core import Certificate
 from pertinent.proofs.records import with_domain
@@ -142,7 +142,7 @@ class MixedSample:
         on, rest = support[self.domain.owner], self.rows.rest
         low, high = np.where(on, self.rows.low, rest), np.where(on, self.rows.high, rest)
         proved = with_domain(certificate, self.domain).bounds(
-            Region((self.cell,)), self.center[None], self.weights, low[None], high[None]
+            CellUnion((self.cell,)), self.center[None], self.weights, low[None], high[None]
         )[0]
         spent = (self.weights * np.abs(rest - self.center))[~on].sum()
         holds = proved - spent >= value if np.isfinite(value) else np.isinf(proved)

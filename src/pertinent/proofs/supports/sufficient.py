@@ -8,6 +8,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
+from pertinent.geometry.pieces import pieces_of
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs.cases.branch import Boxes, narrow
 from pertinent.proofs.core import Proofs, RegionProofs
@@ -122,7 +123,7 @@ class RivalSetProofs(RegionProofs):
                 same = np.full(len(good), i)
                 good &= ~self.domain.take(same).violation(self.rivals[i])
             proved[i] = self._one(i, centers[i], good)
-        return np.repeat(proved[:, None], len(region), axis=1)
+        return np.repeat(proved[:, None], len(pieces_of(region)), axis=1)
 
     def _one(self, i: int, x: FloatArray, good: BoolArray) -> float:
         differs = self._features(self.rivals[i] != x) & good[:, None]

@@ -21,12 +21,15 @@ from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
+from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Region
 from pertinent.proofs import INFEASIBLE
 from pertinent.questions.effort import Effort
 from pertinent.questions.sufficient.worst import Suffices
 from pertinent.questions.supports.hitting import minimal_sets, smallest_hitting
+from pertinent.questions.supports.leaves import is_boxes
 from pertinent.questions.supports.subsets import Limits
+from pertinent.setting.region_key import Not
 from pertinent.setting.setting import Setting
 from pertinent.solvers import Options, project
 from pertinent.tables.features import Features
@@ -98,7 +101,7 @@ class _Others:
     @property
     def is_boxes(self) -> bool:
         """Whether all cells are boxes."""
-        return all(c.is_linear and not len(c.G) for c in (*self.sure.cells, *self.wide.cells))
+        return is_boxes(self.sure) and is_boxes(self.wide)
 
 
 def hit_rivals(
@@ -114,7 +117,7 @@ def hit_rivals(
     margin = prepared.margin_for(table)
     # A margin that was asked for makes rivals of whatever comes closer than that.
     inner = -margin if prepared.asked_margin > 0 else margin
-    others = _Others(prepared.region("not", k, inner)[0], prepared.region("not", k, -margin)[0])
+    others = _Others(prepared.region(Not(k), inner), prepared.region(Not(k), -margin))
     rows = [_Row(x, effort.limits(), prepared.features) for x in table.values]
     if others.is_boxes and domain is None:
         for row, low, high in zip(rows, lower, upper, strict=True):
@@ -127,9 +130,10 @@ def hit_rivals(
 def _meet_boxes(row: _Row, others: _Others, low: FloatArray, high: FloatArray) -> None:
     """Meet the sample clipped into every leaf of another class that the bounds leave."""
     for region, sure in ((others.sure, True), (others.wide, False)):
-        if row.state == "open" and len(region):
-            floor = np.maximum([cell.lower for cell in region.cells], low)
-            ceiling = np.minimum([cell.upper for cell in region.cells], high)
+        cells = require_cells(region)
+        if row.state == "open" and len(cells):
+            floor = np.maximum([cell.lower for cell in cells], low)
+            ceiling = np.minimum([cell.upper for cell in cells], high)
             possible = (floor <= ceiling).all(axis=1)
             rivals = np.clip(row.sample, floor[possible], ceiling[possible])
             rivals = rivals[minimal_sets(rivals != row.sample)]

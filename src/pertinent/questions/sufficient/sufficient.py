@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
+from pertinent.geometry.pieces import lone_cell, require_cells
 from pertinent.geometry.region import Region
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
 from pertinent.proofs.cases.branch import Boxes, narrow
@@ -35,6 +36,7 @@ from pertinent.questions.supports.mixed import discrete_domain
 from pertinent.questions.supports.reach import splits_by_feature
 from pertinent.questions.verify import doubted
 from pertinent.setting.answers import Certified
+from pertinent.setting.region_key import Is, Kind, Not
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
@@ -60,7 +62,7 @@ def sufficient(
     margin = prepared.margin_for(table)
     for k in np.unique(labels):
         rows = np.flatnonzero(labels == k)
-        region, _ = prepared.region("is", int(k), margin)
+        region = prepared.region(Is(int(k)), margin)
         solve = keep_worst_case if _splits(region, domain) else hit_rivals
         _refuse(prepared, region, solve is hit_rivals)
         part = table.take(rows)
@@ -69,7 +71,7 @@ def sufficient(
         mask[rows], found[rows], reason[rows] = answer.mask, answer.found, answer.reason
         certified = _certified(answer, int(k), rows, some)
         proved[rows] = certified.certificate.bounds(
-            prepared.region(*certified.key, proof_margin(prepared, certified.key[0]))[0],
+            prepared.region(certified.key, proof_margin(prepared, certified.key[0])),
             part.values,
             prepared.weights,
             lower[rows],
@@ -108,18 +110,18 @@ def _certified(answer: Suffices, k: int, rows: IntArray, domain: Domain | None) 
     everyone = np.arange(len(rows))
     if answer.rivals is None:
         block = Block(0, everyone, SufficientProofs(answer.size, answer.extra, domain))
-        return Certified(("is", k), rows, Certificate(len(rows), (block,)))
+        return Certified(Is(k), rows, Certificate(len(rows), (block,)))
     proofs = RivalSetProofs(answer.size, answer.rivals, answer.extra, domain)
     block = Block(WHOLE, everyone, proofs)
-    return Certified(("not", k), rows, Certificate(len(rows), (block,)))
+    return Certified(Not(k), rows, Certificate(len(rows), (block,)))
 
 
-def proof_margin(prepared: Setting, kind: str) -> float:
+def proof_margin(prepared: Setting, kind: Kind) -> float:
     """Return the margin of the region that a proof speaks of.
 
     What comes closer to another class than a margin that was asked for is a rival.
     """
-    return prepared.asked_margin if kind == "is" else -prepared.asked_margin
+    return prepared.asked_margin if kind is Kind.IS else -prepared.asked_margin
 
 
 def sufficient_limits(
@@ -182,19 +184,20 @@ def holds_whatever(
     sample, domain = table.values[0], discrete_domain(prepared, table)
     held = prepared.features.by_column(kept)
     low, high = (np.where(held, sample, limit) for limit in limits)
-    own = prepared.region("is", k, prepared.asked_margin)[0]
+    own = prepared.region(Is(k), prepared.asked_margin)
     if _splits(own, domain):
         # All that the others can push each row by must be less than what it is short of.
         if domain is None:
-            push, over = worst_case(own.cells[0], sample, low, high)
+            push, over = worst_case(require_cells(own)[0], sample, low, high)
         else:
-            push, over = pushes(own.cells[0], sample, low, high, domain)
+            push, over = pushes(require_cells(own)[0], sample, low, high, domain)
         return bool((over <= ROUNDING * (np.abs(over) + push.sum(axis=1))).all())
-    others = prepared.region("not", k, -prepared.asked_margin)[0]
+    others = prepared.region(Not(k), -prepared.asked_margin)
     if domain is not None or not is_boxes(others):
         return None
     return not any(
-        (np.maximum(low, cell.lower) <= np.minimum(high, cell.upper)).all() for cell in others.cells
+        (np.maximum(low, cell.lower) <= np.minimum(high, cell.upper)).all()
+        for cell in require_cells(others)
     )
 
 
@@ -208,16 +211,16 @@ def _refuse_rules(prepared: Setting) -> None:
 
 def _splits(region: Region, domain: Domain | None) -> bool:
     """Whether there is one cell, and its rows are sums over features."""
-    if len(region) != 1:
+    cell = lone_cell(region)
+    if cell is None:
         return False
-    cell = region.cells[0]
     if domain is not None:
         return splits_by_feature(cell, domain)
     return is_separable(cell) and not cell.has_bounds
 
 
 def _refuse(prepared: Setting, region: Region, by_rivals: bool) -> None:
-    if by_rivals and not all(cell.is_linear for cell in region.cells):
+    if by_rivals and not all(cell.is_linear for cell in require_cells(region)):
         raise UnsupportedModelError(
             f'method="sufficient" cannot be proved for {type(prepared.model).__name__}: its '
             "regions have quadratic rows that mix features. It is exact for linear models, "

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pertinent.answering.nearest import RETRIES
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
+from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, row_products
 from pertinent.questions.effort import Effort
 from pertinent.questions.supports.cover import EASY, hard_cover
@@ -23,6 +24,7 @@ from pertinent.questions.supports.subsets import (
     smallest_size,
 )
 from pertinent.questions.verify import grown
+from pertinent.setting.region_key import Is
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
@@ -63,7 +65,7 @@ def keep_worst_case(
 ) -> Suffices:
     """Return the fewest features that hold every row in its worst case."""
     margin = prepared.margin_for(table)
-    cell = prepared.region("is", k, margin)[0].cells[0]
+    cell = require_cells(prepared.region(Is(k), margin))[0]
     limits = effort.limits(len(table))
     answer = fewest_for(worst_gains(cell, table.values, lower, upper, domain), limits)
     wrong = _refused(prepared, table, k, cell, answer, lower, upper, domain)
@@ -71,7 +73,7 @@ def keep_worst_case(
         if not len(wrong):
             return answer
         margin = grown(prepared, table, margin)
-        tight = prepared.region("is", k, margin)[0].cells[0]
+        tight = require_cells(prepared.region(Is(k), margin))[0]
         part, some = table.take(wrong), None if domain is None else domain.take(wrong)
         gains = worst_gains(tight, part.values, lower[wrong], upper[wrong], some)
         again = fewest_for(gains, effort.limits(len(part)))

@@ -20,6 +20,7 @@ from itertools import pairwise, product
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import INFEASIBLE, Argument, Block, Certificate, LinearProofs
 from pertinent.proofs.cases.halving import HalvingProofs
@@ -171,7 +172,7 @@ class Pool:
             np.where(supports, self.high, self.rest),
         )
         centers = np.broadcast_to(self.center, low.shape)
-        found = project(centers, Region((self.cell,)), self.weights, low, high, self.options)
+        found = project(centers, self.cell, self.weights, low, high, self.options)
         cost = np.where(supports, self.weights * np.abs(found.points - self.center), 0.0).sum(1)
         cost = np.where(np.isnan(found.objective), np.inf, cost)
         reached = min(best, float(cost.min(initial=np.inf)))
@@ -199,7 +200,7 @@ class Pool:
         high = low.copy()
         low[:, on], high[:, on] = np.moveaxis(np.array(parts), 2, 0)
         centers = np.broadcast_to(self.center, low.shape)
-        found = project(centers, Region((self.cell,)), self.weights, low, high, self.options)
+        found = project(centers, self.cell, self.weights, low, high, self.options)
         cost = (self.weights * np.abs(found.points - self.center))[:, mask].sum(axis=1)
         cost = np.where(np.isnan(found.objective), np.inf, cost)
         return found.points[cost.argmin()], float(cost.min())
@@ -360,4 +361,5 @@ def pools_of(
     options: Options,
 ) -> list[Pool]:
     """Return the pools of one sample, one for each cell."""
-    return [Pool(cell, choices.within(cell), center, weights, options) for cell in region.cells]
+    cells = require_cells(region)
+    return [Pool(cell, choices.within(cell), center, weights, options) for cell in cells]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pertinent.answering.nearest import nearest
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
+from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Region
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE
 from pertinent.questions.effort import Effort
@@ -30,6 +31,7 @@ from pertinent.questions.supports.smallest import CellSearch, Smallest, smallest
 from pertinent.questions.verify import grown
 from pertinent.setting.alternative import Alternative
 from pertinent.setting.answers import Answers, Certified
+from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
@@ -44,7 +46,7 @@ class Ask:
 
     Parameters
     ----------
-    kind : {"is", "not"}
+    kind : Kind
     labels : ndarray of int, shape (n,)
         As in `pertinent.answering.nearest`.
     rest : ndarray of shape (n, n_features)
@@ -59,7 +61,7 @@ class Ask:
         Features may stand at the sample's own value, at no cost (positives).
     """
 
-    kind: str
+    kind: Kind
     labels: IntArray
     rest: FloatArray
     lower: FloatArray
@@ -142,7 +144,8 @@ class Batch:
 
     def region(self, k: int, margin: float | None = None) -> Region:
         """Return the region asked for, at the margin asked for unless another is given."""
-        return self.prepared.region(self.ask.kind, k, self.margin if margin is None else margin)[0]
+        key = RegionKey(self.ask.kind, k)
+        return self.prepared.region(key, self.margin if margin is None else margin)
 
     def by_label(self, rows: IntArray) -> list[tuple[int, IntArray]]:
         """Return each class asked for, with those of the samples that ask for it."""
@@ -194,7 +197,7 @@ class Batch:
         left = ~single.found
         if self.ask.own_values and left.any():
             least = np.full(len(rows), np.inf)
-            for cell in region.cells:
+            for cell in require_cells(region):
                 np.minimum(least, CellSearch(cell, choices).least, out=least)
             own = self._strict(rows, region)
             # As few as the bound, at the sample's own values: nothing is smaller or closer.

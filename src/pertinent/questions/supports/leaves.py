@@ -10,13 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Region
 from pertinent.questions.supports.gains import Choices
 
 
 def is_boxes(region: Region) -> bool:
     """Whether every cell has bounds only."""
-    return all(cell.is_linear and not len(cell.G) for cell in region.cells)
+    return all(cell.is_linear and not len(cell.G) for cell in require_cells(region))
 
 
 def leaf_costs(
@@ -26,9 +27,10 @@ def leaf_costs(
 
     ``inf`` where the bounds leave nothing of the box.
     """
-    size = np.full((len(choices), len(region)), np.inf)
+    cells = require_cells(region)
+    size = np.full((len(choices), len(cells)), np.inf)
     cost = size.copy()
-    for piece, cell in enumerate(region.cells):
+    for piece, cell in enumerate(cells):
         own = choices.within(cell)
         away = np.maximum(np.maximum(own.low - centers, centers - own.high), 0.0)
         possible = ~own.impossible
@@ -51,7 +53,7 @@ def best_leaves(
     """
     n, d = choices.rest.shape
     mask, found = np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
-    if not len(region):
+    if region.is_empty:
         return mask, found
     size, cost = leaf_costs(region, choices, centers, weights)
     if at_most is None:
@@ -62,7 +64,7 @@ def best_leaves(
     found = np.isfinite(cost[np.arange(n), best])
     for piece in np.unique(best[found]):
         rows = np.flatnonzero(found & (best == piece))
-        mask[rows] = choices.take(rows).within(region.cells[piece]).forced
+        mask[rows] = choices.take(rows).within(require_cells(region)[piece]).forced
     return mask, found
 
 
@@ -88,7 +90,7 @@ def further_leaves(
             break
         if at_most is not None and size[piece] > at_most:
             continue
-        mask = choices.within(region.cells[piece]).forced[0]
+        mask = choices.within(require_cells(region)[piece]).forced[0]
         if not any((other <= mask).all() for other in listed):
             listed.append(mask)
             out.append((mask, float(cost[piece])))

@@ -13,6 +13,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
+from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs.supports.fewest_mixed import is_discrete
 from pertinent.questions.supports.engine import Pool, Search
@@ -154,9 +155,7 @@ class MixedPool(Pool):
         low, high = np.where(on, self.low, self.rest), np.where(on, self.high, self.rest)
         centers = np.broadcast_to(self.center, low.shape)
         domain = self.domain.take(np.zeros(len(supports), dtype=np.int64))
-        found = project(
-            centers, Region((self.cell,)), self.weights, low, high, self.options, domain=domain
-        )
+        found = project(centers, self.cell, self.weights, low, high, self.options, domain=domain)
         cost = np.where(on, self.weights * np.abs(found.points - self.center), 0.0).sum(axis=1)
         cost = np.where(np.isnan(found.objective), np.inf, cost)
         reached = min(best, float(cost.min(initial=np.inf)))
@@ -189,7 +188,7 @@ class MixedBatch(Batch):
         ask, domain = self.ask, self.domain.take(np.array([row]))
         options = replace(self.prepared.options, unique=False)
         pools: list[Pool] = []
-        for cell in region.cells:
+        for cell in require_cells(region):
             low = np.maximum(ask.lower[row], cell.lower)
             high = np.minimum(ask.upper[row], cell.upper)
             rows = FeatureRows.of(cell, ask.rest[row], low, high, ask.off_tol, domain)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray
+from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import OPTIMAL, Argument, FewestProofs
 from pertinent.questions.supports.engine import CLOSED
@@ -65,7 +66,7 @@ def _other_leaves(batch: Batch, row: int, region: Region) -> tuple[Alternative, 
     sure = bool(batch.out.status[row] == OPTIMAL)
     listed, proved = [first], []
     for mask, cost in further:
-        known = [(cell, Argument.empty(0, listed)) for cell in region.cells]
+        known = [(cell, Argument.empty(0, listed)) for cell in require_cells(region)]
         proved.append(sure and _holds(batch, row, known, mask, cost * (1 - 2 * CLOSED)))
         listed = [*listed, mask]
     return _listed(batch, row, listed[1:], proved)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pertinent.geometry.arrays import IntArray
+from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Region
 from pertinent.proofs import (
     FEASIBLE,
@@ -21,6 +22,7 @@ from pertinent.questions.supports.engine import CLOSED, CLOSED_QUADRATIC
 from pertinent.setting.alternative import uniqueness
 from pertinent.setting.answers import Certified
 from pertinent.setting.conflicts import why_too_few
+from pertinent.setting.region_key import RegionKey
 
 if TYPE_CHECKING:
     from pertinent.questions.supports.fewest import Ask, Batch
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 def search_gap(region: Region) -> float:
     """Return how close to the best cost a proof about the region comes."""
-    return CLOSED if all(cell.is_linear for cell in region.cells) else CLOSED_QUADRATIC
+    return CLOSED if all(cell.is_linear for cell in require_cells(region)) else CLOSED_QUADRATIC
 
 
 def prove(batch: Batch) -> None:
@@ -43,7 +45,7 @@ def prove(batch: Batch) -> None:
             ("cost", costs, batch.out.cost_bound),
         ):
             certificate = _certificate(batch, rows, region, goal)
-            parts.append(Certified((batch.ask.kind, k), rows, certificate))
+            parts.append(Certified(RegionKey(batch.ask.kind, k), rows, certificate))
             bound[rows] = certificate.bounds(
                 region,
                 batch.samples[rows],
@@ -61,7 +63,7 @@ def _certificate(batch: Batch, rows: IntArray, region: Region, goal: str) -> Cer
         claim = np.full(len(rows), float(at_most))  # the cheapest of at most so many
     everyone = np.arange(len(rows))
     blocks = []
-    for piece, cell in enumerate(region.cells):
+    for piece, cell in enumerate(require_cells(region)):
         arguments = tuple(_argument(batch, int(i), piece, len(cell.G)) for i in rows)
         proofs = FewestProofs(
             batch.ask.rest[rows], claim, batch.value[rows], arguments, goal, batch.ask.off_tol,
@@ -109,8 +111,8 @@ def decide_unique(batch: Batch) -> None:
 
 def why_none_of_few(prepared: Setting, ask: Ask, row: int, most: int | None) -> str:
     """Return in words why no set of features, of at most so many if that was asked, will do."""
-    key = (ask.kind, int(ask.labels[row]))
-    region = prepared.region(*key, prepared.asked_margin)[0]
+    key = RegionKey(ask.kind, int(ask.labels[row]))
+    region = prepared.region(key, prepared.asked_margin)
     limits = ask.lower[row], ask.upper[row]
     rules = prepared.features, prepared.constraints
     return why_too_few(region, *limits, prepared.asked(key), *rules, most)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region, row_products
 from pertinent.questions.supports.gains import Choices
 
@@ -42,9 +43,9 @@ def single_supports(
     """
     n, d = choices.rest.shape
     best, feature = np.full(n, np.inf), np.full(n, -1)
-    if any(cell.exponentials for cell in region.cells):
+    if any(cell.exponentials for cell in require_cells(region)):
         return Singles(np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool))
-    for cell in region.cells:
+    for cell in require_cells(region):
         rows = len(cell.G) + 2 * len(cell.quadratics) * (len(cell.G) + len(cell.quadratics) + 2)
         step = max(1, BATCH_NUMBERS // max(1, rows * d))
         for start in range(0, n, step):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
 from pertinent.questions.supports.cover import EASY, hard_cover
 from pertinent.questions.supports.gains import Choices, Folded, cell_gains, is_separable
@@ -106,7 +107,7 @@ class CellSearch:
 
 def smallest_supports(region: Region, choices: Choices, limits: Limits) -> Smallest:
     """Return the smallest supports of all samples, batch by batch."""
-    rows = sum(len(cell.G) + len(cell.quadratics) for cell in region.cells)
+    rows = sum(len(cell.G) + len(cell.quadratics) for cell in require_cells(region))
     count = max(1, BATCH_NUMBERS // max(1, rows * region.dim))
     starts = range(0, len(choices), count)
     dim = choices.rest.shape[1]  # fewer than columns where features have several
@@ -130,7 +131,7 @@ def smallest_supports(region: Region, choices: Choices, limits: Limits) -> Small
 
 
 def _smallest(region: Region, choices: Choices, limits: Limits) -> Smallest:
-    searches = [CellSearch(cell, choices) for cell in region.cells]
+    searches = [CellSearch(cell, choices) for cell in require_cells(region)]
     if len(searches) == 1 and searches[0].is_one_row:
         return _by_sorting(searches[0])
     return _Levels(searches, len(choices), choices.rest.shape[1], limits).run()
@@ -260,7 +261,7 @@ def further_supports(
     A support that contains a smaller one says nothing new and is left out: the supports listed
     are minimal ones, in the order of their size.
     """
-    searches = [CellSearch(cell, choices) for cell in region.cells]
+    searches = [CellSearch(cell, choices) for cell in require_cells(region)]
     known, stopped = [first], False
     for k in range(int(first.sum()), choices.rest.shape[1] + 1):
         same: set[bytes] = {m.tobytes() for m in known}

@@ -1,0 +1,245 @@
+"""A cell: the points that satisfy every one of some inequalities.
+
+These are linear rows ``G x <= h``, quadratic rows ``x'Ax + q'x + c <= 0``, exponential rows and
+bounds ``lower <= x <= upper``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from pertinent.exceptions import InputError
+from pertinent.geometry.affine import AffineMap, row_products
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.exponential import Exponential
+from pertinent.geometry.quadratic import Quadratic
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A conjunction of linear rows, quadratic rows and bounds.
+
+    Parameters
+    ----------
+    G : ndarray of shape (n_rows, n_features)
+    h : ndarray of shape (n_rows,)
+        ``G x <= h``.
+    quadratics : tuple of Quadratic
+    lower, upper : ndarray of shape (n_features,), optional
+        Infinite where there is no bound.
+    anchors : ndarray of shape (n_anchors, n_features), optional
+        Points that should lie well inside, e.g. the mean of a class: hints where a local search
+        may start. They change nothing about the cell.
+    magnitudes : ndarray of shape (n_rows, n_features + 1), optional
+        The terms that a model really adds up to decide a row, ``magnitudes (|x|, 1)``, where they
+        are larger than those of the row, ``|G| |x| + |h|``: a row may be the small difference of
+        two large scores. They change nothing about the cell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.geometry.cell import Cell
+    >>> triangle = Cell(np.array([[1.0, 1.0]]), np.array([1.0]), lower=np.zeros(2))
+    >>> triangle.contains(np.array([[0.2, 0.2], [0.9, 0.9]]))
+    array([ True, False])
+    """
+
+    G: FloatArray
+    h: FloatArray
+    quadratics: tuple[Quadratic, ...] = ()
+    lower: FloatArray = field(default=None)  # type: ignore[arg-type]
+    upper: FloatArray = field(default=None)  # type: ignore[arg-type]
+    anchors: FloatArray = field(default=None, repr=False)  # type: ignore[arg-type]
+    exponentials: tuple[Exponential, ...] = ()
+    magnitudes: FloatArray | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        G = np.atleast_2d(np.asarray(self.G, dtype=float))
+        h = np.asarray(self.h, dtype=float).reshape(-1)
+        if len(G) != len(h):
+            raise InputError(f"G has {len(G)} rows and h has {len(h)}; they must agree.")
+        set_ = object.__setattr__
+        set_(self, "G", G)
+        set_(self, "h", h)
+        for name, default in (("lower", -np.inf), ("upper", np.inf)):
+            value = getattr(self, name)
+            full = np.full(self.dim, default) if value is None else np.asarray(value, dtype=float)
+            if full.shape != (self.dim,):
+                raise InputError(f"{name} has shape {full.shape}, expected ({self.dim},).")
+            set_(self, name, full)
+        if self.anchors is None:
+            set_(self, "anchors", np.zeros((0, self.dim)))
+
+    @classmethod
+    def whole_space(cls, dim: int) -> Cell:
+        """Return the cell without any inequality."""
+        return cls(np.zeros((0, dim)), np.zeros(0))
+
+    @property
+    def dim(self) -> int:
+        """Number of features."""
+        return int(self.G.shape[1])
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether there are no quadratic rows."""
+        return not self.quadratics and not self.exponentials
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether every row is convex by its form."""
+        return all(row.is_convex for row in self.quadratics)
+
+    @cached_property
+    def has_bounds(self) -> bool:
+        """Whether any feature is bounded."""
+        return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+
+    @property
+    def terms(self) -> FloatArray:
+        """What a model adds up to decide each linear row: ``terms (|x|, 1)``."""
+        if self.magnitudes is not None:
+            return self.magnitudes
+        return np.abs(np.column_stack([self.G, self.h]))
+
+    def violation(self, points: FloatArray) -> FloatArray:
+        """Return the largest violation of any inequality at each point (at most 0 inside)."""
+        points = np.atleast_2d(np.asarray(points, dtype=float))
+        worst = np.full(len(points), -np.inf)
+        for excess in self._excesses(points):
+            np.maximum(worst, excess.max(axis=1, initial=-np.inf), out=worst)
+        return worst
+
+    def _excesses(self, points: FloatArray) -> Iterator[FloatArray]:
+        yield row_products(points, self.G) - self.h
+        for row in self.quadratics:
+            yield row.value(points)[:, None]
+        for bend in self.exponentials:
+            yield bend.value(points)[:, None]
+        if self.has_bounds:
+            yield self.lower - points
+            yield points - self.upper
+
+    def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
+        """Return whether each point satisfies every inequality within ``tol``."""
+        return np.asarray(self.violation(points) <= tol)
+
+    def tighten(self, margin: float) -> Cell:
+        """Return the cell with each row asked for strictly, by ``margin`` times the row's slope.
+
+        The slope of a linear row is its largest coefficient, so that the same margin means the
+        same depth for every model, however its scores are scaled.
+        """
+        if margin == 0:
+            return self
+        slope = np.abs(self.G).max(axis=1, initial=0.0)
+        rows = tuple(row.raised(margin * row.scale()) for row in self.quadratics)
+        bends = tuple(bend.tighten(margin) for bend in self.exponentials)
+        return replace(self, h=self.h - margin * slope, quadratics=rows, exponentials=bends)
+
+    def intersect(self, other: Cell) -> Cell:
+        """Return the cell of the points that lie in both."""
+        require_same_dim(self.dim, other.dim)
+        return Cell(
+            np.vstack([self.G, other.G]),
+            np.concatenate([self.h, other.h]),
+            self.quadratics + other.quadratics,
+            np.maximum(self.lower, other.lower),
+            np.minimum(self.upper, other.upper),
+            np.vstack([self.anchors, other.anchors]),
+            self.exponentials + other.exponentials,
+            _joined_terms(self, other),
+        )
+
+    def pull_back(self, through: AffineMap) -> Cell:
+        """Return the cell of the ``z`` whose image ``M z + t`` lies in this one."""
+        require_same_dim(self.dim, through.dim_out)
+        G, h = through.rows(self.G), self.h - self.G @ through.shift
+        rows = tuple(row.pull_back(through) for row in self.quadratics)
+        bends = tuple(bend.pull_back(through) for bend in self.exponentials)
+        anchors = _pull_back_anchors(self.anchors, through)
+        terms = None if self.magnitudes is None else _pull_back_terms(self.magnitudes, through)
+        cell = Cell(G, h, rows, anchors=anchors, exponentials=bends, magnitudes=terms)
+        if not self.has_bounds:
+            return cell
+        return cell.intersect(_pull_back_bounds(self.lower, self.upper, through))
+
+    def restrict(self, fixed: BoolArray, values: FloatArray) -> Cell:
+        """Return the cell of the other features when the ``fixed`` ones hold ``values``.
+
+        Parameters
+        ----------
+        fixed : ndarray of bool, shape (n_features,)
+        values : ndarray of shape (n_features,)
+            Read where ``fixed`` only.
+        """
+        free = ~fixed
+        embed = np.zeros((self.dim, int(free.sum())))
+        embed[np.flatnonzero(free), np.arange(embed.shape[1])] = 1.0
+        inside = (values >= self.lower) & (values <= self.upper)
+        kept = replace(
+            self,
+            lower=np.where(free, self.lower, -np.inf),
+            upper=np.where(free, self.upper, np.inf),
+        ).pull_back(AffineMap(embed, np.where(fixed, values, 0.0)))
+        if inside[fixed].all():
+            return kept
+        # A fixed value out of its bounds leaves nothing: 0 <= -1.
+        return kept.intersect(Cell(np.zeros((1, kept.dim)), np.array([-1.0])))
+
+
+def require_same_dim(one: int, other: int) -> None:
+    """Refuse two sets of points in spaces of unlike dimension."""
+    if one != other:
+        raise InputError(f"Expected {one} features, got {other}.")
+
+
+def _joined_terms(one: Cell, other: Cell) -> FloatArray | None:
+    if one.magnitudes is None and other.magnitudes is None:
+        return None
+    return np.vstack([one.terms, other.terms])
+
+
+def _pull_back_terms(terms: FloatArray, through: AffineMap) -> FloatArray:
+    """Return the terms in ``z`` of rows in ``x = M z + t``: ``|x| <= |M| |z| + |t|``."""
+    size = AffineMap(np.abs(through.matrix), np.abs(through.shift))
+    slopes = terms[:, :-1]
+    return np.column_stack([size.rows(slopes), terms[:, -1] + slopes @ size.shift])
+
+
+def _pull_back_anchors(anchors: FloatArray, through: AffineMap) -> FloatArray:
+    """Return, for each anchor, the nearest ``z`` to the origin whose image comes closest to it."""
+    if not len(anchors):
+        return np.zeros((0, through.dim_in))
+    if through.is_diagonal:
+        safe = np.where(through.matrix == 0, 1.0, through.matrix)
+        return np.where(through.matrix == 0, 0.0, (anchors - through.shift) / safe)
+    return np.asarray((anchors - through.shift) @ np.linalg.pinv(through.matrix).T)
+
+
+def _pull_back_bounds(lower: FloatArray, upper: FloatArray, through: AffineMap) -> Cell:
+    """Bounds stay bounds where an output follows a single input, and become rows elsewhere."""
+    matrix = through.dense()
+    dim = through.dim_in
+    low, high = np.full(dim, -np.inf), np.full(dim, np.inf)
+    rows: list[FloatArray] = []
+    sides: list[float] = []
+    for row, lo, hi, shift in zip(matrix, lower, upper, through.shift, strict=True):
+        inputs = np.flatnonzero(row)
+        if len(inputs) == 1:
+            j, slope = int(inputs[0]), float(row[inputs[0]])
+            ends = sorted(((lo - shift) / slope, (hi - shift) / slope))
+            low[j], high[j] = max(low[j], ends[0]), min(high[j], ends[1])
+            continue
+        if np.isfinite(hi):
+            rows.append(row)
+            sides.append(hi - shift)
+        if np.isfinite(lo):
+            rows.append(-row)
+            sides.append(shift - lo)
+    G = np.array(rows).reshape(len(rows), dim)
+    return Cell(G, np.array(sides), (), low, high)

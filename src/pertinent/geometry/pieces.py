@@ -1,0 +1,171 @@
+"""Regions taken together, and the pieces that a region is the union of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from pertinent.exceptions import UnsupportedModelError
+from pertinent.geometry.affine import AffineMap
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.cell import Cell
+from pertinent.geometry.region import CellUnion, Region, chain
+from pertinent.geometry.rounding import Rounding, joined
+
+
+class Joined(Region):
+    """The union of several regions, each with a label, e.g. of all classes but one.
+
+    Parameters
+    ----------
+    parts : sequence of Region
+    labels : sequence of int
+        One for each part.
+    dim : int
+    """
+
+    def __init__(self, parts: Sequence[Region], labels: Sequence[int], dim: int) -> None:
+        self.parts, self.labels, self._dim = tuple(parts), tuple(labels), dim
+
+    @property
+    def dim(self) -> int:
+        """Number of features."""
+        return self._dim
+
+    @cached_property
+    def is_convex(self) -> bool:
+        """Whether every piece of every part is convex by its form."""
+        return all(part.is_convex for part in self.parts)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether every part is empty by its form."""
+        return all(part.is_empty for part in self.parts)
+
+    @cached_property
+    def pieces(self) -> Sequence[Cell | Region]:
+        """The pieces of all parts, one part after the other."""
+        pieces: Sequence[Cell | Region] = ()
+        for part in self.parts:
+            pieces = chain(pieces, pieces_of(part))
+        return pieces
+
+    @property
+    def owners(self) -> IntArray:
+        """The label of each piece."""
+        return np.repeat(
+            np.array(self.labels, dtype=np.int64), [len(pieces_of(part)) for part in self.parts]
+        )
+
+    def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
+        """Return whether each point lies in any part."""
+        points = np.atleast_2d(np.asarray(points, dtype=float))
+        inside = np.zeros(len(points), dtype=bool)
+        for part in self.parts:
+            inside |= part.contains(points, tol)
+        return inside
+
+    def _each(self, change: Callable[[Region], Region], dim: int | None = None) -> Joined:
+        parts = [change(part) for part in self.parts]
+        return Joined(parts, self.labels, self.dim if dim is None else dim)
+
+    def tighten(self, margin: float) -> Joined:
+        """Return the tightened parts."""
+        return self._each(lambda part: part.tighten(margin))
+
+    def pull_back(self, through: AffineMap) -> Joined:
+        """Return the parts of the points whose image lies in this region."""
+        return self._each(lambda part: part.pull_back(through), through.dim_in)
+
+    def intersect(self, other: Cell) -> Joined:
+        """Return the parts of the points that also lie in a cell."""
+        return self._each(lambda part: part.intersect(other))
+
+    def rounding(self, tight: Region) -> Rounding | None:
+        """Return what rounds in any part."""
+        if not isinstance(tight, Joined) or len(tight.parts) != len(self.parts):
+            return None
+        pairs = zip(self.parts, tight.parts, strict=True)
+        return joined([one.rounding(two) for one, two in pairs], self.dim)
+
+    def surely_contains(self, points: FloatArray) -> BoolArray:
+        """Return which points lie in a part by more than rounding."""
+        sure = np.zeros(len(points), dtype=bool)
+        for part in self.parts:
+            sure |= part.surely_contains(points)
+        return sure
+
+    def used_columns(self) -> BoolArray:
+        """Return which columns any part depends on."""
+        used = np.zeros(self.dim, dtype=bool)
+        for part in self.parts:
+            used |= part.used_columns()
+        return used
+
+
+def as_region(region: Region | Cell) -> Region:
+    """Return a region; a cell as the union of itself only."""
+    return CellUnion((region,)) if isinstance(region, Cell) else region
+
+
+def pieces_of(region: Region) -> Sequence[Cell | Region]:
+    """Return the pieces that a region is the union of, in the order that certificates count them.
+
+    A region of another kind than a union is its own only piece.
+    """
+    if isinstance(region, CellUnion):
+        return region.cells
+    return region.pieces if isinstance(region, Joined) else (region,)
+
+
+def owners_of(region: Region, label: int) -> IntArray:
+    """Return the label of each piece of a region; ``label`` where the region has none."""
+    if isinstance(region, Joined):
+        return region.owners
+    return np.full(len(pieces_of(region)), label)
+
+
+def cells_of(region: Region) -> Sequence[Cell] | None:
+    """Return the cells that a region is the union of; None where it is not a union of cells."""
+    if isinstance(region, CellUnion):
+        return region.cells
+    if not isinstance(region, Joined) or any(cells_of(part) is None for part in region.parts):
+        return None
+    return region.pieces  # type: ignore[return-value]
+
+
+def lone_cell(region: Region) -> Cell | None:
+    """Return the cell that a region consists of; None where it is another kind, or several."""
+    cells = cells_of(region)
+    return None if cells is None or len(cells) != 1 else cells[0]
+
+
+def each_cell(
+    region: Region, change: Callable[[Cell], Cell], what: str, dim: int | None = None
+) -> Region:
+    """Return the union of a region's changed cells, in ``dim`` dimensions (as before by default).
+
+    For changes that are known of cells only; see `require_cells`.
+    """
+    cells = require_cells(region, what)
+    return CellUnion(cells, region.dim).each(change, dim)
+
+
+def meet(region: Region, cells: CellUnion) -> Region:
+    """Return the points of a region that lie in one of the cells."""
+    if isinstance(region, CellUnion):
+        return region.intersect(cells)
+    parts = [region.intersect(cell) for cell in cells]
+    return Joined(parts, [0] * len(parts), region.dim)
+
+
+def require_cells(region: Region, what: str = "This question") -> Sequence[Cell]:
+    """Return the cells of a region; refuse other kinds, of which ``what`` is not supported."""
+    cells = cells_of(region)
+    if cells is None:
+        raise UnsupportedModelError(
+            f"{what} needs a region that is a union of cells, and {type(region).__name__} is none."
+        )
+    return cells

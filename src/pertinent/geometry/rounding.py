@@ -1,0 +1,196 @@
+"""What rounding means for the rows of a region, and margins in units that fit every row.
+
+A model decides a linear row ``g'x <= h`` by a sum of d products and an offset. In whichever order
+they are added, the sum is off by at most about ``(d + 4) u terms (|x|, 1)``, with u the unit
+roundoff and ``terms`` as in `Cell.terms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from pertinent.geometry.affine import row_products
+from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
+from pertinent.geometry.cell import Cell
+from pertinent.geometry.quadratic import Quadratic
+
+#: Unit roundoff in double and in single precision.
+ROUNDOFF, ROUNDOFF_SINGLE = 2.0**-53, 2.0**-24
+#: A region is measured at this margin to see what one unit of margin means for its rows.
+STEP = 2.0**-10
+#: To see which rows have a margin at all, with ever larger ones: slopes may be tiny.
+PROBES = (STEP, 1e15, 1e45, 1e120)
+
+
+@dataclass(frozen=True, eq=False)
+class MarginRows:
+    """The rows of one cell that a margin is kept from, and the cell's bounds.
+
+    Parameters
+    ----------
+    G, h : ndarray of shape (n_rows, n_features) and (n_rows,)
+    terms : ndarray of shape (n_rows, n_features + 1)
+        See `Cell.terms`.
+    unit : ndarray of shape (n_rows,)
+        By how much one unit of margin lowers ``h``.
+    curved : tuple of (Quadratic, float)
+        Quadratic rows, with what one unit of margin adds to each.
+    ends : tuple of ndarray, optional
+        ``lower`` and ``upper``; None where there are none.
+    """
+
+    G: FloatArray
+    h: FloatArray
+    terms: FloatArray
+    unit: FloatArray
+    curved: tuple[tuple[Quadratic, float], ...]
+    ends: Limits | None
+
+    @classmethod
+    def of(cls, plain: Cell, tight: Cell) -> MarginRows:
+        """Return the rows, from a cell and the same cell tightened by `STEP`."""
+        unit = (plain.h - tight.h) / STEP
+        used = unit > 0  # relations and other rules have no margin
+        steps = (
+            (row, (other.c - row.c) / STEP)
+            for row, other in zip(plain.quadratics, tight.quadratics, strict=True)
+        )
+        return cls(
+            plain.G[used],
+            plain.h[used],
+            plain.terms[used],
+            unit[used],
+            tuple((row, float(step)) for row, step in steps if step > 0),
+            (plain.lower, plain.upper) if plain.has_bounds else None,
+        )
+
+    def hold(self, points: FloatArray, sizes: FloatArray, unit: float) -> BoolArray:
+        """Return which points satisfy every row by more than ``unit`` times its terms."""
+        slack = self.h - row_products(points, self.G)
+        clear = (slack >= unit * row_products(sizes, self.terms)).all(axis=1)
+        for row, _ in self.curved:
+            clear &= -row.value(points) >= unit * row.sizes(points)
+        if self.ends is not None:
+            clear &= ((points >= self.ends[0]) & (points <= self.ends[1])).all(axis=1)
+        return np.asarray(clear)
+
+
+@dataclass(frozen=True, eq=False)
+class Rounding:
+    """What rounds in a region: the rows, of each of its cells, that a margin is kept from."""
+
+    cells: tuple[MarginRows, ...]
+    dim: int
+
+    @classmethod
+    def of(cls, plain: Sequence[Cell], tight: Sequence[Cell], dim: int) -> Rounding:
+        """Return what rounds, from cells and the same cells tightened by `STEP`."""
+        pairs = zip(plain, tight, strict=True)
+        return cls(tuple(MarginRows.of(*pair) for pair in pairs), dim)
+
+    @cached_property
+    def _rows(self) -> tuple[FloatArray, FloatArray]:
+        """``|G|`` and ``|h|`` of all rows, each in units of its margin."""
+        linear = [np.abs(cell.G) / cell.unit[:, None] for cell in self.cells]
+        constant = [np.abs(cell.h) / cell.unit for cell in self.cells]
+        return np.vstack([np.zeros((0, self.dim)), *linear]), np.concatenate([[], *constant])
+
+    @cached_property
+    def _scores(self) -> tuple[FloatArray, FloatArray]:
+        """The terms of all rows (see `Cell.terms`), each in units of its margin."""
+        parts = [cell.terms / cell.unit[:, None] for cell in self.cells]
+        terms = np.vstack([np.zeros((0, self.dim + 1)), *parts])
+        return np.ascontiguousarray(terms[:, :-1]), terms[:, -1].copy()
+
+    @cached_property
+    def _curved(self) -> tuple[tuple[Quadratic, float], ...]:
+        return tuple(pair for cell in self.cells for pair in cell.curved)
+
+    def row_sizes(self, points: FloatArray) -> FloatArray:
+        """Return the largest ``|g|'|x| + |h|`` of any row at each point, in units of margin."""
+        return self._largest(points, *self._rows)
+
+    def sizes(self, points: FloatArray) -> FloatArray:
+        """Return the same with the terms that a model adds up, which may cancel in a row."""
+        return self._largest(points, *self._scores)
+
+    def growth(self, weights: FloatArray) -> float:
+        """Return by how much `sizes` grow at most for each unit of cost; no limit if curved."""
+        if self._curved:
+            return np.inf
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.nan_to_num(self._scores[0] / weights, nan=0.0).max(initial=0.0))
+
+    def _largest(self, points: FloatArray, slopes: FloatArray, constant: FloatArray) -> FloatArray:
+        worst = (row_products(np.abs(points), slopes) + constant).max(axis=1, initial=0.0)
+        for row, unit in self._curved:
+            np.maximum(worst, row.sizes(points) / unit, out=worst)
+        return np.asarray(worst)
+
+    def hold(self, points: FloatArray, single: bool) -> BoolArray:
+        """Return which points no rounding can put elsewhere, sums in single precision or not."""
+        unit = (points.shape[1] + 4) * (ROUNDOFF_SINGLE if single else ROUNDOFF)
+        sizes = np.column_stack([np.abs(points), np.ones(len(points))])
+        sure = np.zeros(len(points), dtype=bool)
+        for cell in self.cells:
+            sure |= cell.hold(points, sizes, unit)
+        return sure
+
+
+def joined(parts: Sequence[Rounding | None], dim: int) -> Rounding | None:
+    """Return what rounds in a union; None where it is not known of some part."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    return Rounding(tuple(cell for part in known for cell in part.cells), dim)
+
+
+def has_own_units(cell: Cell) -> bool:
+    """Return whether a cell's rows have a unit of margin that the features' units do not change.
+
+    Slopes tell little of quadratic rows over features in unlike units: where one row holds a
+    feature in units of 1e-9 and the next one does not, their slopes differ by 1e18, and what one of
+    them needs leaves nothing of the other. The terms at the cell's anchors, e.g. one standard
+    deviation from the mean of a class, do not change with the units.
+    """
+    return bool(len(cell.anchors) and cell.quadratics)
+
+
+def in_own_units(plain: Cell, tight: Cell, margin: float) -> Cell:
+    """Return a cell with each row lowered by ``margin`` times its terms at the anchors.
+
+    ``tight`` is the cell with any margin: it tells which rows have one, and it is what comes back
+    where the cell has no units of its own.
+    """
+    if not has_own_units(plain):
+        return tight
+    sizes = np.column_stack([np.abs(plain.anchors), np.ones(len(plain.anchors))])
+    terms = row_products(sizes, plain.terms).max(axis=0, initial=0.0)
+    h = np.where(tight.h != plain.h, plain.h - margin * terms, plain.h)
+    curved = tuple(
+        row.raised(margin * row.sizes(plain.anchors).max()) if row.c != other.c else row
+        for row, other in zip(plain.quadratics, tight.quadratics, strict=True)
+    )
+    return replace(tight, h=h, quadratics=curved)
+
+
+def shows_margin(plain: Cell, tight: Cell) -> bool:
+    """Return whether every row of a cell is seen to be tightened.
+
+    Features in units of 1e13 have slopes of 1e-13, and a margin of so many slopes may be lost in
+    the rounding of a row's constant.
+    """
+    pairs = zip(plain.quadratics, tight.quadratics, strict=True)
+    return bool((plain.h != tight.h).all()) and all(row.c != other.c for row, other in pairs)
+
+
+def clearly_inside(cell: Cell, points: FloatArray) -> BoolArray:
+    """Return which points lie in a cell by more than the rounding of its linear rows as written."""
+    terms = row_products(np.abs(points), np.abs(cell.G)) + np.abs(cell.h)
+    slack = cell.h - row_products(points, cell.G)
+    far = (slack >= (cell.dim + 4) * ROUNDOFF * terms).all(axis=1)
+    return np.asarray(cell.contains(points) & far)
