@@ -11,15 +11,15 @@ from pertinent import _moved
 
 if TYPE_CHECKING:
     from pertinent.api.explainer import Explainer
-    from pertinent.api.explanation import Explanation
+    from pertinent.api.explanation import Explanation, Explanations
     from pertinent.api.functions import pertinent_negatives, pertinent_positives
     from pertinent.checking import check
     from pertinent.density import Blend, Plausibility, PlausibilityWarning
     from pertinent.models import decision_region, register_model, supported_models
     from pertinent.models.steps.walk import register_transform
     from pertinent.rules.constraints import Constraints
-    from pertinent.setting.results import Explanations, Negatives, Positives
-    from pertinent.solvers import Options
+    from pertinent.setting.options import Options
+    from pertinent.setting.results import Negatives, Positives
     from pertinent.summary.stored import json_schema
     from pertinent.summary.words import Wording
 
@@ -52,9 +52,9 @@ _HOME = {
     "Constraints": "rules.constraints",
     "Explainer": "api.explainer",
     "Explanation": "api.explanation",
-    "Explanations": "setting.results",
+    "Explanations": "api.explanation",
     "Negatives": "setting.results",
-    "Options": "solvers",
+    "Options": "setting.options",
     "Plausibility": "density",
     "PlausibilityWarning": "density",
     "Positives": "setting.results",

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from pertinent.api.explainer import Explainer
+from pertinent.api.explanation import Explanations
 from pertinent.datasets import load_credit
 from pertinent.geometry.arrays import Foreign
 from pertinent.rules.constraints import Constraints
-from pertinent.setting.results import Explanations
 from pertinent.summary.words import Wording
 
 #: Applicants to learn from; the others are explained.

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from pertinent.geometry.region import Cell, CellUnion, Quadratic
-from pertinent.solvers import Options, choose_method, project
+from pertinent.setting.options import Options
+from pertinent.solvers import choose_method, project
 from pertinent.solvers.curved.convex import solve_convex
 from pertinent.solvers.curved.interior.ellipsoid import (
     ball_bounds,

@@ -17,8 +17,8 @@ from sklearn.tree import DecisionTreeClassifier
 import pertinent
 from pertinent.exceptions import InputError
 from pertinent.lvq import GLVQ
-from pertinent.questions.effort import ExactQuestion
-from pertinent.setting.recheck_exact import recheck_exact_positives, recheck_few_changes
+from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.recheck import recheck_exact_positives, recheck_few_changes
 
 CHOICES = {
     "job": ["fixed", "part-time", "none"],
@@ -210,7 +210,7 @@ def test_exact_positives(family, binned, baseline):
         assert found.closeness[i] == pytest.approx(closest, rel=2e-4, abs=1e-9)
         assert found.closeness_bound[i] <= found.closeness[i] + 1e-9
     explainer = pertinent.Explainer(model, data=data, constraints=rules())
-    question = ExactQuestion(found.baseline, False)
+    question = PositiveQuestion(found.baseline, False)
     size, close = recheck_exact_positives(explainer.prepared, question, found)
     np.testing.assert_array_equal(size, found.objective)
     assert (close >= found.closeness * (1 - 1.1e-4) - 1e-9).all()
@@ -291,7 +291,7 @@ def test_sufficient_positives(family, binned):
         assert holds(np.flatnonzero(found.kept[i]))
     assert (model.predict(found.points) == labels[rows.index]).all()
     explainer = pertinent.Explainer(model, data=data, constraints=rules())
-    question = ExactQuestion(found.baseline, False, ranges=None)
+    question = PositiveQuestion(found.baseline, False, ranges=None)
     size, _ = recheck_exact_positives(explainer.prepared, question, found)
     np.testing.assert_array_equal(size, found.objective)
 

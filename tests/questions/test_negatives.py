@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 import pertinent
 from pertinent.exceptions import InputError
-from pertinent.setting.recheck_exact import recheck_few_changes
+from pertinent.setting.recheck import recheck_few_changes
 
 
 def linear(coefficients, intercept):

@@ -14,11 +14,11 @@ from sklearn.preprocessing import StandardScaler
 import pertinent
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.proofs import FewestProofs, StrictProofs, refutes
-from pertinent.questions import ExactQuestion, data_ranges
 from pertinent.questions.strict import next_best
 from pertinent.questions.supports.cover import hard_cover
 from pertinent.questions.supports.subsets import Gains, Limits, find_supports, smallest_size
-from pertinent.setting.recheck_exact import recheck_exact_positives, recheck_few_changes
+from pertinent.setting.question import PositiveQuestion, data_ranges
+from pertinent.setting.recheck import recheck_exact_positives, recheck_few_changes
 
 
 @pytest.fixture(scope="module")
@@ -292,7 +292,7 @@ def test_certificates_replay(method):
         model, samples, method=method, baseline="median", data=X, between=True
     )
     explainer = pertinent.Explainer(model, data=X, baseline="median")
-    question = ExactQuestion(np.median(X, axis=0), between=True, ranges=data_ranges(X))
+    question = PositiveQuestion(np.median(X, axis=0), between=True, ranges=data_ranges(X))
     size, close = recheck_exact_positives(explainer.prepared, question, found)
     assert (size >= found.objective).all()
     np.testing.assert_allclose(np.minimum(close, found.closeness), found.closeness_bound)
@@ -357,7 +357,7 @@ def test_rivals_that_are_none_prove_nothing():
 
 def test_an_alternative_that_skips_a_better_one_is_not_proved(digits):
     model, X = digits
-    question = ExactQuestion(np.full(64, 0.3))
+    question = PositiveQuestion(np.full(64, 0.3))
     found = pertinent.pertinent_positives(
         model, X[:6], method="strict", baseline=0.3, alternatives=4
     )

@@ -13,7 +13,8 @@ from pertinent.exceptions import MissingExtraError
 from pertinent.geometry.region import Cell, Quadratic
 from pertinent.models import decision_region
 from pertinent.proofs import FAILED, INFEASIBLE, check
-from pertinent.solvers import Options, project
+from pertinent.setting.options import Options
+from pertinent.solvers import project
 from pertinent.solvers.curved.shifted import shift
 from pertinent.solvers.problem import Task
 from pertinent.solvers.programs.scip import ScipAnswer

@@ -11,7 +11,8 @@ from scipy.optimize import linprog
 from pertinent.exceptions import InputError
 from pertinent.geometry.region import Cell, CellUnion
 from pertinent.proofs import FEASIBLE, INFEASIBLE, OPTIMAL
-from pertinent.solvers import Options, choose_method, project
+from pertinent.setting.options import Options
+from pertinent.solvers import choose_method, project
 
 
 def judge(cell, center, weights, lower, upper):

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pertinent.answering.blends import nearest_blends
 from pertinent.density import Hulls
 from pertinent.density.hull import Blend
-from pertinent.density.measure import nearest_blends
 from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray, Limits
 from pertinent.geometry.region import Region
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL

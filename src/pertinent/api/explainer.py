@@ -11,6 +11,7 @@ import numpy as np
 from pertinent.answering.batches import Progress, in_batches
 from pertinent.answering.gathering import Gathering
 from pertinent.answering.nearest import guess, settled, settled_if_guessed
+from pertinent.api.explanation import Explanations
 from pertinent.api.preparing import (
     POSITIVE_METHODS,
     known_method,
@@ -22,14 +23,8 @@ from pertinent.density import Plausibility
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
 from pertinent.proofs import INFEASIBLE
-from pertinent.questions import (
-    Effort,
-    ExactQuestion,
-    data_ranges,
-)
 from pertinent.questions.negative import (
     NegativeProposal,
-    NegativeQuestion,
     nearest_contrast,
     propose_negatives,
     target_places,
@@ -37,9 +32,11 @@ from pertinent.questions.negative import (
 from pertinent.questions.positive import PositiveProposal, propose_positives
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.answers import Answers, Proposal
-from pertinent.setting.asked import Asked
-from pertinent.setting.results import Explanations, Negatives, Positives, overwritten
-from pertinent.solvers import Options
+from pertinent.setting.effort import Effort
+from pertinent.setting.options import Options
+from pertinent.setting.question import NegativeQuestion, PositiveQuestion, data_ranges
+from pertinent.setting.results import Negatives, Positives, overwritten
+from pertinent.summary.asked import Asked
 from pertinent.summary.words import Wording
 from pertinent.tables.baselines import baseline_values, or_default
 from pertinent.tables.numbers import require_number
@@ -121,7 +118,7 @@ class Explainer:
             self.prepared.constraints.lattice(self.prepared.features),
         )
         ranges = data_ranges(train)
-        self.question = ExactQuestion(values, between, off_tol, effort=effort, ranges=ranges)
+        self.question = PositiveQuestion(values, between, off_tol, effort=effort, ranges=ranges)
         self.method = method
         self.overlap = overlap
         given = "given" if weights is not None else "units" if data is None else "spread"

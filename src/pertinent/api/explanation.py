@@ -1,17 +1,19 @@
-"""One sample's explanation, with all its views."""
+"""Explanations with all their views: of one sample, and of many."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pertinent.summary.asked import Answered
 from pertinent.summary.raw import Raw
-from pertinent.summary.summary import Summary
+from pertinent.summary.summary import Summary, summarize
 
-if TYPE_CHECKING:
-    from pertinent.setting.results import Explanations
+#: Summaries are made for this many neighbouring rows at a time.
+SUMMARIES_AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,3 +152,95 @@ class Explanation:
         from pertinent.views.text import headline
 
         return f"<Explanation: {headline(self.summary())}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanations(Answered):
+    """Positives and negatives of the same samples, with all their views.
+
+    Attributes
+    ----------
+    positive : Positives
+    negative : Negatives
+    avoided : ndarray of bool, shape (n,)
+        With ``overlap="avoid"``: whether the negative keeps off the positive's features. False
+        where that was asked for but not possible.
+    asked : Asked
+        With what they were asked for; views and checks need it.
+    """
+
+    def __getitem__(self, row: int) -> Explanation:
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"There are {len(self)} explanations; got index {row}.")
+        return Explanation(self, row % len(self))
+
+    def __iter__(self) -> Iterator[Explanation]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<Explanations: {len(self)} samples\n  {self.positive!r}\n  {self.negative!r}>"
+
+    @cached_property
+    def _summaries(self) -> dict[int, dict[str, Any]]:
+        return {}
+
+    def summaries(self, row: int) -> dict[str, Any]:
+        """Return the summary of one row; neighbours are made together and remembered."""
+        if row not in self._summaries:
+            start = row - row % SUMMARIES_AT_ONCE
+            rows = range(start, min(len(self), start + SUMMARIES_AT_ONCE))
+            self._summaries.update(zip(rows, summarize(self, rows), strict=True))
+        return self._summaries[row]
+
+    def summary(self) -> dict[str, Any]:
+        """Return counts, shares and distributions over all samples, as plain values."""
+        from pertinent.views.population import summarize_population
+
+        return summarize_population(self)
+
+    def text(self) -> str:
+        """Return what holds over all samples, in words."""
+        from pertinent.views.population import population_text
+
+        return population_text(self.summary())
+
+    def plot_summary(self) -> Any:
+        """Return a matplotlib figure of what holds over all samples."""
+        from pertinent.views.plot_population import plot_summary
+
+        return plot_summary(self.summary())
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return one row for each sample: predictions, status, distances and points.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the kind of table the samples came in, else the first that is installed.
+        """
+        from pertinent.views.frame import to_frame
+
+        return to_frame(self, backend)
+
+    def to_arrow(self) -> Any:
+        """Return `to_frame` as a pyarrow Table."""
+        return self.to_frame("pyarrow")
+
+    def report(self, path: str | Path, title: str | None = None, max_rows: int = 1000) -> Path:
+        """Write one self-contained HTML page about all samples, and return its path.
+
+        Parameters
+        ----------
+        path : str or Path
+        title : str, optional
+        max_rows : int
+            Rows listed one by one; the summary is about all of them.
+        """
+        from pertinent.views.report import write_report
+
+        return write_report(self, path, title, max_rows)
+
+    def _repr_html_(self) -> str:
+        from pertinent.views.html import population_html
+
+        return population_html(self.summary())

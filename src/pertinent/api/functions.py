@@ -7,24 +7,25 @@ from typing import Any
 
 from pertinent.answering.batches import in_batches
 from pertinent.answering.gathering import gather
-from pertinent.api.preparing import POSITIVE_METHODS, known_method, prepare, proving_options
-from pertinent.density import Plausibility
-from pertinent.geometry.arrays import Foreign
-from pertinent.questions import (
-    Effort,
-    ExactQuestion,
-    FewChanges,
-    data_ranges,
-    few_changes,
+from pertinent.api.preparing import (
+    POSITIVE_METHODS,
+    known_method,
+    prepare,
+    proving_options,
     refuse_misplaced,
 )
+from pertinent.density import Plausibility
+from pertinent.geometry.arrays import Foreign
+from pertinent.questions.fewest_changed import few_changes
 from pertinent.questions.negative import (
     nearest_contrast,
     target_places,
 )
 from pertinent.rules.constraints import Constraints
+from pertinent.setting.effort import Effort
+from pertinent.setting.options import Options
+from pertinent.setting.question import NegativeQuestion, PositiveQuestion, data_ranges
 from pertinent.setting.results import Negatives, Positives
-from pertinent.solvers import Options
 from pertinent.tables.baselines import baseline_values, or_default
 from pertinent.tables.numbers import require_number, require_whole
 from pertinent.tables.table import Table
@@ -139,7 +140,7 @@ def pertinent_positives(
         train,
         prepared.constraints.lattice(prepared.features),
     )
-    question = ExactQuestion(
+    question = PositiveQuestion(
         values,
         between,
         off_tol,
@@ -226,7 +227,7 @@ def pertinent_negatives(
     )
     table = prepared.features.read(X)
     places = target_places(prepared, target, len(table))
-    asked = FewChanges(None, None, norm, max_changes, alternatives, effort)
+    asked = NegativeQuestion(None, None, norm, max_changes, alternatives, effort)
     method = nearest_contrast if asked.is_plain else few_changes
 
     def solve(batch: Table, rows: slice) -> Negatives:

@@ -9,18 +9,16 @@ from pertinent.density import Plausibility
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.models import region_function
-from pertinent.questions import (
-    exact,
-    strict,
-    sufficient,
-)
+from pertinent.questions.fewest_kept import exact
 from pertinent.questions.positive import two_phase
+from pertinent.questions.strict import strict
+from pertinent.questions.sufficient.sufficient import sufficient
 from pertinent.rules.constraints import Constraints
+from pertinent.setting.options import Options
 from pertinent.setting.setting import Setting
-from pertinent.solvers import Options
 from pertinent.tables.baselines import weight_values
 from pertinent.tables.features import Features
-from pertinent.tables.numbers import require_number
+from pertinent.tables.numbers import require_number, require_whole
 
 POSITIVE_METHODS = {
     "two-phase": two_phase,
@@ -38,6 +36,17 @@ def known_method(method: str, plausibility: Plausibility | None) -> None:
         raise InputError(
             f"plausibility works with method='two-phase' only. Got {method!r}: an exact set of "
             "features and a density cannot be asked for together."
+        )
+
+
+def refuse_misplaced(method: str, fallback: bool, alternatives: int) -> None:
+    """Say which method an argument belongs to, rather than ignore it."""
+    require_whole("alternatives", alternatives, 0)
+    if fallback and method != "strict":
+        raise InputError(f'fallback=True belongs to method="strict". Got method={method!r}.')
+    if alternatives and method not in ("strict", "exact"):
+        raise InputError(
+            f'alternatives belong to method="strict" and "exact". Got method={method!r}.'
         )
 
 

@@ -17,13 +17,13 @@ from pertinent.proofs.records import UnknownProofs
 from pertinent.proofs.supports.cardinality import StrictProofs
 from pertinent.proofs.supports.fewest import FewestProofs
 from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
-from pertinent.questions.positive import PositiveQuestion
-from pertinent.questions.strict import owner_of
 from pertinent.setting.answers import Certified
-from pertinent.setting.asked import Asked
+from pertinent.setting.limits import owner_of
+from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
+from pertinent.summary.asked import Asked
 
 R = TypeVar("R", Positives, Negatives)
 

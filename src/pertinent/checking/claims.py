@@ -19,7 +19,7 @@ from pertinent.checking.rebuilding import asked_target, plausible_within, rebuil
 from pertinent.checking.shown import as_shown
 from pertinent.exceptions import InputError, PertinentError
 from pertinent.geometry.arrays import Foreign
-from pertinent.setting.results import Explanations
+from pertinent.summary.asked import Answered
 from pertinent.summary.stored import read_document, require_document
 
 
@@ -74,7 +74,7 @@ def _document(explanation: Explanation | dict[str, Any] | str | Path) -> dict[st
     return read_document(explanation)
 
 
-def _findings(explanations: Explanations, document: dict[str, Any]) -> list[Finding]:
+def _findings(explanations: Answered, document: dict[str, Any]) -> list[Finding]:
     asked, question = explanations.asked, document["proof"]["question"]
     assert asked is not None
     positive, negative = explanations.positive, explanations.negative

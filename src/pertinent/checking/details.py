@@ -6,9 +6,9 @@ import numpy as np
 
 from pertinent.checking.findings import CHANGE, ENOUGH, Finding, judged
 from pertinent.density.measure import measure
-from pertinent.setting.asked import Asked
 from pertinent.setting.results import Negatives, Positives, Results
 from pertinent.setting.setting import Setting
+from pertinent.summary.asked import Asked
 
 
 def positive_details(asked: Asked, positive: Positives) -> Finding:

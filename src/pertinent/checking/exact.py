@@ -8,22 +8,20 @@ from pertinent.checking.details import positive_details
 from pertinent.checking.evidence import Evidence, claimed_bounds
 from pertinent.checking.findings import ENOUGH, HOLDS, UNKNOWN, Finding, judged
 from pertinent.checking.unique import unique
+from pertinent.checking.whatever import holds_whatever
 from pertinent.geometry.arrays import BoolArray
 from pertinent.proofs import INFEASIBLE, OPTIMAL
 from pertinent.proofs.verdict import GAP_CONVEX
-from pertinent.questions.effort import ExactQuestion
-from pertinent.questions.sufficient.sufficient import holds_whatever, sufficient_limits
-from pertinent.questions.supports.proving import search_gap
-from pertinent.setting.asked import Asked
-from pertinent.setting.recheck_exact import recheck_exact_positives
+from pertinent.setting.limits import sufficient_limits
+from pertinent.setting.recheck import recheck_exact_positives, search_gap
 from pertinent.setting.region_key import Is
 from pertinent.setting.results import Positives
 from pertinent.solvers.problem import distance
+from pertinent.summary.asked import Asked
 
 
 def exact_proofs(asked: Asked, positive: Positives, unsure: str) -> list[Finding]:
     """Judge the answers of the methods "strict", "exact" and "sufficient"."""
-    assert isinstance(asked.question, ExactQuestion)
     size, close = recheck_exact_positives(asked.prepared, asked.question, positive)
     few = Evidence(positive.certificates, size[0], unsure)
     near = Evidence(positive.closeness_certificates, close[0], unsure)
@@ -75,7 +73,6 @@ def _values(asked: Asked, positive: Positives) -> list[Finding]:
 def _whatever(asked: Asked, positive: Positives) -> Finding:
     """Judge whether the kept values suffice, where no solver is needed to tell."""
     table, label = positive.table, int(positive.label[0])
-    assert isinstance(asked.question, ExactQuestion)
     low, high = sufficient_limits(asked.prepared, table, asked.question)
     holds = holds_whatever(asked.prepared, label, table, positive.kept[0], (low[0], high[0]))
     claim = "it holds whatever the other values are"

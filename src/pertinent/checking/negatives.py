@@ -13,13 +13,13 @@ from pertinent.checking.unique import as_good, is_only_one, unique
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
 from pertinent.proofs import FAILED
-from pertinent.questions.negative import negative_limits
-from pertinent.setting.asked import Asked
+from pertinent.setting.limits import negative_limits
 from pertinent.setting.recheck import recheck_negatives
 from pertinent.setting.region_key import Is, Kind, Not, RegionKey
 from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
 from pertinent.solvers.problem import distance
+from pertinent.summary.asked import Asked
 from pertinent.summary.rounding import passes, rules_broken
 
 

@@ -12,17 +12,17 @@ from pertinent.checking.evidence import Evidence
 from pertinent.checking.findings import CHANGE, ENOUGH, REFUTED, UNKNOWN, Finding, judged
 from pertinent.setting.recheck import recheck_negatives
 from pertinent.setting.region_key import RegionKey
-from pertinent.setting.results import Explanations
+from pertinent.summary.asked import Answered
 
 
 def overlap_findings(
-    explanations: Explanations, keys: Sequence[RegionKey], unsure: str
+    explanations: Answered, keys: Sequence[RegionKey], unsure: str
 ) -> list[Finding]:
     """Judge what is said of features that both parts share.
 
     Parameters
     ----------
-    explanations : Explanations
+    explanations : Answered
         Of one sample.
     keys : sequence of tuple
         The regions that the negative's certificates may speak of.

@@ -9,10 +9,10 @@ from pertinent.checking.points import valid
 from pertinent.checking.reasons import reason
 from pertinent.checking.two_phase import two_phase_proofs
 from pertinent.exceptions import InputError
-from pertinent.questions.positive import positive_limits
-from pertinent.setting.asked import Asked
+from pertinent.setting.limits import positive_limits
 from pertinent.setting.region_key import Is, Not
 from pertinent.setting.results import Positives
+from pertinent.summary.asked import Asked
 
 #: What the certificates of each method bound, by their field.
 METHODS = {

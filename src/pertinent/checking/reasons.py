@@ -10,8 +10,8 @@ from pertinent.density.hull import Hulls
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.proofs import FAILED
 from pertinent.proofs.records import unknown_kinds
-from pertinent.setting.asked import Asked
 from pertinent.setting.results import Positives, Results
+from pertinent.summary.asked import Asked
 
 
 def reason(

@@ -14,14 +14,13 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.domain import Domain
 from pertinent.proofs.records import decode, with_domain
-from pertinent.questions.effort import ExactQuestion
-from pertinent.questions.positive import PositiveQuestion
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.answers import Certified
-from pertinent.setting.asked import Asked
+from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Kind, RegionKey
-from pertinent.setting.results import Explanations, Negatives, Positives
+from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
+from pertinent.summary.asked import Answered, Asked
 from pertinent.summary.stored import CERTIFICATES, ELSEWHERE
 from pertinent.summary.words import Wording
 from pertinent.tables.features import Features
@@ -31,7 +30,7 @@ from pertinent.views.frame import installed_backend
 R = TypeVar("R", Positives, Negatives)
 
 
-def rebuild(document: dict[str, Any], model: Foreign) -> Explanations:
+def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
     """Return the stored answers as the library's own, for a model."""
     question, proof = document["proof"]["question"], document["proof"]
     features = _features(model, question)
@@ -49,7 +48,7 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Explanations:
         within=plausible_within(question)[0],
     )
     baseline = _per_column(decode(question["baseline"]), table, "baseline")
-    how: PositiveQuestion = ExactQuestion(
+    how = PositiveQuestion(
         baseline,
         bool(question["between"]),
         float(question["off_tol"]),
@@ -65,7 +64,7 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Explanations:
         _wording(question),
     )
     shared = {"table": table, "classes": prepared.classes, "baseline": baseline}
-    return Explanations(
+    return Answered(
         _results(Positives, proof["positive"], shared, prepared),
         _results(Negatives, proof["negative"], shared, prepared),
         np.array([bool(question["avoided"])]),

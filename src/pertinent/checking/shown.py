@@ -8,11 +8,11 @@ import numpy as np
 
 from pertinent.checking.findings import Finding, judged
 from pertinent.proofs.records import decode
-from pertinent.setting.results import Explanations
+from pertinent.summary.asked import Answered
 from pertinent.summary.summary import summarize
 
 
-def as_shown(explanations: Explanations, document: dict[str, Any]) -> Finding:
+def as_shown(explanations: Answered, document: dict[str, Any]) -> Finding:
     """Judge the summary, by one made again from the answers."""
     steps = decode(document["proof"]["question"]["steps"])
     own = summarize(explanations, [0], np.asarray(steps, dtype=float))[0]

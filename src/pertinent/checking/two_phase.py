@@ -11,11 +11,11 @@ from pertinent.checking.rebuilding import domain_of
 from pertinent.checking.unique import as_good, is_only_one, unique
 from pertinent.geometry.arrays import FloatArray
 from pertinent.proofs import OPTIMAL
-from pertinent.questions.positive import held_limits, positive_limits, turned_off
-from pertinent.setting.asked import Asked
+from pertinent.setting.limits import held_limits, positive_limits, turned_off
 from pertinent.setting.recheck import recheck_positives
 from pertinent.setting.results import Positives
 from pertinent.solvers.problem import distance
+from pertinent.summary.asked import Asked
 from pertinent.summary.rounding import passes, rules_broken
 
 

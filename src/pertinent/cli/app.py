@@ -18,6 +18,7 @@ from rich.table import Table
 
 from pertinent import cli
 from pertinent.api.explainer import Explainer
+from pertinent.api.explanation import Explanations
 from pertinent.checking import GIVEN, HOLDS, REFUTED, UNKNOWN, check
 from pertinent.cli.files import (
     constraints_of,
@@ -31,7 +32,6 @@ from pertinent.geometry.arrays import Foreign
 from pertinent.models import supported_models
 from pertinent.models.files import load_model
 from pertinent.proofs import FAILED
-from pertinent.setting.results import Explanations
 from pertinent.summary.stored import require_document, to_json
 
 app = typer.Typer(

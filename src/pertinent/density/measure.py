@@ -1,4 +1,4 @@
-"""What plausibility says about points, and the nearest blends of a batch of samples."""
+"""What plausibility says about points."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import numpy as np
 from pertinent.density.hull import Blend, Hulls
 from pertinent.density.mixture import Densities
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.region import Region
-from pertinent.solvers.blend import project_blends
-from pertinent.solvers.problem import Projections
 
 #: A point is a blend up to this share of its size: features at a limit stand exactly there.
 NEARLY = 1e-8
@@ -66,40 +63,3 @@ def is_plausible(
     corners = within.points[place][[known[int(row)] for row in blend.rows]]
     size = 1.0 + np.abs(corners).max()
     return bool(np.abs(blend.shares @ corners - point).max() <= NEARLY * size)
-
-
-def nearest_blends(
-    hulls: Hulls,
-    samples: FloatArray,
-    region: Region,
-    owner: IntArray,
-    weights: FloatArray,
-    args: tuple[FloatArray, FloatArray, FloatArray],
-) -> tuple[Projections, dict[int, Blend]]:
-    """Return the projections onto blends of each sample's neighbours, and what they are made of.
-
-    Parameters
-    ----------
-    hulls : Hulls
-    samples : ndarray of shape (n, n_features)
-        Whose neighbours may be blended.
-    region : Region
-    owner : ndarray of int
-        The class of each cell.
-    weights : ndarray of shape (n_features,)
-    args : centers and their lower and upper limits, each of shape (n, n_features)
-    """
-    near: dict[tuple[int, int], IntArray] = {}
-
-    def corners(i: int, p: int) -> FloatArray:
-        k = int(owner[p])
-        if (i, k) not in near:
-            near[i, k] = hulls.nearest(k, samples[i], weights)
-        return np.asarray(hulls.points[k][near[i, k]])
-
-    found, shares = project_blends(args[0], region, corners, weights, args[1], args[2])
-    blends = {}
-    for i, own in shares.items():
-        k = int(owner[found.piece[i]])
-        blends[i] = Blend.of(hulls.rows[k][near[i, k]], own)
-    return found, blends

@@ -14,24 +14,13 @@ import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
-from pertinent.proofs.records import with_domain
-from pertinent.questions.negative import NegativeQuestion, nearest_contrast, negative_limits
+from pertinent.questions.negative import nearest_contrast
 from pertinent.setting.answers import Certified
+from pertinent.setting.limits import allowing
+from pertinent.setting.question import NegativeQuestion
 from pertinent.setting.results import Negatives, overwritten
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
-
-
-def is_mixed(prepared: Setting, table: Table) -> bool:
-    """Whether values are discrete, or features bound together."""
-    rules = prepared.constraints
-    discrete = not prepared.features.is_plain or rules.lattice(prepared.features)
-    return bool(discrete or rules.together or len(table.booleans))
-
-
-def allowing(prepared: Setting, changes: int) -> Setting:
-    """Return the same with at most so many changes."""
-    return replace(prepared, constraints=replace(prepared.constraints, max_changes=changes))
 
 
 @dataclass(eq=False)
@@ -90,12 +79,7 @@ def fewest_by_rules(
         out.proofs[k] = tuple(part.among(none, len(table)) for part in out.negatives.certificates)
         if not len(left) or k == last:
             break
-        part = replace(
-            question,
-            target=None if question.target is None else question.target[left],
-            untouched=None if question.untouched is None else question.untouched[left],
-        )
-        some = table.take(left)
+        some, part = table.take(left), question.take(left)
         again = nearest_contrast(allowing(prepared, k + 1), some, labels[left], part)
         out.negatives = overwritten(out.negatives, left, again)
     return out
@@ -129,28 +113,3 @@ def counted_negatives(
         norm="l0",
         certificates=tuple(part for parts in found.proofs.values() for part in parts),
     )
-
-
-def recheck_counted(prepared: Setting, negatives: Negatives) -> FloatArray:
-    """Return how many changes are proved necessary, from the trees alone; no solver is called.
-
-    The certificates of a sample say, one after the other, that 1, 2, 3, ... changes are not
-    enough. What they speak of is taken from the question, not from them.
-    """
-    table = negatives.table
-    low, high = (np.broadcast_to(s, table.values.shape) for s in negative_limits(prepared, table))
-    proved = np.ones(len(table))
-    for part in negatives.certificates:
-        for k in np.unique(proved[part.rows]):
-            here = part.among(part.rows[proved[part.rows] == k], len(table))
-            rows, some = here.rows, table.take(here.rows)
-            rules = allowing(prepared, int(k))
-            domain = rules.constraints.domain(
-                prepared.features, some.values, prepared.weights, some.booleans, True
-            )
-            region = rules.region(here.key, prepared.asked_margin)
-            bound = with_domain(here.certificate, domain).bounds(
-                region, some.values, prepared.weights, low[rows], high[rows]
-            )
-            proved[rows[np.isinf(bound)]] = k + 1
-    return proved

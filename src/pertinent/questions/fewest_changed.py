@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from math import comb
 from typing import Any
 
@@ -12,69 +12,32 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.questions.contrasts import further_contrasts
-from pertinent.questions.counted import counted_negatives, is_mixed
-from pertinent.questions.effort import Effort
-from pertinent.questions.negative import (
-    NegativeQuestion,
-    _refuse_own_class,
-    nearest_contrast,
-    negative_limits,
-)
+from pertinent.questions.counted import counted_negatives
+from pertinent.questions.negative import _refuse_own_class, nearest_contrast
 from pertinent.questions.supports.fewest import STOPPED, Ask, Fewest, fewest_features
-from pertinent.questions.supports.mixed import discrete_domain, fewest_mixed
+from pertinent.questions.supports.mixed import fewest_mixed
 from pertinent.questions.supports.proving import why_none_of_few
 from pertinent.questions.verify import doubted, refuse_blends
+from pertinent.setting.limits import discrete_domain, is_mixed, negative_limits
+from pertinent.setting.question import NegativeQuestion
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives, overwritten
 from pertinent.setting.setting import Setting
-from pertinent.tables.numbers import require_whole
 from pertinent.tables.table import Table
 
 #: Sets of features that may be looked at only to prove an answer that is known already.
 FEW_SETS = 200
 
 
-@dataclass(frozen=True, eq=False)
-class FewChanges(NegativeQuestion):
-    """How negatives with few changes are asked for.
-
-    Parameters
-    ----------
-    norm : {"l1", "l0"}
-        "l0": the fewest changed features, then the closest.
-    max_changes : int, optional
-        How many features may change.
-    alternatives : int
-        How many further sets of changed features to list.
-    effort : Effort
-    """
-
-    norm: str = "l1"
-    max_changes: int | None = None
-    alternatives: int = 0
-    effort: Effort = field(default_factory=Effort)
-
-    def __post_init__(self) -> None:
-        if self.norm not in ("l1", "l0"):
-            raise InputError(f"norm must be 'l1' or 'l0'. Got {self.norm!r} instead.")
-        if self.max_changes is not None:
-            require_whole("max_changes", self.max_changes, 1)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the nearest point is all that is asked for."""
-        return self.norm == "l1" and self.max_changes is None and not self.alternatives
-
-
 def few_changes(
-    prepared: Setting, table: Table, labels: IntArray, question: FewChanges
+    prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion
 ) -> Negatives:
     """Return negatives by the number of their changes, and as many alternatives as asked for."""
     return doubted(prepared, _few_changes(prepared, table, labels, question))
 
 
 def _few_changes(
-    prepared: Setting, table: Table, labels: IntArray, question: FewChanges
+    prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion
 ) -> Negatives:
     if question.norm == "l0":
         question = replace(question, max_changes=_fewer(prepared, question))
@@ -107,7 +70,7 @@ def _few_changes(
     return negatives
 
 
-def _fewer(prepared: Setting, question: FewChanges) -> int | None:
+def _fewer(prepared: Setting, question: NegativeQuestion) -> int | None:
     """Return how many features may change by the question and by the rules."""
     both = (prepared.constraints.max_changes, question.max_changes)
     return min((most for most in both if most is not None), default=None)
@@ -126,7 +89,7 @@ def _by_rules(prepared: Setting, table: Table) -> bool:
     return counted or is_mixed(prepared, table) or prepared.within is not None
 
 
-def _ask(prepared: Setting, table: Table, labels: IntArray, question: FewChanges) -> Ask:
+def _ask(prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion) -> Ask:
     samples = table.values
     limits = negative_limits(prepared, table, question.untouched)
     lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)
@@ -137,7 +100,9 @@ def _ask(prepared: Setting, table: Table, labels: IntArray, question: FewChanges
     return Ask(kind, wanted, samples, lower, upper, question.effort, question.alternatives)
 
 
-def _fewest(prepared: Setting, table: Table, labels: IntArray, question: FewChanges) -> Negatives:
+def _fewest(
+    prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion
+) -> Negatives:
     ask, domain = _ask(prepared, table, labels, question), discrete_domain(prepared, table)
     if domain is None:
         found = fewest_features(prepared, table, ask)
@@ -185,7 +150,7 @@ def _limited(
     prepared: Setting,
     table: Table,
     labels: IntArray,
-    question: FewChanges,
+    question: NegativeQuestion,
     negatives: Negatives,
 ) -> Negatives:
     """Solve again where the nearest point changes too much, or was not proved."""
@@ -212,7 +177,7 @@ class _Limited:
     prepared: Setting
     table: Table
     labels: IntArray
-    question: FewChanges
+    question: NegativeQuestion
 
     def replace(self, negatives: Negatives, rows: IntArray, always: bool) -> Negatives:
         """Return the negatives with some rows searched again; unless always, if proved then."""
@@ -229,11 +194,7 @@ class _Limited:
 
     def _search(self, rows: IntArray) -> Negatives:
         question, some = self.question, self.table.take(rows)
-        part = replace(
-            question,
-            target=None if question.target is None else question.target[rows],
-            untouched=None if question.untouched is None else question.untouched[rows],
-        )
+        part = question.take(rows)
         ask = replace(
             _ask(self.prepared, some, self.labels[rows], part),
             at_most=min(int(question.max_changes or 0), self.table.values.shape[1]),
@@ -266,7 +227,7 @@ def _some(negatives: Negatives, rows: IntArray) -> Negatives:
 
 
 def _negatives(
-    prepared: Setting, table: Table, labels: IntArray, question: FewChanges, found: Fewest
+    prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion, found: Fewest
 ) -> Negatives:
     reached = found.label if question.target is None else question.target
     different = prepared.features.by_feature(found.points != table.values)

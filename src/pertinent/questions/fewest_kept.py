@@ -5,18 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from pertinent.geometry.arrays import IntArray
-from pertinent.questions.effort import ExactQuestion, in_precision_of
-from pertinent.questions.positive import positive_limits
 from pertinent.questions.supports.fewest import Ask, fewest_features
-from pertinent.questions.supports.mixed import discrete_domain, fewest_mixed
+from pertinent.questions.supports.mixed import fewest_mixed
 from pertinent.questions.verify import doubted, refuse_blends
+from pertinent.setting.limits import discrete_domain, positive_limits
+from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
 
-def exact(prepared: Setting, table: Table, labels: IntArray, question: ExactQuestion) -> Positives:
+def exact(
+    prepared: Setting, table: Table, labels: IntArray, question: PositiveQuestion
+) -> Positives:
     """Return the fewest features that keep the class, with the closest values of all such sets.
 
     Notes
@@ -25,7 +27,7 @@ def exact(prepared: Setting, table: Table, labels: IntArray, question: ExactQues
     number of features away from the baseline, then their weighted distance to the sample.
     """
     refuse_blends(prepared, 'method="exact"')
-    question = in_precision_of(table, question)
+    question = question.in_precision_of(table)
     samples = table.values
     limits = positive_limits(prepared, table, question)
     lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)

@@ -11,28 +11,14 @@ import numpy as np
 from pertinent.answering.nearest import doubt, propose, settled
 from pertinent.density.measure import by_sample, measure
 from pertinent.exceptions import InputError
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
+from pertinent.geometry.arrays import IntArray, Limits
 from pertinent.setting.answers import Answers, Proposal, claimed_unique
+from pertinent.setting.limits import negative_limits
+from pertinent.setting.question import NegativeQuestion
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
-from pertinent.tables.table import Table, values_of
-
-
-@dataclass(frozen=True, eq=False)
-class NegativeQuestion:
-    """How negatives are asked for.
-
-    Parameters
-    ----------
-    target : ndarray of int, shape (n,) or None
-        Place of each sample's wanted class; None for the nearest of all others.
-    untouched : ndarray of bool, shape (n, n_features), optional
-        Features that each sample may not change, beyond the constraints.
-    """
-
-    target: IntArray | None = None
-    untouched: BoolArray | None = None
+from pertinent.tables.table import Table
 
 
 def target_places(prepared: Setting, target: Any, n: int) -> IntArray | None:
@@ -99,19 +85,6 @@ def propose_negatives(
     kind, wanted = (Kind.NOT, labels) if target is None else (Kind.IS, target)
     found = propose(prepared, table, samples, kind, wanted, lower, upper, changes=True)
     return NegativeProposal(prepared, table, labels, target, found)
-
-
-def negative_limits(
-    prepared: Setting, table: Table | FloatArray, untouched: BoolArray | None = None
-) -> Limits:
-    """Return the allowed range of each sample's negative."""
-    lower, upper = prepared.constraints.limits(prepared.features, table)
-    if untouched is None:
-        return lower, upper
-    samples = values_of(table)
-    untouched = prepared.features.by_column(untouched)
-    low = np.where(untouched, np.maximum(lower, samples), lower)
-    return low, np.where(untouched, np.minimum(upper, samples), upper)
 
 
 def _refuse_own_class(prepared: Setting, labels: IntArray, target: IntArray) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,36 +11,13 @@ from pertinent.density.measure import by_sample, measure
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL
 from pertinent.setting.answers import Answers, Proposal, claimed_unique, replaced
+from pertinent.setting.limits import held_limits, positive_limits, turned_off
+from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
 from pertinent.solvers.problem import distance
-from pertinent.tables.table import Table, values_of
-
-
-@dataclass(frozen=True, eq=False)
-class PositiveQuestion:
-    """How positives are asked for.
-
-    Parameters
-    ----------
-    baseline : ndarray of shape (n_features,)
-        Values at which features count as turned off.
-    between : bool
-        Keep every value between the baseline and the sample's own.
-    off_tol : float
-        A feature within this distance of its baseline counts as turned off (the paper's
-        epsilon); answers are exact, so 0 is right unless small deviations do not matter.
-    """
-
-    baseline: FloatArray
-    between: bool = False
-    off_tol: float = 0.0
-
-    def in_precision_of(self, table: Table) -> PositiveQuestion:
-        """Return the question with base values that can be handed out exactly."""
-        baseline = table.as_handed_out(self.baseline)
-        return self if baseline is self.baseline else replace(self, baseline=baseline)
+from pertinent.tables.table import Table
 
 
 @dataclass(eq=False)
@@ -121,30 +98,6 @@ def propose_positives(
     )
 
 
-def turned_off(prepared: Setting, points: FloatArray, question: PositiveQuestion) -> BoolArray:
-    """Return the columns of the features that are turned off.
-
-    A category is on or off as a whole: all columns of its group, or none.
-    """
-    on = ~(np.abs(points - question.baseline) <= question.off_tol)
-    features = prepared.features
-    return ~features.by_column(features.by_feature(on))
-
-
-def positive_limits(
-    prepared: Setting,
-    table: Table | FloatArray,
-    question: PositiveQuestion,
-    allowed: Limits | None = None,
-) -> Limits:
-    """Return the allowed range of phase 1: a single row where it does not depend on the sample."""
-    lower, upper = allowed or prepared.constraints.limits(prepared.features, table)
-    if question.between:
-        low, high = prepared.features.between(values_of(table), question.baseline)
-        lower, upper = np.maximum(lower, low), np.minimum(upper, high)
-    return lower, upper
-
-
 def _phase_one(
     prepared: Setting,
     table: Table,
@@ -185,14 +138,6 @@ def _fall_back_on_the_sample(
         sparse.points[rows] = samples[rows]
         sparse.objective[rows] = distance(samples[rows], question.baseline, prepared.weights)
         sparse.status[rows], sparse.reason[rows] = FEASIBLE, None
-
-
-def held_limits(
-    lower: FloatArray, upper: FloatArray, question: PositiveQuestion, held: BoolArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the allowed range of phase 2."""
-    low = np.where(held, question.baseline, lower)
-    return low, np.where(held, question.baseline, upper)
 
 
 def _joined(

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from pertinent.answering.nearest import RETRIES
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.domain import is_on_lattice
 from pertinent.geometry.pieces import pieces_of, require_cells
 from pertinent.proofs import (
     FAILED,
@@ -22,13 +21,14 @@ from pertinent.proofs import (
     Certificate,
     StrictProofs,
 )
-from pertinent.questions.effort import ExactQuestion, in_precision_of
-from pertinent.questions.positive import PositiveQuestion, two_phase
+from pertinent.questions.positive import two_phase
 from pertinent.questions.supports.gains import Choices, Folded, folded_choices, strict_choices
 from pertinent.questions.supports.smallest import further_supports, smallest_supports
 from pertinent.questions.verify import REFUSED, doubted, grown, judge, refuse_categories
 from pertinent.setting.alternative import UNIQUE, UNKNOWN, Alternative, uniqueness
 from pertinent.setting.answers import Certified
+from pertinent.setting.limits import owner_of, strict_limits
+from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Is, Kind
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
@@ -37,7 +37,9 @@ from pertinent.tables.table import Table
 _STOPPED = "the search reached its limit before it found a set of features that suffices"
 
 
-def strict(prepared: Setting, table: Table, labels: IntArray, question: ExactQuestion) -> Positives:
+def strict(
+    prepared: Setting, table: Table, labels: IntArray, question: PositiveQuestion
+) -> Positives:
     """Return the fewest features whose exact values, the rest at the baseline, keep the class.
 
     Notes
@@ -46,7 +48,7 @@ def strict(prepared: Setting, table: Table, labels: IntArray, question: ExactQue
     sorted by what they add (eqs. 10 and 13 of the paper); 0 features are allowed. Several rows,
     unions and general quadratic rows are searched, see `pertinent.questions.supports.subsets`.
     """
-    question = in_precision_of(table, question)
+    question = question.in_precision_of(table)
     lower, upper = strict_limits(prepared, table, question)
     args = (table.values, question.baseline, lower, upper, question.off_tol)
     if prepared.features.is_plain:
@@ -75,22 +77,6 @@ def _refuse_unfolded(prepared: Setting, labels: IntArray) -> None:
         )
 
 
-def strict_limits(
-    prepared: Setting, table: Table, question: ExactQuestion
-) -> tuple[FloatArray, FloatArray]:
-    """Return the allowed range: what is confined to whole numbers cannot rest elsewhere."""
-    lower, upper = prepared.constraints.limits(prepared.features, table)
-    digits = {int(j): 0 for j in table.booleans} | prepared.constraints.lattice(prepared.features)
-    base = question.baseline
-    stay = [j for j, d in digits.items() if not is_on_lattice(base[[j]], d).all()]
-    if not stay:
-        return lower, upper
-    lower, upper = (np.array(np.broadcast_to(s, table.values.shape)) for s in (lower, upper))
-    lower[:, stay] = np.maximum(lower[:, stay], table.values[:, stay])
-    upper[:, stay] = np.minimum(upper[:, stay], table.values[:, stay])
-    return lower, upper
-
-
 class _Attempts:
     """Supports for a batch, tried with growing margins until predict agrees."""
 
@@ -99,7 +85,7 @@ class _Attempts:
         prepared: Setting,
         table: Table,
         labels: IntArray,
-        question: ExactQuestion,
+        question: PositiveQuestion,
         choices: Choices,
         lower: FloatArray,
         upper: FloatArray,
@@ -269,14 +255,9 @@ class _Attempts:
         )
 
 
-def owner_of(prepared: Setting) -> IntArray | None:
-    """Return the feature of each column, None where each has one of its own."""
-    return None if prepared.features.is_plain else prepared.features.owner
-
-
 def next_best(
     prepared: Setting,
-    question: ExactQuestion,
+    question: PositiveQuestion,
     sample: FloatArray,
     label: int,
     supports: Sequence[BoolArray],

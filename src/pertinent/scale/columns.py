@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from pertinent.setting.results import Explanations, Results
+    from pertinent.api.explanation import Explanations
+    from pertinent.setting.results import Results
 
 _STATUSES = [str(name) for name in status_names(np.arange(4, dtype=np.int8))]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pertinent.answering.blends import nearest_blends
 from pertinent.density.hull import Hulls
-from pertinent.density.measure import nearest_blends
 from pertinent.density.mixture import Densities
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.pieces import owners_of, require_cells

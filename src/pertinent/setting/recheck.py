@@ -7,65 +7,164 @@ from collections.abc import Sequence
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
-from pertinent.questions.negative import negative_limits
-from pertinent.questions.positive import PositiveQuestion, held_limits, positive_limits
+from pertinent.geometry.pieces import require_cells
+from pertinent.geometry.region import Region
+from pertinent.proofs import FewestProofs
+from pertinent.proofs.records import with_domain
 from pertinent.setting.answers import Certified
+from pertinent.setting.effort import CLOSED, CLOSED_QUADRATIC
+from pertinent.setting.limits import (
+    allowing,
+    held_limits,
+    is_mixed,
+    negative_limits,
+    positive_limits,
+    strict_limits,
+    sufficient_limits,
+)
+from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
 
 
+def bounds_of(
+    setting: Setting,
+    certified: Sequence[Certified],
+    centers: FloatArray,
+    limits: Limits,
+    margin: float | None = None,
+) -> FloatArray:
+    """Return what certificates prove of each center, recomputed from the regions; else 0.
+
+    Parameters
+    ----------
+    setting : Setting
+    certified : sequence of Certified
+        Several for the same row: the best of them counts.
+    centers : ndarray of shape (n, n_features)
+    limits : tuple of ndarray broadcastable to (n, n_features)
+    margin : float, optional
+        That of the regions the proofs speak of; by default the margin asked for.
+    """
+    low, high = (np.broadcast_to(limit, centers.shape) for limit in limits)
+    proved = np.zeros(len(centers))
+    for part in certified:
+        rows = part.rows
+        if not len(rows):
+            continue
+        region = setting.region(part.key, setting.asked_margin if margin is None else margin)
+        shown = part.certificate.bounds(
+            region, centers[rows], setting.weights, low[rows], high[rows]
+        )
+        proved[rows] = np.maximum(proved[rows], shown)
+    return proved
+
+
+def distance_bounds(
+    setting: Setting, certified: Sequence[Certified], centers: FloatArray, limits: Limits
+) -> FloatArray:
+    """Return what is proved of distances: no point is closer than the nearest of its limits."""
+    low, high = (np.broadcast_to(limit, centers.shape) for limit in limits)
+    outside = np.maximum(np.maximum(low - centers, centers - high), 0.0)
+    nearest: FloatArray = (setting.weights * outside).sum(axis=1)
+    return np.maximum(nearest, bounds_of(setting, certified, centers, limits))
+
+
 def recheck_negatives(
-    prepared: Setting, negatives: Negatives, untouched: BoolArray | None = None
+    setting: Setting, negatives: Negatives, untouched: BoolArray | None = None
 ) -> FloatArray:
     """Return the lower bound that each row's certificate proves for its negative."""
-    samples = negatives.table.values
-    limits = negative_limits(prepared, negatives.table, untouched)
-    margin = prepared.asked_margin
-    return _bounds(prepared, negatives.certificates, samples, limits, margin)
+    limits = negative_limits(setting, negatives.table, untouched)
+    return distance_bounds(setting, negatives.certificates, negatives.table.values, limits)
 
 
 def recheck_positives(
-    prepared: Setting, question: PositiveQuestion, positives: Positives
+    setting: Setting, question: PositiveQuestion, positives: Positives
 ) -> tuple[FloatArray, FloatArray]:
     """Return what the certificates prove: the bounds of phase 1 and of phase 2 (eq. 8)."""
     samples = positives.table.values
     question = question.in_precision_of(positives.table)
-    margin = prepared.asked_margin
-    lower, upper = positive_limits(prepared, positives.table, question)
+    lower, upper = positive_limits(setting, positives.table, question)
     centers = np.broadcast_to(question.baseline, samples.shape)
-    first = _bounds(prepared, positives.certificates, centers, (lower, upper), margin)
+    first = distance_bounds(setting, positives.certificates, centers, (lower, upper))
     off = np.abs(positives.sparse_values - question.baseline) <= question.off_tol
     held = off & positives.found[:, None]
-    second = _bounds(
-        prepared,
-        positives.closeness_certificates,
-        samples,
-        held_limits(lower, upper, question, held),
-        margin,
-    )
+    limits = held_limits(lower, upper, question, held)
+    second = distance_bounds(setting, positives.closeness_certificates, samples, limits)
     apart = np.abs(samples - question.baseline)
-    spent = (np.where(held, prepared.weights, 0.0) * apart).sum(axis=1)
+    spent = (np.where(held, setting.weights, 0.0) * apart).sum(axis=1)
     return first, second - spent
 
 
-def _bounds(
-    prepared: Setting,
-    certified: Sequence[Certified],
-    centers: FloatArray,
-    limits: Limits,
-    margin: float,
-) -> FloatArray:
-    low, high = (np.broadcast_to(limit, centers.shape) for limit in limits)
-    # No point within the limits is closer than the nearest one of them.
-    outside = np.maximum(np.maximum(low - centers, centers - high), 0.0)
-    proved: FloatArray = (prepared.weights * outside).sum(axis=1)
-    for part in certified:
-        if not len(part.rows):
-            continue
-        region = prepared.region(part.key, margin)
-        rows = part.rows
-        shown = part.certificate.bounds(
-            region, centers[rows], prepared.weights, low[rows], high[rows]
-        )
-        proved[rows] = np.maximum(proved[rows], shown)
+def recheck_exact_positives(
+    setting: Setting, question: PositiveQuestion, positives: Positives
+) -> tuple[FloatArray, FloatArray]:
+    """Return the proved number of features, and the proved closeness, of each sample.
+
+    For the methods "strict", "exact" and "sufficient".
+    """
+    samples, parts = positives.table.values, positives.certificates
+    if positives.method == "sufficient":
+        limits = sufficient_limits(setting, positives.table, question)
+        size = np.zeros(len(samples))
+        for part in parts:
+            margin = proof_margin(setting, part.key[0])
+            np.maximum(size, bounds_of(setting, [part], samples, limits, margin), out=size)
+        return size, np.zeros(len(samples))
+    limits_of = strict_limits if positives.method == "strict" else positive_limits
+    limits = limits_of(setting, positives.table, question)
+    size = bounds_of(setting, parts, samples, limits)
+    return size, bounds_of(setting, positives.closeness_certificates, samples, limits)
+
+
+def proof_margin(setting: Setting, kind: Kind) -> float:
+    """Return the margin of the region that the proof of a sufficient set speaks of.
+
+    What comes closer to another class than a margin that was asked for is a rival.
+    """
+    return setting.asked_margin if kind is Kind.IS else -setting.asked_margin
+
+
+def recheck_few_changes(setting: Setting, negatives: Negatives) -> FloatArray:
+    """Return what the certificates of ``norm="l0"`` or ``max_changes`` prove of the objective."""
+    if negatives.norm == "l0" and is_mixed(setting, negatives.table) and not _of_sets(negatives):
+        return _recheck_counted(setting, negatives)
+    limits = negative_limits(setting, negatives.table)
+    return bounds_of(setting, negatives.certificates, negatives.table.values, limits)
+
+
+def _of_sets(negatives: Negatives) -> bool:
+    """Return whether certificates speak of sets of features, as they do with alternatives."""
+    blocks = [block for part in negatives.certificates for block in part.certificate.blocks]
+    return all(isinstance(block.proofs, FewestProofs) for block in blocks)
+
+
+def _recheck_counted(setting: Setting, negatives: Negatives) -> FloatArray:
+    """Return how many changes are proved necessary, from the trees alone; no solver is called.
+
+    The certificates of a sample say, one after the other, that 1, 2, 3, ... changes are not
+    enough. What they speak of is taken from the question, not from them.
+    """
+    table = negatives.table
+    low, high = (np.broadcast_to(s, table.values.shape) for s in negative_limits(setting, table))
+    proved = np.ones(len(table))
+    for part in negatives.certificates:
+        for k in np.unique(proved[part.rows]):
+            here = part.among(part.rows[proved[part.rows] == k], len(table))
+            rows, some = here.rows, table.take(here.rows)
+            rules = allowing(setting, int(k))
+            domain = rules.constraints.domain(
+                setting.features, some.values, setting.weights, some.booleans, True
+            )
+            region = rules.region(here.key, setting.asked_margin)
+            bound = with_domain(here.certificate, domain).bounds(
+                region, some.values, setting.weights, low[rows], high[rows]
+            )
+            proved[rows[np.isinf(bound)]] = k + 1
     return proved
+
+
+def search_gap(region: Region) -> float:
+    """Return how close to the best cost a proof about the region comes."""
+    return CLOSED if all(cell.is_linear for cell in require_cells(region)) else CLOSED_QUADRATIC

@@ -22,8 +22,8 @@ from pertinent.models.linear import adds_up_in_double
 from pertinent.models.steps.pipeline import mixes_features
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.margins import first_margins
+from pertinent.setting.options import Options
 from pertinent.setting.region_key import Is, Kind, RegionKey
-from pertinent.solvers import Options
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
@@ -13,6 +13,7 @@ from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell
 from pertinent.proofs import Certificate, Proofs
+from pertinent.setting.options import Options
 
 
 class Outcome(IntEnum):
@@ -26,43 +27,6 @@ class Outcome(IntEnum):
 
 #: The same as plain integers: NumPy takes thrice as long to compare an array with an enum's member.
 SOLVED, EMPTY, TROUBLE, CUT = (outcome.value for outcome in Outcome)
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to solve; none of it changes what is asked.
-
-    Parameters
-    ----------
-    engine : {"numpy", "compiled", "highs"}
-        Who solves polyhedral cells: the lock-step dual simplex in NumPy, the same compiled by
-        numba (extra ``fast``), or HiGHS row by row.
-    exact : bool
-        Ask for a proof of global optimality where the fast methods give none.
-    gap : float
-        Relative gap at which ``exact`` may stop.
-    time_limit : float
-        Seconds that SCIP may take for each program, with ``exact``.
-    unique : bool
-        Decide whether the optimum is unique.
-    """
-
-    engine: str = "numpy"
-    exact: bool = False
-    gap: float = 1e-4
-    time_limit: float = 30.0
-    unique: bool = True
-
-    def proving(self, exact: bool, gap: float | None, time_limit: float | None) -> Options:
-        """Return the options with a proof of global optimality asked for, if ``exact``."""
-        if not exact:
-            return self
-        return replace(
-            self,
-            exact=True,
-            gap=self.gap if gap is None else gap,
-            time_limit=self.time_limit if time_limit is None else time_limit,
-        )
 
 
 @dataclass(eq=False)

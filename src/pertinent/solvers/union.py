@@ -29,6 +29,7 @@ from pertinent.proofs import (
 )
 from pertinent.proofs.core import WHOLE
 from pertinent.proofs.verdict import GAP_CONVEX, GAP_NONCONVEX, is_closed
+from pertinent.setting.options import Options
 from pertinent.solvers.cheap import cheap_bounds
 from pertinent.solvers.curved.interior.ellipsoid import ball_bounds
 from pertinent.solvers.linear.uniqueness import Decision, decide_unique
@@ -38,7 +39,6 @@ from pertinent.solvers.problem import (
     SOLVED,
     TROUBLE,
     Method,
-    Options,
     Projections,
     Solved,
     Solver,

@@ -12,8 +12,8 @@ from pertinent.rules.relations import Relation
 from pertinent.summary.words import Wording, label_text, listed, plain
 
 if TYPE_CHECKING:
-    from pertinent.setting.asked import Asked
     from pertinent.setting.setting import Setting
+    from pertinent.summary.asked import Asked
     from pertinent.tables.features import Features
 
 #: How the rules that a proof rests on are phrased around the name of a feature.

@@ -26,7 +26,8 @@ from pertinent.summary.summary import Summary, asked_of, rounding_steps
 from pertinent.summary.words import Wording
 
 if TYPE_CHECKING:
-    from pertinent.setting.results import Explanations, Negatives, Results
+    from pertinent.setting.results import Negatives, Results
+    from pertinent.summary.asked import Answered
 
 FORMAT, VERSION = "pertinent-explanation", 1
 #: Fields of results that the document holds elsewhere, once.
@@ -57,7 +58,7 @@ def json_schema() -> dict[str, Any]:
     return schema
 
 
-def document(explanations: Explanations, row: int, summary: Summary) -> Document:
+def document(explanations: Answered, row: int, summary: Summary) -> Document:
     """Return one explanation as plain values, ready for `json.dumps`."""
     return {
         "format": FORMAT,
@@ -71,7 +72,7 @@ def document(explanations: Explanations, row: int, summary: Summary) -> Document
     }
 
 
-def _question(explanations: Explanations, row: int) -> dict[str, Any]:
+def _question(explanations: Answered, row: int) -> dict[str, Any]:
     asked, table = asked_of(explanations), explanations.table
     prepared = asked.prepared
     one = table.take(np.array([row]))
@@ -112,11 +113,11 @@ def _target(negatives: Negatives, row: int) -> Any:
     return None
 
 
-def _ranges(explanations: Explanations) -> Any:
+def _ranges(explanations: Answered) -> Any:
     """Return between which values the others may vary, where that was asked."""
     if explanations.positive.method != "sufficient":
         return None
-    return getattr(asked_of(explanations).question, "ranges", None)
+    return asked_of(explanations).question.ranges
 
 
 def _answers(results: Results, row: int) -> dict[str, Any]:

@@ -9,8 +9,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
-from pertinent.questions.negative import negative_limits
-from pertinent.questions.positive import positive_limits
+from pertinent.setting.limits import negative_limits, positive_limits
 from pertinent.summary.raw import (
     Raw,
     first_column,
@@ -23,21 +22,21 @@ from pertinent.summary.rounding import first_steps, round_valid
 from pertinent.summary.rule_words import Reasons, called_by, feature_text, rules_text
 
 if TYPE_CHECKING:
-    from pertinent.setting.asked import Asked
-    from pertinent.setting.results import Explanations, Results
+    from pertinent.setting.results import Results
+    from pertinent.summary.asked import Answered, Asked
 
 #: Plain values only: what `json.dumps` takes.
 Summary = dict[str, Any]
 
 
 def summarize(
-    explanations: Explanations, rows: Sequence[int] | None = None, steps: FloatArray | None = None
+    explanations: Answered, rows: Sequence[int] | None = None, steps: FloatArray | None = None
 ) -> list[Summary]:
     """Return the summaries of some rows, or of all.
 
     Parameters
     ----------
-    explanations : Explanations
+    explanations : Answered
     rows : sequence of int, optional
     steps : ndarray of shape (n_features,), optional
         Coarsest rounding of each feature; by default from the spread of the data.
@@ -69,7 +68,7 @@ def summarize(
     ]
 
 
-def asked_of(explanations: Explanations) -> Asked:
+def asked_of(explanations: Answered) -> Asked:
     """Return what the explanations were asked with, which the views need."""
     if explanations.asked is None:
         raise InputError(
@@ -85,7 +84,7 @@ def model_name(model: Any) -> str:
     return type(steps[-1][1]).__name__ if steps else type(model).__name__
 
 
-def rounding_steps(explanations: Explanations) -> FloatArray:
+def rounding_steps(explanations: Answered) -> FloatArray:
     """Return the coarsest step at which the values of each feature are shown."""
     asked = asked_of(explanations)
     weights = asked.prepared.weights
@@ -95,7 +94,7 @@ def rounding_steps(explanations: Explanations) -> FloatArray:
 
 
 def _decoded(
-    explanations: Explanations, asked: Asked, rows: Any, steps: FloatArray
+    explanations: Answered, asked: Asked, rows: Any, steps: FloatArray
 ) -> dict[str, list[list[Any]]]:
     """Return samples, baseline and points of the rows as their owner knows them."""
     table, features = explanations.table.take(rows), explanations.table.features
@@ -132,7 +131,7 @@ def _decoded(
 
 
 def _summary(
-    explanations: Explanations, asked: Asked, row: int, name: Any, raw: dict[str, list[Any]]
+    explanations: Answered, asked: Asked, row: int, name: Any, raw: dict[str, list[Any]]
 ) -> Summary:
     wording = asked.wording
     positive, negative = explanations.positive, explanations.negative
@@ -155,7 +154,7 @@ def _summary(
     }
 
 
-def _features(explanations: Explanations, asked: Asked, raw: dict[str, list[Any]]) -> list[Summary]:
+def _features(explanations: Answered, asked: Asked, raw: dict[str, list[Any]]) -> list[Summary]:
     wording, ranges, known = asked.wording, asked.ranges, explanations.table.features
     out = []
     for j, name in enumerate(known.names):
@@ -174,7 +173,7 @@ def _features(explanations: Explanations, asked: Asked, raw: dict[str, list[Any]
     return out
 
 
-def _positive(explanations: Explanations, row: int, raw: dict[str, list[Any]]) -> Summary:
+def _positive(explanations: Answered, row: int, raw: dict[str, list[Any]]) -> Summary:
     results = explanations.positive
     return {
         **_common(results, row),
@@ -188,9 +187,7 @@ def _positive(explanations: Explanations, row: int, raw: dict[str, list[Any]]) -
     }
 
 
-def _negative(
-    explanations: Explanations, asked: Asked, row: int, raw: dict[str, list[Any]]
-) -> Summary:
+def _negative(explanations: Answered, asked: Asked, row: int, raw: dict[str, list[Any]]) -> Summary:
     results = explanations.negative
     place = int(results.target_place[row])
     target = None if place < 0 else _label(results.classes, place)
@@ -215,7 +212,7 @@ def _common(results: Results, row: int) -> Summary:
 
 
 def _values(
-    explanations: Explanations, mask: Any, raw: dict[str, list[Any]], shown: str, exact: str
+    explanations: Answered, mask: Any, raw: dict[str, list[Any]], shown: str, exact: str
 ) -> list[Summary]:
     return [
         {
@@ -232,7 +229,7 @@ def _point(values: list[Raw]) -> list[Raw] | None:
     return None if all(value is None for value in values) else values
 
 
-def _rules(asked: Asked, explanations: Explanations) -> Summary:
+def _rules(asked: Asked, explanations: Answered) -> Summary:
     return {
         "constraints": rules_text(
             asked.prepared, called_by(asked.wording, explanations.table.features.names)

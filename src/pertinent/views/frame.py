@@ -13,7 +13,8 @@ from pertinent.geometry.arrays import FloatArray
 from pertinent.summary.raw import raw_columns
 
 if TYPE_CHECKING:
-    from pertinent.setting.results import Explanations, Results
+    from pertinent.setting.results import Results
+    from pertinent.summary.asked import Answered
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 _NULLABLE = {"positive_reason": nw.String, "negative_reason": nw.String}
@@ -27,7 +28,7 @@ def installed_backend() -> Any:
     raise MissingExtraError("pandas", "pandas", "A table of explanations")
 
 
-def to_frame(explanations: Explanations, backend: str | None = None) -> Any:
+def to_frame(explanations: Answered, backend: str | None = None) -> Any:
     """Return one row for each sample; see `Explanations.to_frame`."""
     source = explanations.table.source
     framed = isinstance(source, nw.DataFrame)
@@ -52,7 +53,7 @@ def _require(backend: str) -> None:
         raise MissingExtraError(backend, extra, f"A {backend} table")
 
 
-def columns(explanations: Explanations) -> dict[str, Any]:
+def columns(explanations: Answered) -> dict[str, Any]:
     """Return the columns of the table: answers first, then the points feature by feature."""
     positive, negative = explanations.positive, explanations.negative
     out: dict[str, Any] = {
@@ -77,7 +78,7 @@ def columns(explanations: Explanations) -> dict[str, Any]:
     return out | _points("positive", positive) | _points("negative", negative)
 
 
-def _names(explanations: Explanations, mask: Any) -> list[str]:
+def _names(explanations: Answered, mask: Any) -> list[str]:
     names = explanations.table.features.names
     return [", ".join(names[j] for j in np.flatnonzero(row)) for row in mask]
 

@@ -12,7 +12,8 @@ from pertinent.summary.summary import Summary, asked_of, model_name
 from pertinent.summary.words import counted, label_text, listed, percent
 
 if TYPE_CHECKING:
-    from pertinent.setting.results import Explanations, Results
+    from pertinent.setting.results import Results
+    from pertinent.summary.asked import Answered
 
 STATUSES = ("optimal", "feasible", "infeasible", "failed")
 #: Quantiles of distances that are listed.
@@ -20,7 +21,7 @@ QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 BINS = 24
 
 
-def summarize_population(explanations: Explanations) -> Summary:
+def summarize_population(explanations: Answered) -> Summary:
     """Return counts, shares and distributions over all samples, as plain values."""
     asked = asked_of(explanations)
     positive, negative = explanations.positive, explanations.negative
@@ -53,14 +54,14 @@ def summarize_population(explanations: Explanations) -> Summary:
     }
 
 
-def _class(explanations: Explanations, k: int) -> Summary:
+def _class(explanations: Answered, k: int) -> Summary:
     label = explanations.positive.classes.tolist()[k]
     named = asked_of(explanations).wording.labels.get(label)
     count = int((explanations.positive.label == k).sum())
     return {"label": label, "text": named or label_text(label), "count": count}
 
 
-def _free(explanations: Explanations, kept: BoolArray) -> BoolArray:
+def _free(explanations: Answered, kept: BoolArray) -> BoolArray:
     """Return what is kept by choice: a frozen feature is kept whatever it is good for."""
     frozen = explanations.table.features.indices(asked_of(explanations).prepared.constraints.frozen)
     chosen = kept.copy()
@@ -68,7 +69,7 @@ def _free(explanations: Explanations, kept: BoolArray) -> BoolArray:
     return chosen
 
 
-def _by_class(explanations: Explanations, mask: BoolArray, found: BoolArray) -> list[list[int]]:
+def _by_class(explanations: Answered, mask: BoolArray, found: BoolArray) -> list[list[int]]:
     """Return how often each feature occurs: one row for each class."""
     label = explanations.positive.label
     places = range(len(explanations.positive.classes))
@@ -106,7 +107,7 @@ def _distribution(values: FloatArray) -> Summary:
     }
 
 
-def _contrast(explanations: Explanations) -> list[list[int]]:
+def _contrast(explanations: Answered) -> list[list[int]]:
     """Return how many samples of each class have their contrast in each class."""
     negative, n = explanations.negative, len(explanations.positive.classes)
     table = np.zeros((n, n), dtype=np.int64)

@@ -19,14 +19,14 @@ from pertinent.views.population import population_text, summarize_population
 from pertinent.views.text import MEASURE, change, enough, row_line, row_proof, typical
 
 if TYPE_CHECKING:
-    from pertinent.setting.results import Explanations
+    from pertinent.summary.asked import Answered
 
 #: Strips drawn for each row, and features listed for each class.
 MOST_STRIPS, MOST_FEATURES = 8, 15
 
 
 def write_report(
-    explanations: Explanations, path: str | Path, title: str | None = None, max_rows: int = 1000
+    explanations: Answered, path: str | Path, title: str | None = None, max_rows: int = 1000
 ) -> Path:
     """Write the report and return its path; see `Explanations.report`."""
     target = Path(path)
@@ -34,7 +34,7 @@ def write_report(
     return target
 
 
-def report_html(explanations: Explanations, title: str | None = None, max_rows: int = 1000) -> str:
+def report_html(explanations: Answered, title: str | None = None, max_rows: int = 1000) -> str:
     """Return the report as HTML; the same explanations give the same bytes."""
     import pertinent
 
@@ -68,7 +68,7 @@ def _own(name: str) -> Markup:
     return Markup(source)
 
 
-def model_card(explanations: Explanations, population: Summary) -> list[tuple[str, str]]:
+def model_card(explanations: Answered, population: Summary) -> list[tuple[str, str]]:
     """Return facts about the model and the question, as pairs of words."""
     model = asked_of(explanations).prepared.model
     names = [feature["text"] for feature in population["features"]]
@@ -97,7 +97,7 @@ def _settings(model: Any) -> str:
     return ", ".join(changed)[:300] or "defaults"
 
 
-def _notes(explanations: Explanations, population: Summary) -> list[str]:
+def _notes(explanations: Answered, population: Summary) -> list[str]:
     asked = asked_of(explanations)
     notes = [f"The size of a change is {MEASURE[population['measure']]}."]
     if asked.question.between:

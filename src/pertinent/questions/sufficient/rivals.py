@@ -24,14 +24,15 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Region
 from pertinent.proofs import INFEASIBLE
-from pertinent.questions.effort import Effort
 from pertinent.questions.sufficient.worst import Suffices
 from pertinent.questions.supports.hitting import minimal_sets, smallest_hitting
 from pertinent.questions.supports.leaves import is_boxes
 from pertinent.questions.supports.subsets import Limits
+from pertinent.setting.effort import Effort
+from pertinent.setting.options import Options
 from pertinent.setting.region_key import Not
 from pertinent.setting.setting import Setting
-from pertinent.solvers import Options, project
+from pertinent.solvers import project
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table
 

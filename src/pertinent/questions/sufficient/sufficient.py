@@ -22,28 +22,25 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import lone_cell, require_cells
 from pertinent.geometry.region import Region
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
-from pertinent.proofs.cases.branch import Boxes, narrow
 from pertinent.proofs.core import WHOLE
-from pertinent.proofs.supports.cardinality import ROUNDING
-from pertinent.proofs.supports.reach import pushes
-from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs, worst_case
-from pertinent.questions.effort import ExactQuestion, in_precision_of
+from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
 from pertinent.questions.sufficient.rivals import hit_rivals
 from pertinent.questions.sufficient.worst import Suffices, keep_worst_case
 from pertinent.questions.supports.gains import is_separable
-from pertinent.questions.supports.leaves import is_boxes
-from pertinent.questions.supports.mixed import discrete_domain
 from pertinent.questions.supports.reach import splits_by_feature
 from pertinent.questions.verify import doubted
 from pertinent.setting.answers import Certified
-from pertinent.setting.region_key import Is, Kind, Not
+from pertinent.setting.limits import discrete_domain, sufficient_limits
+from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.recheck import proof_margin
+from pertinent.setting.region_key import Is, Not
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
 
 def sufficient(
-    prepared: Setting, table: Table, labels: IntArray, question: ExactQuestion
+    prepared: Setting, table: Table, labels: IntArray, question: PositiveQuestion
 ) -> Positives:
     """Return the fewest features whose values suffice for the prediction.
 
@@ -51,7 +48,7 @@ def sufficient(
     allow: it is one of the points that are all predicted alike.
     """
     _refuse_rules(prepared)
-    question = in_precision_of(table, question)
+    question = question.in_precision_of(table)
     lower, upper = sufficient_limits(prepared, table, question)
     domain = discrete_domain(prepared, table)
     n, d = len(table), len(prepared.features)
@@ -89,7 +86,7 @@ def sufficient(
 def _at_rest(
     prepared: Setting,
     table: Table,
-    question: ExactQuestion,
+    question: PositiveQuestion,
     lower: FloatArray,
     upper: FloatArray,
 ) -> FloatArray:
@@ -114,91 +111,6 @@ def _certified(answer: Suffices, k: int, rows: IntArray, domain: Domain | None) 
     proofs = RivalSetProofs(answer.size, answer.rivals, answer.extra, domain)
     block = Block(WHOLE, everyone, proofs)
     return Certified(Not(k), rows, Certificate(len(rows), (block,)))
-
-
-def proof_margin(prepared: Setting, kind: Kind) -> float:
-    """Return the margin of the region that a proof speaks of.
-
-    What comes closer to another class than a margin that was asked for is a rival.
-    """
-    return prepared.asked_margin if kind is Kind.IS else -prepared.asked_margin
-
-
-def sufficient_limits(
-    prepared: Setting, table: Table, question: ExactQuestion
-) -> tuple[FloatArray, FloatArray]:
-    """Return the range in which features may vary: the rules', and else that of the data.
-
-    Numbers on a lattice and categories: what of that range is allowed.
-    """
-    features, samples = prepared.features, table.values
-    limits = prepared.constraints.limits(features, table)
-    lower, upper = (np.array(np.broadcast_to(limit, samples.shape)) for limit in limits)
-    # Each column of a category is 0 or 1; those of truth values are limited so already.
-    binary = [int(c) for group in features.groups for c in group]
-    lower[:, binary] = np.maximum(lower[:, binary], 0.0)
-    upper[:, binary] = np.minimum(upper[:, binary], 1.0)
-    if question.ranges is not None:
-        lower = np.where(np.isinf(lower), question.ranges[0], lower)
-        upper = np.where(np.isinf(upper), question.ranges[1], upper)
-    lower[:, features.hidden], upper[:, features.hidden] = -np.inf, np.inf
-    open_ = (np.isinf(lower) | np.isinf(upper)).any(axis=0) & ~features.hidden
-    if open_.any():
-        names = [features.names[features.owner[j]] for j in np.flatnonzero(open_)[:10]]
-        raise InputError(
-            'method="sufficient" asks what the other features can do within their bounds, and '
-            f"these have none: {names}. Pass data=X_train to take their range from the data, or "
-            "Constraints(bounds={...})."
-        )
-    # The sample itself is always among what may be.
-    lower, upper = np.minimum(lower, samples), np.maximum(upper, samples)
-    domain = discrete_domain(prepared, table)
-    if domain is None:
-        return lower, upper
-    state = np.zeros((len(table), 0), dtype=np.int8)
-    tight, _ = narrow(domain, Boxes(np.arange(len(table)), lower, upper, state))
-    return tight.lower, tight.upper
-
-
-def holds_whatever(
-    prepared: Setting,
-    k: int,
-    table: Table,
-    kept: BoolArray,
-    limits: tuple[FloatArray, FloatArray],
-) -> bool | None:
-    """Return whether kept values give class k whatever the others are.
-
-    None where only a solver can tell.
-
-    Parameters
-    ----------
-    prepared : Setting
-    k : int
-    table : Table
-        Of one sample.
-    kept : ndarray of bool, shape (n_features,)
-    limits : tuple of ndarray of shape (n_columns,)
-        Lowest and highest values of the others.
-    """
-    sample, domain = table.values[0], discrete_domain(prepared, table)
-    held = prepared.features.by_column(kept)
-    low, high = (np.where(held, sample, limit) for limit in limits)
-    own = prepared.region(Is(k), prepared.asked_margin)
-    if _splits(own, domain):
-        # All that the others can push each row by must be less than what it is short of.
-        if domain is None:
-            push, over = worst_case(require_cells(own)[0], sample, low, high)
-        else:
-            push, over = pushes(require_cells(own)[0], sample, low, high, domain)
-        return bool((over <= ROUNDING * (np.abs(over) + push.sum(axis=1))).all())
-    others = prepared.region(Not(k), -prepared.asked_margin)
-    if domain is not None or not is_boxes(others):
-        return None
-    return not any(
-        (np.maximum(low, cell.lower) <= np.minimum(high, cell.upper)).all()
-        for cell in require_cells(others)
-    )
 
 
 def _refuse_rules(prepared: Setting) -> None:
@@ -233,7 +145,7 @@ def _result(
     prepared: Setting,
     table: Table,
     labels: IntArray,
-    question: ExactQuestion,
+    question: PositiveQuestion,
     points: FloatArray,
     mask: BoolArray,
     found: BoolArray,

@@ -12,7 +12,6 @@ from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, row_products
-from pertinent.questions.effort import Effort
 from pertinent.questions.supports.cover import EASY, hard_cover
 from pertinent.questions.supports.gains import _best_alone
 from pertinent.questions.supports.reach import corners, pushes, worst_place
@@ -24,6 +23,7 @@ from pertinent.questions.supports.subsets import (
     smallest_size,
 )
 from pertinent.questions.verify import grown
+from pertinent.setting.effort import Effort
 from pertinent.setting.region_key import Is
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table

@@ -34,7 +34,9 @@ from pertinent.questions.supports.subsets import (
     find_supports,
     smallest_size,
 )
-from pertinent.solvers import Options, Projections, project
+from pertinent.setting.effort import CLOSED, CLOSED_QUADRATIC
+from pertinent.setting.options import Options
+from pertinent.solvers import Projections, project
 from pertinent.solvers.search.halving import halved_bounds
 
 #: Supports judged together.
@@ -43,9 +45,6 @@ AT_ONCE = 64
 MOST_PARTS = 64
 #: A support must be better by this share to replace the best one: below it is a tie.
 TIE = 1e-9
-#: A row counts as excluding a support whose cost it puts this close to the best; for quadratic
-#: rows it is coarser; 4 times this is the gap of 1e-4 at which a non-convex answer is optimal.
-CLOSED, CLOSED_QUADRATIC = 1e-7, 2.5e-5
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,7 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Region
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE
-from pertinent.questions.effort import Effort
-from pertinent.questions.supports.engine import CLOSED, Best, Search, pools_of
+from pertinent.questions.supports.engine import Best, Search, pools_of
 from pertinent.questions.supports.gains import Choices, ranged_choices, strict_choices
 from pertinent.questions.supports.leaves import best_leaves, is_boxes
 from pertinent.questions.supports.others import other_supports
@@ -31,6 +30,7 @@ from pertinent.questions.supports.smallest import CellSearch, Smallest, smallest
 from pertinent.questions.verify import grown
 from pertinent.setting.alternative import Alternative
 from pertinent.setting.answers import Answers, Certified
+from pertinent.setting.effort import CLOSED, Effort
 from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table

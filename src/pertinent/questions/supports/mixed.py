@@ -15,26 +15,18 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
-from pertinent.proofs.supports.fewest_mixed import is_discrete
 from pertinent.questions.supports.engine import Pool, Search
 from pertinent.questions.supports.fewest import Ask, Batch, Fewest
 from pertinent.questions.supports.gains import Choices, with_forced
 from pertinent.questions.supports.reach import corners, most_by_feature
 from pertinent.questions.supports.subsets import Gains, smallest_size
 from pertinent.setting.answers import Answers
+from pertinent.setting.options import Options
 from pertinent.setting.setting import Setting
-from pertinent.solvers import Options, project
+from pertinent.solvers import project
 from pertinent.solvers.search.narrow import Boxes, narrow
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table
-
-
-def discrete_domain(prepared: Setting, table: Table) -> Domain | None:
-    """Return which values are allowed, rules of change aside; None where any number will do."""
-    domain = prepared.constraints.domain(
-        prepared.features, table.values, prepared.weights, table.booleans, False
-    )
-    return domain if is_discrete(domain) else None
 
 
 def fewest_mixed(prepared: Setting, table: Table, ask: Ask, domain: Domain) -> Fewest:

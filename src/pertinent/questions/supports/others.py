@@ -11,9 +11,9 @@ from pertinent.geometry.arrays import BoolArray
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import OPTIMAL, Argument, FewestProofs
-from pertinent.questions.supports.engine import CLOSED
 from pertinent.questions.supports.leaves import further_leaves, is_boxes
 from pertinent.setting.alternative import Alternative
+from pertinent.setting.effort import CLOSED
 
 if TYPE_CHECKING:
     from pertinent.questions.supports.fewest import Batch

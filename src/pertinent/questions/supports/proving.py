@@ -18,20 +18,15 @@ from pertinent.proofs import (
     Certificate,
     FewestProofs,
 )
-from pertinent.questions.supports.engine import CLOSED, CLOSED_QUADRATIC
 from pertinent.setting.alternative import uniqueness
 from pertinent.setting.answers import Certified
 from pertinent.setting.conflicts import why_too_few
+from pertinent.setting.recheck import search_gap
 from pertinent.setting.region_key import RegionKey
 
 if TYPE_CHECKING:
     from pertinent.questions.supports.fewest import Ask, Batch
     from pertinent.setting.setting import Setting
-
-
-def search_gap(region: Region) -> float:
-    """Return how close to the best cost a proof about the region comes."""
-    return CLOSED if all(cell.is_linear for cell in require_cells(region)) else CLOSED_QUADRATIC
 
 
 def prove(batch: Batch) -> None:

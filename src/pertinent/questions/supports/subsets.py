@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from time import monotonic
 
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.setting.effort import Limits as Limits
 
 #: Needs are lowered by this share of the numbers they are made of, so that rounding cuts nothing.
 SLACK = 1e-13
@@ -34,35 +34,6 @@ STOPPED = 2  #: the limit of nodes or of time was reached first
 
 #: ``(problems, supports of shape (t, k)) -> bool of shape (t,)``: the last word on a candidate.
 Accept = Callable[[IntArray, IntArray], BoolArray]
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When a search gives up.
-
-    Parameters
-    ----------
-    nodes : int
-        Branches looked at, for each problem and size: the same on every machine.
-    deadline : float
-        Moment on the clock of ``time.monotonic``; ``inf`` for none.
-    seconds : float
-        What a hard problem may take when it is looked at by itself.
-    """
-
-    nodes: int = 200_000
-    deadline: float = np.inf
-    seconds: float = np.inf
-
-    def alone(self) -> Limits:
-        """Return the limits of a single problem that is begun now."""
-        if self.seconds == np.inf:
-            return self
-        return Limits(self.nodes, min(self.deadline, monotonic() + self.seconds), self.seconds)
-
-    def expired(self) -> bool:
-        """Whether the time is over."""
-        return self.deadline < np.inf and monotonic() > self.deadline
 
 
 @dataclass(frozen=True, eq=False)

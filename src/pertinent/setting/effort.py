@@ -1,0 +1,81 @@
+"""How far a search goes before it hands out the best answer with its gap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import monotonic
+
+import numpy as np
+
+from pertinent.exceptions import InputError
+from pertinent.tables.numbers import is_number, require_number
+
+#: A proof excludes a set of features whose cost it puts this close to the best; for quadratic rows
+#: it is coarser; 4 times this is the gap of 1e-4 at which a non-convex answer is optimal.
+CLOSED, CLOSED_QUADRATIC = 1e-7, 2.5e-5
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a search gives up.
+
+    Parameters
+    ----------
+    nodes : int
+        Branches looked at, for each problem and size: the same on every machine.
+    deadline : float
+        Moment on the clock of ``time.monotonic``; ``inf`` for none.
+    seconds : float
+        What a hard problem may take when it is looked at by itself.
+    """
+
+    nodes: int = 200_000
+    deadline: float = np.inf
+    seconds: float = np.inf
+
+    def alone(self) -> Limits:
+        """Return the limits of a single problem that is begun now."""
+        if self.seconds == np.inf:
+            return self
+        return Limits(self.nodes, min(self.deadline, monotonic() + self.seconds), self.seconds)
+
+    def expired(self) -> bool:
+        """Whether the time is over."""
+        return self.deadline < np.inf and monotonic() > self.deadline
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How far an exact search goes before it hands out the best answer with its gap.
+
+    Parameters
+    ----------
+    nodes : int
+        Branches of the search, for each sample. The same on every machine, so answers are too.
+    time_limit : float or None
+        Seconds for each sample. What a slower machine leaves unproved comes as "feasible".
+    gap : float
+        Relative gap of the second objective at which it counts as optimal.
+    """
+
+    nodes: int = 50_000
+    time_limit: float | None = None
+    gap: float = 1e-6
+
+    @classmethod
+    def of(cls, time_limit: float | None, gap: float | None) -> Effort:
+        """Return the effort asked for; None leaves the default."""
+        return cls(time_limit=time_limit, gap=cls.gap if gap is None else gap)
+
+    def __post_init__(self) -> None:
+        limit = self.time_limit
+        if limit is not None and not (is_number(limit) and limit > 0):
+            raise InputError(f"time_limit must be a number above 0. Got {limit!r} instead.")
+        require_number("gap", self.gap)
+
+    def limits(self, samples: int = 1) -> Limits:
+        """Return the limits of a search over so many samples that starts now."""
+        if self.time_limit is None:
+            return Limits(self.nodes)
+        end = monotonic() + self.time_limit * max(1, samples)
+        return Limits(self.nodes, end, self.time_limit)

@@ -1,0 +1,142 @@
+"""Between which values an answer may lie, column by column, and which values there are.
+
+Limits are the rules' own, narrowed by what the question asks. They are what a solver searches,
+what a proof speaks of and what the judge looks at, so they are made in one place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
+from pertinent.geometry.domain import Domain, is_on_lattice
+from pertinent.proofs.cases.branch import Boxes, narrow
+from pertinent.proofs.supports.fewest_mixed import is_discrete
+from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.setting import Setting
+from pertinent.tables.table import Table, values_of
+
+
+def positive_limits(
+    prepared: Setting,
+    table: Table | FloatArray,
+    question: PositiveQuestion,
+    allowed: Limits | None = None,
+) -> Limits:
+    """Return the allowed range of phase 1: a single row where it does not depend on the sample."""
+    lower, upper = allowed or prepared.constraints.limits(prepared.features, table)
+    if question.between:
+        low, high = prepared.features.between(values_of(table), question.baseline)
+        lower, upper = np.maximum(lower, low), np.minimum(upper, high)
+    return lower, upper
+
+
+def turned_off(prepared: Setting, points: FloatArray, question: PositiveQuestion) -> BoolArray:
+    """Return the columns of the features that are turned off.
+
+    A category is on or off as a whole: all columns of its group, or none.
+    """
+    on = ~(np.abs(points - question.baseline) <= question.off_tol)
+    features = prepared.features
+    return ~features.by_column(features.by_feature(on))
+
+
+def held_limits(
+    lower: FloatArray, upper: FloatArray, question: PositiveQuestion, held: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the allowed range of phase 2."""
+    low = np.where(held, question.baseline, lower)
+    return low, np.where(held, question.baseline, upper)
+
+
+def negative_limits(
+    prepared: Setting, table: Table | FloatArray, untouched: BoolArray | None = None
+) -> Limits:
+    """Return the allowed range of each sample's negative."""
+    lower, upper = prepared.constraints.limits(prepared.features, table)
+    if untouched is None:
+        return lower, upper
+    samples = values_of(table)
+    untouched = prepared.features.by_column(untouched)
+    low = np.where(untouched, np.maximum(lower, samples), lower)
+    return low, np.where(untouched, np.minimum(upper, samples), upper)
+
+
+def strict_limits(
+    prepared: Setting, table: Table, question: PositiveQuestion
+) -> tuple[FloatArray, FloatArray]:
+    """Return the allowed range: what is confined to whole numbers cannot rest elsewhere."""
+    lower, upper = prepared.constraints.limits(prepared.features, table)
+    digits = {int(j): 0 for j in table.booleans} | prepared.constraints.lattice(prepared.features)
+    base = question.baseline
+    stay = [j for j, d in digits.items() if not is_on_lattice(base[[j]], d).all()]
+    if not stay:
+        return lower, upper
+    lower, upper = (np.array(np.broadcast_to(s, table.values.shape)) for s in (lower, upper))
+    lower[:, stay] = np.maximum(lower[:, stay], table.values[:, stay])
+    upper[:, stay] = np.minimum(upper[:, stay], table.values[:, stay])
+    return lower, upper
+
+
+def sufficient_limits(
+    prepared: Setting, table: Table, question: PositiveQuestion
+) -> tuple[FloatArray, FloatArray]:
+    """Return the range in which features may vary: the rules', and else that of the data.
+
+    Numbers on a lattice and categories: what of that range is allowed.
+    """
+    features, samples = prepared.features, table.values
+    limits = prepared.constraints.limits(features, table)
+    lower, upper = (np.array(np.broadcast_to(limit, samples.shape)) for limit in limits)
+    # Each column of a category is 0 or 1; those of truth values are limited so already.
+    binary = [int(c) for group in features.groups for c in group]
+    lower[:, binary] = np.maximum(lower[:, binary], 0.0)
+    upper[:, binary] = np.minimum(upper[:, binary], 1.0)
+    if question.ranges is not None:
+        lower = np.where(np.isinf(lower), question.ranges[0], lower)
+        upper = np.where(np.isinf(upper), question.ranges[1], upper)
+    lower[:, features.hidden], upper[:, features.hidden] = -np.inf, np.inf
+    open_ = (np.isinf(lower) | np.isinf(upper)).any(axis=0) & ~features.hidden
+    if open_.any():
+        names = [features.names[features.owner[j]] for j in np.flatnonzero(open_)[:10]]
+        raise InputError(
+            'method="sufficient" asks what the other features can do within their bounds, and '
+            f"these have none: {names}. Pass data=X_train to take their range from the data, or "
+            "Constraints(bounds={...})."
+        )
+    # The sample itself is always among what may be.
+    lower, upper = np.minimum(lower, samples), np.maximum(upper, samples)
+    domain = discrete_domain(prepared, table)
+    if domain is None:
+        return lower, upper
+    state = np.zeros((len(table), 0), dtype=np.int8)
+    tight, _ = narrow(domain, Boxes(np.arange(len(table)), lower, upper, state))
+    return tight.lower, tight.upper
+
+
+def discrete_domain(prepared: Setting, table: Table) -> Domain | None:
+    """Return which values are allowed, rules of change aside; None where any number will do."""
+    domain = prepared.constraints.domain(
+        prepared.features, table.values, prepared.weights, table.booleans, False
+    )
+    return domain if is_discrete(domain) else None
+
+
+def is_mixed(prepared: Setting, table: Table) -> bool:
+    """Whether values are discrete, or features bound together."""
+    rules = prepared.constraints
+    discrete = not prepared.features.is_plain or rules.lattice(prepared.features)
+    return bool(discrete or rules.together or len(table.booleans))
+
+
+def allowing(prepared: Setting, changes: int) -> Setting:
+    """Return the same with at most so many changes."""
+    return replace(prepared, constraints=replace(prepared.constraints, max_changes=changes))
+
+
+def owner_of(prepared: Setting) -> IntArray | None:
+    """Return the feature of each column, None where each has one of its own."""
+    return None if prepared.features.is_plain else prepared.features.owner

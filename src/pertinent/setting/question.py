@@ -1,0 +1,103 @@
+"""What a question asks, beside the samples themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.setting.effort import Effort
+from pertinent.tables.numbers import require_whole
+from pertinent.tables.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class PositiveQuestion:
+    """How positives are asked for.
+
+    Parameters
+    ----------
+    baseline : ndarray of shape (n_features,)
+        Values at which features count as turned off.
+    between : bool
+        Keep every value between the baseline and the sample's own.
+    off_tol : float
+        A feature within this distance of its baseline counts as turned off (the paper's
+        epsilon); answers are exact, so 0 is right unless small deviations do not matter.
+    fallback : bool
+        Strict only: give the two-phase answer, marked as such, where no strict one exists.
+    alternatives : int
+        Strict and exact only: how many further sets of features to list.
+    effort : Effort
+    ranges : tuple of ndarray of shape (n_features,), optional
+        Sufficient only: lowest and highest values in the training data.
+    """
+
+    baseline: FloatArray
+    between: bool = False
+    off_tol: float = 0.0
+    fallback: bool = False
+    alternatives: int = 0
+    effort: Effort = field(default_factory=Effort)
+    ranges: tuple[FloatArray, FloatArray] | None = None
+
+    def in_precision_of(self, table: Table) -> PositiveQuestion:
+        """Return the question with base values that can be handed out exactly."""
+        if not table.single_precision:
+            return self
+        return replace(self, baseline=table.as_handed_out(self.baseline[None])[0])
+
+
+@dataclass(frozen=True, eq=False)
+class NegativeQuestion:
+    """How negatives are asked for.
+
+    Parameters
+    ----------
+    target : ndarray of int, shape (n,) or None
+        Place of each sample's wanted class; None for the nearest of all others.
+    untouched : ndarray of bool, shape (n, n_features), optional
+        Features that each sample may not change, beyond the constraints.
+    norm : {"l1", "l0"}
+        "l0": the fewest changed features, then the closest.
+    max_changes : int, optional
+        How many features may change.
+    alternatives : int
+        How many further sets of changed features to list.
+    effort : Effort
+    """
+
+    target: IntArray | None = None
+    untouched: BoolArray | None = None
+    norm: str = "l1"
+    max_changes: int | None = None
+    alternatives: int = 0
+    effort: Effort = field(default_factory=Effort)
+
+    def __post_init__(self) -> None:
+        if self.norm not in ("l1", "l0"):
+            raise InputError(f"norm must be 'l1' or 'l0'. Got {self.norm!r} instead.")
+        if self.max_changes is not None:
+            require_whole("max_changes", self.max_changes, 1)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the nearest point is all that is asked for."""
+        return self.norm == "l1" and self.max_changes is None and not self.alternatives
+
+    def take(self, rows: IntArray) -> NegativeQuestion:
+        """Return what is asked of some of the samples."""
+        if self.target is None and self.untouched is None:
+            return self
+        target = None if self.target is None else self.target[rows]
+        untouched = None if self.untouched is None else self.untouched[rows]
+        return replace(self, target=target, untouched=untouched)
+
+
+def data_ranges(train: FloatArray | None) -> tuple[FloatArray, FloatArray] | None:
+    """Return the lowest and highest value of each feature in the training data."""
+    if train is None or not len(train):
+        return None
+    return np.asarray(train.min(axis=0)), np.asarray(train.max(axis=0))

@@ -1,0 +1,78 @@
+"""Positives and negatives of the same samples, and with what they were asked for.
+
+What a summary, a view or a check needs, and nothing that can solve.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.results import Negatives, Positives
+from pertinent.setting.setting import Setting
+from pertinent.summary.words import Wording
+from pertinent.tables.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Everything beside the answers themselves.
+
+    Parameters
+    ----------
+    prepared : Setting
+    question : PositiveQuestion
+    overlap : {"allow", "avoid"}
+    baseline : str
+        Where the baseline comes from: "median", "mean" or "given".
+    measure : str
+        What the weights are: "spread" (1 / standard deviation), "units" (all 1) or "given".
+    ranges : ndarray of shape (2, n_features), optional
+        Where the middle 90% of the training data lie.
+    wording : Wording
+    """
+
+    prepared: Setting
+    question: PositiveQuestion
+    overlap: str = "allow"
+    baseline: str = "given"
+    measure: str = "given"
+    ranges: FloatArray | None = None
+    wording: Wording = field(default_factory=Wording)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Answered:
+    """Positives and negatives of the same samples.
+
+    Attributes
+    ----------
+    positive : Positives
+    negative : Negatives
+    avoided : ndarray of bool, shape (n,)
+        With ``overlap="avoid"``: whether the negative keeps off the positive's features. False
+        where that was asked for but not possible.
+    asked : Asked
+        With what they were asked for; views and checks need it.
+    """
+
+    positive: Positives
+    negative: Negatives
+    avoided: BoolArray
+    asked: Asked | None = None
+
+    @property
+    def table(self) -> Table:
+        """The samples."""
+        return self.positive.table
+
+    @property
+    def overlap(self) -> IntArray:
+        """Number of features that are both kept by the positive and changed by the negative."""
+        return np.asarray((self.positive.kept & self.negative.changed).sum(axis=1))
+
+    def __len__(self) -> int:
+        return len(self.positive)
