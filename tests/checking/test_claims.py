@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from pertinent.demo import explain_applicants, train_credit_model
+from pertinent.geometry.codec import encode
 from pertinent.lvq import GMLVQ
-from pertinent.proofs.records import encode
 
 
 def test_linear_explanations_hold(iris):

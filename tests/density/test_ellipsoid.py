@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pertinent.geometry.region import Cell, CellUnion, Quadratic
+from pertinent.geometry.task import distance
 from pertinent.setting.options import Options
 from pertinent.solvers import choose_method, project
 from pertinent.solvers.curved.convex import solve_convex
@@ -15,7 +16,7 @@ from pertinent.solvers.curved.interior.ellipsoid import (
     solve_ellipsoid,
     solve_ellipsoids,
 )
-from pertinent.solvers.problem import CUT, EMPTY, SOLVED, Task, distance
+from pertinent.solvers.problem import CUT, EMPTY, SOLVED, Task
 
 
 def ellipsoid(rng, d, rank, m, radius=1.0):
@@ -47,7 +48,9 @@ def make_task(rng, cell, n, kind):
 def test_agrees_with_a_cone_solver_and_proves_it(rng, kind, d, rank, m):
     task = make_task(rng, ellipsoid(rng, d, rank, m), 12, kind)
     ours, theirs = solve_ellipsoid(task), solve_convex(task)
-    proved = ours.proofs.bounds(task.cell, task.centers, task.weights, task.lower, task.upper)
+    proved = ours.proofs.bounds(
+        Task.of(task.cell, task.centers, task.weights, task.lower, task.upper)
+    )
     solved = ours.outcome == SOLVED
     assert (solved | (ours.outcome == EMPTY)).all()
     assert np.isinf(proved[~solved]).all()
@@ -82,7 +85,7 @@ def test_cutoffs_only_stop_what_cannot_win(rng):
     cut = solve_ellipsoid(Task(cell, task.centers, task.weights, task.lower, task.upper, limits))
     assert (cut.outcome[::2] == SOLVED).all()
     assert (cut.outcome[1::2] == CUT).all()
-    proved = cut.proofs.bounds(cell, task.centers, task.weights, task.lower, task.upper)
+    proved = cut.proofs.bounds(Task.of(cell, task.centers, task.weights, task.lower, task.upper))
     assert (proved[1::2] >= limits[1::2]).all()
     assert (proved <= value * (1 + 1e-9)).all()
 

@@ -13,6 +13,7 @@ import pertinent
 from pertinent import Blend, Constraints, Plausibility
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.region import Cell
+from pertinent.geometry.task import Task
 from pertinent.lvq import GLVQ
 from pertinent.proofs.hull import HullProofs
 from pertinent.setting.recheck import recheck_negatives
@@ -95,7 +96,7 @@ def test_no_multipliers_prove_too_much():
             rng.normal(size=(1, 3)),
             np.array([bool(rng.integers(2))]),
         )
-        claimed = proofs.bounds(cell, center[None], weights, low, high)[0]
+        claimed = proofs.bounds(Task.of(cell, center[None], weights, low, high))[0]
         blends = rng.dirichlet(np.ones(5), size=3000) @ corners
         fit = cell.contains(blends) & ((blends >= low) & (blends <= high)).all(axis=1)
         costs = (np.abs(blends[fit] - center) * weights).sum(axis=1)
@@ -111,7 +112,10 @@ def test_emptiness_is_proved_by_a_ray():
     proofs = HullProofs(
         corners[None], answer.multipliers[None], answer.pull[None], np.array([answer.ray])
     )
-    assert proofs.bounds(cell, np.zeros((1, 2)), np.ones(2), -inf[None], inf[None])[0] == np.inf
+    assert (
+        proofs.bounds(Task.of(cell, np.zeros((1, 2)), np.ones(2), -inf[None], inf[None]))[0]
+        == np.inf
+    )
 
 
 def test_infeasible_blends_say_what_conflicts(hull):

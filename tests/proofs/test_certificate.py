@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from pertinent.geometry.region import Cell, CellUnion
+from pertinent.geometry.task import Task
 from pertinent.proofs import (
     Block,
     Certificate,
@@ -128,11 +129,11 @@ def test_the_bound_of_a_union_is_its_weakest_piece():
     rows = np.array([0])
     args = (region, zero, np.ones(1), np.array(-np.inf), np.array(np.inf))
     both = Certificate(1, (Block(0, rows, one), Block(1, rows, one)))
-    assert both.bounds(*args).tolist() == [1.0]
+    assert both.bounds(Task.of(*args)).tolist() == [1.0]
     # Nothing is known about the far piece: nothing is proved.
-    assert Certificate(1, (Block(0, rows, one),)).bounds(*args).tolist() == [0.0]
+    assert Certificate(1, (Block(0, rows, one),)).bounds(Task.of(*args)).tolist() == [0.0]
     vague = Certificate(1, (Block(0, rows, one), Block(1, rows, NoProofs(1))))
-    assert vague.bounds(*args).tolist() == [0.0]
+    assert vague.bounds(Task.of(*args)).tolist() == [0.0]
 
 
 def test_certificates_of_batches_join_and_split():
@@ -146,13 +147,13 @@ def test_certificates_of_batches_join_and_split():
         )
 
     joined = concatenate([single(1.0), single(1.0), single(0.5)])
-    proved = joined.bounds(CellUnion((cell,)), centers, np.ones(1), *limits)
+    proved = joined.bounds(Task.of(CellUnion((cell,)), centers, np.ones(1), *limits))
     assert proved.tolist() == [1.0, 2.0, 0.25]
     some = joined.take(np.array([2, 0, 0]))
-    again = some.bounds(CellUnion((cell,)), centers[[2, 0, 0]], np.ones(1), *limits)
+    again = some.bounds(Task.of(CellUnion((cell,)), centers[[2, 0, 0]], np.ones(1), *limits))
     assert again.tolist() == [0.25, 1.0, 1.0]
     spread = scatter(3, [(np.array([1]), single(1.0))])
-    assert spread.bounds(CellUnion((cell,)), centers, np.ones(1), *limits).tolist() == [
+    assert spread.bounds(Task.of(CellUnion((cell,)), centers, np.ones(1), *limits)).tolist() == [
         0.0,
         2.0,
         0.0,

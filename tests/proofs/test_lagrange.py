@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pertinent.geometry.codec import decode, encode
 from pertinent.geometry.region import Cell, Quadratic
 from pertinent.proofs import LagrangeProofs
-from pertinent.proofs.records import decode, encode
 from pertinent.solvers.curved.lagrange import prove_bound, prove_empty
 from pertinent.solvers.curved.shifted import shift
 from pertinent.solvers.problem import Task
@@ -36,7 +36,7 @@ def task_of(cell: Cell, center, lower=None, upper=None) -> Task:
 
 def bound_of(proofs: LagrangeProofs, task: Task) -> float:
     limits = task.lower, task.upper
-    return float(proofs.bounds(task.cell, task.centers, task.weights, *limits)[0])
+    return float(proofs.bounds(Task.of(task.cell, task.centers, task.weights, *limits))[0])
 
 
 def rows(*quadratics: Quadratic) -> Cell:

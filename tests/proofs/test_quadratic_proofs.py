@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from quadratic_models import fitted, some
 
+from pertinent.geometry.codec import decode, encode
 from pertinent.geometry.region import Cell, Quadratic
+from pertinent.geometry.task import Task
 from pertinent.models import decision_region
 from pertinent.proofs import (
     CopositiveProofs,
@@ -21,13 +23,12 @@ from pertinent.proofs import (
     SweepProofs,
     TangentProofs,
 )
-from pertinent.proofs.records import decode, encode
 from pertinent.solvers import project
 
 
 def bounds(proofs, cell, centers):
     free = np.full(centers.shape, np.inf)
-    return proofs.bounds(cell, centers, np.ones(cell.dim), -free, free)
+    return proofs.bounds(Task.of(cell, centers, np.ones(cell.dim), -free, free))
 
 
 @pytest.fixture(scope="module")
@@ -214,12 +215,12 @@ def test_a_proof_does_not_hold_for_another_center(copositive):
 def test_tampered_separable_proofs_prove_nothing(boxed):
     cell, centers, limits, bound, proofs = naive_bayes(boxed)
     weights = np.ones(cell.dim)
-    np.testing.assert_array_equal(proofs.bounds(cell, centers, weights, *limits), bound)
+    np.testing.assert_array_equal(proofs.bounds(Task.of(cell, centers, weights, *limits)), bound)
     wide = replace(proofs, radius=proofs.radius * 1.01)
-    assert (wide.bounds(cell, centers, weights, *limits) == 0).all()
+    assert (wide.bounds(Task.of(cell, centers, weights, *limits)) == 0).all()
     name = "multipliers" if boxed else "slopes"
     empty = replace(proofs, **{name: 0 * getattr(proofs, name)})
-    assert (empty.bounds(cell, centers, weights, *limits) == 0).all()
+    assert (empty.bounds(Task.of(cell, centers, weights, *limits)) == 0).all()
 
 
 @pytest.mark.parametrize("boxed", [False, True])
@@ -229,7 +230,7 @@ def test_separable_proofs_refuse_other_cells(boxed):
     row = cell.quadratics[0]
     mixed = Quadratic(row.plus @ turned, row.minus @ turned, row.q, row.c)
     other = replace(cell, quadratics=(mixed,))
-    assert (proofs.bounds(other, centers, np.ones(cell.dim), *limits) == 0).all()
+    assert (proofs.bounds(Task.of(other, centers, np.ones(cell.dim), *limits)) == 0).all()
 
 
 def test_a_sweep_needs_room_for_features_of_convex_gain():
@@ -237,7 +238,7 @@ def test_a_sweep_needs_room_for_features_of_convex_gain():
     cell, centers, (low, high), _, proofs = naive_bayes(boxed=False)
     near = np.minimum(high, centers + proofs.radius[:, None] / 2)
     tight = np.maximum(low, centers - proofs.radius[:, None] / 2)
-    assert (proofs.bounds(cell, centers, np.ones(cell.dim), tight, near) == 0).all()
+    assert (proofs.bounds(Task.of(cell, centers, np.ones(cell.dim), tight, near)) == 0).all()
 
 
 def test_tangents_ignore_rows_that_are_not_convex():
@@ -311,7 +312,7 @@ def test_what_is_left_of_two_factors_that_cancel_proves_nothing():
     low, high = cell.lower[None], cell.upper[None]
     for radius in (0.1 * true, (1 - 1e-9) * computed):
         proofs = CopositiveProofs((one_part(radius, 1.0, dim=2),))
-        proved = proofs.bounds(cell, np.zeros((1, 2)), np.ones(2), low, high)[0]
+        proved = proofs.bounds(Task.of(cell, np.zeros((1, 2)), np.ones(2), low, high))[0]
         assert proved <= true
         assert (proved > 0) == (radius < 0.5 * true)
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from pertinent.geometry.region import Cell, CellUnion
+from pertinent.geometry.task import Task
 from pertinent.proofs.unique import leaves_one_point
 from pertinent.solvers import project
 
@@ -75,6 +76,6 @@ def test_a_corner_that_only_an_idle_row_makes_the_only_one():
     assert not leaves_one_point(cell, plain, *args)
     assert [leaves_one_point(cell, y, *args) for y in strict] == [True]
     bounds = found.certificate.bounds(
-        CellUnion((cell,)), np.zeros((1, 2)), np.ones(2), lower, upper
+        Task.of(CellUnion((cell,)), np.zeros((1, 2)), np.ones(2), lower, upper)
     )
     np.testing.assert_allclose(bounds, 2.0)

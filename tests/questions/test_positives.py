@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pertinent
 from pertinent.exceptions import InputError, UnsupportedModelError
+from pertinent.geometry.task import Task
 from pertinent.proofs import FewestProofs, StrictProofs, refutes
 from pertinent.questions.strict import next_best
 from pertinent.questions.supports.cover import hard_cover
@@ -154,9 +155,9 @@ def test_a_proof_that_claims_too_much_is_refused(digits):
         (block,) = part.certificate.blocks
         open_ = np.full((len(part.rows), 64), np.inf)
         args = (region.cells[0], X[:8][part.rows], np.ones(64), -open_, open_)
-        np.testing.assert_array_equal(block.proofs.bounds(*args), found.bound[part.rows])
+        np.testing.assert_array_equal(block.proofs.bounds(Task.of(*args)), found.bound[part.rows])
         more = StrictProofs(block.proofs.baseline, block.proofs.size + 1)
-        assert (more.bounds(*args) == 0).all()
+        assert (more.bounds(Task.of(*args)) == 0).all()
 
 
 def test_a_proof_of_closeness_that_claims_too_much_is_refused(digits):
@@ -175,7 +176,7 @@ def test_a_proof_of_closeness_that_claims_too_much_is_refused(digits):
         more = FewestProofs(
             proofs.rest, proofs.size, proofs.value * 1.001, proofs.arguments, "cost"
         )
-        assert (more.bounds(*args, *ends)[searched] == 0).all()
+        assert (more.bounds(Task.of(*args, *ends))[searched] == 0).all()
         checked += int(searched.sum())
     assert checked
 
@@ -340,7 +341,9 @@ def test_rivals_that_are_none_prove_nothing():
         region = explainer.prepared.region(part.key, 0.0)
         samples = X[::10][part.rows]
         args = (region, samples, np.ones(4), limits[0][part.rows], limits[1][part.rows])
-        np.testing.assert_array_equal(proofs.piece_bounds(*args)[:, 0], found.bound[part.rows])
+        np.testing.assert_array_equal(
+            proofs.piece_bounds(Task.of(*args))[:, 0], found.bound[part.rows]
+        )
         for i, row in enumerate(part.rows):
             # Points of the sample's own class are no rivals, however many features they change.
             own = model.predict(X) == model.predict(samples[[i]])
@@ -348,9 +351,9 @@ def test_rivals_that_are_none_prove_nothing():
             own_rivals = false[model.predict(false) == model.predict(samples[[i]])]
             wrong = replace(proofs.take(np.array([i])), rivals=(own_rivals,))
             one = (region, samples[[i]], np.ones(4), limits[0][[row]], limits[1][[row]])
-            assert wrong.piece_bounds(*one)[0, 0] == 0
+            assert wrong.piece_bounds(Task.of(*one))[0, 0] == 0
             endless = replace(proofs.take(np.array([i])), size=np.array([np.inf]))
-            assert endless.piece_bounds(*one)[0, 0] == 0
+            assert endless.piece_bounds(Task.of(*one))[0, 0] == 0
             checked += 1
     assert checked == 15
 

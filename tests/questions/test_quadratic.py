@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 
 import pertinent
 from pertinent.geometry.region import Cell, Quadratic
+from pertinent.geometry.task import Task
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.setting.recheck import recheck_negatives
 from pertinent.solvers import project
@@ -123,13 +124,15 @@ def test_halving_confirms_what_holds_and_nothing_else():
         best = np.abs(grid[inside]).sum(axis=1).min(initial=np.inf)
         weights = np.ones(3)
         if np.isinf(best):
-            proved = HalvingProofs(np.array([np.inf])).bounds(cell, center, weights, low, high)
+            proved = HalvingProofs(np.array([np.inf])).bounds(
+                Task.of(cell, center, weights, low, high)
+            )
             assert proved[0] in (np.inf, 0.3)
             continue
         hits += best > 0.31
         for share, holds in ((0.97, best > 0.32), (1.001, False)):
             claim = np.array([best * share])
-            proved = HalvingProofs(claim).bounds(cell, center, weights, low, high)[0]
+            proved = HalvingProofs(claim).bounds(Task.of(cell, center, weights, low, high))[0]
             assert (proved == claim[0]) == holds or claim[0] <= 0.3
     assert hits > 5
 

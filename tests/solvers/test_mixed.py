@@ -9,6 +9,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from pertinent.geometry.domain import Bins, Domain, from_steps, is_on_lattice
 from pertinent.geometry.region import Cell, CellUnion
+from pertinent.geometry.task import Task
 from pertinent.proofs import check, status_names
 from pertinent.proofs.cases.branch import SPLIT, Boxes, BranchProofs, narrow
 from pertinent.solvers import choose_method, project
@@ -192,32 +193,39 @@ def mixed_answer():
     found = project(centers, cell, weights, lower, upper, domain=domain)
     proofs = found.certificate.blocks[0].proofs
     assert isinstance(proofs, BranchProofs)
-    return cell, centers, weights, lower, upper, found, proofs
+    return Task(cell, centers, weights, lower, upper, domain=domain), found, proofs
 
 
 def test_a_tree_is_replayed_without_the_solver():
-    cell, centers, weights, lower, upper, found, proofs = mixed_answer()
+    task, found, proofs = mixed_answer()
     verdict = check(
-        cell, centers[0], weights, found.points[0], proofs, lower=lower[0], upper=upper[0]
+        task.cell,
+        task.centers[0],
+        task.weights,
+        found.points[0],
+        proofs,
+        lower=task.lower[0],
+        upper=task.upper[0],
+        domain=task.domain,
     )
     assert verdict.optimal or verdict.gap <= 1e-4 * verdict.objective
 
 
 def test_a_tree_that_loses_a_value_proves_nothing():
-    cell, centers, weights, lower, upper, _, proofs = mixed_answer()
+    task, _, proofs = mixed_answer()
     splits = np.flatnonzero(proofs.tree.kind == SPLIT)
     assert len(splits)
     high = proofs.tree.high.copy()
     high[splits[0]] += 1.0  # one whole number between the two cases is forgotten
     forged = replace(proofs, tree=replace(proofs.tree, high=high))
-    assert proofs.bounds(cell, centers, weights, lower, upper)[0] > 0
-    assert forged.bounds(cell, centers, weights, lower, upper)[0] == 0
+    assert proofs.bounds(task)[0] > 0
+    assert forged.bounds(task)[0] == 0
 
 
 def test_multipliers_of_the_wrong_sign_prove_nothing():
-    cell, centers, weights, lower, upper, found, proofs = mixed_answer()
+    task, found, proofs = mixed_answer()
     forged = replace(proofs, multipliers=-proofs.multipliers)
-    assert forged.bounds(cell, centers, weights, lower, upper)[0] <= found.objective[0] * 0.5
+    assert forged.bounds(task)[0] <= found.objective[0] * 0.5
 
 
 def test_narrowing_keeps_every_allowed_point():

@@ -16,12 +16,13 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 from sklearn.svm import SVC
 
 import pertinent
+from pertinent.geometry.codec import decode, encode
 from pertinent.geometry.domain import SMALLEST_CHANGE, Domain
 from pertinent.geometry.region import Cell, CellUnion, Quadratic
+from pertinent.geometry.task import Task
 from pertinent.lvq import LGMLVQ
 from pertinent.proofs.cases.curved import CurvedBranchProofs
 from pertinent.proofs.cases.halving import HalvingProofs
-from pertinent.proofs.records import decode, encode, with_domain
 from pertinent.solvers import project
 from pertinent.solvers.search import curved as mixed_curved
 
@@ -166,11 +167,12 @@ def test_a_stored_tree_proves_the_same_and_a_false_claim_nothing():
         np.full((1, 3), -3.0),
         np.full((1, 3), 3.0),
     )
-    again = with_domain(decode(encode(proofs)), domain)
-    np.testing.assert_array_equal(again.bounds(*args), proofs.bounds(*args))
+    task = Task.of(*args, domain)
+    again = decode(encode(proofs))
+    np.testing.assert_array_equal(again.bounds(task), proofs.bounds(task))
     boast = tuple(HalvingProofs(np.array([1.6])) for _ in proofs.leaves_by)
-    lie = CurvedBranchProofs(domain, proofs.roots, proofs.tree, boast)
-    assert lie.bounds(*args)[0] < found.objective[0] + 1e-9
+    lie = CurvedBranchProofs(proofs.roots, proofs.tree, boast)
+    assert lie.bounds(task)[0] < found.objective[0] + 1e-9
 
 
 @pytest.mark.parametrize("ruled", RULES)

@@ -14,6 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from pertinent import Constraints, Explainer
 from pertinent.geometry.region import AffineMap, Cell, Quadratic
+from pertinent.geometry.task import Task
 from pertinent.models import decision_region
 from pertinent.proofs import SeveralProofs
 from pertinent.solvers import project
@@ -99,7 +100,7 @@ def test_proofs_survive_taking_rows():
     assert isinstance(proofs, SeveralProofs)
     rows = np.array([7, 3, 11])
     free = np.full((3, X.shape[1]), np.inf)
-    again = proofs.take(rows).bounds(cell, centers[rows], np.ones(X.shape[1]), -free, free)
+    again = proofs.take(rows).bounds(Task.of(cell, centers[rows], np.ones(X.shape[1]), -free, free))
     np.testing.assert_array_equal(again, found.bound[rows])
 
 

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 import pertinent
 from pertinent.exceptions import InputError
-from pertinent.proofs.records import decode, encode
+from pertinent.geometry.codec import decode, encode
 
 
 def test_schema_is_a_schema():

@@ -79,10 +79,7 @@ def propose(
     """Return the nearest points of the regions, for `settled`; parameters as in `nearest`."""
     low = lower if lower.shape == centers.shape else np.broadcast_to(lower, centers.shape)
     high = upper if upper.shape == centers.shape else np.broadcast_to(upper, centers.shape)
-    truths = table.booleans
-    domain = setting.constraints.domain(
-        setting.features, table.values, setting.weights, truths, changes
-    )
+    domain = setting.domain_of(table, changes=changes)
     ask = Ask(table, centers, kind, labels, low, high, RowRules(domain, changes))
     used = setting.first_margins(table, centers, kind, labels)
     return Proposal(ask, used, solve(setting, ask, used))

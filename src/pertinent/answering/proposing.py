@@ -11,6 +11,7 @@ from pertinent.density import Hulls
 from pertinent.density.hull import Blend
 from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray, Limits
 from pertinent.geometry.region import Region
+from pertinent.geometry.task import Task, distance
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.proofs.verdict import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.setting.answers import Answers, Ask, Certified, blank, merged
@@ -19,7 +20,6 @@ from pertinent.setting.implausible import why_implausible
 from pertinent.setting.region_key import RegionKey
 from pertinent.setting.setting import Setting
 from pertinent.solvers import Projections, project
-from pertinent.solvers.problem import distance
 
 
 def solve(prepared: Setting, ask: Ask, used: FloatArray) -> Answers:
@@ -104,7 +104,7 @@ def _blended(
     args = (ask.centers, ask.low, ask.high)
     samples = ask.table.values
     found, blends = nearest_blends(prepared.within, samples, region, owner, prepared.weights, args)
-    bound = found.certificate.bounds(wide, args[0], prepared.weights, args[1], args[2])
+    bound = found.certificate.bounds(Task.of(wide, args[0], prepared.weights, args[1], args[2]))
     # Nothing inside the tightened region does not mean nothing at all.
     gone = (found.status == INFEASIBLE) & np.isfinite(bound)
     status = np.where(gone, FAILED, found.status)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from pertinent.checking.findings import HOLDS, REFUTED, UNKNOWN, Finding, judged
-from pertinent.checking.rebuilding import domain_of
 from pertinent.geometry.arrays import FloatArray
+from pertinent.geometry.codec import unknown_kinds
+from pertinent.geometry.task import distance
 from pertinent.proofs import INFEASIBLE, OPTIMAL
-from pertinent.proofs.records import unknown_kinds
 from pertinent.proofs.verdict import (
     GAP_CONVEX,
     GAP_NONCONVEX,
@@ -22,7 +22,6 @@ from pertinent.proofs.verdict import (
 from pertinent.setting.answers import Certified
 from pertinent.setting.results import Negatives, Results
 from pertinent.setting.setting import Setting
-from pertinent.solvers.problem import distance
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +115,6 @@ def unit_of(results: Results) -> float:
 
 
 def _gap(prepared: Setting, results: Results, certificates: tuple[Certified, ...]) -> float:
-    domain = domain_of(prepared, results.table, changes=isinstance(results, Negatives))
+    domain = prepared.domain_of(results.table, changes=isinstance(results, Negatives))
     convex = all(prepared.region(part.key, 0.0).is_convex for part in certificates)
     return GAP_CONVEX if convex and domain is None else GAP_NONCONVEX

@@ -8,17 +8,16 @@ from pertinent.checking.evidence import Evidence, claimed_bounds, proved, unit_o
 from pertinent.checking.findings import CHANGE, Finding, judged
 from pertinent.checking.points import valid
 from pertinent.checking.reasons import reason
-from pertinent.checking.rebuilding import domain_of
 from pertinent.checking.unique import as_good, is_only_one, unique
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
+from pertinent.geometry.task import distance
 from pertinent.proofs import FAILED
 from pertinent.setting.limits import negative_limits
 from pertinent.setting.recheck import recheck_negatives
 from pertinent.setting.region_key import Is, Kind, Not, RegionKey
 from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
-from pertinent.solvers.problem import distance
 from pertinent.summary.asked import Asked
 from pertinent.summary.rounding import passes, rules_broken
 
@@ -99,7 +98,7 @@ def _unique(prepared: Setting, negative: Negatives, limits: Limits) -> list[Find
     table, parts, samples = negative.table, negative.certificates, negative.table.values
 
     def only() -> bool:
-        lattice = domain_of(prepared, table, changes=True) is not None
+        lattice = prepared.domain_of(table, changes=True) is not None
         unit = unit_of(negative)
         return is_only_one(prepared, parts, samples, negative.values, limits, lattice, unit)
 

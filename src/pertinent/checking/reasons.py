@@ -8,8 +8,8 @@ from pertinent.answering.proposing import why_none
 from pertinent.checking.findings import GIVEN, UNKNOWN, Finding, judged
 from pertinent.density.hull import Hulls
 from pertinent.geometry.arrays import FloatArray, Limits
+from pertinent.geometry.codec import unknown_kinds
 from pertinent.proofs import FAILED
-from pertinent.proofs.records import unknown_kinds
 from pertinent.setting.results import Positives, Results
 from pertinent.summary.asked import Asked
 

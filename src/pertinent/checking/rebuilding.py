@@ -12,8 +12,7 @@ from pertinent.density.hull import Hulls
 from pertinent.density.mixture import Densities
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
-from pertinent.geometry.domain import Domain
-from pertinent.proofs.records import decode, with_domain
+from pertinent.proofs.records import decode
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.answers import Certified
 from pertinent.setting.question import PositiveQuestion
@@ -167,15 +166,7 @@ def _per_column(values: Any, table: Table, name: str) -> FloatArray:
     return array
 
 
-def domain_of(prepared: Setting, table: Table, *, changes: bool) -> Domain | None:
-    """Return what values the rules allow, from the question and not from the proof."""
-    return prepared.constraints.domain(
-        prepared.features, table.values, prepared.weights, table.booleans, changes
-    )
-
-
 def _results(kind: type[R], record: dict[str, Any], shared: dict[str, Any], prepared: Setting) -> R:
-    domain = domain_of(prepared, shared["table"], changes=kind is Negatives)
     values: dict[str, Any] = {}
     for f in fields(kind):
         if f.name in ELSEWHERE:
@@ -183,7 +174,7 @@ def _results(kind: type[R], record: dict[str, Any], shared: dict[str, Any], prep
         elif f.name.endswith(CERTIFICATES):
             # Older files lack those that there need not be any of.
             parts = record[f.name] if f.default is MISSING else record.get(f.name, ())
-            values[f.name] = tuple(_certified(part, domain) for part in parts)
+            values[f.name] = tuple(_certified(part) for part in parts)
         elif f.name == "second":
             second = decode(record[f.name])
             values[f.name] = {} if second is None else {0: second}
@@ -213,9 +204,9 @@ def _require_one_row(name: str, value: Any, prepared: Setting, table: Table) -> 
         raise InputError(f"The stored {name!r} is {value[0]}, and the model has no such class.")
 
 
-def _certified(part: dict[str, Any], domain: Domain | None) -> Certified:
+def _certified(part: dict[str, Any]) -> Certified:
     kind, place = part["region"]
     if kind not in list(Kind):
         raise InputError(f"A stored certificate is about a region of unknown kind, {kind!r}.")
-    certificate = with_domain(decode(part["certificate"]), domain)
-    return Certified(RegionKey(Kind(kind), int(place)), np.array([0]), certificate)
+    key = RegionKey(Kind(kind), int(place))
+    return Certified(key, np.array([0]), decode(part["certificate"]))

@@ -7,14 +7,13 @@ import numpy as np
 from pertinent.checking.details import positive_details
 from pertinent.checking.evidence import Evidence, claimed_bounds, meets, proved, unit_of
 from pertinent.checking.findings import ENOUGH, Finding, judged
-from pertinent.checking.rebuilding import domain_of
 from pertinent.checking.unique import as_good, is_only_one, unique
 from pertinent.geometry.arrays import FloatArray
+from pertinent.geometry.task import distance
 from pertinent.proofs import OPTIMAL
 from pertinent.setting.limits import held_limits, positive_limits, turned_off
 from pertinent.setting.recheck import recheck_positives
 from pertinent.setting.results import Positives
-from pertinent.solvers.problem import distance
 from pertinent.summary.asked import Asked
 from pertinent.summary.rounding import passes, rules_broken
 
@@ -68,7 +67,7 @@ def _unique(asked: Asked, positive: Positives) -> list[Finding]:
     def only() -> bool:
         first, second = positive.certificates, positive.closeness_certificates
         sparse, point = positive.sparse_values, positive.values
-        lattice = domain_of(prepared, table, changes=False) is not None
+        lattice = prepared.domain_of(table, changes=False) is not None
         how = (lattice, unit_of(positive))
         if not is_only_one(prepared, first, baseline, sparse, (low, high), *how):
             return False

@@ -11,6 +11,7 @@ from pertinent.checking.findings import HOLDS, REFUTED, UNKNOWN, Finding
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.region import CellUnion
+from pertinent.geometry.task import Task, distance
 from pertinent.proofs import OPTIMAL, Certificate, LinearProofs
 from pertinent.proofs.core import WHOLE, Block
 from pertinent.proofs.records import UnknownProofs
@@ -19,7 +20,6 @@ from pertinent.proofs.verdict import GAP_CONVEX, is_closed
 from pertinent.setting.answers import Certified
 from pertinent.setting.results import Results
 from pertinent.setting.setting import Setting
-from pertinent.solvers.problem import distance
 
 #: Bounds and costs are sums of many terms: what is closer than this, relatively, is the same.
 ROUNDED = 1e-12
@@ -107,13 +107,13 @@ def is_only_one(
     known = np.zeros(len(cells))
     for block in blocks:
         if block.piece == WHOLE and not isinstance(block.proofs, UnknownProofs):
-            proved = block.proofs.piece_bounds(region, center, prepared.weights, low, high)
+            proved = block.proofs.piece_bounds(Task(region, center, prepared.weights, low, high))
             known = np.maximum(known, proved[0])
     left = []
     for piece in np.flatnonzero(known <= cost).tolist():
         own = tuple(replace(block, piece=0) for block in blocks if block.piece == piece)
         alone = CellUnion((cells[piece],), region.dim)
-        bound = Certificate(1, own).bounds(alone, center, prepared.weights, low, high)
+        bound = Certificate(1, own).bounds(Task(alone, center, prepared.weights, low, high))
         if bound[0] <= cost:
             left.append((alone, own))
     if len(left) != 1:
@@ -139,7 +139,7 @@ def _leaves_one_point(
     cell, proofs = alone.cells[0], block.proofs
     if not cell.is_linear or not isinstance(proofs, LinearProofs) or len(proofs) != 1:
         return False
-    bound = Certificate(1, (block,)).bounds(alone, center, weights, *limits)
+    bound = Certificate(1, (block,)).bounds(Task(alone, center, weights, *limits))
     cost = distance(point, center, weights)
     if not is_closed(cost, bound, point, center, weights, GAP_CONVEX, unit)[0]:
         return False

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray
-from pertinent.proofs.records import record_as
+from pertinent.geometry.codec import record_as
 
 #: Shares below this are rounding.
 DUST = 1e-9

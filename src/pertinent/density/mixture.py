@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray
+from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import AffineMap, Cell, CellUnion, Quadratic
-from pertinent.proofs.records import record_as
 
 #: By how much more than the threshold is asked for, relative to its size: room for rounding.
 TIGHTER = 1e-9

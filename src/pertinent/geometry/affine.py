@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray
+from pertinent.geometry.codec import record_as
 
 
 def row_products(points: FloatArray, rows: FloatArray) -> FloatArray:
@@ -22,6 +23,7 @@ def row_products(points: FloatArray, rows: FloatArray) -> FloatArray:
     return np.asarray(np.matmul(points[:, None, :], rows.T)[:, 0, :])
 
 
+@record_as("affine")
 @dataclass(frozen=True, eq=False)
 class AffineMap:
     """The map ``z -> M z + shift``; a diagonal ``M`` is kept as the vector of its entries.

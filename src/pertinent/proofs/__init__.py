@@ -5,16 +5,22 @@ a Farkas ray, tangent points ...) from which `Proofs.bounds` recomputes, with pl
 value that no point of the cell can undercut.
 """
 
+from pertinent.proofs.cases.branch import BranchProofs
+from pertinent.proofs.cases.curved import CurvedBranchProofs
+from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.proofs.cases.separable import SeparableProofs
 from pertinent.proofs.copositive.replay import CopositiveProofs
 from pertinent.proofs.copositive.simplices import Simplices
 from pertinent.proofs.core import Block, Certificate, NoProofs, Proofs
+from pertinent.proofs.cuts import CutProofs
+from pertinent.proofs.hull import HullProofs
 from pertinent.proofs.lagrange import LagrangeProofs
 from pertinent.proofs.linear import LinearProofs, SingleRowProofs
 from pertinent.proofs.several import SeveralProofs, SolverBounds
-from pertinent.proofs.status import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, status_names
+from pertinent.proofs.status import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Status, status_names
 from pertinent.proofs.supports.cardinality import StrictProofs, refutes
 from pertinent.proofs.supports.fewest import Argument, FewestProofs
+from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
 from pertinent.proofs.sweep import SweepProofs
 from pertinent.proofs.tangent import TangentProofs
 from pertinent.proofs.verdict import Verdict, check
@@ -27,20 +33,28 @@ __all__ = [
     "OPTIMAL",
     "Argument",
     "Block",
+    "BranchProofs",
     "Certificate",
     "CopositiveProofs",
+    "CurvedBranchProofs",
+    "CutProofs",
     "FewestProofs",
+    "HalvingProofs",
+    "HullProofs",
     "LagrangeProofs",
     "LinearProofs",
     "NoProofs",
     "Proofs",
     "RivalProofs",
+    "RivalSetProofs",
     "SeparableProofs",
     "SeveralProofs",
     "Simplices",
     "SingleRowProofs",
     "SolverBounds",
+    "Status",
     "StrictProofs",
+    "SufficientProofs",
     "SweepProofs",
     "TangentProofs",
     "Verdict",

@@ -5,65 +5,38 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self, cast
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.pieces import pieces_of, require_cells
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, RowIndex, Rows
+from pertinent.geometry.codec import record_as
+from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.task import Task
 
 
-class Proofs(ABC):
+class Proofs(Rows, ABC):
     """Proofs about one cell, one for each of ``n`` centers."""
 
     @abstractmethod
-    def __len__(self) -> int: ...
+    def bounds(self, task: Task) -> FloatArray:
+        """Return what is proved: no point of the task's cell within the bounds costs less.
 
-    @abstractmethod
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
-        """Return what is proved: no point of the cell within the bounds costs less.
-
-        ``inf`` says that the cell holds no point at all within the bounds. ``lower`` and
-        ``upper`` have shape (n, n_features) and include the cell's own bounds.
+        ``inf`` says that the cell holds no point at all within the bounds.
         """
-
-    @abstractmethod
-    def take(self, rows: IntArray) -> Proofs:
-        """Return the proofs of the given rows."""
 
     def trusted(self) -> BoolArray:
         """Return whether `bounds` recomputes each bound, rather than repeating a solver's word."""
         return np.ones(len(self), dtype=bool)
 
 
-class RegionProofs(ABC):
+class RegionProofs(Rows, ABC):
     """Proofs about all pieces of a region at once; its block has the piece `WHOLE`."""
 
     @abstractmethod
-    def __len__(self) -> int: ...
-
-    @abstractmethod
-    def piece_bounds(
-        self,
-        region: Region,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def piece_bounds(self, task: Task) -> FloatArray:
         """Return what is proved of each center and piece, shape (n, n_pieces)."""
-
-    @abstractmethod
-    def take(self, rows: IntArray) -> RegionProofs:
-        """Return the proofs of the given rows."""
 
     def trusted(self) -> BoolArray:
         """Return whether each bound is recomputed, rather than repeating a solver's word."""
@@ -74,6 +47,7 @@ class RegionProofs(ABC):
 WHOLE = -1
 
 
+@record_as("nothing")
 @dataclass(frozen=True, eq=False)
 class NoProofs(Proofs):
     """Nothing is known beyond that a distance is not negative."""
@@ -83,22 +57,16 @@ class NoProofs(Proofs):
     def __len__(self) -> int:
         return self.n
 
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return zeros."""
-        return np.zeros(len(centers))
+        return np.zeros(len(task))
 
-    def take(self, rows: IntArray) -> NoProofs:
+    def take(self, rows: RowIndex) -> Self:
         """Return as many nothings."""
-        return NoProofs(len(rows))
+        return replace(self, n=len(np.arange(self.n)[rows]))
 
 
+@record_as("block")
 @dataclass(frozen=True, eq=False)
 class Block:
     """Proofs about one piece of a union (or about all: `WHOLE`), for some of the rows."""
@@ -108,6 +76,7 @@ class Block:
     proofs: Any
 
 
+@record_as("certificate")
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """The proofs behind ``n`` projections onto a region.
@@ -119,40 +88,28 @@ class Certificate:
     n: int
     blocks: tuple[Block, ...] = ()
 
-    def bounds(
-        self,
-        region: Region,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
-        """Return the proved lower bound of each row, recomputed from the region.
-
-        ``lower`` and ``upper`` broadcast to the shape of ``centers``.
-        """
-        low = np.broadcast_to(lower, centers.shape)
-        high = np.broadcast_to(upper, centers.shape)
+    def bounds(self, task: Task) -> FloatArray:
+        """Return the proved lower bound of each row of a task, recomputed from its region."""
+        region = cast(Region, task.region)
         over_union = np.full(self.n, np.inf)
         by_piece = self._by_piece()
-        whole = self._whole(by_piece.get(WHOLE, ()), region, centers, weights, low, high)
         cells = require_cells(region, "A certificate of pieces")
+        whole = self._whole(by_piece.get(WHOLE, ()), task, len(cells))
         for piece in range(len(cells)):
             known = np.zeros(self.n) if whole is None else whole[:, piece]
-            if piece not in by_piece:
-                np.minimum(over_union, known, out=over_union)
-                continue
-            cell = cells[piece]
-            for block in by_piece[piece]:
-                rows = block.rows
-                inside = slice(None) if _is_everything(rows, self.n) else rows
-                lo, hi = low[inside], high[inside]
-                if cell.has_bounds:
-                    lo, hi = np.maximum(lo, cell.lower), np.minimum(hi, cell.upper)
-                proved = block.proofs.bounds(cell, centers[inside], weights, lo, hi)
-                known[inside] = np.maximum(known[inside], proved)
+            if piece in by_piece:
+                self._raise(known, by_piece[piece], task, cells[piece])
             np.minimum(over_union, known, out=over_union)
         return over_union
+
+    def _raise(self, known: FloatArray, blocks: Sequence[Block], task: Task, cell: Cell) -> None:
+        """Raise what is known of one piece to what its proofs show."""
+        for block in blocks:
+            if _is_everything(block.rows, self.n):
+                np.maximum(known, block.proofs.bounds(task.on(cell)), out=known)
+            else:
+                proved = block.proofs.bounds(task.on(cell, block.rows))
+                known[block.rows] = np.maximum(known[block.rows], proved)
 
     def trusted(self) -> BoolArray:
         """Return False for the rows whose bound may rest on a solver's word (``exact=True``)."""
@@ -163,25 +120,14 @@ class Certificate:
             trusted[block.rows] &= block.proofs.trusted()
         return trusted
 
-    def _whole(
-        self,
-        blocks: Sequence[Block],
-        region: Region,
-        centers: FloatArray,
-        weights: FloatArray,
-        low: FloatArray,
-        high: FloatArray,
-    ) -> FloatArray | None:
+    def _whole(self, blocks: Sequence[Block], task: Task, pieces: int) -> FloatArray | None:
         """Return what proofs about the whole region show of each piece, None without any."""
         if not blocks:
             return None
-        known = np.zeros((self.n, len(pieces_of(region))))
+        known = np.zeros((self.n, pieces))
         for block in blocks:
-            rows = block.rows
-            proved = block.proofs.piece_bounds(
-                region, centers[rows], weights, low[rows], high[rows]
-            )
-            known[rows] = np.maximum(known[rows], proved)
+            proved = block.proofs.piece_bounds(task.take(block.rows))
+            known[block.rows] = np.maximum(known[block.rows], proved)
         return known
 
     def _by_piece(self) -> dict[int, list[Block]]:

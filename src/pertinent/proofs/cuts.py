@@ -11,11 +11,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell
+from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 
 
+@record_as("cuts")
 @dataclass(frozen=True, eq=False)
 class CutProofs(Proofs):
     """For each row, points of tangency and a proof about the cell that the tangents give.
@@ -29,31 +32,16 @@ class CutProofs(Proofs):
     touched: tuple[FloatArray, ...]
     inner: tuple[Proofs, ...]
 
-    def __len__(self) -> int:
-        return len(self.inner)
-
-    def take(self, rows: IntArray) -> CutProofs:
-        """Return the proofs of the given rows."""
-        return CutProofs(tuple(self.touched[i] for i in rows), tuple(self.inner[i] for i in rows))
-
     def trusted(self) -> BoolArray:
         """Return whether each inner proof is recomputed."""
         return np.array([bool(proof.trusted()[0]) for proof in self.inner], dtype=bool)
 
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return the bounds over the cells that the tangents give."""
         proved = np.zeros(len(self))
         for i, (touched, proof) in enumerate(zip(self.touched, self.inner, strict=True)):
-            outer = with_tangents(cell, touched)
-            one = slice(i, i + 1)
-            proved[i] = proof.bounds(outer, centers[one], weights, lower[one], upper[one])[0]
+            one = replace(task.take(np.array([i])), region=with_tangents(task.cell, touched))
+            proved[i] = proof.bounds(one)[0]
         return proved
 
 

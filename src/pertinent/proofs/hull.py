@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.region import Cell, row_products
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.codec import record_as
+from pertinent.geometry.region import row_products
+from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 from pertinent.proofs.linear import dual_values, is_empty
-from pertinent.proofs.records import record_as
 
 
 @record_as("hull")
@@ -42,24 +43,10 @@ class HullProofs(Proofs):
     pull: FloatArray
     ray: BoolArray
 
-    def __len__(self) -> int:
-        return len(self.multipliers)
-
-    def take(self, rows: IntArray) -> HullProofs:
-        """Return the proofs of the given rows."""
-        return HullProofs(
-            self.corners[rows], self.multipliers[rows], self.pull[rows], self.ray[rows]
-        )
-
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return the dual values; ``inf`` where the ray proves that no blend is in the cell."""
+        cell, centers, weights = task.cell, task.centers, task.weights
+        lower, upper = task.lower, task.upper
         start = np.clip(centers, lower, upper)
         y = np.maximum(self.multipliers, 0.0)
         slopes = row_products(y, np.ascontiguousarray(cell.G.T)) + self.pull

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell
+from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 from pertinent.proofs.linear import dual_values, is_empty
 
@@ -28,6 +30,7 @@ DEFINITE = 1e-14
 ROUNDING = 1e-14
 
 
+@record_as("lagrange")
 @dataclass(frozen=True, eq=False)
 class LagrangeProofs(Proofs):
     """Multipliers of all rows, and where their sum is touched; a ray proves emptiness.
@@ -48,24 +51,10 @@ class LagrangeProofs(Proofs):
     cuts: FloatArray
     ray: BoolArray
 
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def take(self, rows: IntArray) -> LagrangeProofs:
-        """Return the proofs of the given rows."""
-        return LagrangeProofs(
-            self.points[rows], self.multipliers[rows], self.cuts[rows], self.ray[rows]
-        )
-
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return the dual values; ``inf`` where the ray proves the cell empty."""
+        cell, centers, weights = task.cell, task.centers, task.weights
+        lower, upper = task.lower, task.upper
         start = np.clip(centers, lower, upper)
         slopes, excess, terms, convex = self._tangents(cell, start, lower, upper)
         proved = dual_values(slopes, excess, start, centers, weights, lower, upper)

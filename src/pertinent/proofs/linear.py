@@ -16,7 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.region import Cell, row_products
+from pertinent.geometry.codec import record_as
+from pertinent.geometry.region import row_products
+from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 
 #: Where mathematics has 0, rounding leaves a slope of up to this share of the terms added up ...
@@ -26,6 +28,7 @@ CANCELLED = 1e-9
 REACH = 1e6
 
 
+@record_as("linear")
 @dataclass(frozen=True, eq=False)
 class LinearProofs(Proofs):
     """Dual multipliers, or Farkas rays where ``ray`` is true.
@@ -39,26 +42,15 @@ class LinearProofs(Proofs):
     multipliers: FloatArray
     ray: BoolArray
 
-    def __len__(self) -> int:
-        return len(self.multipliers)
-
-    def take(self, rows: IntArray) -> LinearProofs:
-        """Return the proofs of the given rows."""
-        return LinearProofs(self.multipliers[rows], self.ray[rows])
-
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return the dual values; ``inf`` where the ray proves the cell empty."""
+        cell, centers, weights = task.cell, task.centers, task.weights
+        lower, upper = task.lower, task.upper
         y = np.maximum(self.multipliers, 0.0)
         return proved_bounds(y, self.ray, cell.G, cell.h, centers, weights, lower, upper)
 
 
+@record_as("single-row")
 @dataclass(frozen=True, eq=False)
 class SingleRowProofs(Proofs):
     """A multiplier on one linear row only: what a skipped piece rests on.
@@ -72,22 +64,10 @@ class SingleRowProofs(Proofs):
     row: IntArray
     multiplier: FloatArray
 
-    def __len__(self) -> int:
-        return len(self.row)
-
-    def take(self, rows: IntArray) -> SingleRowProofs:
-        """Return the proofs of the given rows."""
-        return SingleRowProofs(self.row[rows], self.multiplier[rows])
-
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return the dual value of each row's own inequality."""
+        cell, centers, weights = task.cell, task.centers, task.weights
+        lower, upper = task.lower, task.upper
         y = np.maximum(self.multiplier, 0.0)
         slopes = y[:, None] * cell.G[self.row]
         start = np.clip(centers, lower, upper)

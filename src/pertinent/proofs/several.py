@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.region import Cell
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, RowIndex
+from pertinent.geometry.codec import record_as
+from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 
 
+@record_as("several")
 @dataclass(frozen=True, eq=False)
 class SeveralProofs(Proofs):
     """Proofs of some rows each; where two speak of the same row, the stronger one counts.
@@ -28,29 +31,22 @@ class SeveralProofs(Proofs):
     def __len__(self) -> int:
         return self.n
 
-    def take(self, rows: IntArray) -> SeveralProofs:
+    def take(self, rows: RowIndex) -> Self:
         """Return the proofs of the given rows."""
-        parts = []
+        parts, wanted = [], np.arange(self.n)[rows]
         for own, proofs in self.parts:
             place = {int(row): k for k, row in enumerate(own)}
-            here = [(new, place[int(row)]) for new, row in enumerate(rows) if int(row) in place]
+            here = [(new, place[int(row)]) for new, row in enumerate(wanted) if int(row) in place]
             if here:
                 new, old = (np.array(column) for column in zip(*here, strict=True))
                 parts.append((new, proofs.take(old)))
-        return replace(self, n=len(rows), parts=tuple(parts))
+        return replace(self, n=len(wanted), parts=tuple(parts))
 
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return the largest bound that any part proves for each row."""
         best = np.zeros(self.n)
         for rows, proofs in self.parts:
-            found = proofs.bounds(cell, centers[rows], weights, lower[rows], upper[rows])
+            found = proofs.bounds(task.take(rows))
             best[rows] = np.maximum(best[rows], found)
         return best
 
@@ -62,6 +58,7 @@ class SeveralProofs(Proofs):
         return trusted
 
 
+@record_as("solver-bounds")
 @dataclass(frozen=True, eq=False)
 class SolverBounds(Proofs):
     """Lower bounds that a global solver claims; nothing here can be replayed.
@@ -75,21 +72,7 @@ class SolverBounds(Proofs):
     claimed: FloatArray
     solver: str
 
-    def __len__(self) -> int:
-        return len(self.claimed)
-
-    def take(self, rows: IntArray) -> SolverBounds:
-        """Return the claims about the given rows."""
-        return SolverBounds(self.claimed[rows], self.solver)
-
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return what the solver claims."""
         return self.claimed.copy()
 

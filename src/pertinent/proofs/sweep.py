@@ -20,14 +20,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.region import Cell
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.codec import record_as
+from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 
 #: Numbers looked at together, features times lines of some centers: few enough for the cache.
 AT_ONCE = 200_000
 
 
+@record_as("sweep")
 @dataclass(frozen=True, eq=False)
 class SweepProofs(Proofs):
     """Slopes that bound what features of concave gain can contribute.
@@ -43,22 +45,10 @@ class SweepProofs(Proofs):
     radius: FloatArray
     slopes: FloatArray
 
-    def __len__(self) -> int:
-        return len(self.radius)
-
-    def take(self, rows: IntArray) -> SweepProofs:
-        """Return the proofs of the given rows."""
-        return SweepProofs(self.radius[rows], self.slopes[rows])
-
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return the cost up to which the sweep shows that there is no point."""
+        cell, centers, weights = task.cell, task.centers, task.weights
+        lower, upper = task.lower, task.upper
         start = np.clip(centers, lower, upper)
         base = (weights * np.abs(start - centers)).sum(axis=1)
         if len(cell.quadratics) != 1 or len(cell.G) or not (weights > 0).all():

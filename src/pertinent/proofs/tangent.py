@@ -10,12 +10,14 @@ and multipliers of such rows prove bounds, or emptiness, just as those of linear
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import OF_EACH, BoolArray, FloatArray
+from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell, row_products
+from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 from pertinent.proofs.linear import dual_values, is_empty
 
@@ -23,6 +25,7 @@ from pertinent.proofs.linear import dual_values, is_empty
 ROUNDING = 1e-15
 
 
+@record_as("tangent")
 @dataclass(frozen=True, eq=False)
 class TangentProofs(Proofs):
     """One tangent for each quadratic row, with multipliers; a Farkas ray where ``ray`` is true.
@@ -36,28 +39,14 @@ class TangentProofs(Proofs):
     ray : ndarray of bool, shape (n,)
     """
 
-    tangents: tuple[FloatArray, ...]
+    tangents: tuple[FloatArray, ...] = field(metadata=OF_EACH)
     multipliers: FloatArray
     ray: BoolArray
 
-    def __len__(self) -> int:
-        return len(self.multipliers)
-
-    def take(self, rows: IntArray) -> TangentProofs:
-        """Return the proofs of the given rows."""
-        return TangentProofs(
-            tuple(p[rows] for p in self.tangents), self.multipliers[rows], self.ray[rows]
-        )
-
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return the dual values; ``inf`` where the ray proves the cell empty."""
+        cell, centers, weights = task.cell, task.centers, task.weights
+        lower, upper = task.lower, task.upper
         start = np.clip(centers, lower, upper)
         slopes, excess, terms = self.combined(cell, start)
         proved = dual_values(slopes, excess, start, centers, weights, lower, upper)

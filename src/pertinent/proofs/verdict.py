@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell
+from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 
 #: Relative gap below which an answer of a linear or convex cell counts as optimal.
@@ -60,6 +62,7 @@ def check(
     lower: FloatArray | None = None,
     upper: FloatArray | None = None,
     tol: float = 1e-9,
+    domain: Domain | None = None,
 ) -> Verdict:
     """Return what the proof and the point show, recomputed from the cell in plain NumPy.
 
@@ -75,6 +78,8 @@ def check(
         The sample's own bounds, beyond those of the cell.
     tol : float
         Violation accepted, in the units of each inequality.
+    domain : Domain, optional
+        Whole numbers, categories and the like, where the proof speaks of them.
 
     Examples
     --------
@@ -89,7 +94,7 @@ def check(
     low = np.maximum(cell.lower, -np.inf if lower is None else lower)[None]
     high = np.minimum(cell.upper, np.inf if upper is None else upper)[None]
     centers = np.asarray(center, dtype=float)[None]
-    bound = max(0.0, float(proof.bounds(cell, centers, weights, low, high)[0]))
+    bound = max(0.0, float(proof.bounds(Task(cell, centers, weights, low, high, domain=domain))[0]))
     trusted = bool(proof.trusted()[0])
     if point is None:
         return Verdict(np.inf, bound, np.inf, False, False, bound == np.inf, trusted)

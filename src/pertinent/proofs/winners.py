@@ -9,13 +9,16 @@ proof names one rival for each center and piece.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.arrays import FloatArray
+from pertinent.geometry.codec import record_as
 from pertinent.geometry.pieces import pieces_of
-from pertinent.geometry.region import Region
+from pertinent.geometry.task import Task
+from pertinent.geometry.winners import WinnerRegion
 from pertinent.proofs.core import RegionProofs
 from pertinent.proofs.linear import dual_values, is_empty
 
@@ -23,37 +26,26 @@ from pertinent.proofs.linear import dual_values, is_empty
 AT_ONCE = 32_768
 
 
+@record_as("rivals")
 @dataclass(frozen=True, eq=False)
 class RivalProofs(RegionProofs):
     """One rival for each center and piece, shape (n, n_pieces)."""
 
     rival: NDArray[np.int32]
 
-    def __len__(self) -> int:
-        return len(self.rival)
-
-    def take(self, rows: IntArray) -> RivalProofs:
-        """Return the proofs of the given rows."""
-        return RivalProofs(self.rival[rows])
-
-    def piece_bounds(
-        self,
-        region: Region,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def piece_bounds(self, task: Task) -> FloatArray:
         """Return the bound of each center and piece, recomputed from the region's rows."""
+        region, centers, weights = cast(WinnerRegion, task.region), task.centers, task.weights
+        lower, upper = task.lower, task.upper
         shape = len(centers), len(pieces_of(region))
-        if not len(region.rivals):  # type: ignore[attr-defined]
+        if not len(region.rivals):
             return np.zeros(shape)
         bounds = np.zeros(shape[0] * shape[1])
         size = max(1, AT_ONCE // region.dim)
         for first in range(0, len(bounds), size):
             pairs = np.arange(first, min(first + size, len(bounds)))
             i, p = pairs // shape[1], pairs % shape[1]
-            g, h = region.row(p, self.rival[i, p])  # type: ignore[attr-defined]
+            g, h = region.row(p, self.rival[i, p].astype(np.int64))
             bounds[pairs] = _one_row_bounds(g, h, centers[i], weights, lower[i], upper[i])
         return bounds.reshape(shape)
 

@@ -9,6 +9,7 @@ import numpy as np
 from pertinent.answering.nearest import doubt, nearest, propose, settled
 from pertinent.density.measure import by_sample, measure
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
+from pertinent.geometry.task import distance
 from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL
 from pertinent.setting.answers import Answers, Proposal, claimed_unique, replaced
 from pertinent.setting.limits import held_limits, positive_limits, turned_off
@@ -16,7 +17,6 @@ from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
-from pertinent.solvers.problem import distance
 from pertinent.tables.table import Table
 
 

@@ -12,6 +12,7 @@ from pertinent.answering.nearest import RETRIES
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.pieces import pieces_of, require_cells
+from pertinent.geometry.task import Task
 from pertinent.proofs import (
     FAILED,
     FEASIBLE,
@@ -281,7 +282,9 @@ def next_best(
         blocks = tuple(
             Block(piece, np.array([0]), proofs) for piece in range(len(pieces_of(region)))
         )
-        bound = Certificate(1, blocks).bounds(region, sample[None], prepared.weights, *limits)[0]
+        bound = Certificate(1, blocks).bounds(
+            Task.of(region, sample[None], prepared.weights, *limits)
+        )[0]
         out.append(bool(bound >= size))
     return out
 
@@ -299,9 +302,9 @@ def _proved(
     for part in certificates:
         region = prepared.region(part.key, margin)
         rows = part.rows
-        proved[rows] = part.certificate.bounds(
-            region, table.values[rows], prepared.weights, lower[rows], upper[rows]
-        )
+        limits = lower[rows], upper[rows]
+        task = Task(region, table.values[rows], prepared.weights, *limits)
+        proved[rows] = part.certificate.bounds(task)
     return proved
 
 

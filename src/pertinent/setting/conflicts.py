@@ -203,7 +203,7 @@ def _rays(proofs: Proofs, cell: Cell) -> Iterator[tuple[Cell, FloatArray]]:
 
 def _rules_of_change(proofs: Proofs, constraints: Constraints) -> set[str]:
     """Return the rules about changes, where the tree has a case that decides on one."""
-    if not isinstance(proofs, BranchProofs) or not proofs.domain.counts_changes:
+    if not isinstance(proofs, BranchProofs):
         return set()
     nodes = proofs.roots
     while len(nodes):

@@ -9,12 +9,12 @@ import numpy as np
 
 from pertinent.density.measure import is_dense
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.task import distance
 from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL
 from pertinent.proofs.verdict import is_closed, rounding_unit
 from pertinent.rules.obeyed import broken_rules
 from pertinent.setting.answers import Answers, Ask, Proposal, into_bounds
 from pertinent.setting.setting import Setting
-from pertinent.solvers.problem import distance
 
 #: Up to this many points of several questions are predicted in one call: a call costs more.
 FEW = 256

@@ -119,9 +119,7 @@ def sufficient_limits(
 
 def discrete_domain(prepared: Setting, table: Table) -> Domain | None:
     """Return which values are allowed, rules of change aside; None where any number will do."""
-    domain = prepared.constraints.domain(
-        prepared.features, table.values, prepared.weights, table.booleans, False
-    )
+    domain = prepared.domain_of(table, changes=False)
     return domain if is_discrete(domain) else None
 
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
+from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Region
+from pertinent.geometry.task import Task
 from pertinent.proofs import FewestProofs
-from pertinent.proofs.records import with_domain
 from pertinent.setting.answers import Certified
 from pertinent.setting.effort import CLOSED, CLOSED_QUADRATIC
 from pertinent.setting.limits import (
@@ -33,6 +34,7 @@ def bounds_of(
     certified: Sequence[Certified],
     centers: FloatArray,
     limits: Limits,
+    domain: Domain | None,
     margin: float | None = None,
 ) -> FloatArray:
     """Return what certificates prove of each center, recomputed from the regions; else 0.
@@ -44,31 +46,33 @@ def bounds_of(
         Several for the same row: the best of them counts.
     centers : ndarray of shape (n, n_features)
     limits : tuple of ndarray broadcastable to (n, n_features)
+    domain : Domain or None
+        What values the question allows.
     margin : float, optional
         That of the regions the proofs speak of; by default the margin asked for.
     """
-    low, high = (np.broadcast_to(limit, centers.shape) for limit in limits)
     proved = np.zeros(len(centers))
     for part in certified:
-        rows = part.rows
-        if not len(rows):
+        if not len(part.rows):
             continue
         region = setting.region(part.key, setting.asked_margin if margin is None else margin)
-        shown = part.certificate.bounds(
-            region, centers[rows], setting.weights, low[rows], high[rows]
-        )
-        proved[rows] = np.maximum(proved[rows], shown)
+        task = Task.of(region, centers, setting.weights, *limits, domain).take(part.rows)
+        proved[part.rows] = np.maximum(proved[part.rows], part.certificate.bounds(task))
     return proved
 
 
 def distance_bounds(
-    setting: Setting, certified: Sequence[Certified], centers: FloatArray, limits: Limits
+    setting: Setting,
+    certified: Sequence[Certified],
+    centers: FloatArray,
+    limits: Limits,
+    domain: Domain | None,
 ) -> FloatArray:
     """Return what is proved of distances: no point is closer than the nearest of its limits."""
     low, high = (np.broadcast_to(limit, centers.shape) for limit in limits)
     outside = np.maximum(np.maximum(low - centers, centers - high), 0.0)
     nearest: FloatArray = (setting.weights * outside).sum(axis=1)
-    return np.maximum(nearest, bounds_of(setting, certified, centers, limits))
+    return np.maximum(nearest, bounds_of(setting, certified, centers, limits, domain))
 
 
 def recheck_negatives(
@@ -76,7 +80,8 @@ def recheck_negatives(
 ) -> FloatArray:
     """Return the lower bound that each row's certificate proves for its negative."""
     limits = negative_limits(setting, negatives.table, untouched)
-    return distance_bounds(setting, negatives.certificates, negatives.table.values, limits)
+    samples, domain = negatives.table.values, setting.domain_of(negatives.table, changes=True)
+    return distance_bounds(setting, negatives.certificates, samples, limits, domain)
 
 
 def recheck_positives(
@@ -87,11 +92,12 @@ def recheck_positives(
     question = question.in_precision_of(positives.table)
     lower, upper = positive_limits(setting, positives.table, question)
     centers = np.broadcast_to(question.baseline, samples.shape)
-    first = distance_bounds(setting, positives.certificates, centers, (lower, upper))
+    domain = setting.domain_of(positives.table, changes=False)
+    first = distance_bounds(setting, positives.certificates, centers, (lower, upper), domain)
     off = np.abs(positives.sparse_values - question.baseline) <= question.off_tol
     held = off & positives.found[:, None]
     limits = held_limits(lower, upper, question, held)
-    second = distance_bounds(setting, positives.closeness_certificates, samples, limits)
+    second = distance_bounds(setting, positives.closeness_certificates, samples, limits, domain)
     apart = np.abs(samples - question.baseline)
     spent = (np.where(held, setting.weights, 0.0) * apart).sum(axis=1)
     return first, second - spent
@@ -105,17 +111,18 @@ def recheck_exact_positives(
     For the methods "strict", "exact" and "sufficient".
     """
     samples, parts = positives.table.values, positives.certificates
+    domain = setting.domain_of(positives.table, changes=False)
     if positives.method == "sufficient":
         limits = sufficient_limits(setting, positives.table, question)
         size = np.zeros(len(samples))
         for part in parts:
             margin = proof_margin(setting, part.key[0])
-            np.maximum(size, bounds_of(setting, [part], samples, limits, margin), out=size)
+            np.maximum(size, bounds_of(setting, [part], samples, limits, domain, margin), out=size)
         return size, np.zeros(len(samples))
     limits_of = strict_limits if positives.method == "strict" else positive_limits
     limits = limits_of(setting, positives.table, question)
-    size = bounds_of(setting, parts, samples, limits)
-    return size, bounds_of(setting, positives.closeness_certificates, samples, limits)
+    size = bounds_of(setting, parts, samples, limits, domain)
+    return size, bounds_of(setting, positives.closeness_certificates, samples, limits, domain)
 
 
 def proof_margin(setting: Setting, kind: Kind) -> float:
@@ -131,7 +138,8 @@ def recheck_few_changes(setting: Setting, negatives: Negatives) -> FloatArray:
     if negatives.norm == "l0" and is_mixed(setting, negatives.table) and not _of_sets(negatives):
         return _recheck_counted(setting, negatives)
     limits = negative_limits(setting, negatives.table)
-    return bounds_of(setting, negatives.certificates, negatives.table.values, limits)
+    samples, domain = negatives.table.values, setting.domain_of(negatives.table, changes=False)
+    return bounds_of(setting, negatives.certificates, samples, limits, domain)
 
 
 def _of_sets(negatives: Negatives) -> bool:
@@ -154,14 +162,10 @@ def _recheck_counted(setting: Setting, negatives: Negatives) -> FloatArray:
             here = part.among(part.rows[proved[part.rows] == k], len(table))
             rows, some = here.rows, table.take(here.rows)
             rules = allowing(setting, int(k))
-            domain = rules.constraints.domain(
-                setting.features, some.values, setting.weights, some.booleans, True
-            )
-            region = rules.region(here.key, setting.asked_margin)
-            bound = with_domain(here.certificate, domain).bounds(
-                region, some.values, setting.weights, low[rows], high[rows]
-            )
-            proved[rows[np.isinf(bound)]] = k + 1
+            domain = rules.domain_of(some, changes=True)
+            region, ends = rules.region(here.key, setting.asked_margin), (low[rows], high[rows])
+            task = Task(region, some.values, setting.weights, *ends, domain=domain)
+            proved[rows[np.isinf(here.certificate.bounds(task))]] = k + 1
     return proved
 
 

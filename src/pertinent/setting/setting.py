@@ -13,6 +13,7 @@ from pertinent.density import Densities, Hulls
 from pertinent.exceptions import InputError, UnsupportedModelError, unknown_name
 from pertinent.geometry.affine import row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
+from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import Joined, lone_cell, meet, owners_of, pieces_of
 from pertinent.geometry.region import Region
 from pertinent.geometry.rounding import ROUNDOFF, STEP, Rounding
@@ -106,6 +107,12 @@ class Setting:
         if self._plain is None:
             self._plain = replace(self, within=None)
         return self._plain
+
+    def domain_of(self, table: Table, *, changes: bool) -> Domain | None:
+        """Return what values the rules allow; with ``changes``, how many may change as well."""
+        return self.constraints.domain(
+            self.features, table.values, self.weights, table.booleans, changes
+        )
 
     @property
     def pieces(self) -> int:

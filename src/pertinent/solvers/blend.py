@@ -96,7 +96,7 @@ def project_blends(
             if value < best[i]:
                 best[i], points[i], piece[i], shares[i] = value, found.point, p, found.shares
     certificate = Certificate(n, tuple(blocks))
-    bound = certificate.bounds(region, centers, weights, low, high)
+    bound = certificate.bounds(Task.of(region, centers, weights, low, high))
     known = piece >= 0
     closed = is_closed(
         np.where(known, best, 0.0),

@@ -6,10 +6,11 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray
 from pertinent.geometry.region import Cell
+from pertinent.geometry.task import distance
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
 from pertinent.proofs.verdict import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.solvers.linear.uniqueness import Decision, decide_unique
-from pertinent.solvers.problem import SOLVED, Method, Projections, Solved, Task, distance
+from pertinent.solvers.problem import SOLVED, Method, Projections, Solved, Task
 
 
 def project_onto_cell(task: Task, method: Method, proved_on: Cell) -> Projections:
@@ -25,7 +26,7 @@ def project_onto_cell(task: Task, method: Method, proved_on: Cell) -> Projection
     if not everyone:
         points = np.where(found[:, None], points, np.nan)
         objective = np.where(found, objective, np.nan)
-    proved = answer.proofs.bounds(proved_on, task.centers, task.weights, task.lower, task.upper)
+    proved = answer.proofs.bounds(task.on(proved_on))
     proved = np.maximum(proved, 0.0)
     decision = _unique(task, None if everyone else found, points, answer)
     return Projections(

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
 
-import numpy as np
-
+from pertinent.geometry import task
 from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray
-from pertinent.geometry.domain import Domain
-from pertinent.geometry.region import Cell
 from pertinent.proofs import Certificate, Proofs
 from pertinent.setting.options import Options
 
@@ -30,51 +26,20 @@ SOLVED, EMPTY, TROUBLE, CUT = (outcome.value for outcome in Outcome)
 
 
 @dataclass(eq=False)
-class Task:
-    """Many projections onto one cell.
+class Task(task.Task):
+    """Many projections onto one cell, and how to solve them.
 
     Parameters
     ----------
-    cell : Cell
-    centers : ndarray of shape (n, n_features)
-    weights : ndarray of shape (n_features,)
-    lower, upper : ndarray of shape (n, n_features)
-        The samples' own bounds, the cell's included.
+    region, centers, weights, lower, upper, domain
+        As in `pertinent.geometry.task.Task`; the region is a cell.
     cutoff : ndarray of shape (n,)
         Answers at least this costly are of no interest; ``inf`` where every answer is.
     options : Options
-    domain : Domain, optional
-        Whole numbers, categories and the like; None where any number will do.
     """
 
-    cell: Cell
-    centers: FloatArray
-    weights: FloatArray
-    lower: FloatArray
-    upper: FloatArray
     cutoff: FloatArray
     options: Options = field(default_factory=Options)
-    domain: Domain | None = None
-
-    def __len__(self) -> int:
-        return len(self.centers)
-
-    def start(self) -> FloatArray:
-        """Return the point of the bounds nearest to each center."""
-        return np.minimum(np.maximum(self.centers, self.lower), self.upper)
-
-    def take(self, rows: IntArray) -> Task:
-        """Return the task of some rows only."""
-        return Task(
-            self.cell,
-            self.centers[rows],
-            self.weights,
-            self.lower[rows],
-            self.upper[rows],
-            self.cutoff[rows],
-            self.options,
-            None if self.domain is None else self.domain.take(rows),
-        )
 
 
 @dataclass(eq=False)
@@ -144,15 +109,3 @@ class Projections:
 
     def __len__(self) -> int:
         return len(self.points)
-
-
-def distance(points: FloatArray, centers: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the weighted L1 distance between rows."""
-    return np.asarray(np.einsum("nd,d->n", np.abs(points - centers), weights))
-
-
-def as_bounds(value: Any, shape: tuple[int, int], default: float) -> FloatArray:
-    """Return bounds broadcast to ``shape``; None means unbounded."""
-    if isinstance(value, np.ndarray) and value.shape == shape and value.dtype == float:
-        return value
-    return np.broadcast_to(np.asarray(default if value is None else value, dtype=float), shape)

@@ -16,6 +16,7 @@ from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import as_region, lone_cell, pieces_of, require_cells
 from pertinent.geometry.region import Cell, LazyCells, Region
+from pertinent.geometry.task import as_bounds, distance
 from pertinent.geometry.threads import one_thread
 from pertinent.geometry.winners import WinnerRegion
 from pertinent.proofs import (
@@ -43,8 +44,6 @@ from pertinent.solvers.problem import (
     Solved,
     Solver,
     Task,
-    as_bounds,
-    distance,
 )
 from pertinent.solvers.select import choose_method
 from pertinent.solvers.winners import winner_bounds
@@ -104,7 +103,7 @@ def project(
     if cell is not None and len(centers):
         cutoff = np.full(len(centers), np.inf)
         bounds = _within(cell, low, high)
-        task = Task(cell, centers, weights, *bounds, cutoff, options, domain)
+        task = Task(cell, centers, weights, *bounds, cutoff, options, domain=domain)
         wide = None if proved_on is None else lone_cell(proved_on)
         wide = cell if wide is None else wide
         return project_onto_cell(task, choose_method(cell, domain), wide)
@@ -266,7 +265,8 @@ class _Search:
         # The cutoff lies a little above the best, so that ties are seen, and what is cut is none.
         cutoff = self.best[rows] * (1 + 4 * TIE)
         domain = None if self.domain is None else self.domain.take(rows)
-        return Task(cell, self.centers[some], self.weights, low, high, cutoff, self.options, domain)
+        args = cell, self.centers[some], self.weights, low, high, cutoff, self.options
+        return Task(*args, domain=domain)
 
     def _note_ties(
         self, rows: IntArray, value: FloatArray, points: FloatArray, wins: BoolArray
@@ -291,7 +291,9 @@ class _Search:
         """Return the answers with their status, decided by the re-checked certificate."""
         n = len(self.centers)
         certificate = Certificate(n, tuple(self.blocks))
-        bound = certificate.bounds(proved_on, self.centers, self.weights, self.low, self.high)
+        bound = certificate.bounds(
+            Task.of(proved_on, self.centers, self.weights, self.low, self.high, self.domain)
+        )
         found = self.piece >= 0
         objective = np.where(found, self.best, np.nan)
         status = self._status(found, bound)

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.task import distance
 from pertinent.geometry.winners import WinnerRegion
 from pertinent.proofs import RivalProofs
-from pertinent.solvers.problem import distance
 
 #: Pairs of items times features up to which all rivals are looked at; above, the best few.
 ALL_PAIRS = 20_000_000

@@ -13,9 +13,9 @@ import numpy as np
 
 from pertinent.density.measure import by_sample, is_dense
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.task import distance
 from pertinent.rules.obeyed import broken_rules
 from pertinent.setting.setting import Setting
-from pertinent.solvers.problem import distance
 from pertinent.tables.table import Table
 
 #: Steps of a tenth each, before the exact number is shown.

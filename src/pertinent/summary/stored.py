@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pertinent.density.mixture import ClassMixture, Densities
 from pertinent.exceptions import InputError
-from pertinent.geometry.region import AffineMap
-from pertinent.proofs.records import encode, record_as
+from pertinent.geometry.codec import encode, record_as
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.region_key import Kind
 from pertinent.summary.raw import raw_rows
@@ -38,9 +36,6 @@ CERTIFICATES = "certificates"
 Document = dict[str, Any]
 
 record_as("constraints")(Constraints)
-record_as("affine")(AffineMap)
-record_as("densities")(Densities)
-record_as("class-mixture")(ClassMixture)
 record_as("wording")(Wording)
 
 

@@ -17,14 +17,17 @@ and the minimum splits into one small problem for each number, group of categori
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import SHARED, BoolArray, CodeArray, FloatArray, IntArray, Rows
+from pertinent.geometry.codec import record_as
 from pertinent.geometry.domain import Bins, Domain, from_steps, to_steps
 from pertinent.geometry.region import Cell
+from pertinent.geometry.task import Task
 from pertinent.proofs.cases.leaves import leaf_bounds
 from pertinent.proofs.core import Proofs
 
@@ -34,8 +37,9 @@ UNDECIDED, UNCHANGED, CHANGED = 0, 1, 2
 _CHUNK = 2_000_000
 
 
+@record_as("branch-tree")
 @dataclass(frozen=True, eq=False)
-class Tree:
+class Tree(Rows):
     """The cases of all rows as one list of nodes.
 
     Parameters
@@ -60,9 +64,17 @@ class Tree:
     right: IntArray
     proof: IntArray
 
+    def require_sound(self) -> None:
+        """Refuse a tree, perhaps from a file, that does not end: children come after parents."""
+        here = np.arange(len(self.kind))
+        inner = self.kind != LEAF
+        for child in (self.left, self.right):
+            if not ((child[inner] > here[inner]) & (child[inner] < len(here))).all():
+                raise InputError("A stored tree of cases is not a tree.")
+
 
 @dataclass(frozen=True, eq=False)
-class Boxes:
+class Boxes(Rows):
     """Cases as they are replayed: bounds of the columns and what is known of each unit."""
 
     row: IntArray
@@ -70,49 +82,55 @@ class Boxes:
     upper: FloatArray
     state: CodeArray
 
-    def take(self, rows: IntArray | BoolArray) -> Boxes:
-        """Return some of the cases."""
-        return Boxes(self.row[rows], self.lower[rows], self.upper[rows], self.state[rows])
-
 
 @dataclass(frozen=True, eq=False)
 class TreeProofs(Proofs):
     """Trees of cases, one for each row; what is proved of their leaves is up to the kind.
 
+    What values are allowed is up to the task: without its domain nothing is proved.
+
     Parameters
     ----------
-    domain : Domain
     roots : ndarray of int, shape (n,)
     tree : Tree
     """
 
-    domain: Domain
     roots: IntArray
-    tree: Tree
+    tree: Tree = field(metadata=SHARED)
 
-    def __len__(self) -> int:
-        return len(self.roots)
-
-    def take(self, rows: IntArray) -> Self:
-        """Return the proofs of the given rows."""
-        return replace(self, domain=self.domain.take(rows), roots=self.roots[rows])
-
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return the smallest bound over the leaves of each row; ``inf`` where all are empty."""
-        out = np.empty(len(self))
-        size = max(1, _CHUNK // (64 * max(1, self.domain.dim)))
+        out, domain = np.zeros(len(self)), task.domain
+        if domain is None:
+            return out
+        size = max(1, _CHUNK // (64 * max(1, domain.dim)))
         for first in range(0, len(self), size):
             rows = np.arange(first, min(first + size, len(self)))
-            part = Replay(self, cell, centers[rows], weights, self.domain.take(rows))
-            out[rows] = part.run(self.roots[rows], lower[rows], upper[rows])
+            part = task.take(rows)
+            replay = Replay(self, part.cell, part.centers, part.weights, domain.take(rows))
+            out[rows] = replay.run(self.roots[rows], part.lower, part.upper)
         return out
+
+    def compact(self) -> Self:
+        """Return the proofs with the cases of their own rows only, numbered from the roots down."""
+        tree, order = self.tree, list(dict.fromkeys(self.roots.tolist()))
+        for node in order:  # grows while it is read
+            if tree.kind[node] != LEAF:
+                order += [int(tree.left[node]), int(tree.right[node])]
+        nodes = np.array(order, dtype=np.int64)
+        place = np.full(len(tree.kind), -1)
+        place[nodes] = np.arange(len(nodes))
+        used, proof = np.unique(tree.proof[nodes], return_inverse=True)
+        first = int(used[0] < 0)  # -1 where there is no proof
+        own = tree.take(nodes)
+        leaf = own.kind == LEAF
+        left, right = (np.where(leaf, -1, place[child]) for child in (own.left, own.right))
+        own = replace(own, left=left, right=right, proof=proof.reshape(-1) - first)
+        return replace(self, roots=place[self.roots], tree=own, **self._kept(used[first:]))
+
+    @abstractmethod
+    def _kept(self, used: IntArray) -> dict[str, Any]:
+        """Return the fields that hold the proofs of the leaves, with the used ones only."""
 
     @abstractmethod
     def leaf_bounds(
@@ -127,20 +145,21 @@ class TreeProofs(Proofs):
         """Return the bounds of narrowed leaves, whose proofs have the numbers ``used``."""
 
 
+@record_as("branch", retired=("domain",))
 @dataclass(frozen=True, eq=False)
 class BranchProofs(TreeProofs):
     """Trees of cases over linear rows: multipliers, or rays, for each leaf.
 
     Parameters
     ----------
-    domain, roots, tree
+    roots, tree
         As in `TreeProofs`.
     multipliers : ndarray of shape (n_proofs, n_rows)
     ray : ndarray of bool, shape (n_proofs,)
     """
 
-    multipliers: FloatArray
-    ray: BoolArray
+    multipliers: FloatArray = field(metadata=SHARED)
+    ray: BoolArray = field(metadata=SHARED)
 
     def leaf_bounds(
         self,
@@ -162,6 +181,9 @@ class BranchProofs(TreeProofs):
             boxes.upper,
             domain,
         )
+
+    def _kept(self, used: IntArray) -> dict[str, Any]:
+        return {"multipliers": self.multipliers[used], "ray": self.ray[used]}
 
     def leaves(self) -> IntArray:
         """Return the rows of multipliers that the leaves of these trees use."""

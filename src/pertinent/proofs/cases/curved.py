@@ -11,13 +11,16 @@ the center has it, and one that is not pays a little, which is taken off the bou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import SHARED, BoolArray, FloatArray, IntArray
+from pertinent.geometry.codec import record_as
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import AffineMap, Cell
+from pertinent.geometry.task import Task
 from pertinent.proofs.cases.branch import Boxes, TreeProofs
 from pertinent.proofs.core import Proofs
 
@@ -25,19 +28,23 @@ from pertinent.proofs.core import Proofs
 LITTLE = 1e-3
 
 
+@record_as("curved-branch", retired=("domain",))
 @dataclass(frozen=True, eq=False)
 class CurvedBranchProofs(TreeProofs):
     """Trees of cases, one for each row, with a proof for each leaf.
 
     Parameters
     ----------
-    domain, roots, tree
+    roots, tree
         As in `TreeProofs`.
     leaves_by : tuple of Proofs
         Proofs of one box each.
     """
 
-    leaves_by: tuple[Proofs, ...]
+    leaves_by: tuple[Proofs, ...] = field(metadata=SHARED)
+
+    def _kept(self, used: IntArray) -> dict[str, Any]:
+        return {"leaves_by": tuple(self.leaves_by[int(k)] for k in used)}
 
     def leaf_bounds(
         self,
@@ -115,8 +122,8 @@ class Leaf:
 
     def bound(self, proofs: Proofs) -> float:
         """Return what proofs of this box show of its cost."""
-        args = self.cell, self.center, self.weights, self.lower, self.upper
-        proved = float(proofs.bounds(*args)[0])
+        task = Task(self.cell, self.center, self.weights, self.lower, self.upper)
+        proved = float(proofs.bounds(task)[0])
         return proved if np.isinf(proved) else max(0.0, proved - self.toll)
 
 

@@ -19,8 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell
+from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 
 #: Open boxes at any time, and rounds of halving, after which the claim counts as not proved.
@@ -34,6 +36,7 @@ LESS = (0.0, 1e-6, 5e-5)
 DEFINITE = 1e-8
 
 
+@record_as("halving")
 @dataclass(frozen=True, eq=False)
 class HalvingProofs(Proofs):
     """Claims that no point of the cell within the bounds costs less.
@@ -46,25 +49,13 @@ class HalvingProofs(Proofs):
 
     claimed: FloatArray
 
-    def __len__(self) -> int:
-        return len(self.claimed)
-
-    def take(self, rows: IntArray) -> HalvingProofs:
-        """Return the proofs of the given rows."""
-        return HalvingProofs(self.claimed[rows])
-
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return the claims, or a little less, that the halving confirms; else the bounds' cost.
 
         A claim made for a point a margin inside the cell is a little too much for the cell itself.
         """
+        cell, centers, weights = task.cell, task.centers, task.weights
+        lower, upper = task.lower, task.upper
         start = np.clip(centers, lower, upper)
         proved = (weights * np.abs(start - centers)).sum(axis=1)
         for i in np.flatnonzero(self.claimed > proved):

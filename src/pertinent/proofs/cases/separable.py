@@ -13,14 +13,18 @@ side reaches t in every part of a partition of the box, then no point of the cel
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, RowIndex
+from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell, row_products
+from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 
 
+@record_as("separable")
 @dataclass(frozen=True, eq=False)
 class SeparableProofs(Proofs):
     """A tree of boxes for each center, with the multipliers that close its leaves.
@@ -46,28 +50,23 @@ class SeparableProofs(Proofs):
     def __len__(self) -> int:
         return len(self.radius)
 
-    def take(self, rows: IntArray) -> SeparableProofs:
+    def take(self, rows: RowIndex) -> Self:
         """Return the proofs of the given rows, their nodes numbered anew."""
         _, first_child = self._owners()
-        level, order = np.asarray(rows), [np.asarray(rows)]
+        roots = np.arange(len(self))[rows]
+        level, order = roots, [roots]
         while len(level):
             split = level[self.feature[level] >= 0]
             level = (first_child[split][:, None] + np.arange(2)).ravel()
             order.append(level)
         kept = np.concatenate(order)
-        return SeparableProofs(
-            self.radius[rows], self.feature[kept], self.threshold[kept], self.multipliers[kept]
-        )
+        nodes = self.feature[kept], self.threshold[kept], self.multipliers[kept]
+        return type(self)(self.radius[rows], *nodes)
 
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return the cost up to which the boxes show that there is no point."""
+        cell, centers, weights = task.cell, task.centers, task.weights
+        lower, upper = task.lower, task.upper
         start = np.clip(centers, lower, upper)
         base = (weights * np.abs(start - centers)).sum(axis=1)
         up = np.maximum(upper - start, 0.0) * weights

@@ -26,7 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.region import Cell
+from pertinent.geometry.codec import record_as
+from pertinent.geometry.task import Task
 from pertinent.proofs.copositive.corner_rows import ENTRY_ERROR, CornerRows, rows_at, sizes_at
 from pertinent.proofs.copositive.simplices import Simplices
 from pertinent.proofs.core import Proofs
@@ -37,28 +38,17 @@ SMALLEST = 1e-150
 MOST_CORNERS = 128
 
 
+@record_as("copositive")
 @dataclass(frozen=True, eq=False)
 class CopositiveProofs(Proofs):
     """For each center a `Simplices`, or None where nothing was proved."""
 
     proofs: tuple[Simplices | None, ...]
 
-    def __len__(self) -> int:
-        return len(self.proofs)
-
-    def take(self, rows: IntArray) -> CopositiveProofs:
-        """Return the proofs of the given rows."""
-        return CopositiveProofs(tuple(self.proofs[int(i)] for i in rows))
-
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return the distance within which the replay shows that there is no point."""
+        cell, centers, weights = task.cell, task.centers, task.weights
+        lower, upper = task.lower, task.upper
         start = np.clip(centers, lower, upper)
         proved = (weights * np.abs(start - centers)).sum(axis=1)
         if not (weights > 0).all():

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.codec import record_as
 
 #: What radii and multipliers must lie between: far from where numbers become so small that
 #: rounding is no longer relative to them.
 RADII, MULTIPLIERS = (1e-60, 1e60), (1e-100, 1e100)
 
 
+@record_as("simplices")
 @dataclass(frozen=True, eq=False)
 class Simplices:
     """A partition of the simplex, node by node in depth-first order, and what closes each part.

@@ -12,12 +12,14 @@ do not add up to its need closes a branch; otherwise each feature in turn is tak
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BY_KEY, SHARED, BoolArray, FloatArray, IntArray
+from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell, Quadratic
+from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 
 #: Rounding of sums: needs closer than this to what is reachable prove nothing.
@@ -144,6 +146,7 @@ def not_all_of(
     return rows, np.concatenate([need, 1.0 - masks.sum(axis=1)])
 
 
+@record_as("strict")
 @dataclass(frozen=True, eq=False)
 class StrictProofs(Proofs):
     """No point made of sample values and baseline values has fewer sample values in the cell.
@@ -162,30 +165,16 @@ class StrictProofs(Proofs):
         The feature of each column, where features have several: they are on or off as a whole.
     """
 
-    baseline: FloatArray
+    baseline: FloatArray = field(metadata=SHARED)
     size: FloatArray
     off_tol: float = 0.0
-    extra: dict[int, FloatArray] = field(default_factory=dict)
-    listed: tuple[BoolArray, ...] = ()
-    owner: IntArray | None = None
+    extra: dict[int, FloatArray] = field(default_factory=dict, metadata=BY_KEY)
+    listed: tuple[BoolArray, ...] = field(default=(), metadata=SHARED)
+    owner: IntArray | None = field(default=None, metadata=SHARED)
 
-    def __len__(self) -> int:
-        return len(self.size)
-
-    def take(self, rows: IntArray) -> StrictProofs:
-        """Return the proofs of the given rows."""
-        extra = {new: self.extra[int(i)] for new, i in enumerate(rows) if int(i) in self.extra}
-        return replace(self, size=self.size[rows], extra=extra)
-
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return the number of features proved necessary; the centers are the samples."""
+        cell, centers, lower, upper = task.cell, task.centers, task.lower, task.upper
         if self.owner is not None:
             return self._folded(cell, centers, lower, upper)
         rest = np.clip(self.baseline, lower, upper)

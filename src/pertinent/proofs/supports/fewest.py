@@ -13,13 +13,14 @@ Rows of this kind add up over the features of S, so `refutes` can show that no S
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.domain import Domain
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell, CellUnion, Quadratic
+from pertinent.geometry.task import Task
 from pertinent.proofs.core import Certificate, Proofs
 from pertinent.proofs.linear import REACH
 from pertinent.proofs.supports.cardinality import _is_diagonal, not_all_of, refutes
@@ -31,6 +32,7 @@ EQUAL = 1e-9
 SHRINK = 1e-12
 
 
+@record_as("argument")
 @dataclass(frozen=True, eq=False)
 class Argument:
     """What the proof about one sample and one cell rests on.
@@ -57,6 +59,7 @@ class Argument:
         return cls(np.zeros((0, n_rows)), np.zeros(0, dtype=bool), (), tuple(listed))
 
 
+@record_as("fewest", retired=("domain",))
 @dataclass(frozen=True, eq=False)
 class FewestProofs(Proofs):
     """No support has fewer features (``goal="size"``), or none of that size costs less.
@@ -72,8 +75,6 @@ class FewestProofs(Proofs):
         One for each sample.
     goal : {"size", "cost"}
     off_tol : float
-    domain : Domain, optional
-        Categories, bins and whole numbers; supports are then sets of features, not of columns.
     """
 
     rest: FloatArray
@@ -82,32 +83,12 @@ class FewestProofs(Proofs):
     arguments: tuple[Argument, ...]
     goal: str = "size"
     off_tol: float = 0.0
-    domain: Domain | None = None
 
-    def __len__(self) -> int:
-        return len(self.size)
-
-    def take(self, rows: IntArray) -> FewestProofs:
-        """Return the proofs of the given rows."""
-        return replace(
-            self,
-            rest=self.rest[rows],
-            size=self.size[rows],
-            value=self.value[rows],
-            arguments=tuple(self.arguments[int(i)] for i in rows),
-            domain=None if self.domain is None else self.domain.take(rows),
-        )
-
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return the number of features, or the cost, proved necessary in this cell."""
-        mixed = is_discrete(self.domain)
+        cell, centers, weights = task.cell, task.centers, task.weights
+        lower, upper = task.lower, task.upper
+        mixed = is_discrete(task.domain)
         boxed = cell.is_linear and not len(cell.G) and not any(a.listed for a in self.arguments)
         if boxed and not mixed:
             return self._in_box(centers, weights, lower, upper)
@@ -115,8 +96,8 @@ class FewestProofs(Proofs):
         for i in range(len(centers)):
             where = self.rest[i], lower[i], upper[i], self.off_tol
             one: _Sample | MixedSample
-            if mixed and self.domain is not None:
-                domain = self.domain.take(np.array([i]))
+            if mixed and task.domain is not None:
+                domain = task.domain.take(np.array([i]))
                 rows = FeatureRows.of(cell, *where, domain)
                 one = MixedSample(cell, centers[i], weights, domain, rows)
             else:
@@ -280,9 +261,8 @@ class _Sample:
     ) -> tuple[FloatArray, FloatArray]:
         """Demand a feature outside the support, where the support's own certificate holds."""
         low, high = np.where(support, self.low, self.rest), np.where(support, self.high, self.rest)
-        proved = certificate.bounds(
-            CellUnion((self.cell,)), self.center[None], self.weights, low[None], high[None]
-        )[0]
+        one = CellUnion((self.cell,)), self.center[None], self.weights, low[None], high[None]
+        proved = certificate.bounds(Task(*one))[0]
         spent = (self.weights * np.abs(self.rest - self.center))[~support].sum()
         holds = proved - spent >= value if np.isfinite(value) else np.isinf(proved)
         holds = holds and certificate.trusted().all()

@@ -16,9 +16,9 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, CellUnion
+from pertinent.geometry.task import Task
 from pertinent.proofs.cases.branch import Boxes, narrow
 from pertinent.proofs.core import Certificate
-from pertinent.proofs.records import with_domain
 from pertinent.proofs.supports.cardinality import not_all_of, refutes
 from pertinent.proofs.supports.reach import corners, most_by_feature
 
@@ -141,9 +141,8 @@ class MixedSample:
         """Demand a feature outside the support, where the support's own certificate holds."""
         on, rest = support[self.domain.owner], self.rows.rest
         low, high = np.where(on, self.rows.low, rest), np.where(on, self.rows.high, rest)
-        proved = with_domain(certificate, self.domain).bounds(
-            CellUnion((self.cell,)), self.center[None], self.weights, low[None], high[None]
-        )[0]
+        one = CellUnion((self.cell,)), self.center[None], self.weights, low[None], high[None]
+        proved = certificate.bounds(Task(*one, domain=self.domain))[0]
         spent = (self.weights * np.abs(rest - self.center))[~on].sum()
         holds = proved - spent >= value if np.isfinite(value) else np.isinf(proved)
         holds = holds and certificate.trusted().all()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BY_KEY, BoolArray, FloatArray
+from pertinent.geometry.codec import record_as
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import pieces_of
 from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.task import Task
 from pertinent.proofs.cases.branch import Boxes, narrow
 from pertinent.proofs.core import Proofs, RegionProofs
 from pertinent.proofs.supports.cardinality import ROUNDING, refutes, weighted
@@ -17,6 +20,7 @@ from pertinent.proofs.supports.fewest_mixed import is_discrete
 from pertinent.proofs.supports.reach import pushes, splits_by_feature
 
 
+@record_as("sufficient", retired=("domain",))
 @dataclass(frozen=True, eq=False)
 class SufficientProofs(Proofs):
     """No set with fewer features holds every row of the class's one cell in its worst case.
@@ -27,40 +31,23 @@ class SufficientProofs(Proofs):
         What is claimed of each sample.
     extra : dict of int to ndarray of shape (p, n_rows)
         Multipliers >= 0 of weighted sums of rows, for the samples that need them.
-    domain : Domain, optional
-        Categories, bins and whole numbers: what counts is then features, not columns.
     """
 
     size: FloatArray
-    extra: dict[int, FloatArray] = field(default_factory=dict)
-    domain: Domain | None = None
+    extra: dict[int, FloatArray] = field(default_factory=dict, metadata=BY_KEY)
 
-    def __len__(self) -> int:
-        return len(self.size)
-
-    def take(self, rows: IntArray) -> SufficientProofs:
-        """Return the proofs of the given rows."""
-        domain = None if self.domain is None else self.domain.take(rows)
-        return replace(self, size=self.size[rows], extra=_taken(self.extra, rows), domain=domain)
-
-    def bounds(
-        self,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def bounds(self, task: Task) -> FloatArray:
         """Return the number of features proved necessary; the centers are the samples."""
-        mixed = is_discrete(self.domain)
+        cell, centers, lower, upper = task.cell, task.centers, task.lower, task.upper
+        mixed = is_discrete(task.domain)
         closed = np.zeros(len(centers), dtype=bool)
-        if mixed and self.domain is not None and not splits_by_feature(cell, self.domain):
+        if mixed and task.domain is not None and not splits_by_feature(cell, task.domain):
             return np.zeros(len(centers))
         if not mixed:
             closed = _one_row_suffices(cell, centers, lower, upper, self.size)
         for i in np.flatnonzero(~closed):
-            if mixed and self.domain is not None:
-                one = self.domain.take(np.array([i]))
+            if mixed and task.domain is not None:
+                one = task.domain.take(np.array([i]))
                 gain, need = pushes(cell, centers[i], *narrowed(one, lower[i], upper[i]), one)
             else:
                 gain, need = worst_case(cell, centers[i], lower[i], upper[i])
@@ -70,6 +57,7 @@ class SufficientProofs(Proofs):
         return np.where(closed, self.size, 0.0)
 
 
+@record_as("rival-sets", retired=("domain",))
 @dataclass(frozen=True, eq=False)
 class RivalSetProofs(RegionProofs):
     """No set with fewer features hits every rival; asked of the region of all other classes.
@@ -84,49 +72,30 @@ class RivalSetProofs(RegionProofs):
     rivals : tuple of ndarray of shape (r, n_features)
     extra : dict of int to ndarray of shape (p, r)
         Multipliers >= 0 of weighted sums of rows, for the samples that need them.
-    domain : Domain, optional
-        What rivals may be at all, and which columns belong to one feature.
     """
 
     size: FloatArray
     rivals: tuple[FloatArray, ...]
-    extra: dict[int, FloatArray] = field(default_factory=dict)
-    domain: Domain | None = None
+    extra: dict[int, FloatArray] = field(default_factory=dict, metadata=BY_KEY)
 
-    def __len__(self) -> int:
-        return len(self.size)
-
-    def take(self, rows: IntArray) -> RivalSetProofs:
-        """Return the proofs of the given rows."""
-        some = tuple(self.rivals[int(i)] for i in rows)
-        domain = None if self.domain is None else self.domain.take(rows)
-        return replace(
-            self, size=self.size[rows], rivals=some, extra=_taken(self.extra, rows), domain=domain
-        )
-
-    def piece_bounds(
-        self,
-        region: Region,
-        centers: FloatArray,
-        weights: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-    ) -> FloatArray:
+    def piece_bounds(self, task: Task) -> FloatArray:
         """Return the number of features proved necessary, the same for every piece."""
+        region, centers = cast(Region, task.region), task.centers
+        lower, upper = task.lower, task.upper
         counts = [len(rivals) for rivals in self.rivals]
         every = np.concatenate([np.zeros((0, centers.shape[1])), *self.rivals])
         real = region.contains(every) if len(every) else np.zeros(0, dtype=bool)
         proved = np.zeros(len(centers))
         for i, good in enumerate(np.split(real, np.cumsum(counts)[:-1])):
             good &= ((self.rivals[i] >= lower[i]) & (self.rivals[i] <= upper[i])).all(axis=1)
-            if self.domain is not None and len(good):
+            if task.domain is not None and len(good):
                 same = np.full(len(good), i)
-                good &= ~self.domain.take(same).violation(self.rivals[i])
-            proved[i] = self._one(i, centers[i], good)
+                good &= ~task.domain.take(same).violation(self.rivals[i])
+            proved[i] = self._one(i, centers[i], good, task.domain)
         return np.repeat(proved[:, None], len(pieces_of(region)), axis=1)
 
-    def _one(self, i: int, x: FloatArray, good: BoolArray) -> float:
-        differs = self._features(self.rivals[i] != x) & good[:, None]
+    def _one(self, i: int, x: FloatArray, good: BoolArray, domain: Domain | None) -> float:
+        differs = _features(self.rivals[i] != x, domain) & good[:, None]
         if np.isinf(self.size[i]):
             return np.inf if (good & ~differs.any(axis=1)).any() else 0.0
         # A rival that does not count asks for nothing.
@@ -134,14 +103,15 @@ class RivalSetProofs(RegionProofs):
         fewer = int(min(self.size[i] - 1, differs.shape[1]))
         return float(self.size[i]) if fewer >= 0 and refutes(*rows, fewer) else 0.0
 
-    def _features(self, columns: BoolArray) -> BoolArray:
-        """Return which features differ, from the columns that do."""
-        if self.domain is None:
-            return columns
-        shown = np.flatnonzero(~self.domain.follows)
-        out = np.zeros((len(columns), int(self.domain.owner.max()) + 1), dtype=bool)
-        np.logical_or.at(out.T, self.domain.owner[shown], columns.T[shown])
-        return out
+
+def _features(columns: BoolArray, domain: Domain | None) -> BoolArray:
+    """Return which features differ, from the columns that do."""
+    if domain is None:
+        return columns
+    shown = np.flatnonzero(~domain.follows)
+    out = np.zeros((len(columns), int(domain.owner.max()) + 1), dtype=bool)
+    np.logical_or.at(out.T, domain.owner[shown], columns.T[shown])
+    return out
 
 
 def narrowed(domain: Domain, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -149,10 +119,6 @@ def narrowed(domain: Domain, lower: FloatArray, upper: FloatArray) -> tuple[Floa
     box = Boxes(np.zeros(1, dtype=np.int64), lower[None], upper[None], np.zeros((1, 0), np.int8))
     tight, _ = narrow(domain, box)
     return tight.lower[0], tight.upper[0]
-
-
-def _taken(extra: dict[int, FloatArray], rows: IntArray) -> dict[int, FloatArray]:
-    return {new: extra[int(i)] for new, i in enumerate(rows) if int(i) in extra}
 
 
 def _one_row_suffices(

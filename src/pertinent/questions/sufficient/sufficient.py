@@ -21,6 +21,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import lone_cell, require_cells
 from pertinent.geometry.region import Region
+from pertinent.geometry.task import Task
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
 from pertinent.proofs.core import WHOLE
 from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
@@ -66,14 +67,11 @@ def sufficient(
         some = None if domain is None else domain.take(rows)
         answer = solve(prepared, part, int(k), lower[rows], upper[rows], question.effort, some)
         mask[rows], found[rows], reason[rows] = answer.mask, answer.found, answer.reason
-        certified = _certified(answer, int(k), rows, some)
-        proved[rows] = certified.certificate.bounds(
-            prepared.region(certified.key, proof_margin(prepared, certified.key[0])),
-            part.values,
-            prepared.weights,
-            lower[rows],
-            upper[rows],
-        )
+        certified = _certified(answer, int(k), rows)
+        proof_on = prepared.region(certified.key, proof_margin(prepared, certified.key[0]))
+        limits = lower[rows], upper[rows]
+        task = Task(proof_on, part.values, prepared.weights, *limits, domain=some)
+        proved[rows] = certified.certificate.bounds(task)
         certificates.append(certified)
     kept = prepared.features.by_column(mask)
     points = np.where(kept, table.values, _at_rest(prepared, table, question, lower, upper))
@@ -102,13 +100,13 @@ def _at_rest(
     return near if domain is None else domain.completed(near)
 
 
-def _certified(answer: Suffices, k: int, rows: IntArray, domain: Domain | None) -> Certified:
+def _certified(answer: Suffices, k: int, rows: IntArray) -> Certified:
     """Return the proof: the worst case of the class's own rows, or points of other classes."""
     everyone = np.arange(len(rows))
     if answer.rivals is None:
-        block = Block(0, everyone, SufficientProofs(answer.size, answer.extra, domain))
+        block = Block(0, everyone, SufficientProofs(answer.size, answer.extra))
         return Certified(Is(k), rows, Certificate(len(rows), (block,)))
-    proofs = RivalSetProofs(answer.size, answer.rivals, answer.extra, domain)
+    proofs = RivalSetProofs(answer.size, answer.rivals, answer.extra)
     block = Block(WHOLE, everyone, proofs)
     return Certified(Not(k), rows, Certificate(len(rows), (block,)))
 

@@ -18,7 +18,8 @@ from pertinent.answering.nearest import nearest
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import require_cells
-from pertinent.geometry.region import Region
+from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.task import Task
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE
 from pertinent.questions.supports.engine import Best, Search, pools_of
 from pertinent.questions.supports.gains import Choices, ranged_choices, strict_choices
@@ -164,6 +165,12 @@ class Batch:
     def changed(self, row: int, point: FloatArray) -> BoolArray:
         """Return which features of a point do not rest."""
         return np.asarray(point != self.ask.rest[row])
+
+    def task(self, region: Cell | Region, rows: IntArray) -> Task:
+        """Return what proofs about some samples are checked against."""
+        low, high = self.ask.lower[rows], self.ask.upper[rows]
+        domain = self.proof_domain(rows)
+        return Task(region, self.samples[rows], self.prepared.weights, low, high, domain=domain)
 
     def proof_domain(self, rows: IntArray) -> Domain | None:
         """Return the domain that proofs about some samples speak of: any number will do."""

@@ -86,14 +86,8 @@ def _holds(
     for goal, wanted in goals.items():
         claim = ask.rest[one], np.array([size]), np.array([cost])
         for cell, argument in known:
-            domain = batch.proof_domain(np.array(one))
-            proofs = FewestProofs(*claim, (argument,), goal, ask.off_tol, domain)
-            low, high = (
-                np.maximum(ask.lower[one], cell.lower),
-                np.minimum(ask.upper[one], cell.upper),
-            )
-            weights = batch.prepared.weights
-            if proofs.bounds(cell, batch.samples[one], weights, low, high)[0] < wanted:
+            proofs = FewestProofs(*claim, (argument,), goal, ask.off_tol)
+            if proofs.bounds(batch.task(cell, np.array(one)).on(cell))[0] < wanted:
                 return False
     return True
 

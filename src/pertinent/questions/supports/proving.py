@@ -41,13 +41,7 @@ def prove(batch: Batch) -> None:
         ):
             certificate = _certificate(batch, rows, region, goal)
             parts.append(Certified(RegionKey(batch.ask.kind, k), rows, certificate))
-            bound[rows] = certificate.bounds(
-                region,
-                batch.samples[rows],
-                batch.prepared.weights,
-                batch.ask.lower[rows],
-                batch.ask.upper[rows],
-            )
+            bound[rows] = certificate.bounds(batch.task(region, rows))
     batch.out.certificates, batch.out.cost_certificates = tuple(sizes), tuple(costs)
     _decide(batch)
 
@@ -61,9 +55,8 @@ def _certificate(batch: Batch, rows: IntArray, region: Region, goal: str) -> Cer
     for piece, cell in enumerate(require_cells(region)):
         arguments = tuple(_argument(batch, int(i), piece, len(cell.G)) for i in rows)
         proofs = FewestProofs(
-            batch.ask.rest[rows], claim, batch.value[rows], arguments, goal, batch.ask.off_tol,
-            batch.proof_domain(rows),
-        )  # fmt: skip
+            batch.ask.rest[rows], claim, batch.value[rows], arguments, goal, batch.ask.off_tol
+        )
         blocks.append(Block(piece, everyone, proofs))
     return Certificate(len(rows), tuple(blocks))
 

@@ -69,7 +69,7 @@ def _outer_optimum(task: Task, touched: FloatArray, further: float) -> Solved:
     h[len(task.cell.h) :] -= further
     moved = Task(
         replace(outer, h=h), task.centers, task.weights, task.lower, task.upper,
-        np.full(1, np.inf), task.options, task.domain,
+        np.full(1, np.inf), task.options, domain=task.domain,
     )  # fmt: skip
     return solve_polyhedron(moved) if task.domain is None else solve_mixed(moved)
 

@@ -16,6 +16,7 @@ from functools import wraps
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.task import distance
 from pertinent.proofs import Proofs, SeveralProofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.solvers.curved.cone import ConeProgram
@@ -24,7 +25,7 @@ from pertinent.solvers.curved.lagrange import prove_nothing
 from pertinent.solvers.curved.settle import settle
 from pertinent.solvers.curved.shifted import Local, Shifted, shift
 from pertinent.solvers.curved.stationary import shortened
-from pertinent.solvers.problem import CUT, EMPTY, SOLVED, Solved, Solver, Task, distance
+from pertinent.solvers.problem import CUT, EMPTY, SOLVED, Solved, Solver, Task
 
 #: With more features than this free to move there are too many boxes.
 MOST_FREE = 3
@@ -67,7 +68,7 @@ def few_last(solver: Solver) -> Solver:
 def _settled(task: Task, answer: Solved, rows: IntArray) -> BoolArray:
     """Return which of the rows have a point with a bound that meets it, or a proof of none."""
     proofs = answer.proofs.take(rows)
-    bound = proofs.bounds(task.cell, task.centers, task.weights, task.lower, task.upper)
+    bound = proofs.bounds(task)
     cost = distance(np.nan_to_num(answer.points[rows]), task.centers, task.weights)
     solved = answer.outcome[rows] == SOLVED
     return np.asarray(np.where(solved, bound >= cost * (1 - GAP), bound == np.inf))

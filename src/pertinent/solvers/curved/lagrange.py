@@ -55,8 +55,7 @@ def prove_nothing(shifted: Shifted, i: int) -> Proofs | None:
     proofs: Proofs | None = prove_empty(shifted, i)
     if proofs is None and (limits[1] > limits[0]).sum() <= MOST_HALVED:
         proofs = HalvingProofs(np.array([np.inf]))
-        args = task.cell, task.centers[i : i + 1], task.weights, *limits
-        proofs = proofs if np.isinf(proofs.bounds(*args)[0]) else None
+        proofs = proofs if np.isinf(proofs.bounds(task.take(np.array([i])))[0]) else None
     return proofs
 
 
@@ -73,10 +72,10 @@ def _first_that_holds(shifted: Shifted, i: int, ray: bool) -> LagrangeProofs | N
     found = _Program(local, free, ray).solve()
     if found is None:
         return None
-    limits = task.lower[i : i + 1], task.upper[i : i + 1]
+    one = task.take(np.array([i]))
     for safer in SAFER:
         proofs = _touched(shifted, i, free, _safer(local, found, safer), ray)
-        proved = proofs.bounds(task.cell, task.centers[i : i + 1], task.weights, *limits)[0]
+        proved = proofs.bounds(one)[0]
         if proved > shifted.base[i] and (np.isinf(proved) or not ray):
             return proofs
     return None

@@ -14,6 +14,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, IntArray
 from pertinent.geometry.region import Cell
+from pertinent.geometry.task import distance
 from pertinent.proofs import Proofs, SeveralProofs, TangentProofs
 from pertinent.proofs.verdict import GAP_NONCONVEX
 from pertinent.solvers.curved.convex import solve_convex
@@ -21,7 +22,7 @@ from pertinent.solvers.curved.interior.ellipsoid import ball_of, solve_ellipsoid
 from pertinent.solvers.curved.lagrange import prove_bound, prove_empty
 from pertinent.solvers.curved.shifted import Shifted, shift
 from pertinent.solvers.curved.single import lines_first, single_changes
-from pertinent.solvers.problem import EMPTY, SOLVED, Solved, Solver, Task, distance
+from pertinent.solvers.problem import EMPTY, SOLVED, Solved, Solver, Task
 
 Part = tuple[IntArray, Proofs]
 
@@ -37,7 +38,7 @@ def has_convex_row(cell: Cell) -> bool:
 
 
 def _solve_convex_part(task: Task) -> Solved:
-    part = replace(task, cell=convex_part(task.cell))
+    part = replace(task, region=convex_part(task.cell))
     return (solve_convex if ball_of(part.cell) is None else solve_ellipsoid)(part)
 
 
@@ -48,7 +49,7 @@ def convex_first(solver: Solver) -> Solver:
     def solve(task: Task) -> Solved:
         easy = _solve_convex_part(task)
         proofs = _on_whole(easy.proofs, task.cell)
-        bound = proofs.bounds(task.cell, task.centers, task.weights, task.lower, task.upper)
+        bound = proofs.bounds(task)
         outcome = np.where(np.isinf(bound), EMPTY, easy.outcome).astype(np.int8)
         solved = outcome == SOLVED
         solved[solved] = task.cell.contains(easy.points[solved])
@@ -107,9 +108,8 @@ def _knows_point(shifted: Shifted) -> BoolArray:
 def _raise_bounds(task: Task, answer: Solved, rows: IntArray, parts: list[Part]) -> None:
     """Add a bound from all rows together where the gap is open."""
     some = task.take(rows)
-    limits = some.lower, some.upper
     bound = SeveralProofs(len(task), tuple(parts)).take(rows)
-    proved = bound.bounds(task.cell, some.centers, task.weights, *limits)
+    proved = bound.bounds(some)
     cost = distance(answer.points, some.centers, task.weights)
     wide = (answer.outcome == SOLVED) & (proved < cost * (1 - GAP_NONCONVEX))
     shifted = shift(some)

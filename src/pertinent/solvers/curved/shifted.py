@@ -15,7 +15,8 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.region import row_products
-from pertinent.solvers.problem import Task, distance
+from pertinent.geometry.task import distance
+from pertinent.solvers.problem import Task
 
 
 @dataclass(frozen=True, eq=False)

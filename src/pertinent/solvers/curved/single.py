@@ -113,11 +113,10 @@ def _on_lines(task: Task) -> tuple[Solved, BoolArray]:
         point = settle(shifted, int(i), steps[i])
         if point is not None:
             points[i] = point
-    args = (task.cell, task.centers, task.weights, task.lower, task.upper)
     open_ = np.ones(len(task), dtype=bool)
     for share in SHARES:
         claimed[open_ & found] = (shifted.base + costs * share)[open_ & found]
-        open_ &= HalvingProofs(np.where(open_, claimed, 0.0)).bounds(*args) < claimed
+        open_ &= HalvingProofs(np.where(open_, claimed, 0.0)).bounds(task) < claimed
         if not open_[found].any():
             break
     claimed[open_] = 0.0

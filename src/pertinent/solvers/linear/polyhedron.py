@@ -10,11 +10,12 @@ import numpy as np
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.region import row_products
+from pertinent.geometry.task import distance
 from pertinent.proofs import LinearProofs
 from pertinent.solvers.linear.highs import solve_highs
 from pertinent.solvers.linear.simplex import lockstep
 from pertinent.solvers.linear.simplex.scaled import Steps
-from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task, distance
+from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 
 #: Coefficients (cells times rows times features) that are looked at together.
 STACKED = 1_000_000

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.task import distance
 from pertinent.proofs import Proofs, SeveralProofs, SolverBounds
 from pertinent.proofs.verdict import GAP_NONCONVEX
 from pertinent.solvers.curved.convex_concave import polish
@@ -20,7 +21,7 @@ from pertinent.solvers.curved.lagrange import prove_empty
 from pertinent.solvers.curved.quadratic import prove_row
 from pertinent.solvers.curved.settle import settle
 from pertinent.solvers.curved.shifted import Local, Shifted, shift
-from pertinent.solvers.problem import CUT, EMPTY, SOLVED, Solved, Solver, Task, distance
+from pertinent.solvers.problem import CUT, EMPTY, SOLVED, Solved, Solver, Task
 from pertinent.solvers.programs.scip import ScipAnswer, ScipProgram
 
 #: SCIP looks at a ball this much larger than that of the best point known.
@@ -41,7 +42,7 @@ def close_gaps(task: Task, answer: Solved) -> Solved:
     """Return the answer with open rows solved by SCIP; proofs of our own come first."""
     cost = distance(answer.points, task.centers, task.weights)
     cost = np.where(answer.outcome == SOLVED, cost, np.inf)
-    bound = answer.proofs.bounds(task.cell, task.centers, task.weights, task.lower, task.upper)
+    bound = answer.proofs.bounds(task)
     gap = min(task.options.gap, GAP_NONCONVEX)
     open_ = (bound < cost * (1 - gap)) & np.isfinite(np.minimum(cost, bound))
     # What was cut off is proved to lose against another piece: nothing is open about it.
@@ -73,7 +74,7 @@ def close_gaps(task: Task, answer: Solved) -> Solved:
                 own = prove_row(shifted, int(i), (point - shifted.start[i]) * task.weights)
                 parts.append((np.array([i]), own))
     ours = SeveralProofs(len(task), tuple(parts))
-    known = ours.bounds(task.cell, task.centers, task.weights, task.lower, task.upper)
+    known = ours.bounds(task)
     more = np.flatnonzero(claimed > known[rows])  # a claim that adds nothing would only be doubted
     parts.append((rows[more], SolverBounds(claimed[more], "SCIP")))
     return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))

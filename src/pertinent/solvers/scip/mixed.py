@@ -18,9 +18,10 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain, from_steps
 from pertinent.geometry.region import Cell
+from pertinent.geometry.task import distance
 from pertinent.proofs import Proofs, SeveralProofs, SolverBounds
 from pertinent.proofs.cases.branch import BranchProofs, Tree
-from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Task, distance
+from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.programs.scip import ScipAnswer, ScipProgram
 from pertinent.solvers.search.curved import Continuous, leaf_of, solve_mixed_curved
 from pertinent.solvers.search.narrow import CHANGED, UNCHANGED, Boxes, narrow, whole_boxes
@@ -79,7 +80,7 @@ def _emptiness(task: Task, rows: IntArray, continuous: Continuous) -> list[tuple
     one = np.zeros(1, dtype=np.int64)
     leaf = Tree(one.astype(np.int8), one, np.zeros(1), np.zeros(1), one - 1, one - 1, one - 1)
     nothing = np.zeros((0, len(task.cell.G))), np.zeros(0, dtype=bool)
-    bare = BranchProofs(some.domain, np.zeros(len(rows), dtype=np.int64), leaf, *nothing)
+    bare = BranchProofs(np.zeros(len(rows), dtype=np.int64), leaf, *nothing)
     if not (task.weights > 0).all():
         return [(rows, bare)]
     free = continuous(task.cell).solve(replace(some, domain=None))

@@ -59,7 +59,7 @@ def solve_mixed_curved(task: Task, continuous: Continuous) -> tuple[Solved, Bool
     ]
     tree, _, _ = builder.finish()
     roots = np.array([row.root for row in rows], dtype=np.int64)
-    proofs = CurvedBranchProofs(task.domain, roots, tree, tuple(leaves))
+    proofs = CurvedBranchProofs(roots, tree, tuple(leaves))
     points = np.array([row.point for row in rows]).reshape(task.centers.shape)
     outcome = np.array([row.outcome for row in rows], dtype=np.int8)
     return Solved(points, outcome, proofs), np.array([row.is_open for row in rows], dtype=bool)

@@ -19,10 +19,11 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell
+from pertinent.geometry.task import distance
 from pertinent.proofs import LinearProofs, SeveralProofs
 from pertinent.proofs.cases.branch import BranchProofs
 from pertinent.solvers.linear.polyhedron import solve_polyhedron
-from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task, distance
+from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.search.cut import is_only_cut, useful_reach, within_reach
 from pertinent.solvers.search.duality import case_bounds
 from pertinent.solvers.search.narrow import Boxes, narrow, whole_boxes
@@ -179,15 +180,12 @@ class _Search:
             chosen, waiting = waiting.choose(WIDTH)
             fresh = self._advance(chosen)
             waiting = Open.joined(waiting, fresh)
-        proofs = BranchProofs(self.domain, roots, *self.tree.finish())
+        proofs = BranchProofs(roots, *self.tree.finish())
         found = np.isfinite(self.best)
         empty = np.zeros(n, dtype=bool)
         lost = np.flatnonzero(~found)
         if len(lost):
-            t = self.task
-            bound = proofs.take(lost).bounds(
-                t.cell, t.centers[lost], t.weights, t.lower[lost], t.upper[lost]
-            )
+            bound = proofs.take(lost).bounds(self.task.take(lost))
             empty[lost] = np.isinf(bound)
         lost_outcome = np.where(np.isfinite(self.task.cutoff), CUT, TROUBLE)
         outcome = np.where(found, SOLVED, np.where(empty, EMPTY, lost_outcome)).astype(np.int8)

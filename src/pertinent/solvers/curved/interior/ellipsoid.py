@@ -220,9 +220,7 @@ class _Room:
         """Return which multipliers prove that there is no point, as the checker sees it."""
         ray = np.ones(len(rows), dtype=bool)
         proofs = TangentProofs((self.tangents[rows],), self.multipliers[rows], ray)
-        task = self.task
-        limits = task.lower[rows], task.upper[rows]
-        return np.isinf(proofs.bounds(task.cell, task.centers[rows], task.weights, *limits))
+        return np.isinf(proofs.bounds(self.task.take(rows)))
 
     def _is_empty(self, i: int) -> bool:
         """Return whether the multipliers, once cleaned, are a Farkas ray; keep it if so.
@@ -306,4 +304,4 @@ def ball_bounds(
     y = np.zeros((len(centers), 1 + len(cell.G)))
     y[good, 0] = 1.0 / (2 * ball.radius * steep[good])
     proofs = TangentProofs((ball.r + ball.radius * e,), y, np.zeros(len(centers), dtype=bool))
-    return np.maximum(proofs.bounds(cell, centers, weights, lower, upper), 0.0), proofs
+    return np.maximum(proofs.bounds(Task.of(cell, centers, weights, lower, upper)), 0.0), proofs

@@ -95,7 +95,7 @@ def solve_separable_row(task: Task) -> Solved:
 
 def _proves(sweeps: SweepProofs, task: Task, base: FloatArray) -> BoolArray:
     """Return which sweeps a re-check accepts, beyond what entering the bounds costs."""
-    bound = sweeps.bounds(task.cell, task.centers, task.weights, task.lower, task.upper)
+    bound = sweeps.bounds(task)
     return np.asarray((bound >= base + sweeps.radius) & (sweeps.radius > 0))
 
 

@@ -1,0 +1,200 @@
+"""Arrays and dataclasses of numbers as plain values and back, to the last bit.
+
+`record_as` gives a kind of dataclass its name in files; nothing else is needed, and nothing but
+the kinds named so is ever built from a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pertinent.exceptions import InputError
+
+#: Most numbers in one stored array.
+LARGEST = 50_000_000
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of dataclass that is stored: its name, and fields that files of before have."""
+
+    name: str
+    cls: type
+    retired: tuple[str, ...]
+
+
+_BY_NAME: dict[str, _Kind] = {}
+_BY_CLASS: dict[type, _Kind] = {}
+_SCALARS = {"f": "float", "i": "int", "u": "int", "b": "bool"}
+_DTYPES: dict[str, Any] = {"float": np.float64, "int": np.int64, "bool": np.bool_}
+_UNBOUNDED = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
+
+C = TypeVar("C", bound=type)
+
+
+def record_as(name: str, retired: tuple[str, ...] = ()) -> Callable[[C], C]:
+    """Return a decorator that lets a dataclass of plain values be stored under a name.
+
+    A dataclass may have a method ``compact``, which returns what is stored in its place, and a
+    method ``require_sound``, which refuses what was read if it cannot be. Files of before may
+    have ``retired`` fields: they are not read.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from pertinent.geometry.codec import decode, encode, record_as
+    >>> @record_as("example-interval")
+    ... @dataclass(frozen=True)
+    ... class Interval:
+    ...     low: float
+    ...     high: float
+    >>> encode(Interval(0.0, 2.0))
+    {'type': 'example-interval', 'low': 0.0, 'high': 2.0}
+    >>> decode(encode(Interval(0.0, 2.0)))
+    Interval(low=0.0, high=2.0)
+    """
+
+    def add(cls: C) -> C:
+        _BY_NAME[name] = _BY_CLASS[cls] = _Kind(name, cls, retired)
+        return cls
+
+    return add
+
+
+@dataclass(frozen=True, eq=False)
+class Unknown:
+    """A stored value of a kind that is not known here."""
+
+    kind: str
+
+
+def encode(value: Any) -> Any:
+    """Return plain values that `decode` turns back into the same, to the last bit."""
+    if isinstance(value, np.ndarray):
+        return _encode_array(value)
+    if isinstance(value, np.generic):
+        return encode(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return {"type": "float", "value": str(value)}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Unknown):
+        return {"type": value.kind}
+    if is_dataclass(value):
+        return _encode_dataclass(value)
+    if isinstance(value, Mapping):
+        pairs = [[encode(k), encode(v)] for k, v in value.items()]
+        return {"type": "mapping", "pairs": pairs}
+    if isinstance(value, Sequence):
+        return [encode(item) for item in value]
+    return {"type": f"{type(value).__module__}.{type(value).__qualname__}"}
+
+
+def decode(record: Any, unknown: Callable[[str], Any] = Unknown) -> Any:
+    """Return what `encode` was given; lists come back as tuples.
+
+    A type that is not known comes back as ``unknown`` makes it; anything malformed is refused.
+    """
+    if isinstance(record, list):
+        return tuple(decode(item, unknown) for item in record)
+    if not isinstance(record, dict):
+        return record
+    kind = record.get("type")
+    if kind == "array":
+        return _decode_array(record)
+    if kind == "float" and record.get("value") in _UNBOUNDED:
+        return _UNBOUNDED[record["value"]]
+    if kind == "mapping" and isinstance(record.get("pairs"), list):
+        return {decode(key): decode(value, unknown) for key, value in record["pairs"]}
+    if not isinstance(kind, str):
+        raise InputError(f"A stored value lacks its type: {str(record)[:80]}.")
+    known = _BY_NAME.get(kind)
+    return unknown(kind) if known is None else _decode_dataclass(known, record, unknown)
+
+
+def unknown_kinds(value: Any) -> set[str]:
+    """Return the kinds in a decoded value that are not known here."""
+    if isinstance(value, Unknown):
+        return {value.kind}
+    if isinstance(value, tuple | list):
+        return set().union(*(unknown_kinds(item) for item in value))
+    if is_dataclass(value):
+        return set().union(*(unknown_kinds(getattr(value, f.name)) for f in fields(value)))
+    return set()
+
+
+def _encode_dataclass(value: Any) -> dict[str, Any]:
+    kind = _BY_CLASS.get(type(value))
+    if kind is None:
+        return {"type": f"{type(value).__module__}.{type(value).__qualname__}"}
+    if hasattr(value, "compact"):
+        value = value.compact()
+    return {"type": kind.name} | {f.name: encode(getattr(value, f.name)) for f in fields(value)}
+
+
+def _decode_dataclass(kind: _Kind, record: dict[str, Any], unknown: Callable[[str], Any]) -> Any:
+    names = {f.name for f in fields(kind.cls)}
+    skipped = {"type", *kind.retired}
+    given = {key: decode(value, unknown) for key, value in record.items() if key not in skipped}
+    if not set(given) <= names:
+        raise InputError(f"A stored {kind.name!r} has unknown parts {set(given) - names}.")
+    try:
+        made = kind.cls(**given)
+    except TypeError as error:
+        raise InputError(f"A stored {kind.name!r} is incomplete: {error}.") from error
+    if hasattr(made, "require_sound"):
+        made.require_sound()
+    return made
+
+
+def _encode_array(array: np.ndarray[Any, Any]) -> dict[str, Any]:
+    if array.dtype.kind == "U" or array.dtype == object:
+        return {"type": "array", "of": "object", "shape": list(array.shape),
+                "values": [encode(item) for item in array.ravel().tolist()]}  # fmt: skip
+    flat = array.ravel()
+    out: dict[str, Any] = {
+        "type": "array", "of": _SCALARS[array.dtype.kind], "shape": list(array.shape),
+    }  # fmt: skip
+    at = np.flatnonzero(flat)
+    if len(flat) > 8 and 2 * len(at) < len(flat):
+        out["at"], flat = at.tolist(), flat[at]
+    out["values"] = [_scalar(item) for item in flat.tolist()]
+    return out
+
+
+def _scalar(item: Any) -> Any:
+    return str(item) if isinstance(item, float) and not np.isfinite(item) else item
+
+
+def _decode_array(record: dict[str, Any]) -> Any:
+    shape, values, of = record.get("shape"), record.get("values"), record.get("of")
+    if not (
+        isinstance(shape, list)
+        and all(isinstance(n, int) and n >= 0 for n in shape)
+        and isinstance(values, list)
+        and of in (*_DTYPES, "object")
+        and np.prod(shape, dtype=float) <= LARGEST
+    ):
+        raise InputError(f"A stored array is malformed: {str(record)[:80]}.")
+    size = int(np.prod(shape, dtype=np.int64))
+    at = record.get("at", range(size))
+    if len(at) != len(values) or not all(isinstance(i, int) and 0 <= i < size for i in at):
+        raise InputError("A stored array has values at places that it does not have.")
+    flat = np.full(size, None) if of == "object" else np.zeros(size, dtype=_DTYPES[of])
+    for i, item in zip(at, values, strict=True):
+        flat[i] = decode(item) if of == "object" else _number(item)
+    return flat.reshape(shape)
+
+
+def _number(item: Any) -> Any:
+    if isinstance(item, str):
+        if item not in _UNBOUNDED:
+            raise InputError(f"A stored array holds {item!r} where a number is expected.")
+        return _UNBOUNDED[item]
+    if not isinstance(item, bool | int | float):
+        raise InputError("A stored array holds something else than numbers.")
+    return item

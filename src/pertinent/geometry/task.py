@@ -1,0 +1,84 @@
+"""What is asked: the nearest points of a region to many centers, and what is allowed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from pertinent.geometry.arrays import SHARED, FloatArray, IntArray, Rows
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.region import Cell, Region
+
+
+@dataclass(eq=False)
+class Task(Rows):
+    """Many projections onto one region: all that a proof needs to recompute its bounds.
+
+    Parameters
+    ----------
+    region : Cell or Region
+    centers : ndarray of shape (n, n_features)
+    weights : ndarray of shape (n_features,)
+    lower, upper : ndarray of shape (n, n_features)
+        The samples' own bounds; those of a single cell are included.
+    domain : Domain, optional
+        Whole numbers, categories and the like; None where any number will do.
+    """
+
+    region: Cell | Region = field(metadata=SHARED)
+    centers: FloatArray
+    weights: FloatArray = field(metadata=SHARED)
+    lower: FloatArray
+    upper: FloatArray
+    domain: Domain | None = field(default=None, kw_only=True)
+
+    def __len__(self) -> int:
+        return len(self.centers)
+
+    @classmethod
+    def of(
+        cls,
+        region: Cell | Region,
+        centers: FloatArray,
+        weights: FloatArray,
+        lower: Any = None,
+        upper: Any = None,
+        domain: Domain | None = None,
+    ) -> Task:
+        """Return the task with bounds broadcast to the shape of the centers; None: unbounded."""
+        low = as_bounds(lower, centers.shape, -np.inf)
+        high = as_bounds(upper, centers.shape, np.inf)
+        return Task(region, centers, weights, low, high, domain=domain)
+
+    @property
+    def cell(self) -> Cell:
+        """The region, where it is a single cell."""
+        return cast(Cell, self.region)
+
+    def start(self) -> FloatArray:
+        """Return the point of the bounds nearest to each center."""
+        return np.minimum(np.maximum(self.centers, self.lower), self.upper)
+
+    def on(self, cell: Cell, rows: IntArray | None = None) -> Task:
+        """Return the same asked of one cell, for some of the rows (None: all)."""
+        centers, low, high, domain = self.centers, self.lower, self.upper, self.domain
+        if rows is not None:
+            centers, low, high = centers[rows], low[rows], high[rows]
+            domain = None if domain is None else domain.take(rows)
+        if cell.has_bounds:
+            low, high = np.maximum(low, cell.lower), np.minimum(high, cell.upper)
+        return Task(cell, centers, self.weights, low, high, domain=domain)
+
+
+def distance(points: FloatArray, centers: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the weighted L1 distance between rows."""
+    return np.asarray(np.einsum("nd,d->n", np.abs(points - centers), weights))
+
+
+def as_bounds(value: Any, shape: tuple[int, ...], default: float) -> FloatArray:
+    """Return bounds broadcast to ``shape``; None means unbounded."""
+    if isinstance(value, np.ndarray) and value.shape == shape and value.dtype == float:
+        return value
+    return np.broadcast_to(np.asarray(default if value is None else value, dtype=float), shape)
