@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from pertinent.geometry import task
-from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray
+from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray, Rows
 from pertinent.proofs import Certificate, Proofs
 from pertinent.setting.options import Options
 
@@ -43,12 +43,23 @@ class Task(task.Task):
 
 
 @dataclass(eq=False)
-class Solved:
-    """A solver's answer to a `Task`: points, what it believes, and the numbers that prove it."""
+class Solved(Rows):
+    """A solver's answer to a `Task`: points, what it believes, and the numbers that prove it.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, n_features)
+    outcome : ndarray of int8, shape (n,)
+        See `Outcome`.
+    proofs : Proofs
+    bound : ndarray of shape (n,), optional
+        What the proofs were seen to prove, where the solver had them recomputed.
+    """
 
     points: FloatArray
     outcome: CodeArray
     proofs: Proofs
+    bound: FloatArray | None = None
 
 
 Solver = Callable[[Task], Solved]

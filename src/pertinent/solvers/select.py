@@ -5,22 +5,24 @@ from __future__ import annotations
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell
 from pertinent.solvers.curved.convex import solve_convex
+from pertinent.solvers.curved.convex_rows import COMBINED_ROWS, CONVEX_ROWS, has_convex_row
 from pertinent.solvers.curved.exponential import solve_exponential
-from pertinent.solvers.curved.few import few_last
+from pertinent.solvers.curved.few import FEW_FREE
 from pertinent.solvers.curved.interior.ellipsoid import ball_of, solve_ellipsoid, solve_ellipsoids
 from pertinent.solvers.curved.quadratic import solve_quadratic
-from pertinent.solvers.curved.relaxed import convex_first, has_convex_row
 from pertinent.solvers.curved.separable.separable import (
     is_separable,
     solve_separable,
     solve_separable_row,
 )
+from pertinent.solvers.curved.single import LINES
 from pertinent.solvers.linear.knapsack import solve_bounds, solve_halfspace
 from pertinent.solvers.linear.polyhedron import solve_polyhedra, solve_polyhedron
-from pertinent.solvers.problem import Method
-from pertinent.solvers.scip.continuous import exact_if_asked
+from pertinent.solvers.problem import Method, Solver
+from pertinent.solvers.scip.continuous import EXACT_IF_ASKED
 from pertinent.solvers.scip.mixed import mixed_by_scip
 from pertinent.solvers.search.linear import solve_mixed
+from pertinent.solvers.stages import Stage, anew, staged
 
 BOUNDS = Method("bounds", "no rows: clip into the bounds", solve_bounds, in_lock_step=True)
 HALF_SPACE = Method(
@@ -70,7 +72,7 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
         return Method("dual simplex", why, solve_polyhedron, solve_polyhedra, in_lock_step=True)
     if is_separable(cell) and len(cell.quadratics) == 1 and not len(cell.G):
         why = "one separable quadratic row: closed form, or boxes where bounds are in the way"
-        return Method("separable", why, exact_if_asked(few_last(solve_separable_row)))
+        return Method("separable", why, _curved(anew(solve_separable_row)))
     if ball_of(cell) is not None:
         why = "linear rows and one ellipsoid: interior points, all centers at once"
         return Method("ellipsoid", why, solve_ellipsoid, solve_ellipsoids)
@@ -80,12 +82,17 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
     if has_convex_row(cell):
         why = "convex and other rows: the convex ones first, then the convex-concave procedure"
         inner = solve_separable if is_separable(cell) else solve_quadratic
-        return Method("convex rows first", why, exact_if_asked(few_last(convex_first(inner))))
+        return Method("convex rows first", why, _curved(CONVEX_ROWS, anew(inner), COMBINED_ROWS))
     if is_separable(cell):
         why = "separable quadratic rows: convex-concave procedure, bounds over boxes"
-        return Method("convex-concave, separable", why, exact_if_asked(few_last(solve_separable)))
+        return Method("convex-concave, separable", why, _curved(anew(solve_separable)))
     why = "non-convex quadratic rows: convex-concave procedure and copositivity proofs"
-    return Method("convex-concave", why, exact_if_asked(few_last(solve_quadratic)))
+    return Method("convex-concave", why, _curved(anew(solve_quadratic)))
+
+
+def _curved(*stages: Stage) -> Solver:
+    """Return the solver of a curved cell: lines first; at last all of space, and SCIP if asked."""
+    return staged(LINES, *stages, FEW_FREE, EXACT_IF_ASKED)
 
 
 def _mixed_method(cell: Cell) -> Method:

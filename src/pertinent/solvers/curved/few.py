@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import wraps
 
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.task import distance
-from pertinent.proofs import Proofs, SeveralProofs
+from pertinent.proofs import Proofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.solvers.curved.cone import ConeProgram
 from pertinent.solvers.curved.convex_concave import convex_concave, polish
@@ -25,7 +24,8 @@ from pertinent.solvers.curved.lagrange import prove_nothing
 from pertinent.solvers.curved.settle import settle
 from pertinent.solvers.curved.shifted import Local, Shifted, shift
 from pertinent.solvers.curved.stationary import shortened
-from pertinent.solvers.problem import CUT, EMPTY, SOLVED, Solved, Solver, Task
+from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
+from pertinent.solvers.stages import Part, Stage, spread
 
 #: With more features than this free to move there are too many boxes.
 MOST_FREE = 3
@@ -33,45 +33,32 @@ MOST_FREE = 3
 MOST_BOXES, MOST_ROUNDS = 4_000, 120
 #: What the search and its proof leave open, relative to the best cost.
 SHARE = 1 - 4e-5
-#: What counts as settled: the gap of non-convex cells.
-GAP = 1e-4
 
 
-def few_last(solver: Solver) -> Solver:
-    """Return the solver, followed by a search of all space where it left a few features open."""
-
-    @wraps(solver)
-    def solve(task: Task) -> Solved:
-        answer = solver(task)
-        free = (task.upper > task.lower).sum(axis=1)
-        few = np.flatnonzero((free >= 1) & (free <= MOST_FREE) & (answer.outcome != CUT))
-        few = few[~_settled(task.take(few), answer, few)] if len(few) else few
-        if not len(few):
-            return answer
-        points, outcome = answer.points.copy(), answer.outcome.copy()
-        parts: list[tuple[IntArray, Proofs]] = [(np.arange(len(task)), answer.proofs)]
-        for i in few:
-            one = np.array([i])
-            known = points[i] if outcome[i] == SOLVED else None
-            point, proofs = _search(shift(task.take(one)), known)
-            if proofs is not None:
-                parts.append((one, proofs))
-            if point is not None:
-                points[i], outcome[i] = point, SOLVED
-            elif proofs is not None:
-                outcome[i] = EMPTY
-        return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
-
-    return solve
+def _has_few_free(task: Task) -> BoolArray:
+    free = (task.upper > task.lower).sum(axis=1)
+    return np.asarray((free >= 1) & (free <= MOST_FREE))
 
 
-def _settled(task: Task, answer: Solved, rows: IntArray) -> BoolArray:
-    """Return which of the rows have a point with a bound that meets it, or a proof of none."""
-    proofs = answer.proofs.take(rows)
-    bound = proofs.bounds(task)
-    cost = distance(np.nan_to_num(answer.points[rows]), task.centers, task.weights)
-    solved = answer.outcome[rows] == SOLVED
-    return np.asarray(np.where(solved, bound >= cost * (1 - GAP), bound == np.inf))
+def _search_all(task: Task, so_far: Solved) -> Solved:
+    """Return what a search of all space finds, one row at a time."""
+    n = len(task)
+    points, outcome = np.full(task.centers.shape, np.nan), np.full(n, TROUBLE, dtype=np.int8)
+    parts: list[Part] = []
+    for i in range(n):
+        one = np.array([i])
+        known = so_far.points[i] if so_far.outcome[i] == SOLVED else None
+        point, proofs = _search(shift(task.take(one)), known)
+        if proofs is not None:
+            parts.append((one, proofs))
+            outcome[i] = EMPTY
+        if point is not None:
+            points[i], outcome[i] = point, SOLVED
+    return Solved(points, outcome, spread(n, parts))
+
+
+#: All of the space, where at most three features may move.
+FEW_FREE = Stage(_search_all, _has_few_free)
 
 
 def _search(shifted: Shifted, known: FloatArray | None) -> tuple[FloatArray | None, Proofs | None]:

@@ -25,7 +25,7 @@ from pertinent.solvers.curved.copositive.varying import MOST_CORNERS
 from pertinent.solvers.curved.lagrange import prove_nothing
 from pertinent.solvers.curved.settle import settle
 from pertinent.solvers.curved.shifted import Local, Shifted, shift
-from pertinent.solvers.curved.single import lines_first, single_changes
+from pertinent.solvers.curved.single import single_changes
 from pertinent.solvers.curved.stationary import (
     Stationary,
     is_stationary,
@@ -50,7 +50,6 @@ IMPROVEMENTS = 50
 HINTS = 4
 
 
-@lines_first
 def solve_quadratic(task: Task) -> Solved:
     """Return a local optimum of every row, proved global where the proof was found."""
     shifted = shift(task)

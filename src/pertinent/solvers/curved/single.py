@@ -7,16 +7,14 @@ features are held, it is the answer to the whole question, and no root means no 
 
 from __future__ import annotations
 
-from functools import wraps
-
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.proofs import Proofs, SeveralProofs
+from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.solvers.curved.settle import settle
 from pertinent.solvers.curved.shifted import Shifted, shift
-from pertinent.solvers.problem import EMPTY, SOLVED, Solved, Solver, Task
+from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
+from pertinent.solvers.stages import Stage
 
 #: A root satisfies its own row up to this share of the row's terms.
 ROOT = 1e-12
@@ -72,36 +70,17 @@ def _allowed(shifted: Shifted, s: FloatArray) -> FloatArray:
     return np.asarray(allowed)
 
 
-def lines_first(solver: Solver) -> Solver:
-    """Return the solver, called only where more than one feature may move.
+def _on_a_line(task: Task) -> BoolArray:
+    """Return where at most one feature may move.
 
-    With a single feature in all, the solvers are as good, and look at all centers at once. Rows
-    about which the line leaves something open go to the solver as well.
+    With a single feature in all, the solvers are as good, and look at all centers at once.
     """
-
-    @wraps(solver)
-    def solve(task: Task) -> Solved:
-        most = 1 if task.cell.dim > 1 else 0
-        few = np.flatnonzero((task.upper > task.lower).sum(axis=1) <= most)
-        if not len(few):
-            return solver(task)
-        line, done = _on_lines(task.take(few))
-        if len(few) == len(task) and done.all():
-            return line
-        points, outcome = np.full(task.centers.shape, np.nan), np.zeros(len(task), dtype=np.int8)
-        points[few], outcome[few] = line.points, line.outcome
-        parts: list[tuple[IntArray, Proofs]] = [(few, line.proofs)]
-        left = np.setdiff1d(np.arange(len(task)), few[done])
-        answer = solver(task.take(left))
-        points[left], outcome[left] = answer.points, answer.outcome
-        parts.append((left, answer.proofs))
-        return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
-
-    return solve
+    most = 1 if task.cell.dim > 1 else 0
+    return np.asarray((task.upper > task.lower).sum(axis=1) <= most)
 
 
-def _on_lines(task: Task) -> tuple[Solved, BoolArray]:
-    """Return the answers where at most one feature moves, and which of them are proved."""
+def _nearest_roots(task: Task, so_far: Solved) -> Solved:
+    """Return the best changes of one feature, proved by halving."""
     shifted = shift(task)
     steps, costs = single_changes(shifted)
     inside = (shifted.values <= 0).all(axis=1) & ~shifted.contradictory
@@ -109,10 +88,11 @@ def _on_lines(task: Task) -> tuple[Solved, BoolArray]:
     costs[shifted.contradictory] = np.inf
     points, claimed = np.full(task.centers.shape, np.nan), np.full(len(task), np.inf)
     found = np.isfinite(costs)
+    outcome = np.where(found, TROUBLE, EMPTY).astype(np.int8)
     for i in np.flatnonzero(found):
         point = settle(shifted, int(i), steps[i])
         if point is not None:
-            points[i] = point
+            points[i], outcome[i] = point, SOLVED
     open_ = np.ones(len(task), dtype=bool)
     for share in SHARES:
         claimed[open_ & found] = (shifted.base + costs * share)[open_ & found]
@@ -120,6 +100,8 @@ def _on_lines(task: Task) -> tuple[Solved, BoolArray]:
         if not open_[found].any():
             break
     claimed[open_] = 0.0
-    outcome = np.where(found, SOLVED, EMPTY).astype(np.int8)
-    done = ~open_ & (~found | ~np.isnan(points).any(axis=1))
-    return Solved(points, outcome, HalvingProofs(claimed)), done
+    return Solved(points, outcome, HalvingProofs(claimed), claimed)
+
+
+#: The rows in which at most one feature may move, in closed form.
+LINES = Stage(_nearest_roots, _on_a_line)

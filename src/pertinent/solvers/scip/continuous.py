@@ -12,76 +12,67 @@ from dataclasses import replace
 
 import numpy as np
 
-from pertinent.geometry.arrays import FloatArray, IntArray
-from pertinent.geometry.task import distance
-from pertinent.proofs import Proofs, SeveralProofs, SolverBounds
-from pertinent.proofs.verdict import GAP_NONCONVEX
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.proofs import SeveralProofs, SolverBounds
 from pertinent.solvers.curved.convex_concave import polish
 from pertinent.solvers.curved.lagrange import prove_empty
 from pertinent.solvers.curved.quadratic import prove_row
 from pertinent.solvers.curved.settle import settle
 from pertinent.solvers.curved.shifted import Local, Shifted, shift
-from pertinent.solvers.problem import CUT, EMPTY, SOLVED, Solved, Solver, Task
+from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.programs.scip import ScipAnswer, ScipProgram
+from pertinent.solvers.stages import Part, Stage, spread
 
 #: SCIP looks at a ball this much larger than that of the best point known.
 LARGER = 1 + 1e-5
 
 
-def exact_if_asked(solver: Solver) -> Solver:
-    """Return the solver followed by SCIP on the rows left open, if ``options.exact`` is set."""
-
-    def solve(task: Task) -> Solved:
-        answer = solver(task)
-        return close_gaps(task, answer) if task.options.exact else answer
-
-    return solve
+def _if_asked(task: Task) -> BoolArray:
+    return np.full(len(task), task.options.exact)
 
 
-def close_gaps(task: Task, answer: Solved) -> Solved:
-    """Return the answer with open rows solved by SCIP; proofs of our own come first."""
-    cost = distance(answer.points, task.centers, task.weights)
-    cost = np.where(answer.outcome == SOLVED, cost, np.inf)
-    bound = answer.proofs.bounds(task)
-    gap = min(task.options.gap, GAP_NONCONVEX)
-    open_ = (bound < cost * (1 - gap)) & np.isfinite(np.minimum(cost, bound))
-    # What was cut off is proved to lose against another piece: nothing is open about it.
-    rows = np.flatnonzero(open_ & (answer.outcome != CUT))
-    if not len(rows):
-        return answer
-    points, outcome = answer.points.copy(), answer.outcome.copy()
-    parts: list[tuple[IntArray, Proofs]] = [(np.arange(len(task)), answer.proofs)]
-    claimed = np.zeros(len(rows))
-    shifted = shift(task)
-    for k, i in enumerate(rows):
-        step = (points[i] - shifted.start[i]) * task.weights if np.isfinite(cost[i]) else None
-        found = solve_scip(shifted.row(int(i)), step, task.options.gap, task.options.time_limit)
-        better, claimed[k] = found.values, shifted.base[i] + found.bound
+def _close_gaps(task: Task, so_far: Solved) -> Solved:
+    """Return what SCIP finds and claims, row by row; proofs of our own come first."""
+    n, shifted = len(task), shift(task)
+    points, outcome = np.full(task.centers.shape, np.nan), np.full(n, TROUBLE, dtype=np.int8)
+    parts: list[Part] = []
+    claimed = np.zeros(n)
+    for i in range(n):
+        known = so_far.outcome[i] == SOLVED
+        step = (so_far.points[i] - shifted.start[i]) * task.weights if known else None
+        found = solve_scip(shifted.row(i), step, task.options.gap, task.options.time_limit)
+        claimed[i] = shifted.base[i] + found.bound
         if np.isinf(found.bound):
             # That nothing exists is said only with a proof of our own: SCIP's word is dropped.
-            claimed[k] = 0.0
-            proof = prove_empty(shifted, int(i))
+            claimed[i] = 0.0
+            proof = prove_empty(shifted, i)
             if proof is not None:
                 outcome[i] = EMPTY
                 parts.append((np.array([i]), proof))
-        if better is not None and (step is None or np.abs(better).sum() < np.abs(step).sum()):
-            point = _settled(shifted, int(i), better)
-            if (
-                point is not None
-                and distance(point[None], task.centers[i : i + 1], task.weights)[0] < cost[i]
-            ):
-                points[i], outcome[i] = point, SOLVED
-                own = prove_row(shifted, int(i), (point - shifted.start[i]) * task.weights)
-                parts.append((np.array([i]), own))
-    ours = SeveralProofs(len(task), tuple(parts))
-    known = ours.bounds(task)
-    more = np.flatnonzero(claimed > known[rows])  # a claim that adds nothing would only be doubted
-    parts.append((rows[more], SolverBounds(claimed[more], "SCIP")))
-    return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
+        point = _better(shifted, i, found.values, step)
+        if point is not None:
+            points[i], outcome[i] = point, SOLVED
+            own = prove_row(shifted, i, (point - shifted.start[i]) * task.weights)
+            parts.append((np.array([i]), own))
+    proved = SeveralProofs(n, tuple(parts)).bounds(task)
+    if so_far.bound is not None:
+        proved = np.maximum(proved, so_far.bound)
+    more = np.flatnonzero(claimed > proved)  # a claim that adds nothing would only be doubted
+    parts.append((more, SolverBounds(claimed[more], "SCIP")))
+    return Solved(points, outcome, spread(n, parts))
 
 
-def _settled(shifted: Shifted, i: int, step: FloatArray) -> FloatArray | None:
-    """Return the point of SCIP's step, which may violate rows by its tolerance, made exact."""
+#: SCIP, for the rows that are still open if ``options.exact`` is set.
+EXACT_IF_ASKED = Stage(_close_gaps, _if_asked, to_the_gap_asked=True)
+
+
+def _better(
+    shifted: Shifted, i: int, step: FloatArray | None, known: FloatArray | None
+) -> FloatArray | None:
+    """Return the point of SCIP's step, made exact; None if it is no better than the known one."""
+    if step is None or (known is not None and np.abs(step).sum() >= np.abs(known).sum()):
+        return None
+    # It may violate rows by SCIP's tolerance.
     exact = polish(shifted.row(i), step)
     return settle(shifted, i, step if exact is None else exact.step)
 

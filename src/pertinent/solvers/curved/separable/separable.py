@@ -25,7 +25,7 @@ from pertinent.solvers.curved.separable.boxes import (
 from pertinent.solvers.curved.separable.sweep import FEW, MANY, closed_form, sweep_proofs
 from pertinent.solvers.curved.settle import settle
 from pertinent.solvers.curved.shifted import Shifted, shift
-from pertinent.solvers.curved.single import lines_first, single_changes
+from pertinent.solvers.curved.single import single_changes
 from pertinent.solvers.curved.stationary import multipliers_at
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 
@@ -52,7 +52,6 @@ def is_separable(cell: Cell) -> bool:
     return all(bool((np.diag(np.diagonal(row.A)) == row.A).all()) for row in cell.quadratics)
 
 
-@lines_first
 def solve_separable_row(task: Task) -> Solved:
     """Return the proved optimum of every center, for a cell with one separable row.
 
@@ -126,7 +125,6 @@ def _box_row(task: Task, steps: FloatArray, best: FloatArray, share: float) -> B
     return search
 
 
-@lines_first
 def solve_separable(task: Task) -> Solved:
     """Return local optima of a cell with several separable rows, proved global by boxes.
 

@@ -14,17 +14,14 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, IntArray
 from pertinent.geometry.region import Cell
-from pertinent.geometry.task import distance
-from pertinent.proofs import Proofs, SeveralProofs, TangentProofs
-from pertinent.proofs.verdict import GAP_NONCONVEX
+from pertinent.proofs import Proofs, TangentProofs
 from pertinent.solvers.curved.convex import solve_convex
 from pertinent.solvers.curved.interior.ellipsoid import ball_of, solve_ellipsoid
 from pertinent.solvers.curved.lagrange import prove_bound, prove_empty
 from pertinent.solvers.curved.shifted import Shifted, shift
-from pertinent.solvers.curved.single import lines_first, single_changes
-from pertinent.solvers.problem import EMPTY, SOLVED, Solved, Solver, Task
-
-Part = tuple[IntArray, Proofs]
+from pertinent.solvers.curved.single import single_changes
+from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
+from pertinent.solvers.stages import Part, Stage, spread
 
 
 def convex_part(cell: Cell) -> Cell:
@@ -42,30 +39,20 @@ def _solve_convex_part(task: Task) -> Solved:
     return (solve_convex if ball_of(part.cell) is None else solve_ellipsoid)(part)
 
 
-def convex_first(solver: Solver) -> Solver:
-    """Return the solver, called only for the centers that the convex rows leave open."""
-
-    @lines_first
-    def solve(task: Task) -> Solved:
-        easy = _solve_convex_part(task)
-        proofs = _on_whole(easy.proofs, task.cell)
-        bound = proofs.bounds(task)
-        outcome = np.where(np.isinf(bound), EMPTY, easy.outcome).astype(np.int8)
-        solved = outcome == SOLVED
-        solved[solved] = task.cell.contains(easy.points[solved])
-        points = np.where(solved[:, None], easy.points, np.nan)
-        parts: list[Part] = [(np.arange(len(task)), proofs)]
-        left = np.flatnonzero(~solved & np.isfinite(bound) & (bound < task.cutoff))
-        left = _without_empty(task, left, parts)
-        outcome[~solved] = EMPTY
-        if len(left):
-            answer = solver(task.take(left))
-            points[left], outcome[left] = answer.points, answer.outcome
-            parts.append((left, answer.proofs))
-            _raise_bounds(task, answer, left, parts)
-        return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
-
-    return solve
+def _solve_convex_rows(task: Task, so_far: Solved) -> Solved:
+    """Return what the convex rows alone decide, and where no row's combination leaves a point."""
+    easy = _solve_convex_part(task)
+    proofs = _on_whole(easy.proofs, task.cell)
+    bound = proofs.bounds(task)
+    solved = (easy.outcome == SOLVED) & np.isfinite(bound)
+    solved[solved] = task.cell.contains(easy.points[solved])
+    points = np.where(solved[:, None], easy.points, np.nan)
+    outcome = np.where(solved, SOLVED, np.where(bound < task.cutoff, TROUBLE, CUT)).astype(np.int8)
+    outcome[np.isinf(bound)] = EMPTY
+    parts: list[Part] = [(np.arange(len(task)), proofs)]
+    empty = _without_point(task, np.flatnonzero(outcome == TROUBLE), parts)
+    outcome[empty], bound[empty] = EMPTY, np.inf
+    return Solved(points, outcome, spread(len(task), parts), bound)
 
 
 def _on_whole(proofs: Proofs, cell: Cell) -> TangentProofs:
@@ -81,19 +68,18 @@ def _on_whole(proofs: Proofs, cell: Cell) -> TangentProofs:
     return TangentProofs(tangents, multipliers, proofs.ray)
 
 
-def _without_empty(task: Task, rows: IntArray, parts: list[Part]) -> IntArray:
-    """Return the rows for which no combination of rows proves that there is no point."""
+def _without_point(task: Task, rows: IntArray, parts: list[Part]) -> IntArray:
+    """Return the rows for which a combination of rows proves that there is no point."""
     if not len(rows):
         return rows
-    shifted, left = shift(task.take(rows)), []
+    shifted, empty = shift(task.take(rows)), []
     known = _knows_point(shifted)
     for k, i in enumerate(rows):
         proof = None if known[k] else prove_empty(shifted, k)
-        if proof is None:
-            left.append(i)
-        else:
+        if proof is not None:
+            empty.append(i)
             parts.append((np.array([i]), proof))
-    return np.array(left, dtype=np.int64)
+    return np.array(empty, dtype=np.int64)
 
 
 def _knows_point(shifted: Shifted) -> BoolArray:
@@ -105,15 +91,18 @@ def _knows_point(shifted: Shifted) -> BoolArray:
     return np.asarray(known)
 
 
-def _raise_bounds(task: Task, answer: Solved, rows: IntArray, parts: list[Part]) -> None:
-    """Add a bound from all rows together where the gap is open."""
-    some = task.take(rows)
-    bound = SeveralProofs(len(task), tuple(parts)).take(rows)
-    proved = bound.bounds(some)
-    cost = distance(answer.points, some.centers, task.weights)
-    wide = (answer.outcome == SOLVED) & (proved < cost * (1 - GAP_NONCONVEX))
-    shifted = shift(some)
-    for k in np.flatnonzero(wide):
+def _combine_rows(task: Task, so_far: Solved) -> Solved:
+    """Return a bound from all rows together, for the points that are known."""
+    n = len(task)
+    shifted = shift(task)
+    parts: list[Part] = []
+    for k in np.flatnonzero(so_far.outcome == SOLVED):
         proof = prove_bound(shifted, int(k))
         if proof is not None:
-            parts.append((rows[k : k + 1], proof))
+            parts.append((np.array([k]), proof))
+    nothing = np.full(n, TROUBLE, dtype=np.int8)
+    return Solved(np.full(task.centers.shape, np.nan), nothing, spread(n, parts))
+
+
+#: The convex rows alone, before the solvers of non-convex cells; and a bound after them.
+CONVEX_ROWS, COMBINED_ROWS = Stage(_solve_convex_rows), Stage(_combine_rows)
