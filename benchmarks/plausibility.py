@@ -23,8 +23,8 @@ import pertinent
 from benchmarks.bars import Bar, print_bars, seconds_per_row
 from experiments.digits_figure import Setting, log_densities, positives, setting
 from pertinent.geometry.region import Cell
+from pertinent.models.steps.pipeline import features_of
 from pertinent.solvers.curved.interior.ellipsoid import ball_of
-from pertinent.tables.features import Features
 
 SLOW_ROWS = 12
 BAR = 6.0
@@ -62,7 +62,7 @@ class Other:
 
     def __init__(self, s: Setting) -> None:
         self.s = s
-        features = Features.of(s.model, s.X_train)
+        features = features_of(s.model, s.X_train)
         self.within = s.plausibility.bind(features, s.model.classes_)
         self.labels = s.model.predict(s.X_test)
         self.regions = {

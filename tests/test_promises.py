@@ -25,9 +25,9 @@ from sklearn.svm import LinearSVC
 
 import pertinent
 from pertinent import Constraints
+from pertinent.models.steps.pipeline import features_of
 from pertinent.rules.obeyed import broken_rules
 from pertinent.solvers import project
-from pertinent.tables.features import Features
 
 SCALERS = [
     StandardScaler, MinMaxScaler, RobustScaler, lambda: "passthrough",
@@ -121,7 +121,7 @@ def test_every_promise_is_kept(problem):
     rows = X.iloc[:6].copy()
     numbers = [name for name in X if name.startswith("n")]
     rows.loc[rows.index[-2:], numbers] *= 3  # beyond the range of the training data
-    features = Features.of(model, X)
+    features = features_of(model, X)
     before = model.predict(rows)
     inside = pertinent.decision_region(model, before[0]).contains(features.read(X).values)
     assert (inside == (model.predict(X) == before[0])).mean() > 0.98
@@ -174,7 +174,7 @@ def test_brute_force_over_all_categories(seed):
     rows = X.head(6)
     found = pertinent.pertinent_negatives(model, rows, data=X)
     regions = {label: pertinent.decision_region(model, label, 1e-9) for label in model.classes_}
-    features = Features.of(model, X)
+    features = features_of(model, X)
     weights = 1 / X[["a", "b"]].std(ddof=0).to_numpy()
     values = features.read(rows).values
     for i, own in enumerate(rows.itertuples(index=False)):

@@ -35,7 +35,7 @@ from sklearn.svm import LinearSVC
 import pertinent
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.region import AffineMap
-from pertinent.tables.features import Features
+from pertinent.models.steps.pipeline import features_of
 from tests.models.pipeline_cases import data, fitted, small
 
 
@@ -118,7 +118,7 @@ def test_scalers_stay_diagonal():
 def test_numbers_alone_have_no_domain():
     model = pipeline(StandardScaler())
     X, _ = data("wine")
-    features = Features.of(model, X)
+    features = features_of(model, X)
     assert features.is_plain
     assert features.domain() is None
     assert pertinent.Constraints().domain(features, X.to_numpy(), np.ones(13), [], True) is None

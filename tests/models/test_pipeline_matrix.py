@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import pertinent
+from pertinent.models.steps.pipeline import features_of
 from pertinent.rules.obeyed import broken_rules
-from pertinent.tables.features import Features
 from tests.models.pipeline_cases import CASES, fitted
 
 
@@ -32,7 +32,7 @@ def test_there_are_enough_pipelines():
 def test_region_agrees_with_predict(name):
     model, X, _ = fitted(name)
     rows = pd.concat([X, many_rows(X, 2500)], ignore_index=True)
-    values = Features.of(model, X).read(rows).values
+    values = features_of(model, X).read(rows).values
     predicted = model.predict(rows)
     for label in model.classes_:
         region = pertinent.decision_region(model, label)
@@ -87,7 +87,7 @@ def all_rules(X, features, curved):
 @pytest.mark.parametrize("name", CASES)
 def test_answers_are_valid(name, ruled):
     model, X, _ = fitted(name)
-    features = Features.of(model, X)
+    features = features_of(model, X)
     rules = {
         "free": pertinent.Constraints,
         "ruled": lambda: simple_rules(X, features),

@@ -11,6 +11,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import pertinent
 from pertinent import Constraints
 from pertinent.exceptions import InputError
+from pertinent.models.steps.pipeline import features_of
 from pertinent.rules.obeyed import broken_rules
 from pertinent.rules.relations import read_relation
 from pertinent.tables.features import Features
@@ -157,7 +158,7 @@ def test_positives_keep_or_drop_a_category(model, X):
 
 def test_the_most_frequent_category_is_the_baseline(model, X):
     found = pertinent.pertinent_positives(model, X.head(3), data=X, baseline="median")
-    first = Features.of(model, X)
+    first = features_of(model, X)
     shown = found.table.raw(found.baseline[None])[0]
     assert shown[4] == X["job"].mode()[0]
     assert len(found.baseline) == first.dim

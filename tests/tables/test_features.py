@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 import pertinent
 from pertinent.exceptions import InputError
+from pertinent.models.steps.pipeline import features_of
 from pertinent.tables.features import Features
 
 
@@ -28,13 +29,13 @@ def test_features_by_position_and_name():
 def test_unnamed_features_get_numbers():
     X, y = data("iris")
     model = LogisticRegression().fit(X, y)
-    assert Features.of(model, X).names == ("x0", "x1", "x2", "x3")
+    assert features_of(model, X).names == ("x0", "x1", "x2", "x3")
 
 
 def test_columns_named_by_numbers_get_names_that_can_be_read():
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)))
     model = LogisticRegression().fit(frame, frame[0] > 0)
-    assert Features.of(model, frame).names == ("0", "1")
+    assert features_of(model, frame).names == ("0", "1")
     explained = pertinent.Explainer(model, data=frame).explain(frame[:2])
     assert explained.negative.points.columns.tolist() == [0, 1]
     assert "0" in explained[0].text()

@@ -19,7 +19,7 @@ from sklearn.preprocessing import Binarizer, KBinsDiscretizer, OneHotEncoder
 
 import pertinent
 from pertinent.exceptions import InputError
-from pertinent.tables.features import Features
+from pertinent.models.steps.pipeline import features_of
 
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
 
@@ -234,6 +234,6 @@ def test_a_stored_sample_cannot_pass_numbers_for_truth_values(truths):
 def test_baselines_between_truth_values_are_not_rounded(truths):
     """One half is neither true nor false: the table keeps it a number for the model."""
     B, _, model = truths
-    table = Features.of(model).read(B[:2])
+    table = features_of(model).read(B[:2])
     assert table.for_model(np.full((1, 5), 0.5)).tolist() == [[0.5] * 5]
     assert table.for_model(np.ones((1, 5))).dtype == bool

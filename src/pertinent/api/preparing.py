@@ -9,6 +9,7 @@ from pertinent.density import Plausibility
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.models import region_function
+from pertinent.models.steps.pipeline import features_of
 from pertinent.questions.fewest_kept import exact
 from pertinent.questions.positive import two_phase
 from pertinent.questions.strict import strict
@@ -17,7 +18,6 @@ from pertinent.rules.constraints import Constraints
 from pertinent.setting.options import Options
 from pertinent.setting.setting import Setting
 from pertinent.tables.baselines import weight_values
-from pertinent.tables.features import Features
 from pertinent.tables.numbers import require_number, require_whole
 
 POSITIVE_METHODS = {
@@ -82,7 +82,7 @@ def prepare(
         require_number("margin", margin)
     require_kind("constraints", constraints, Constraints)
     require_kind("plausibility", plausibility, Plausibility)
-    features = Features.of(model, X if data is None else data, missing)
+    features = features_of(model, X if data is None else data, missing)
     train = None if data is None else features.read(data, "data").values
     if train is not None and not len(train):
         raise InputError("data has no rows. Pass samples of the training data, or leave data out.")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-from pertinent.api.explanation import Explanation
 from pertinent.checking.findings import (
     GIVEN,
     Checked,
@@ -23,7 +22,15 @@ from pertinent.summary.asked import Answered
 from pertinent.summary.stored import read_document, require_document
 
 
-def check(explanation: Explanation | dict[str, Any] | str | Path, model: Foreign) -> Checked:
+@runtime_checkable
+class Documented(Protocol):
+    """An explanation that can write itself down, such as `pertinent.Explanation`."""
+
+    def document(self) -> dict[str, Any]:
+        """Return the summary together with what is needed to check it again."""
+
+
+def check(explanation: Documented | dict[str, Any] | str | Path, model: Foreign) -> Checked:
     """Return which claims of a stored explanation hold for a model.
 
     Points go through ``model.predict``; distances and bounds are recomputed from the model's
@@ -66,11 +73,11 @@ def check(explanation: Explanation | dict[str, Any] | str | Path, model: Foreign
         raise InputError(f"The stored explanation is malformed: {error!r}.") from error
 
 
-def _document(explanation: Explanation | dict[str, Any] | str | Path) -> dict[str, Any]:
-    if isinstance(explanation, Explanation):
-        return explanation.document()
+def _document(explanation: Documented | dict[str, Any] | str | Path) -> dict[str, Any]:
     if isinstance(explanation, dict):
         return require_document(explanation)
+    if isinstance(explanation, Documented):
+        return explanation.document()
     return read_document(explanation)
 
 

@@ -12,6 +12,7 @@ from pertinent.density.hull import Hulls
 from pertinent.density.mixture import Densities
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.models.steps.pipeline import features_of
 from pertinent.proofs.records import decode
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.answers import Certified
@@ -95,7 +96,7 @@ def _wording(question: dict[str, Any]) -> Wording:
 
 def _features(model: Foreign, question: dict[str, Any]) -> Features:
     names = tuple(str(name) for name in question["features"])
-    features = Features.of(model, _samples(question), str(question["missing"]))
+    features = features_of(model, _samples(question), str(question["missing"]))
     if features.named and features.names != names:
         raise InputError(
             f"The explanation is about the features {list(names)[:10]}, and the model knows "

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from pertinent.exceptions import InputError, unknown_name
-from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.tables.reading import read_values
-from pertinent.tables.table import Table, as_frame, is_missing
+from pertinent.tables.table import Table, is_missing
 
 
 @dataclass(frozen=True)
@@ -66,38 +66,6 @@ class Features:
     binned: tuple[Binned, ...] = ()
     fills: Mapping[int, Any] | None = field(default=None, hash=False)
     unused: frozenset[int] = frozenset()
-
-    @classmethod
-    def of(cls, model: Foreign, example: Any = None, missing: str = "error") -> Features:
-        """Return the features of a model, named by the model or else by a table."""
-        from pertinent.models.steps.pipeline import first_step, structure_of
-
-        if missing not in ("error", "impute"):
-            raise InputError(f"missing must be 'error' or 'impute'. Got {missing!r} instead.")
-        names, named = cls._names_of(first_step(model), example)
-        found = structure_of(model, names)
-        fills = None
-        if missing == "impute":
-            fills = {} if found is None else found.fills
-        if found is None:
-            return cls(names, named, fills=fills)
-        return cls(names, named, found.levels, found.others, found.binned, fills, found.unused)
-
-    @classmethod
-    def _names_of(cls, model: Foreign, example: Any) -> tuple[tuple[str, ...], bool]:
-        known = getattr(model, "feature_names_in_", None)
-        if known is not None:
-            return tuple(str(name) for name in known), True
-        count = getattr(model, "n_features_in_", None)
-        frame = as_frame(example)
-        if frame is not None and (count is None or len(frame.columns) == count):
-            return tuple(str(name) for name in frame.columns), False
-        if count is None:
-            shape = np.shape(example)
-            if len(shape) != 2:
-                raise InputError("Expected a table of samples with two dimensions.")
-            count = shape[1]
-        return tuple(f"x{i}" for i in range(int(count))), False
 
     def __len__(self) -> int:
         return len(self.names)

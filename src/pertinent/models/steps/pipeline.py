@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.exceptions import UnsupportedModelError
+from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.pieces import each_cell
 from pertinent.geometry.region import Region
@@ -20,7 +20,7 @@ from pertinent.models.steps import compose, encode, numeric  # noqa: F401
 from pertinent.models.steps.compose import walk_steps
 from pertinent.models.steps.walk import Columns, Walk
 from pertinent.tables.features import Binned, Features
-from pertinent.tables.table import is_missing
+from pertinent.tables.table import as_frame, is_missing
 
 #: Wrappers that predict as a model inside them does: where that model is.
 WRAPPERS = {
@@ -105,6 +105,34 @@ def pipelines_in(model: Foreign) -> list[Foreign]:
     return [inside(one) for one in every if is_pipeline(inside(one))]
 
 
+def features_of(model: Foreign, example: Any = None, missing: str = "error") -> Features:
+    """Return the features of a model, named by the model or else by a table."""
+    if missing not in ("error", "impute"):
+        raise InputError(f"missing must be 'error' or 'impute'. Got {missing!r} instead.")
+    names, named = _names_of(first_step(model), example)
+    found = structure_of(model, names)
+    if found is None:
+        return Features(names, named, fills={} if missing == "impute" else None)
+    fills = found.fills if missing == "impute" else None
+    return Features(names, named, found.levels, found.others, found.binned, fills, found.unused)
+
+
+def _names_of(model: Foreign, example: Any) -> tuple[tuple[str, ...], bool]:
+    known = getattr(model, "feature_names_in_", None)
+    if known is not None:
+        return tuple(str(name) for name in known), True
+    count = getattr(model, "n_features_in_", None)
+    frame = as_frame(example)
+    if frame is not None and (count is None or len(frame.columns) == count):
+        return tuple(str(name) for name in frame.columns), False
+    if count is None:
+        shape = np.shape(example)
+        if len(shape) != 2:
+            raise InputError("Expected a table of samples with two dimensions.")
+        count = shape[1]
+    return tuple(f"x{i}" for i in range(int(count))), False
+
+
 def structure_of(model: Foreign, names: tuple[str, ...]) -> Structure | None:
     """Return what the steps make of the raw features; None for a model without steps."""
     found = [_structure_of(pipeline, names) for pipeline in pipelines_in(model)]
@@ -175,7 +203,7 @@ def columns_of(model: Foreign) -> Columns | None:
     pipeline = inside(model)
     if not is_pipeline(pipeline):
         return None
-    features = Features.of(pipeline)
+    features = features_of(pipeline)
     walk = Walk(features, recording=False)
     columns = _walk(pipeline, walk)
     columns.require_numbers(walk, pipeline.steps[-1][1])
@@ -207,7 +235,7 @@ def pipeline_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of the last step, pulled back through the steps before it."""
     columns, last = columns_of(model), final_step(model)
     for inner in pipelines_in(last):
-        if not Features.of(inner).is_plain:
+        if not features_of(inner).is_plain:
             raise UnsupportedModelError(
                 f"{type(last).__name__} over pipelines that encode or bin is supported on raw "
                 "features only, not as the last step of another pipeline."
