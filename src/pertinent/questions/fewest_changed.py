@@ -15,10 +15,9 @@ from pertinent.questions.contrasts import further_contrasts
 from pertinent.questions.counted import counted_negatives
 from pertinent.questions.negative import _refuse_own_class, nearest_contrast
 from pertinent.questions.supports.fewest import STOPPED, Ask, Fewest, fewest_features
-from pertinent.questions.supports.mixed import fewest_mixed
 from pertinent.questions.supports.proving import why_none_of_few
 from pertinent.questions.verify import doubted, refuse_blends
-from pertinent.setting.limits import discrete_domain, is_mixed, negative_limits
+from pertinent.setting.limits import is_mixed, negative_limits
 from pertinent.setting.question import NegativeQuestion
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives, overwritten
@@ -103,11 +102,8 @@ def _ask(prepared: Setting, table: Table, labels: IntArray, question: NegativeQu
 def _fewest(
     prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion
 ) -> Negatives:
-    ask, domain = _ask(prepared, table, labels, question), discrete_domain(prepared, table)
-    if domain is None:
-        found = fewest_features(prepared, table, ask)
-    else:
-        found = fewest_mixed(prepared, table, ask, domain)
+    ask = _ask(prepared, table, labels, question)
+    found = fewest_features(prepared, table, ask)
     negatives = _negatives(prepared, table, labels, question, found)
     size = np.where(found.found, negatives.changed.sum(axis=1).astype(float), np.nan)
     bound = np.where(found.found, np.fmin(found.size_bound, size), found.size_bound)

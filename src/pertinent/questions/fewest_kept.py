@@ -6,9 +6,8 @@ import numpy as np
 
 from pertinent.geometry.arrays import IntArray
 from pertinent.questions.supports.fewest import Ask, fewest_features
-from pertinent.questions.supports.mixed import fewest_mixed
 from pertinent.questions.verify import doubted, refuse_blends
-from pertinent.setting.limits import discrete_domain, positive_limits
+from pertinent.setting.limits import positive_limits
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Positives
@@ -42,11 +41,7 @@ def exact(
         question.off_tol,
         own_values=True,
     )
-    domain = discrete_domain(prepared, table)
-    if domain is None:
-        found = fewest_features(prepared, table, ask)
-    else:
-        found = fewest_mixed(prepared, table, ask, domain)
+    found = fewest_features(prepared, table, ask)
     away = np.abs(found.points - question.baseline) > question.off_tol
     kept = found.found[:, None] & prepared.features.by_feature(away)
     size = np.where(found.found, kept.sum(axis=1).astype(float), np.nan)

@@ -23,7 +23,7 @@ from pertinent.proofs import (
     StrictProofs,
 )
 from pertinent.questions.positive import two_phase
-from pertinent.questions.supports.gains import Choices, Folded, folded_choices, strict_choices
+from pertinent.questions.supports.gains import Choices, strict_choices
 from pertinent.questions.supports.smallest import further_supports, smallest_supports
 from pertinent.questions.verify import REFUSED, doubted, grown, judge, refuse_categories
 from pertinent.setting.alternative import UNIQUE, UNKNOWN, Alternative, uniqueness
@@ -51,12 +51,10 @@ def strict(
     """
     question = question.in_precision_of(table)
     lower, upper = strict_limits(prepared, table, question)
-    args = (table.values, question.baseline, lower, upper, question.off_tol)
-    if prepared.features.is_plain:
-        choices = strict_choices(*args)
-    else:
+    if not prepared.features.is_plain:
         _refuse_unfolded(prepared, labels)
-        choices = folded_choices(*args, prepared.features.owner)
+    rest = question.baseline, lower, upper, question.off_tol
+    choices = strict_choices(table.values, *rest, owner_of(prepared))
     search = _Attempts(prepared, table, labels, question, choices, lower, upper)
     search.run()
     positives = search.result()
@@ -203,10 +201,8 @@ class _Attempts:
 
     def _switched(self, rows: IntArray, masks: BoolArray) -> FloatArray:
         """Return the points with the features of the masks at the samples' own values."""
-        here = self.choices.take(rows)
-        rest = here.start if isinstance(here, Folded) else here.rest
         on = self.prepared.features.by_column(masks)
-        return np.where(on, self.table.values[rows], rest)
+        return np.where(on, self.table.values[rows], self.choices.rest[rows])
 
     def _why_none(self, row: int) -> str:
         label = self.prepared.classes.tolist()[self.labels[row]]

@@ -19,15 +19,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Region
 from pertinent.proofs import INFEASIBLE
 from pertinent.questions.sufficient.worst import Suffices
-from pertinent.questions.supports.hitting import minimal_sets, smallest_hitting
 from pertinent.questions.supports.leaves import is_boxes
-from pertinent.questions.supports.subsets import Limits
+from pertinent.questions.supports.smallest import Supports, smallest
+from pertinent.questions.supports.subsets import Gains, Limits
 from pertinent.setting.effort import Effort
 from pertinent.setting.options import Options
 from pertinent.setting.region_key import Not
@@ -75,13 +75,12 @@ class _Row:
             self.state = "stopped"
             return
         if self.rivals:
-            sets = self.differs(np.array(self.rivals))
-            hit = smallest_hitting(sets, self.size, self.limits)
-            self.size, self.multipliers = hit.size, hit.multipliers
-            if hit.mask is None:
-                self.state = "stopped"
+            hit = smallest_hitting(self.differs(np.array(self.rivals)), self.size, self.limits)
+            self.size, self.multipliers = int(hit.bound[0]), hit.extra.get((0, 0))
+            if hit.found[0]:
+                self.mask = hit.mask[0]
             else:
-                self.mask = hit.mask
+                self.state = "stopped"
 
     def proof(self) -> tuple[FloatArray, FloatArray | None]:
         """Return the rivals that are surely of another class, and the weights of their rows."""
@@ -199,6 +198,34 @@ def _meet_nearest(
         else:
             row.state = "failed"
     return none
+
+
+def minimal_sets(sets: BoolArray) -> IntArray:
+    """Return the places of the sets that contain no other one, the first of equal ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.questions.sufficient.rivals import minimal_sets
+    >>> minimal_sets(np.array([[1, 1, 0], [1, 0, 0], [1, 0, 0], [0, 1, 1]], dtype=bool)).tolist()
+    [1, 3]
+    """
+    _, first = np.unique(sets, axis=0, return_index=True)
+    first = np.sort(first)
+    some = sets[first].astype(np.float32)
+    count = np.asarray(some.sum(axis=1))
+    # T_j lies in T_i and is smaller:  |T_i and T_j| = |T_j| < |T_i|.
+    larger = np.any((some @ some.T == count) & (count < count[:, None]), axis=1)
+    return np.asarray(first[np.logical_not(larger)])
+
+
+def smallest_hitting(sets: BoolArray, start: int, limits: Limits) -> Supports:
+    """Return the smallest set that hits every one of given sets; fewer than ``start`` do not.
+
+    S hits T if they share a feature:  sum_{i in S} [i in T] >= 1.
+    """
+    usable = np.asarray(sets.any(axis=0))[None]
+    return smallest(Gains(sets[None].astype(float), np.ones((1, len(sets))), usable), limits, start)
 
 
 _REASONS = {

@@ -12,16 +12,10 @@ from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, row_products
-from pertinent.questions.supports.cover import EASY, hard_cover
-from pertinent.questions.supports.gains import _best_alone
+from pertinent.questions.supports.gains import best_alone
 from pertinent.questions.supports.reach import corners, pushes, worst_place
-from pertinent.questions.supports.subsets import (
-    STOPPED,
-    Gains,
-    Limits,
-    find_supports,
-    smallest_size,
-)
+from pertinent.questions.supports.smallest import smallest
+from pertinent.questions.supports.subsets import Gains, Limits
 from pertinent.questions.verify import grown
 from pertinent.setting.effort import Effort
 from pertinent.setting.region_key import Is
@@ -102,7 +96,7 @@ def worst_gains(
     for row in cell.quadratics:
         a = np.diag(row.A)
         slope = row.gradient(x)
-        parts.append(_best_alone(-a, -slope, low, high)[:, None, :])
+        parts.append(best_alone(-a, -slope, low, high)[:, None, :])
         overs.append(row.value(x)[:, None])
     gain, over = np.concatenate(parts, axis=1), np.concatenate(overs, axis=1)
     return Gains(np.maximum(gain, 0.0), over + np.maximum(gain, 0.0).sum(axis=2), upper > lower)
@@ -120,36 +114,12 @@ def _mixed_gains(
 
 
 def fewest_for(gains: Gains, limits: Limits) -> Suffices:
-    """Return the smallest sets for one cell, size by size."""
-    n, _, d = gains.gain.shape
-    least, _ = smallest_size(gains)
-    mask, found = np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
-    size = np.where(least > gains.usable.sum(axis=1), np.inf, least.astype(float))
-    if gains.gain.shape[1] == 1:
-        # One row: the largest gains first.
-        found = np.isfinite(size)
-        gain = np.where(gains.usable, gains.gain[:, 0], -np.inf)
-        order = np.argsort(-gain, axis=1, kind="stable")
-        chosen = (np.arange(d) < least[:, None]) & found[:, None]
-        np.put_along_axis(mask, order, chosen, axis=1)
-    easy = Limits(min(EASY, limits.nodes), limits.deadline)
-    hard = np.zeros(n, dtype=bool)
-    extra: dict[int, FloatArray] = {}
-    for count in range(d + 1):
-        rows = np.flatnonzero(~found & ~hard & np.isfinite(size) & (least <= count))
-        if not len(rows):
-            continue
-        result = find_supports(gains.take(rows), count, easy)
-        has, chosen = result.first(d)
-        mask[rows[has]], found[rows[has]], size[rows] = chosen[has], True, count
-        hard[rows[result.outcome == STOPPED]] = True
-    for i in np.flatnonzero(hard):
-        cover = hard_cover(gains.take(np.array([i])), limits.alone())
-        found[i], size[i], extra[int(i)] = cover.mask is not None, cover.bound, cover.multipliers
-        mask[i] = False if cover.mask is None else cover.mask
-    reason: NDArray[np.object_] = np.full(n, None, dtype=object)
-    reason[~found] = "the sample lies closer to another class than the margin"
-    return Suffices(mask, found, size, reason, None, extra)
+    """Return the smallest sets that meet the rows of one cell."""
+    found = smallest(gains, limits)
+    reason: NDArray[np.object_] = np.full(len(gains), None, dtype=object)
+    reason[~found.found] = "the sample lies closer to another class than the margin"
+    extra = {row: y for (row, _), y in found.extra.items()}
+    return Suffices(found.mask, found.found, found.bound, reason, None, extra)
 
 
 def _refused(

@@ -7,6 +7,7 @@ already proves the relaxation's value, rounded up: nothing of HiGHS has to be be
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 
@@ -14,10 +15,10 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.questions.supports.subsets import (
-    FOUND,
-    STOPPED,
+    Accept,
     Gains,
     Limits,
+    Outcome,
     find_supports,
     smallest_size,
 )
@@ -73,7 +74,12 @@ def hard_cover(gains: Gains, limits: Limits) -> Cover:
     if least > gains.usable.sum():
         return Cover(None, np.inf, multipliers)
     mask = _support(program, gains, limits)
-    return _between(wide, least, mask, limits, multipliers)
+    # Search the sizes from the bound up to what HiGHS proposed.
+    most = gains.n_features + 1 if mask is None else int(mask.sum())
+    smaller, size = deepen(lambda _: wide, range(least, most), limits)
+    if mask is not None:
+        size = min(size, float(max(least, most)))
+    return Cover(mask if smaller is None else smaller, size, multipliers)
 
 
 def with_rows(gains: Gains, multipliers: FloatArray) -> Gains:
@@ -85,21 +91,29 @@ def with_rows(gains: Gains, multipliers: FloatArray) -> Gains:
     return Gains(gain, need, gains.usable)
 
 
-def _between(
-    wide: Gains, least: int, mask: BoolArray | None, limits: Limits, multipliers: FloatArray
-) -> Cover:
-    """Search the sizes from the bound up to what HiGHS proposed."""
-    d = wide.n_features
-    most = d + 1 if mask is None else int(mask.sum())
-    size = least
-    while size < most:
-        result = find_supports(wide, size, limits)
-        if result.outcome[0] == FOUND:
-            return Cover(result.first(d)[1][0], float(size), multipliers)
-        if result.outcome[0] == STOPPED:
-            return Cover(mask, float(size), multipliers)
-        size += 1
-    return Cover(mask, np.inf if mask is None else float(size), multipliers)
+def deepen(
+    gains: Callable[[int], Gains], sizes: range, limits: Limits, accept: Accept | None = None
+) -> tuple[BoolArray | None, float]:
+    """Return the first support of a single problem, and the size that is not ruled out.
+
+    Parameters
+    ----------
+    gains : callable
+        The rows that a support of a given size must meet.
+    sizes : range
+        The sizes to search. Without a support in any of them the size returned is ``inf``.
+    limits : Limits
+    accept : callable, optional
+        See `pertinent.questions.supports.subsets.find_supports`.
+    """
+    for size in sizes:
+        rows = gains(size)
+        result = find_supports(rows, size, limits, accept)
+        if result.outcome[0] == Outcome.FOUND:
+            return result.first(rows.n_features)[1][0], float(size)
+        if result.outcome[0] == Outcome.STOPPED:
+            return None, float(size)
+    return None, np.inf
 
 
 def _support(program: LinearProgram, gains: Gains, limits: Limits) -> BoolArray | None:

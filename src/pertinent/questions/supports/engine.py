@@ -24,16 +24,10 @@ from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import INFEASIBLE, Argument, Block, Certificate, LinearProofs
 from pertinent.proofs.cases.halving import HalvingProofs
-from pertinent.questions.supports.gains import Choices, cell_gains, with_forced
+from pertinent.questions.supports.gains import Choices, any_of, with_forced
 from pertinent.questions.supports.reach import REACH
-from pertinent.questions.supports.smallest import exclude
-from pertinent.questions.supports.subsets import (
-    STOPPED,
-    Gains,
-    Limits,
-    find_supports,
-    smallest_size,
-)
+from pertinent.questions.supports.smallest import CellPiece, exclude
+from pertinent.questions.supports.subsets import Gains, Limits, Outcome, find_supports
 from pertinent.setting.effort import CLOSED, CLOSED_QUADRATIC
 from pertinent.setting.options import Options
 from pertinent.solvers import Projections, project
@@ -57,7 +51,6 @@ class Best:
     piece: int
 
 
-@dataclass(eq=False)
 class Pool:
     """One sample and one cell, with all that is known about its supports.
 
@@ -65,43 +58,39 @@ class Pool:
     ----------
     cell : Cell
     choices : Choices
-        Of the one sample, the cell's bounds included.
-    center : ndarray of shape (n_features,)
-        Features that are on pay for their distance to it.
-    weights : ndarray of shape (n_features,)
+        Of the one sample; the cell's own bounds are added.
+    center : ndarray of shape (n_columns,)
+        Columns of features that are on pay for their distance to it.
+    weights : ndarray of shape (n_columns,)
     options : Options
     """
 
-    cell: Cell
-    choices: Choices
-    center: FloatArray
-    weights: FloatArray
-    options: Options
-    multipliers: list[FloatArray] = field(default_factory=list)
-    ray: list[bool] = field(default_factory=list)
-    excluded: list[tuple[BoolArray, Certificate, float]] = field(default_factory=list)
-    doubtful: list[BoolArray] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.rest, self.forced = self.choices.rest[0], self.choices.forced[0]
+    def __init__(
+        self,
+        cell: Cell,
+        choices: Choices,
+        center: FloatArray,
+        weights: FloatArray,
+        options: Options,
+    ) -> None:
+        self.cell, self.center, self.weights, self.options = cell, center, weights, options
+        self.piece = CellPiece(cell, choices)
+        self.choices = self.piece.choices
+        self.domain, self.rest = self.choices.domain, self.choices.rest[0]
         self.low, self.high = self.choices.low[0], self.choices.high[0]
-        self.over = self.cell.G @ self.rest - self.cell.h
-        self.granted = int(self.forced.sum())
-        self.usable = ~(self.choices.forced | self.choices.barred)[0]
-        size, _ = smallest_size(cell_gains(self.cell, self.choices, self.cell.dim))
-        none = size[0] > self.usable.sum() or bool(self.choices.impossible[0])
-        #: No support has fewer features.
-        self.least: float = np.inf if none else float(self.granted + size[0])
+        self.over = cell.G @ self.rest - cell.h
+        self.forced, self.granted = self.piece.forced[0], int(self.piece.granted[0])
+        #: No support has fewer features, or more.
+        self.least, self.most = float(self.piece.least[0]), int(self.piece.most[0])
+        self.multipliers: list[FloatArray] = []
+        self.ray: list[bool] = []
+        self.excluded: list[tuple[BoolArray, Certificate, float]] = []
+        self.doubtful: list[BoolArray] = []
 
     @property
     def gap(self) -> float:
         """How close to the best a cost counts as no better."""
         return CLOSED if self.cell.is_linear else CLOSED_QUADRATIC
-
-    @property
-    def most(self) -> int:
-        """Size of the largest support."""
-        return self.granted + int(self.usable.sum())
 
     def argument(self, listed: Sequence[BoolArray] = ()) -> Argument:
         """Return what the proof rests on."""
@@ -110,40 +99,39 @@ class Pool:
         excluded = tuple((mask, proof) for mask, proof, _ in self.excluded)
         return Argument(multipliers, np.array(self.ray, dtype=bool), excluded, tuple(listed))
 
-    def base_gains(self, size: int) -> Gains:
-        """Return what each feature can do for each row of the cell."""
-        return cell_gains(self.cell, self.choices, size)
-
     def moved(self, point: FloatArray) -> BoolArray:
         """Return which features do not rest."""
-        return np.asarray(point != self.rest)
+        away = point != self.rest
+        if self.domain is not None:
+            away &= ~self.domain.follows
+        return np.asarray(any_of(away[None], self.choices.owner)[0])
 
     def gains(self, size: int, best: float, listed: list[BoolArray]) -> Gains:
         """Return the rows that a support of this size, cheaper than ``best``, has to meet."""
-        gains = self.base_gains(size)
-        extra = self._rows(best)
+        gains, extra = self.piece.gains(size), self._rows(best)
         more = with_forced(extra[0][None], extra[1][None], self.choices)
         gains = Gains(
             np.concatenate([gains.gain, more.gain], axis=1),
             np.concatenate([gains.need, more.need], axis=1),
             gains.usable,
         )
-        return exclude(
-            gains, self.choices, [*listed, *(m for m in self.doubtful if m.sum() == size)]
-        )
+        doubtful = [mask for mask in self.doubtful if mask.sum() == size]
+        return exclude(gains, self.forced, [*listed, *doubtful])
 
     def _rows(self, best: float) -> tuple[FloatArray, FloatArray]:
-        argument = self.argument()
-        y, ray = argument.multipliers, argument.ray
+        """Return the rows learned so far: of multipliers, and of supports that are excluded."""
+        # Some feature outside an excluded support must be on.
+        masks = [mask for mask, _, value in self.excluded if value >= best * (1 - self.gap)]
+        outside = ~np.array(masks, dtype=bool).reshape(len(masks), len(self.forced))
+        if not self.ray:
+            return outside.astype(float), np.ones(len(masks))
+        y, ray = np.array(self.multipliers), np.array(self.ray, dtype=bool)
         slopes = y @ self.cell.G
         gain = np.where(ray[:, None], self._feasible(slopes), self._cheap(slopes))
         need = y @ self.over - np.where(ray, 0.0, best)
-        # Some feature outside an excluded support must be on.
-        masks = [mask for mask, _, value in self.excluded if value >= best * (1 - self.gap)]
-        outside = (~np.array(masks, dtype=bool).reshape(len(masks), self.cell.dim)).astype(float)
         keep = np.isfinite(need)
         return (
-            np.concatenate([gain[keep], outside]),
+            np.concatenate([gain[keep], outside.astype(float)]),
             np.concatenate([need[keep], np.ones(len(masks))]),
         )
 
@@ -166,27 +154,33 @@ class Pool:
 
     def judge(self, supports: BoolArray, best: float) -> tuple[FloatArray, FloatArray]:
         """Project onto each support; return points and costs, and learn from the multipliers."""
-        low, high = (
-            np.where(supports, self.low, self.rest),
-            np.where(supports, self.high, self.rest),
-        )
-        centers = np.broadcast_to(self.center, low.shape)
-        found = project(centers, self.cell, self.weights, low, high, self.options)
-        cost = np.where(supports, self.weights * np.abs(found.points - self.center), 0.0).sum(1)
+        on = self.choices.columns(supports)
+        low, high = np.where(on, self.low, self.rest), np.where(on, self.high, self.rest)
+        found = self._project(low, high)
+        cost = np.where(on, self.weights * np.abs(found.points - self.center), 0.0).sum(axis=1)
         cost = np.where(np.isnan(found.objective), np.inf, cost)
         reached = min(best, float(cost.min(initial=np.inf)))
-        spent = np.where(supports, 0.0, self.weights * np.abs(self.rest - self.center)).sum(1)
+        spent = np.where(on, 0.0, self.weights * np.abs(self.rest - self.center)).sum(axis=1)
         before = len(self.doubtful)
         for k, mask in enumerate(supports):
             self._learn(k, mask, found, float(found.bound[k] - spent[k]), reached)
         points = found.points
-        for mask in self.doubtful[before:]:
-            k = int((supports == mask).all(axis=1).argmax())
-            point, least = self._in_parts(mask)
-            if least < cost[k]:
-                points[k], cost[k] = point, least
-        self._settle(before, min(reached, float(cost.min(initial=np.inf))))
+        if self.domain is None:
+            for mask in self.doubtful[before:]:
+                k = int((supports == mask).all(axis=1).argmax())
+                point, least = self._in_parts(mask)
+                if least < cost[k]:
+                    points[k], cost[k] = point, least
+            self._settle(before, min(reached, float(cost.min(initial=np.inf))))
         return points, cost
+
+    def _project(self, low: FloatArray, high: FloatArray) -> Projections:
+        """Return the nearest points of the cell within several boxes."""
+        n = len(low)
+        centers = np.broadcast_to(self.center, low.shape)
+        domain = None if self.domain is None else self.domain.take(np.zeros(n, dtype=np.int64))
+        args = (centers, self.cell, self.weights, low, high, self.options)
+        return project(*args, domain=domain)
 
     def _in_parts(self, mask: BoolArray) -> tuple[FloatArray, float]:
         """Return the nearest point over parts of the range: a local method may have missed it."""
@@ -198,8 +192,7 @@ class Pool:
         low = np.repeat(self.rest[None], len(parts), axis=0)
         high = low.copy()
         low[:, on], high[:, on] = np.moveaxis(np.array(parts), 2, 0)
-        centers = np.broadcast_to(self.center, low.shape)
-        found = project(centers, self.cell, self.weights, low, high, self.options)
+        found = self._project(low, high)
         cost = (self.weights * np.abs(found.points - self.center))[:, mask].sum(axis=1)
         cost = np.where(np.isnan(found.objective), np.inf, cost)
         return found.points[cost.argmin()], float(cost.min())
@@ -227,7 +220,7 @@ class Pool:
     ) -> None:
         none = found.status[k] == INFEASIBLE
         proofs = found.certificate.blocks[0].proofs if found.certificate.blocks else None
-        if isinstance(proofs, LinearProofs):
+        if self.domain is None and isinstance(proofs, LinearProofs):
             y = np.maximum(proofs.multipliers[k], 0.0)
             self.multipliers.append(y if none else self._shrunk(y, mask))
             self.ray.append(bool(none))
@@ -249,11 +242,13 @@ class Pool:
 
     def _halve(self, mask: BoolArray, best: float) -> Certificate | None:
         """Return the proof that a support costs no less than the best, by halving boxes."""
+        if self.cell.is_linear or self.domain is not None:
+            return None
         low, high = np.where(mask, self.low, self.rest), np.where(mask, self.high, self.rest)
         spent = float((self.weights * np.abs(self.rest - self.center))[~mask].sum())
         claim = np.array([spent + best * (1 - self.gap / 2)])
         args = (self.cell, self.center[None], self.weights, low[None], high[None])
-        if self.cell.is_linear or halved_bounds(claim, *args)[0] < claim[0]:
+        if halved_bounds(claim, *args)[0] < claim[0]:
             return None
         return Certificate(1, (Block(0, np.array([0]), HalvingProofs(claim)),))
 
@@ -330,7 +325,7 @@ class Search:
             limits = Limits(max(0, self.limits.nodes - self.spent), self.limits.deadline)
             found = find_supports(gains, size - pool.granted, limits, most=AT_ONCE)
             self.spent += int(found.nodes.sum())
-            self.stopped |= bool((found.outcome == STOPPED).any())
+            self.stopped |= bool((found.outcome == Outcome.STOPPED).any())
             if not len(found.features):
                 return best
             masks = np.repeat(pool.forced[None], len(found.features), axis=0)
@@ -360,5 +355,4 @@ def pools_of(
     options: Options,
 ) -> list[Pool]:
     """Return the pools of one sample, one for each cell."""
-    cells = require_cells(region)
-    return [Pool(cell, choices.within(cell), center, weights, options) for cell in cells]
+    return [Pool(cell, choices, center, weights, options) for cell in require_cells(region)]

@@ -1,10 +1,11 @@
 """Fewest features, then the closest values: eq. 3 itself, and negatives with few changes.
 
 Positives rest at the baseline and negatives at the sample; both pay for the distance of what is
-on to the sample. Samples for which one feature suffices are answered by a closed form, positives
-whose exact values already need no more than the bound by sorting or search, the rest by
-`supports.engine`. The point itself comes from `pertinent.answering.nearest` with the other features
-held, so it has passed the model's predict.
+on to the sample. A support is a set of features; a category or a binned number owns several
+columns. Where every column is a feature, samples for which one feature suffices are answered by a
+closed form, and positives whose exact values already need no more than the bound by sorting or
+search. The rest is left to `supports.engine`. The point itself comes from
+`pertinent.answering.nearest` with the other features held, so it has passed the model's predict.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from pertinent.questions.supports.leaves import best_leaves, is_boxes
 from pertinent.questions.supports.others import other_supports
 from pertinent.questions.supports.proving import decide_unique, prove
 from pertinent.questions.supports.singles import single_supports
-from pertinent.questions.supports.smallest import CellSearch, Smallest, smallest_supports
+from pertinent.questions.supports.smallest import CellPiece, Supports, smallest_supports
 from pertinent.questions.verify import grown
 from pertinent.setting.alternative import Alternative
 from pertinent.setting.answers import Answers, Certified
 from pertinent.setting.effort import CLOSED, Effort
+from pertinent.setting.limits import discrete_domain
 from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
@@ -109,7 +111,8 @@ class Batch:
         self.samples = table.values
         n, d = self.samples.shape
         self.margin = prepared.asked_margin
-        self.mask = np.zeros((n, d), dtype=bool)
+        self.domain = discrete_domain(prepared, table)
+        self.mask = np.zeros((n, len(prepared.features)), dtype=bool)
         self.have = np.zeros(n, dtype=bool)
         self.claim = np.zeros(n)
         self.value = np.zeros(n)
@@ -156,35 +159,42 @@ class Batch:
     def choices(self, rows: IntArray) -> Choices:
         """Return which features of some samples may be on, and where."""
         ask = self.ask
-        return ranged_choices(ask.rest[rows], ask.lower[rows], ask.upper[rows], ask.off_tol)
+        limits = ask.rest[rows], ask.lower[rows], ask.upper[rows]
+        return ranged_choices(*limits, ask.off_tol, self.domain_of(rows))
 
     def columns(self, mask: BoolArray) -> BoolArray:
-        """Return the columns of features: each has one of its own."""
-        return mask
+        """Return the columns of features."""
+        return self.prepared.features.by_column(mask)
 
     def changed(self, row: int, point: FloatArray) -> BoolArray:
         """Return which features of a point do not rest."""
-        return np.asarray(point != self.ask.rest[row])
+        if self.domain is None:
+            return np.asarray(point != self.ask.rest[row])
+        away = np.abs(point - self.ask.rest[row]) > self.ask.off_tol
+        return np.asarray(self.prepared.features.by_feature(away[None])[0])
+
+    def domain_of(self, rows: IntArray) -> Domain | None:
+        """Return which values are allowed to some samples; None where any number is."""
+        return None if self.domain is None else self.domain.take(rows)
 
     def task(self, region: Cell | Region, rows: IntArray) -> Task:
         """Return what proofs about some samples are checked against."""
         low, high = self.ask.lower[rows], self.ask.upper[rows]
-        domain = self.proof_domain(rows)
+        domain = self.domain_of(rows)
         return Task(region, self.samples[rows], self.prepared.weights, low, high, domain=domain)
 
-    def proof_domain(self, rows: IntArray) -> Domain | None:
-        """Return the domain that proofs about some samples speak of: any number will do."""
-        return None
-
-    @property
-    def in_boxes(self) -> bool:
-        """Whether closed forms for boxes apply."""
-        return True
+    def in_boxes(self, region: Region) -> bool:
+        """Whether the closed form for boxes applies: not to categories."""
+        return self.domain is None and is_boxes(region)
 
     # Supports ---------------------------------------------------------------------------------
 
     def _supports(self, rows: IntArray, region: Region) -> None:
         """Find supports at the margin asked for: the cheap ways first."""
+        if self.domain is not None:
+            for row in rows:
+                self._search(int(row), region, self.margin)
+            return
         choices = self.choices(rows)
         if is_boxes(region):
             args = (choices, self.samples[rows], self.prepared.weights, self.ask.at_most)
@@ -205,7 +215,7 @@ class Batch:
         if self.ask.own_values and left.any():
             least = np.full(len(rows), np.inf)
             for cell in require_cells(region):
-                np.minimum(least, CellSearch(cell, choices).least, out=least)
+                np.minimum(least, CellPiece(cell, choices).least, out=least)
             own = self._strict(rows, region)
             # As few as the bound, at the sample's own values: nothing is smaller or closer.
             size = own.mask.sum(axis=1)
@@ -214,7 +224,7 @@ class Batch:
             left &= ~done
         return left
 
-    def _strict(self, rows: IntArray, region: Region) -> Smallest:
+    def _strict(self, rows: IntArray, region: Region) -> Supports:
         ask = self.ask
         choices = strict_choices(
             self.samples[rows], ask.rest[rows], ask.lower[rows], ask.upper[rows], ask.off_tol
@@ -315,6 +325,8 @@ class Batch:
 
         A local method may miss it; whatever lies between costs no more.
         """
+        if self.domain is not None:
+            return answers
         cost = self._cost(rows, answers.points)
         hinted = {j: self.hints[int(i)] for j, i in enumerate(rows) if int(i) in self.hints}
         some = [j for j, hint in hinted.items() if not cost[j] <= hint.cost * (1 + CLOSED)]

@@ -6,18 +6,22 @@ own range (a single one for strict positives). For a row ``f(x) <= 0`` of a cell
     f(rest) - f(x)  <=  sum_{i on} gain_i,     so     sum_{i on} gain_i >= f(rest)  is needed.
 
 For linear and diagonal rows the gains add up exactly; for other quadratic rows each feature is
-also credited half of what its best partners can add, which is an upper bound.
+also credited half of what its best partners can add, which is an upper bound. Where features own
+several columns, only linear rows are looked at, which asks for less and so loses no support.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Quadratic, row_products
+from pertinent.questions.supports.reach import corners, most_by_feature
 from pertinent.questions.supports.subsets import Gains
+from pertinent.solvers.search.narrow import Boxes, narrow
 
 #: Off-diagonal entries of a quadratic form below this share of the largest one are rounding.
 DIAGONAL = 1e-12
@@ -25,18 +29,28 @@ DIAGONAL = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """Which features may be on, and where they may stand then, for n samples.
+    """Which features may be on, and where their columns may stand then, for n samples.
+
+    A feature that is off has its columns at rest, one that is on has them within their range. Most
+    features are one column; a category or a binned number owns several, all on or all off.
 
     Parameters
     ----------
-    rest : ndarray of shape (n, n_features)
-        Value of a feature that is off.
-    low, high : ndarray of shape (n, n_features)
-        Range of a feature that is on.
+    rest : ndarray of shape (n, n_columns)
+        Value of the columns of a feature that is off.
+    low, high : ndarray of shape (n, n_columns)
+        Range of the columns of a feature that is on; one and the same array where a feature that
+        is on has a single value (strict positives).
     forced : ndarray of bool, shape (n, n_features)
         Must be on: its rest value is not allowed.
     barred : ndarray of bool, shape (n, n_features)
         Must be off: turned on it would obey no rule, or be no different.
+    owner : ndarray of int, shape (n_columns,), optional
+        The feature of each column; None: every column is a feature.
+    domain : Domain, optional
+        Of the n samples: which values columns may take within their range.
+    tol : float
+        With a domain: how far from its rest value a feature may stand and still be off.
     """
 
     rest: FloatArray
@@ -44,108 +58,113 @@ class Choices:
     high: FloatArray
     forced: BoolArray
     barred: BoolArray
+    owner: IntArray | None = None
+    domain: Domain | None = None
+    tol: float = 0.0
 
     def __len__(self) -> int:
         return len(self.rest)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.forced.shape[1])
 
     def take(self, rows: IntArray) -> Choices:
         """Return the choices of some samples; rows may repeat."""
         low = self.low[rows]
         high = low if self.low is self.high else self.high[rows]
-        return Choices(self.rest[rows], low, high, self.forced[rows], self.barred[rows])
+        domain = None if self.domain is None else self.domain.take(rows)
+        masks = self.forced[rows], self.barred[rows]
+        return Choices(self.rest[rows], low, high, *masks, self.owner, domain, self.tol)
+
+    @property
+    def usable(self) -> BoolArray:
+        """Features that may be on or off."""
+        return ~(self.forced | self.barred)
 
     @property
     def impossible(self) -> BoolArray:
         """Samples with a feature that can be neither on nor off."""
         return np.asarray((self.forced & self.barred).any(axis=1))
 
+    def columns(self, mask: BoolArray) -> BoolArray:
+        """Return which columns a mask of features speaks of."""
+        return mask if self.owner is None else np.asarray(mask[..., self.owner])
+
     def within(self, cell: Cell) -> Choices:
-        """Return the choices that the cell's own bounds leave."""
-        if not cell.has_bounds:
+        """Return the choices that the cell's own bounds, and the domain, leave."""
+        if self.domain is None and not cell.has_bounds:
             return self
         low, high = np.maximum(self.low, cell.lower), np.minimum(self.high, cell.upper)
-        out = (self.rest < cell.lower) | (self.rest > cell.upper)
-        return Choices(self.rest, low, high, self.forced | out, self.barred | (low > high))
+        if self.domain is not None:
+            return _allowed_choices(self, low, high, self.domain)
+        out = any_of((self.rest < cell.lower) | (self.rest > cell.upper), self.owner)
+        gone = any_of(low > high, self.owner)
+        if self.low is self.high:
+            low = high = self.low
+        return Choices(self.rest, low, high, self.forced | out, self.barred | gone, self.owner)
 
 
-@dataclass(frozen=True, eq=False)
-class Folded(Choices):
-    """Choices among features that have several columns each (categories, bins), all or none.
-
-    ``rest`` is 0 and ``low`` and ``high`` are 1: how much of each feature is on.
-
-    Parameters
-    ----------
-    start, sample : ndarray of shape (n, n_columns)
-        Values of the columns of features that are off, and on.
-    owner : ndarray of int, shape (n_columns,)
-        The feature of each column.
-    """
-
-    start: FloatArray
-    sample: FloatArray
-    owner: IntArray
-
-    def take(self, rows: IntArray) -> Folded:
-        """Return the choices of some samples; rows may repeat."""
-        on = self.low[rows]
-        forced, barred = self.forced[rows], self.barred[rows]
-        start, sample = self.start[rows], self.sample[rows]
-        return Folded(self.rest[rows], on, on, forced, barred, start, sample, self.owner)
-
-    def within(self, cell: Cell) -> Folded:
-        """Return the choices that the cell's own bounds leave."""
-        if not cell.has_bounds:
-            return self
-        out = any_of((self.start < cell.lower) | (self.start > cell.upper), self.owner)
-        gone = any_of((self.sample < cell.lower) | (self.sample > cell.upper), self.owner)
-        return replace(self, forced=self.forced | out, barred=self.barred | gone)
-
-    def gains(self, cell: Cell) -> tuple[FloatArray, FloatArray]:
-        """Return what turning each feature on takes off each linear row, and what is needed."""
-        gain = _times(-cell.G, self.sample - self.start)
-        folded = gain @ np.eye(self.rest.shape[1])[self.owner]
-        return folded, row_products(self.start, cell.G) - cell.h
-
-
-def any_of(columns: BoolArray, owner: IntArray) -> BoolArray:
+def any_of(columns: BoolArray, owner: IntArray | None) -> BoolArray:
     """Return whether any column of each feature is set."""
+    if owner is None:
+        return columns
     return np.asarray(columns @ np.eye(owner.max() + 1, dtype=bool)[owner])
 
 
-def folded_choices(
+def strict_choices(
     samples: FloatArray,
     baseline: FloatArray,
     lower: FloatArray,
     upper: FloatArray,
     tol: float,
-    owner: IntArray,
-) -> Folded:
-    """Return the choices of a strict positive whose features have several columns."""
-    rest, forced = _rest(baseline, np.broadcast_to(lower, samples.shape), upper, tol)
-    same = ~any_of(np.abs(samples - rest) > tol, owner)
-    barred = same | any_of((samples < lower) | (samples > upper), owner)
-    on = np.ones(same.shape)
-    return Folded(0 * on, on, on, any_of(forced, owner), barred, rest, samples, owner)
-
-
-def strict_choices(
-    samples: FloatArray, baseline: FloatArray, lower: FloatArray, upper: FloatArray, tol: float
+    owner: IntArray | None = None,
 ) -> Choices:
     """Return the choices of a strict positive: the sample's value, or the baseline."""
     lower, upper = np.broadcast_to(lower, samples.shape), np.broadcast_to(upper, samples.shape)
     rest, forced = _rest(baseline, lower, upper, tol)
-    same = np.abs(samples - rest) <= tol
-    barred = same | (samples < lower) | (samples > upper)
-    return Choices(rest, samples, samples, forced, barred)
+    same = ~any_of(np.abs(samples - rest) > tol, owner)
+    barred = same | any_of((samples < lower) | (samples > upper), owner)
+    return Choices(rest, samples, samples, any_of(forced, owner), barred, owner)
 
 
-def ranged_choices(rest: FloatArray, lower: FloatArray, upper: FloatArray, tol: float) -> Choices:
-    """Return the choices of values anywhere within the bounds."""
+def ranged_choices(
+    rest: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    tol: float,
+    domain: Domain | None = None,
+) -> Choices:
+    """Return the choices of values anywhere within the bounds, as far as a domain allows.
+
+    With a domain, which features are forced and barred is only known within a cell.
+    """
     lower, upper = np.broadcast_to(lower, rest.shape), np.broadcast_to(upper, rest.shape)
+    if domain is not None:
+        unknown = np.zeros((len(rest), int(domain.owner.max()) + 1), dtype=bool)
+        return Choices(rest, lower, upper, unknown, unknown, domain.owner, domain, tol)
     held, forced = _rest(rest, lower, upper, tol)
     barred = (lower >= held) & (upper <= held)
     return Choices(held, lower, upper, forced, barred | (lower > upper))
+
+
+def _allowed_choices(
+    wide: Choices, lower: FloatArray, upper: FloatArray, domain: Domain
+) -> Choices:
+    """Return the choices of values that a domain allows within narrower bounds.
+
+    A sample to which nothing at all is allowed has every feature both forced and barred.
+    """
+    rest, state = wide.rest, np.zeros((len(wide), 0), dtype=np.int8)
+    tight, empty = narrow(domain, Boxes(np.arange(len(wide)), lower, upper, state))
+    low, high = tight.lower, tight.upper
+    shown, owner = ~domain.follows, domain.owner
+    away = np.maximum(np.maximum(low - rest, rest - high), 0.0) > wide.tol
+    forced = any_of(away & shown, owner) | empty[:, None]
+    moves = any_of(((low != rest) | (high != rest)) & shown, owner)
+    barred = (~forced & ~moves) | empty[:, None]
+    return Choices(rest, low, high, forced, barred, owner, domain, wide.tol)
 
 
 def _rest(
@@ -188,10 +207,9 @@ def cell_gains(cell: Cell, choices: Choices, size: int) -> Gains:
     size : int
         Number of features on in all: it limits how many partners a feature can have.
     """
-    if isinstance(choices, Folded):
-        return with_forced(*choices.gains(cell), choices)
     parts = [_linear(cell, choices)]
-    parts += [_quadratic(row, choices, size) for row in cell.quadratics]
+    if choices.owner is None:
+        parts += [_quadratic(row, choices, size) for row in cell.quadratics]
     gain = np.concatenate([p[0] for p in parts], axis=1)
     need = np.concatenate([p[1] for p in parts], axis=1)
     return with_forced(gain, need, choices)
@@ -199,7 +217,7 @@ def cell_gains(cell: Cell, choices: Choices, size: int) -> Gains:
 
 def with_forced(gain: FloatArray, need: FloatArray, choices: Choices) -> Gains:
     """Return finite gains, the forced features taken out and their gains granted."""
-    usable = ~(choices.forced | choices.barred)
+    usable = choices.usable
     if not choices.forced.any() and np.isfinite(gain).all():
         return Gains(gain if usable.all() else gain * usable[:, None, :], need, usable)
     finite = np.where(np.isfinite(gain), gain, 0.0)
@@ -213,10 +231,23 @@ def with_forced(gain: FloatArray, need: FloatArray, choices: Choices) -> Gains:
 def _linear(cell: Cell, choices: Choices) -> tuple[FloatArray, FloatArray]:
     """-G_ji (v - rest_i) is largest at an end of the range."""
     need = row_products(choices.rest, cell.G) - cell.h
+    if choices.domain is not None:
+        return _most_allowed(cell, choices, choices.domain), need
     if choices.low is choices.high:
-        return _times(-cell.G, choices.low - choices.rest), need
+        gain = _times(-cell.G, choices.low - choices.rest)
+        owner = choices.owner
+        return gain if owner is None else gain @ np.eye(choices.n_features)[owner], need
     ends = [_times(-cell.G, end - choices.rest) for end in (choices.low, choices.high)]
     return np.maximum(ends[0], ends[1]), need
+
+
+def _most_allowed(cell: Cell, choices: Choices, domain: Domain) -> FloatArray:
+    """Return the most over the allowed values of each feature, of shape (n, n_rows, n_features)."""
+    out = np.zeros((len(choices), len(cell.G), choices.n_features))
+    for i in np.flatnonzero(~choices.impossible):
+        places = corners(domain.take(np.array([i])), choices.low[i], choices.high[i])
+        out[i] = most_by_feature(-cell.G, choices.rest[i], places)
+    return out
 
 
 def _times(rows: FloatArray, steps: FloatArray) -> FloatArray:
@@ -232,13 +263,13 @@ def _quadratic(row: Quadratic, choices: Choices, size: int) -> tuple[FloatArray,
     A, rest = row.A, choices.rest
     slope = row.gradient(rest)
     low, high = choices.low - rest, choices.high - rest
-    gain = _best_alone(np.diag(A), slope, low, high)
+    gain = best_alone(np.diag(A), slope, low, high)
     if not _is_diagonal(row):
         gain = gain + _partners(A, low, high, size)
     return gain[:, None, :], row.value(rest)[:, None]
 
 
-def _best_alone(a: FloatArray, slope: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+def best_alone(a: FloatArray, slope: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return the largest ``-(slope t + a t^2)`` for t within its range."""
     with np.errstate(invalid="ignore", divide="ignore"):
         inner = np.where(a > 0, np.clip(-slope / (2 * a), low, high), low)

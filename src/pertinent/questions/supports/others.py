@@ -11,7 +11,7 @@ from pertinent.geometry.arrays import BoolArray
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import OPTIMAL, Argument, FewestProofs
-from pertinent.questions.supports.leaves import further_leaves, is_boxes
+from pertinent.questions.supports.leaves import further_leaves
 from pertinent.setting.alternative import Alternative
 from pertinent.setting.effort import CLOSED
 
@@ -27,7 +27,7 @@ def other_supports(batch: Batch, row: int) -> tuple[Alternative, ...]:
     if not batch.out.found[row]:
         return ()
     region = batch.region(int(batch.ask.labels[row]))
-    if batch.in_boxes and is_boxes(region):
+    if batch.in_boxes(region):
         return _other_leaves(batch, row, region)
     search = batch.searches.get(row) or batch.begin(row, region, [])
     search.limits, search.spent = batch.ask.effort.limits(), 0

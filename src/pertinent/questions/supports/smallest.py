@@ -1,12 +1,14 @@
-"""The smallest supports over a union of cells, where a support fixes its point.
+"""The smallest sets of features, size by size: the one driver behind all exact answers.
 
-For sizes 0, 1, 2, ... every cell is searched; the first size with a support is the minimum, and
-it is proved by the sizes below it having been searched in vain.
+A support must meet every row of one *piece*: of one cell of a region, or of the one list of rows
+that a sufficient set has to meet. For sizes 0, 1, 2, ... every piece is searched, all samples at
+once; the first size with a support is the minimum, and it is proved by the sizes below it having
+been searched in vain. Samples that take too long are looked at one by one (`cover.hard_cover`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,13 +16,13 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
-from pertinent.questions.supports.cover import EASY, hard_cover
-from pertinent.questions.supports.gains import Choices, Folded, cell_gains, is_separable
+from pertinent.questions.supports.cover import EASY, deepen, hard_cover
+from pertinent.questions.supports.gains import Choices, cell_gains, is_separable
 from pertinent.questions.supports.subsets import (
-    STOPPED,
     Accept,
     Gains,
     Limits,
+    Outcome,
     find_supports,
     smallest_size,
 )
@@ -30,7 +32,7 @@ BATCH_NUMBERS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Smallest:
+class Supports:
     """The smallest supports of n samples.
 
     Attributes
@@ -41,7 +43,7 @@ class Smallest:
     bound : ndarray of shape (n,)
         No support has fewer features; ``inf`` where there is none at all.
     extra : dict of (int, int) to ndarray
-        For samples and cells that needed them: multipliers of further rows of the proof.
+        For samples and pieces that needed them: multipliers of further rows of the proof.
     """
 
     mask: BoolArray
@@ -49,9 +51,72 @@ class Smallest:
     bound: FloatArray
     extra: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
 
+    @classmethod
+    def none(cls, n: int, n_features: int) -> Supports:
+        """Return that no sample has a support."""
+        return cls(np.zeros((n, n_features), bool), np.zeros(n, bool), np.full(n, np.inf))
 
-class CellSearch:
-    """One cell, searched for supports of any size.
+
+class Piece:
+    """Rows that a support must meet, for n samples.
+
+    Parameters
+    ----------
+    gains : Gains
+    forced : ndarray of bool, shape (n, n_features), optional
+        Features that are on in any case; their gains are granted already.
+    impossible : ndarray of bool, shape (n,), optional
+        Samples for which nothing will do.
+
+    Attributes
+    ----------
+    granted, most : ndarray of int, shape (n,)
+        Number of forced features, and of all that may be on.
+    least : ndarray of shape (n,)
+        No support has fewer features; ``inf``: there is none.
+    decides : bool
+        Whether a set that meets every row is a support; else `accept` has the last word.
+    """
+
+    decides = True
+
+    def __init__(
+        self,
+        gains: Gains,
+        forced: BoolArray | None = None,
+        impossible: BoolArray | None = None,
+    ) -> None:
+        usable = gains.usable.sum(axis=1)
+        self.forced = np.zeros(gains.usable.shape, dtype=bool) if forced is None else forced
+        self.granted = self.forced.sum(axis=1)
+        self.most = self.granted + usable
+        size, _ = smallest_size(gains)
+        none = size > usable if impossible is None else (size > usable) | impossible
+        self.least = np.where(none, np.inf, self.granted + size)
+        self._gains = {0: gains}
+
+    @property
+    def is_one_row(self) -> bool:
+        """Whether a single row decides, so that sorting does."""
+        return self.decides and self.gains(0).gain.shape[1] == 1
+
+    def gains(self, size: int) -> Gains:
+        """Return the gains for supports of a size, forced features included."""
+        return self._gains[0]
+
+    def accept(self, samples: IntArray) -> Accept | None:
+        """Return the judge of candidates for some samples, where gains alone do not decide."""
+        return None
+
+    def groups(self, samples: IntArray, size: int) -> Iterator[tuple[IntArray, int]]:
+        """Yield samples with the number of features to choose beside the forced ones."""
+        more = size - self.granted[samples]
+        for count in np.unique(more[more >= 0]):
+            yield samples[more == count], int(count)
+
+
+class CellPiece(Piece):
+    """One cell, whose rows the support of each sample must meet.
 
     Parameters
     ----------
@@ -61,196 +126,170 @@ class CellSearch:
     """
 
     def __init__(self, cell: Cell, choices: Choices) -> None:
-        self.cell = cell
-        self.choices = choices.within(cell)
-        self.separable = is_separable(cell)
-        self.granted = self.choices.forced.sum(axis=1)
-        self.most = self.granted + (~(self.choices.forced | self.choices.barred)).sum(axis=1)
-        self._gains: dict[int, Gains] = {}
+        self.cell, self.choices = cell, choices.within(cell)
+        self.decides = is_separable(cell)
         # For other than separable rows the size that limits partners is left open here.
-        gains = self.gains(self.cell.dim)
-        smallest, self.row = smallest_size(gains)
-        none = (smallest > gains.usable.sum(axis=1)) | self.choices.impossible
-        self.least = np.where(none, np.inf, self.granted + smallest)
-
-    @property
-    def is_one_row(self) -> bool:
-        """Whether a single separable row decides, so that sorting does."""
-        return self.separable and len(self.cell.G) + len(self.cell.quadratics) == 1
+        gains = cell_gains(cell, self.choices, cell.dim)
+        super().__init__(gains, self.choices.forced, self.choices.impossible)
+        self._gains = {0 if self.decides else cell.dim: gains}
 
     def gains(self, size: int) -> Gains:
-        """Return the gains for supports of a size."""
-        key = 0 if self.separable else size
+        """Return the gains for supports of a size, forced features included."""
+        key = 0 if self.decides else size
         if key not in self._gains:
             self._gains[key] = cell_gains(self.cell, self.choices, size)
         return self._gains[key]
 
     def accept(self, samples: IntArray) -> Accept | None:
-        """Return the judge of candidates, where gains alone do not decide."""
-        if self.separable:
+        """Return the judge of candidates for some samples, where gains alone do not decide."""
+        if self.decides:
             return None
 
         def inside(problem: IntArray, features: IntArray) -> BoolArray:
             here = self.choices.take(samples[problem])
             on = here.forced.copy()
             on[np.arange(len(on))[:, None], features] = True
-            return self.cell.contains(np.where(on, here.low, here.rest))
+            return self.cell.contains(np.where(here.columns(on), here.low, here.rest))
 
         return inside
 
-    def groups(self, samples: IntArray, size: int) -> Iterator[tuple[IntArray, int]]:
-        """Yield samples with the number of features to choose beside the forced ones."""
-        more = size - self.granted[samples]
-        for count in np.unique(more[more >= 0]):
-            yield samples[more == count], int(count)
+
+def smallest(problem: Gains | Sequence[Piece], limits: Limits, start: int = 0) -> Supports:
+    """Return the smallest supports of all samples, over one piece or several.
+
+    Parameters
+    ----------
+    problem : Gains or sequence of Piece
+        Gains alone are one piece that decides. A support must meet the rows of any one piece.
+    limits : Limits
+    start : int
+        Smaller supports are known not to exist.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.questions.supports.smallest import smallest
+    >>> from pertinent.questions.supports.subsets import Gains, Limits
+    >>> gains = Gains(np.array([[[3.0, 2.0, 1.0], [0.0, 2.0, 3.0]]]), np.array([[3.0, 3.0]]))
+    >>> found = smallest(gains, Limits())
+    >>> found.mask.tolist(), found.bound.tolist()
+    ([[False, True, True]], [2.0])
+    """
+    pieces = [Piece(problem)] if isinstance(problem, Gains) else problem
+    if len(pieces) == 1 and pieces[0].is_one_row:
+        return _by_sorting(pieces[0])
+    n, d = pieces[0].forced.shape
+    out, stopped = Supports.none(n, d), np.full(n, np.inf)
+    for size in range(start, d + 1):
+        if not _level(pieces, size, limits, out, stopped):
+            break
+    for i in np.flatnonzero(~out.found & np.isfinite(stopped)):
+        _hard(pieces, int(i), int(stopped[i]), limits.alone(), out)
+    return out
 
 
-def smallest_supports(region: Region, choices: Choices, limits: Limits) -> Smallest:
-    """Return the smallest supports of all samples, batch by batch."""
-    rows = sum(len(cell.G) + len(cell.quadratics) for cell in require_cells(region))
-    count = max(1, BATCH_NUMBERS // max(1, rows * region.dim))
-    starts = range(0, len(choices), count)
-    dim = choices.rest.shape[1]  # fewer than columns where features have several
-    parts = [
-        _smallest(region, choices.take(np.arange(s, min(s + count, len(choices)))), limits)
-        for s in starts
-    ]
-    if len(parts) == 1:
-        return parts[0]
-    extra = {
-        (row + start, piece): y
-        for start, part in zip(starts, parts, strict=True)
-        for (row, piece), y in part.extra.items()
-    }
-    return Smallest(
-        np.concatenate([np.zeros((0, dim), dtype=bool)] + [p.mask for p in parts]),
-        np.concatenate([np.zeros(0, dtype=bool)] + [p.found for p in parts]),
-        np.concatenate([np.zeros(0)] + [p.bound for p in parts]),
-        extra,
-    )
-
-
-def _smallest(region: Region, choices: Choices, limits: Limits) -> Smallest:
-    searches = [CellSearch(cell, choices) for cell in require_cells(region)]
-    if len(searches) == 1 and searches[0].is_one_row:
-        return _by_sorting(searches[0])
-    return _Levels(searches, len(choices), choices.rest.shape[1], limits).run()
-
-
-def _by_sorting(search: CellSearch) -> Smallest:
+def _by_sorting(piece: Piece) -> Supports:
     """One separable row: the largest gains first, until they suffice (sec. III-D)."""
-    gains = search.gains(0)
+    gains = piece.gains(0)
     gain = np.where(gains.usable, gains.gain[:, 0, :], -np.inf)
     order = np.argsort(-gain, axis=1, kind="stable")
-    found = np.isfinite(search.least)
-    count = np.where(found, search.least, 0).astype(np.int64) - search.granted
+    found = np.isfinite(piece.least)
+    count = np.where(found, piece.least, 0).astype(np.int64) - piece.granted
     chosen = np.arange(gain.shape[1]) < np.maximum(count, 0)[:, None]
-    mask = search.choices.forced.copy()
+    mask = piece.forced.copy()
     np.put_along_axis(mask, order, np.take_along_axis(mask, order, 1) | chosen, axis=1)
-    return Smallest(mask & found[:, None], found, search.least)
+    return Supports(mask & found[:, None], found, piece.least)
 
 
-@dataclass(eq=False)
-class _Levels:
-    """Iterative deepening over all samples and cells at once; what is hard, one by one."""
-
-    searches: list[CellSearch]
-    n: int
-    dim: int
-    limits: Limits
-
-    def run(self) -> Smallest:
-        out = Smallest(
-            np.zeros((self.n, self.dim), dtype=bool),
-            np.zeros(self.n, dtype=bool),
-            np.full(self.n, np.inf),
-        )
-        stopped = np.full(self.n, np.inf)
-        for k in range(self.dim + 1):
-            if not self._level(k, out, stopped):
-                break
-        for i in np.flatnonzero(~out.found & np.isfinite(stopped)):
-            self._hard(int(i), int(stopped[i]), out)
-        return out
-
-    def _level(self, size: int, out: Smallest, stopped: FloatArray) -> bool:
-        """Search supports of one size; return whether larger ones may be needed."""
-        going = False
-        easy = Limits(min(EASY, self.limits.nodes), self.limits.deadline)
-        for search in self.searches:
-            open_ = ~out.found & np.isinf(stopped) & np.isfinite(search.least)
-            going |= bool((open_ & (search.most >= size)).any())
-            active = np.flatnonzero(open_ & (search.least <= size) & (search.most >= size))
-            for samples, count in search.groups(active, size):
-                accept = search.accept(samples)
-                result = find_supports(search.gains(size).take(samples), count, easy, accept)
-                has, chosen = result.first(self.dim)
-                stopped[samples[result.outcome == STOPPED]] = size
-                won = samples[has]
-                out.mask[won] = chosen[has] | search.choices.forced[won]
-                out.found[won], out.bound[won] = True, np.minimum(size, stopped[won])
-        return going
-
-    def _hard(self, row: int, start: int, out: Smallest) -> None:
-        """Search one sample with all means; sizes below ``start`` are known to be in vain."""
-        bound, limits = np.inf, self.limits.alone()
-        for piece, search in enumerate(self.searches):
-            if not np.isfinite(search.least[row]):
-                continue
-            one = np.array([row])
-            granted = int(search.granted[row])
-            if search.separable:
-                cover = hard_cover(search.gains(0).take(one), limits)
-                out.extra[row, piece] = cover.multipliers
-                mask, least = cover.mask, granted + cover.bound
-            else:
-                mask, least = self._deepen(search, one, start, limits)
-            bound = min(bound, max(least, float(start)))
-            if mask is None:
-                mask = _turned_off(search, row, self.dim)
-            if mask is None:
-                continue
-            mask = mask | search.choices.forced[row]
-            if not out.found[row] or mask.sum() < out.mask[row].sum():
-                out.mask[row], out.found[row] = mask, True
-        out.bound[row] = bound
-
-    def _deepen(
-        self, search: CellSearch, one: IntArray, start: int, limits: Limits
-    ) -> tuple[BoolArray | None, float]:
-        """Go on size by size with all nodes; return a support and the size not ruled out."""
-        for size in range(start, self.dim + 1):
-            for _, count in search.groups(one, size):
-                gains = search.gains(size).take(one)
-                result = find_supports(gains, count, limits, search.accept(one))
-                has, chosen = result.first(self.dim)
-                if has[0]:
-                    return chosen[0], float(size)
-                if result.outcome[0] == STOPPED:
-                    return None, float(size)
-        return None, np.inf
+def _level(
+    pieces: Sequence[Piece], size: int, limits: Limits, out: Supports, stopped: FloatArray
+) -> bool:
+    """Search supports of one size; return whether larger ones may be needed."""
+    going = False
+    easy = Limits(min(EASY, limits.nodes), limits.deadline)
+    for piece in pieces:
+        open_ = ~out.found & np.isinf(stopped) & np.isfinite(piece.least)
+        going |= bool((open_ & (piece.most >= size)).any())
+        active = np.flatnonzero(open_ & (piece.least <= size) & (piece.most >= size))
+        for samples, count in piece.groups(active, size):
+            gains, accept = piece.gains(size).take(samples), piece.accept(samples)
+            result = find_supports(gains, count, easy, accept)
+            has, chosen = result.first(out.mask.shape[1])
+            stopped[samples[result.outcome == Outcome.STOPPED]] = size
+            won = samples[has]
+            out.mask[won] = chosen[has] | piece.forced[won]
+            out.found[won], out.bound[won] = True, np.minimum(size, stopped[won])
+    return going
 
 
-def _turned_off(search: CellSearch, row: int, dim: int) -> BoolArray | None:
+def _hard(pieces: Sequence[Piece], row: int, start: int, limits: Limits, out: Supports) -> None:
+    """Search one sample with all means; sizes below ``start`` are known to be in vain."""
+    one, bound = np.array([row]), np.inf
+    for place, piece in enumerate(pieces):
+        if not np.isfinite(piece.least[row]):
+            continue
+        granted = int(piece.granted[row])
+        if piece.decides:
+            cover = hard_cover(piece.gains(0).take(one), limits)
+            out.extra[row, place] = cover.multipliers
+            mask, least = cover.mask, granted + cover.bound
+        else:
+            mask, least = _deepened(piece, one, start - granted, limits)
+            least += granted
+        bound = min(bound, max(least, float(start)))
+        mask = _without_useless(piece, one) if mask is None else mask
+        if mask is None:
+            continue
+        mask = mask | piece.forced[row]
+        if not out.found[row] or mask.sum() < out.mask[row].sum():
+            out.mask[row], out.found[row] = mask, True
+    out.bound[row] = bound
+
+
+def _deepened(
+    piece: Piece, one: IntArray, start: int, limits: Limits
+) -> tuple[BoolArray | None, float]:
+    """Go on size by size with all nodes; return a support and the size not ruled out."""
+    granted, most = int(piece.granted[one[0]]), int(piece.most[one[0]])
+    sizes = range(max(start, 0), most - granted + 1)
+    return deepen(lambda k: piece.gains(k + granted).take(one), sizes, limits, piece.accept(one))
+
+
+def _without_useless(piece: Piece, one: IntArray) -> BoolArray | None:
     """Return what is left when everything is on and what is not needed is turned off."""
-    here = search.choices.take(np.array([row]))
-    if isinstance(here, Folded):
+    gains, accept = piece.gains(piece.forced.shape[1]).take(one), piece.accept(one)
+    need = gains.slack_need()[0]
+    on: BoolArray = gains.usable[0].copy()
+
+    def suffices(mask: BoolArray) -> bool:
+        if not (gains.gain[0][:, mask].sum(axis=1) >= need).all():
+            return False
+        features = np.flatnonzero(mask)[None]
+        return accept is None or bool(accept(np.zeros(1, dtype=np.int64), features)[0])
+
+    if not suffices(on):
         return None
-    on: BoolArray = ~here.barred[0]
-    point = np.where(on, here.low[0], here.rest[0])
-    if not search.cell.contains(point[None])[0]:
-        return None
-    for j in _least_useful(search.gains(dim).take(np.array([row]))):
-        trial = point.copy()
-        trial[j] = here.rest[0, j]
-        if on[j] and not here.forced[0, j] and search.cell.contains(trial[None])[0]:
-            on[j], point = False, trial
+    unmet = np.where(gains.need[0] > 0, gains.need[0], np.inf)
+    for j in np.argsort((gains.gain[0] / unmet[:, None]).sum(axis=0), kind="stable"):
+        if on[j]:
+            on[j] = False
+            on[j] = not suffices(on)
     return on
 
 
-def _least_useful(gains: Gains) -> IntArray:
-    unmet = np.where(gains.need[0] > 0, gains.need[0], np.inf)
-    return np.argsort((gains.gain[0] / unmet[:, None]).sum(axis=0), kind="stable")
+def smallest_supports(region: Region, choices: Choices, limits: Limits) -> Supports:
+    """Return the smallest supports over the cells of a region, batch by batch."""
+    cells = require_cells(region)
+    rows = sum(len(cell.G) + len(cell.quadratics) for cell in cells)
+    count = max(1, BATCH_NUMBERS // max(1, rows * region.dim))
+    out = Supports.none(len(choices), choices.n_features)
+    for start in range(0, len(choices) if len(cells) else 0, count):
+        here = np.arange(start, min(start + count, len(choices)))
+        some = choices if len(here) == len(choices) else choices.take(here)
+        part = smallest([CellPiece(cell, some) for cell in cells], limits)
+        out.mask[here], out.found[here], out.bound[here] = part.mask, part.found, part.bound
+        out.extra.update({(row + start, place): y for (row, place), y in part.extra.items()})
+    return out
 
 
 def further_supports(
@@ -261,38 +300,38 @@ def further_supports(
     A support that contains a smaller one says nothing new and is left out: the supports listed
     are minimal ones, in the order of their size.
     """
-    searches = [CellSearch(cell, choices) for cell in require_cells(region)]
+    pieces = [CellPiece(cell, choices) for cell in require_cells(region)]
     known, stopped = [first], False
-    for k in range(int(first.sum()), choices.rest.shape[1] + 1):
+    for k in range(int(first.sum()), choices.n_features + 1):
         same: set[bytes] = {m.tobytes() for m in known}
         earlier = [m for m in known if m.sum() < k]
-        for search in searches:
-            for samples, more in search.groups(np.zeros(1, dtype=np.int64), k):
-                if search.least[0] > k:
+        for piece in pieces:
+            for samples, more in piece.groups(np.zeros(1, dtype=np.int64), k):
+                if piece.least[0] > k:
                     continue
-                gains = exclude(search.gains(k), search.choices, earlier)
+                gains = exclude(piece.gains(k), piece.forced[0], earlier)
                 wanted = count + 1 - len(known) + sum(m.sum() == k for m in known)
-                result = find_supports(gains, more, limits, search.accept(samples), int(wanted))
+                result = find_supports(gains, more, limits, piece.accept(samples), int(wanted))
                 for features in result.features:
-                    mask = search.choices.forced[0].copy()
+                    mask = piece.forced[0].copy()
                     mask[features] = True
                     if mask.tobytes() not in same and len(known) <= count:
                         same.add(mask.tobytes())
                         known.append(mask)
-                stopped |= int(result.outcome[0]) == STOPPED
+                stopped |= int(result.outcome[0]) == Outcome.STOPPED
         if len(known) > count or stopped:
             break
     return known[1:]
 
 
-def exclude(gains: Gains, choices: Choices, supports: list[BoolArray]) -> Gains:
+def exclude(gains: Gains, forced: BoolArray, supports: list[BoolArray]) -> Gains:
     """Return the gains of one sample with each given support, and all around it, ruled out.
 
     Not all of T may be on:  sum_{i in T} -1  >=  -(|T| - 1).
     """
     if not supports:
         return gains
-    masks = np.array(supports) & ~choices.forced[0]
+    masks = np.array(supports) & ~forced
     gain = np.concatenate([gains.gain, -masks[None].astype(float)], axis=1)
     need = np.concatenate([gains.need, 1.0 - masks.sum(axis=1)[None]], axis=1)
     return Gains(gain, need, gains.usable)

@@ -1,4 +1,4 @@
-"""The one search behind all exact answers: the fewest features whose gains meet every need.
+"""The walk behind all exact answers: sets of features whose gains meet every need.
 
 Strict positives, fewest changes, and sufficient reasons all come down to
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 import numpy as np
 
@@ -28,9 +29,14 @@ BLOCK = 8
 #: Children of a problem that are looked at before its other ones.
 FIRST = 2
 
-EXHAUSTED = 0  #: no support of this size exists (or no further one)
-FOUND = 1  #: as many supports as were asked for
-STOPPED = 2  #: the limit of nodes or of time was reached first
+
+class Outcome(IntEnum):
+    """How the search for supports of one size ended."""
+
+    EXHAUSTED = 0  #: no support of this size exists (or no further one)
+    FOUND = 1  #: as many supports as were asked for
+    STOPPED = 2  #: the limit of nodes or of time was reached first
+
 
 #: ``(problems, supports of shape (t, k)) -> bool of shape (t,)``: the last word on a candidate.
 Accept = Callable[[IntArray, IntArray], BoolArray]
@@ -93,15 +99,15 @@ def smallest_size(gains: Gains) -> tuple[IntArray, IntArray]:
 
 
 @dataclass(frozen=True, eq=False)
-class Supports:
-    """Supports found: which problem, which features.
+class Candidates:
+    """Supports of one size: which problem, which features.
 
     Attributes
     ----------
     problem : ndarray of int, shape (t,)
     features : ndarray of int, shape (t, k)
     outcome : ndarray of int8, shape (n,)
-        ``EXHAUSTED``, ``FOUND`` or ``STOPPED`` for each problem.
+        An `Outcome` for each problem.
     nodes : ndarray of int, shape (n,)
     """
 
@@ -130,7 +136,7 @@ def find_supports(
     limits: Limits | None = None,
     accept: Accept | None = None,
     most: int = 1,
-) -> Supports:
+) -> Candidates:
     """Return supports of exactly ``size`` features that meet every need.
 
     Parameters
@@ -247,7 +253,7 @@ class _Walk:
             accept=accept,
             most=most,
             stack=[root.take(np.flatnonzero(room >= size))],
-            outcome=np.full(n, EXHAUSTED),
+            outcome=np.full(n, Outcome.EXHAUSTED),
             nodes=zeros.copy(),
             count=zeros.copy(),
             problems=[],
@@ -262,7 +268,7 @@ class _Walk:
         chunk = max(1, STEP_NUMBERS // max(1, rows * d))
         while self.stack:
             nodes = self.stack.pop()
-            nodes = nodes.take(np.flatnonzero(self.outcome[nodes.problem] == EXHAUSTED))
+            nodes = nodes.take(np.flatnonzero(self.outcome[nodes.problem] == Outcome.EXHAUSTED))
             if len(nodes) > chunk:
                 self.stack.append(nodes.take(slice(chunk, None)))
                 nodes = nodes.take(slice(chunk))
@@ -305,11 +311,11 @@ class _Walk:
 
     def _spend(self, nodes: _Nodes) -> None:
         self.nodes += np.bincount(nodes.problem, minlength=len(self.nodes))
-        over = (self.nodes > self.limits.nodes) & (self.outcome == EXHAUSTED)
+        over = (self.nodes > self.limits.nodes) & (self.outcome == Outcome.EXHAUSTED)
         if self.limits.expired():
-            over = self.outcome == EXHAUSTED
+            over = self.outcome == Outcome.EXHAUSTED
             self.stack.clear()
-        self.outcome[over] = STOPPED
+        self.outcome[over] = Outcome.STOPPED
 
     def _judge(self, nodes: _Nodes) -> None:
         """Take the candidates that pass, up to as many as were asked for."""
@@ -324,11 +330,11 @@ class _Walk:
         self.problems.append(problem[wanted])
         self.supports.append(features[wanted])
         self.count += np.bincount(problem[wanted], minlength=len(self.count))
-        self.outcome[self.count >= self.most] = FOUND
+        self.outcome[self.count >= self.most] = Outcome.FOUND
 
-    def finish(self) -> Supports:
+    def finish(self) -> Candidates:
         if not self.problems:
             empty = np.zeros(0, dtype=np.int64)
-            return Supports(empty, np.zeros((0, self.size), np.int64), self.outcome, self.nodes)
+            return Candidates(empty, np.zeros((0, self.size), np.int64), self.outcome, self.nodes)
         problem, features = np.concatenate(self.problems), np.concatenate(self.supports)
-        return Supports(problem, np.sort(features, axis=1), self.outcome, self.nodes)
+        return Candidates(problem, np.sort(features, axis=1), self.outcome, self.nodes)
