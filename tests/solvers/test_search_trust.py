@@ -9,7 +9,7 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Quadratic
 from pertinent.proofs import status_names
 from pertinent.solvers import project
-from pertinent.solvers.search import curved, linear, tree
+from pertinent.solvers.search import cases, curved, linear, tree
 
 # 1.5 x0 + x1 >= 3.75 with a whole number x0 costs 2.75 at (2, 0.75); without x0 > 1 it is 3.25.
 G, H = np.array([[-1.5, -1.0]]), np.array([-3.75])
@@ -38,11 +38,11 @@ def narrow_to_nothing(domain, boxes):
     return tight, empty | (tight.lower[:, 0] > 1)
 
 
-def children_without_right(boxes, kind, place, low, high):
+def children_without_right(boxes, splits):
     """Lose what lies above a split."""
-    both = tree_children(boxes, kind, place, low, high)
+    both = tree_children(boxes, splits)
     upper = both.upper.copy()
-    upper[len(kind) :, 0] = -1.0
+    upper[len(boxes) :, 0] = -1.0
     return replace(both, upper=upper)
 
 
@@ -53,11 +53,11 @@ def bounds_too_high(*args):
 
 def splits_with_a_gap(*args):
     """Lose the whole number above a split."""
-    kind, place, low, high = linear_splits(*args)
-    return kind, place, low, high + 1.0
+    splits = linear_splits(*args)
+    return replace(splits, high=splits.high + 1.0)
 
 
-linear_narrow, linear_bounds = linear.narrow, linear.case_bounds
+linear_narrow, linear_bounds = cases.narrow, linear.case_bounds
 linear_splits, tree_children = linear.choose_splits, tree.children
 
 
@@ -72,13 +72,13 @@ def test_the_right_answer(kind):
 @pytest.mark.parametrize(
     ("kind", "module", "name", "planted"),
     [
-        ("linear", linear, "narrow", narrow_without_large),
-        ("linear", linear, "narrow", narrow_to_nothing),
+        ("linear", cases, "narrow", narrow_without_large),
+        ("linear", cases, "narrow", narrow_to_nothing),
         ("linear", linear, "case_bounds", bounds_too_high),
         ("linear", linear, "choose_splits", splits_with_a_gap),
         ("linear", tree, "children", children_without_right),
-        ("curved", curved, "narrow", narrow_without_large),
-        ("curved", curved, "narrow", narrow_to_nothing),
+        ("curved", cases, "narrow", narrow_without_large),
+        ("curved", cases, "narrow", narrow_to_nothing),
         ("curved", curved, "choose_splits", splits_with_a_gap),
         ("curved", tree, "children", children_without_right),
     ],

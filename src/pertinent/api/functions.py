@@ -100,8 +100,8 @@ def pertinent_positives(
     time_limit : float, optional
         Seconds for each sample of "strict", "exact" and "sufficient"; what is not proved by
         then comes as "feasible" with its bound. By default the search is limited by its size.
-        With ``exact=True`` seconds of SCIP for each program, 30 by default; the fast methods
-        before it, and our own proof of a better point that it finds, take the time they need.
+        With ``exact=True`` seconds of SCIP for each program, and of our own search over cases
+        for each sample, 30 by default; all other methods and proofs take the time they need.
     gap : float, optional
         Relative gap at which the closeness of "exact" counts as optimal (default 1e-6), and at
         which ``exact=True`` may stop (default 1e-4).

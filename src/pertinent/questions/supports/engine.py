@@ -31,7 +31,8 @@ from pertinent.questions.supports.subsets import Gains, Limits, Outcome, find_su
 from pertinent.setting.effort import CLOSED, CLOSED_QUADRATIC
 from pertinent.setting.options import Options
 from pertinent.solvers import Projections, project
-from pertinent.solvers.search.halving import halved_bounds
+from pertinent.solvers.curved.halving import closes
+from pertinent.solvers.problem import Task
 
 #: Supports judged together.
 AT_ONCE = 64
@@ -246,11 +247,12 @@ class Pool:
             return None
         low, high = np.where(mask, self.low, self.rest), np.where(mask, self.high, self.rest)
         spent = float((self.weights * np.abs(self.rest - self.center))[~mask].sum())
-        claim = np.array([spent + best * (1 - self.gap / 2)])
-        args = (self.cell, self.center[None], self.weights, low[None], high[None])
-        if halved_bounds(claim, *args)[0] < claim[0]:
+        claim = spent + best * (1 - self.gap / 2)
+        limits = low[None], high[None], np.full(1, np.inf)
+        task = Task(self.cell, self.center[None], self.weights, *limits)
+        if not closes(task, claim):
             return None
-        return Certificate(1, (Block(0, np.array([0]), HalvingProofs(claim)),))
+        return Certificate(1, (Block(0, np.array([0]), HalvingProofs(np.array([claim]))),))
 
     def _shrunk(self, y: FloatArray, mask: BoolArray) -> FloatArray:
         """Return multipliers whose slopes stay below the weights where a feature has no end."""

@@ -23,7 +23,7 @@ from pertinent.proofs import Proofs, SeveralProofs, SolverBounds
 from pertinent.proofs.cases.branch import BranchProofs, Tree
 from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.programs.scip import ScipAnswer, ScipProgram
-from pertinent.solvers.search.curved import Continuous, leaf_of, solve_mixed_curved
+from pertinent.solvers.search.curved import Continuous, leaf_of, leaf_task, solve_mixed_curved
 from pertinent.solvers.search.narrow import CHANGED, UNCHANGED, Boxes, narrow, whole_boxes
 
 #: SCIP's values count as unchanged if they are this close to the own ones, relatively.
@@ -163,10 +163,8 @@ def _solved_within(task: Task, boxes: Boxes, continuous: Continuous) -> FloatArr
     fixed, empty = narrow(task.domain, boxes)
     if empty[0]:
         return None
-    leaf = leaf_of(task, fixed)
-    limits = leaf.lower, leaf.upper, np.full(1, np.inf)
-    rest = Task(leaf.cell, leaf.center, leaf.weights, *limits, task.options)
-    answer = continuous(leaf.cell).solve(rest)
+    leaf = leaf_of(task, fixed, 0)
+    answer = continuous(leaf.cell).solve(leaf_task(leaf, task.options))
     if answer.outcome[0] != SOLVED:
         return None
     points = leaf.completed(answer.points)

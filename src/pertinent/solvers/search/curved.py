@@ -10,23 +10,23 @@ halving it. The tree with the proofs of its leaves is the certificate
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from heapq import heappop, heappush
+from dataclasses import replace
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray
-from pertinent.geometry.domain import Domain
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.region import Cell
 from pertinent.proofs import Proofs
-from pertinent.proofs.cases.branch import CHANGE, LEAF, SPLIT
+from pertinent.proofs.cases.branch import CHANGE, SPLIT
 from pertinent.proofs.cases.branch import Boxes as LeafBoxes
 from pertinent.proofs.cases.curved import CurvedBranchProofs, Leaf
-from pertinent.proofs.cases.halving import MOST_FEATURES, HalvingProofs
-from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Method, Solved, Task
-from pertinent.solvers.search.narrow import UNDECIDED, Boxes, narrow, whole_boxes
-from pertinent.solvers.search.split import choose_splits, rounded_boxes
-from pertinent.solvers.search.tree import TreeBuilder
+from pertinent.proofs.cases.halving import HalvingProofs
+from pertinent.setting.options import Options
+from pertinent.solvers.curved.halving import MOST_FREE, closes
+from pertinent.solvers.problem import SOLVED, Method, Solved, Task
+from pertinent.solvers.search.cases import CaseSearch, Open
+from pertinent.solvers.search.narrow import UNDECIDED, Boxes, narrow
+from pertinent.solvers.search.split import Splits, choose_splits, rounded_boxes
 
 #: A case is of no interest if it is this close, relatively, to the best point.
 CLOSE = 5e-5
@@ -50,224 +50,145 @@ def solve_mixed_curved(task: Task, continuous: Continuous) -> tuple[Solved, Bool
     continuous : callable
         The method of a cell, once nothing is discrete.
     """
-    if task.domain is None:
-        raise ValueError("This task has no domain; its cell has methods of its own.")
-    builder = TreeBuilder(0)
-    leaves: list[Proofs] = []
-    rows = [
-        _Row(task.take(np.array([i])), continuous, builder, leaves).run() for i in range(len(task))
-    ]
-    tree, _, _ = builder.finish()
-    roots = np.array([row.root for row in rows], dtype=np.int64)
-    proofs = CurvedBranchProofs(roots, tree, tuple(leaves))
-    points = np.array([row.point for row in rows]).reshape(task.centers.shape)
-    outcome = np.array([row.outcome for row in rows], dtype=np.int8)
-    return Solved(points, outcome, proofs), np.array([row.is_open for row in rows], dtype=bool)
+    search = _Search(task, continuous)
+    search.run(task.lower, task.upper)
+    tree, _, _ = search.tree.finish()
+    proofs = CurvedBranchProofs(search.roots, tree, tuple(search.leaves))
+    open_ = search.left < search.limit(np.arange(len(task)))
+    return Solved(search.points, search.outcome(), proofs), open_
 
 
-def leaf_of(task: Task, box: Boxes) -> Leaf:
-    """Return what is left to solve in a box of a task of one row."""
+def leaf_of(task: Task, boxes: Boxes, k: int) -> Leaf:
+    """Return what is left to solve in the k-th box."""
     assert task.domain is not None
-    mine = LeafBoxes(box.row, box.lower, box.upper, box.state)
-    return Leaf.of(task.cell, task.domain, task.centers, task.weights, mine)
+    one, row = boxes.take(np.array([k])), boxes.row[[k]]
+    mine = LeafBoxes(one.row, one.lower, one.upper, one.state)
+    return Leaf.of(task.cell, task.domain, task.centers[row], task.weights, mine)
 
 
-@dataclass(order=True)
-class _Case:
-    """A case that waits, the one of least bound first."""
-
-    bound: float
-    node: int
-    proof: int = field(compare=False)
-    box: Boxes = field(compare=False)
+def leaf_task(leaf: Leaf, options: Options) -> Task:
+    """Return what is asked of a leaf; its numbers may be any."""
+    limits = leaf.lower, leaf.upper, np.full(1, np.inf)
+    return Task(leaf.cell, leaf.center, leaf.weights, *limits, options)
 
 
-@dataclass(eq=False)
-class _Row:
-    """The search of one row."""
+class _Search(CaseSearch):
+    """The search over leaves that are solved one by one."""
 
-    task: Task
-    continuous: Continuous
-    tree: TreeBuilder
-    leaves: list[Proofs]
-    root: int = -1
-    best: float = np.inf
-    waiting: list[_Case] = field(default_factory=list)
-    nodes: int = 0
-    #: Least bound of the cases that were given up.
-    left: float = np.inf
-
-    def __post_init__(self) -> None:
-        self.point: FloatArray = np.full(self.task.centers.shape[1], np.nan)
+    def __init__(self, task: Task, continuous: Continuous) -> None:
+        super().__init__(task, 1, MAX_NODES)
+        self.continuous = continuous
+        self.leaves: list[Proofs] = []
         # Solvers must prove what they say: no word of another solver counts in a leaf.
-        self.options = replace(self.task.options, exact=False, unique=False)
+        self.options = replace(task.options, exact=False, unique=False)
 
-    @property
-    def domain(self) -> Domain:
-        assert self.task.domain is not None
-        return self.task.domain
+    def gap(self, row: IntArray) -> float:
+        """Return how close to the best, relatively, a case is of no interest."""
+        return CLOSE
 
-    @property
-    def limit(self) -> float:
-        """The bound from which on a case is of no interest."""
-        return min(self.best, float(self.task.cutoff[0])) * (1.0 - CLOSE)
+    def advance(self, chosen: Open) -> Open:
+        """Solve some cases, and return the cases they are split into: those worth it."""
+        self.looked_at[chosen.row] += 1
+        splits = Splits.none(len(chosen))
+        done = [self._is_done(chosen, k, splits) for k in range(len(chosen))]
+        closed = np.array(done, dtype=bool)
+        self.close(chosen.take(closed))
+        return self.split(chosen.take(~closed), splits.take(~closed))
 
-    @property
-    def is_open(self) -> bool:
-        """Whether a case was given up that might hold a better point."""
-        return self.left < self.limit
-
-    @property
-    def outcome(self) -> int:
-        """What became of the row."""
-        if np.isfinite(self.best):
-            return SOLVED
-        if np.isinf(self.left):
-            return CUT if np.isfinite(self.task.cutoff[0]) else EMPTY
-        return TROUBLE
-
-    def run(self) -> _Row:
-        """Search until no case is of interest, or there are too many."""
-        self.root = int(self.tree.add(1)[0])
-        box = whole_boxes(self.domain, self.task.lower, self.task.upper)
-        self._enter(_Case(0.0, self.root, -1, box))
-        while self.waiting:
-            case = heappop(self.waiting)
-            if case.bound >= self.limit:
-                continue
-            self.nodes += 1
-            if self.nodes > MAX_NODES:
-                self.left = min(self.left, case.bound)
-                continue
-            self._advance(case)
-        return self
-
-    def _enter(self, case: _Case) -> None:
-        """Let a case wait; an empty one is a leaf that needs no proof."""
-        self.tree.proof[case.node] = case.proof
-        case.box, empty = narrow(self.domain, case.box)
-        if not empty[0]:
-            heappush(self.waiting, case)
-
-    def _leaf(self, box: Boxes) -> Leaf:
-        return leaf_of(self.task, box)
-
-    def _solve(self, leaf: Leaf) -> Solved:
-        task = Task(
-            leaf.cell,
-            leaf.center,
-            leaf.weights,
-            leaf.lower,
-            leaf.upper,
-            np.full(1, np.inf),
-            self.options,
-        )
-        return self.continuous(leaf.cell).solve(task)
-
-    def _advance(self, case: _Case) -> None:
-        """Solve a case; split it unless its bound will do."""
-        leaf = self._leaf(case.box)
+    def _is_done(self, chosen: Open, k: int, splits: Splits) -> bool:
+        """Solve one case; return whether its bound will do, or else choose how to split it."""
+        leaf = leaf_of(self.task, chosen.boxes, k)
         answer = self._solve(leaf)
-        self._keep(case, leaf, answer.proofs)
-        if case.bound >= self.limit:
-            return
+        bound = leaf.bound(answer.proofs)
+        if bound > chosen.bound[k] and answer.proofs.trusted().all():
+            self._keep(chosen, k, bound, answer.proofs)
+        if chosen.bound[k] >= self._limit_of(chosen, k):
+            return True
         found = answer.outcome[0] == SOLVED
         point = answer.points if found else np.clip(leaf.center, leaf.lower, leaf.upper)
+        box = chosen.boxes.take(np.array([k]))
         if found:
-            self._try(case.box, leaf.completed(point))
-        if case.bound >= self.limit or self._halved(case, leaf, FEW):
-            return
-        kind, place, low, high = self._split_at(case.box, point, found)
-        if kind == LEAF:
-            if not self._halved(case, leaf, MOST_FEATURES):
-                self.left = min(self.left, case.bound)
-            return
-        self._split(case, kind, place, low, high)
+            self._try(box, leaf.completed(point))
+        if self._is_halved(chosen, k, leaf, FEW):
+            return True
+        self._choose_split(box, point, found, splits, k)
+        return bool(splits.is_leaf[k]) and self._is_halved(chosen, k, leaf, MOST_FREE)
 
-    def _keep(self, case: _Case, leaf: Leaf, proofs: Proofs) -> bool:
-        """Take proofs as those of a case, if they show more than is known of it."""
-        bound = leaf.bound(proofs)
-        if bound <= case.bound or not proofs.trusted().all():
-            return False
-        case.bound, case.proof = bound, len(self.leaves)
+    def _solve(self, leaf: Leaf) -> Solved:
+        return self.continuous(leaf.cell).solve(leaf_task(leaf, self.options))
+
+    def _limit_of(self, chosen: Open, k: int) -> float:
+        return float(self.limit(chosen.row[[k]])[0])
+
+    def _keep(self, chosen: Open, k: int, bound: float, proofs: Proofs) -> None:
+        """Take proofs as those of a case."""
+        chosen.bound[k], chosen.proof[k] = bound, len(self.leaves)
         self.leaves.append(proofs)
-        self.tree.proof[case.node] = case.proof
-        return True
+        self.tree.proof[chosen.node[k]] = chosen.proof[k]
 
-    def _halved(self, case: _Case, leaf: Leaf, most: int) -> bool:
+    def _is_halved(self, chosen: Open, k: int, leaf: Leaf, most: int) -> bool:
         """Return whether halving shows that a case with few free columns is of no interest."""
-        free = int((leaf.upper > leaf.lower).sum())
-        if free > min(most, MOST_FEATURES):
+        limit = self._limit_of(chosen, k)
+        if chosen.bound[k] >= limit:
+            return True
+        claim = limit + leaf.toll
+        if not closes(leaf_task(leaf, self.options), claim, most):
             return False
-        claim = self.limit if np.isinf(self.limit) else self.limit + leaf.toll
-        return self._keep(case, leaf, HalvingProofs(np.array([claim])))
+        self._keep(chosen, k, limit, HalvingProofs(np.array([claim])))
+        return True
 
     def _try(self, box: Boxes, point: FloatArray) -> None:
         """Take the point of a box, or one rounded from it, if it is allowed and the best."""
-        if not self.domain.violation(point)[0]:
-            self._offer(point[0])
-            return
-        rounded = rounded_boxes(self.domain, box, point, self.task.centers, self.task)
-        fixed, empty = narrow(self.domain, rounded)
-        if empty[0]:
-            return
-        leaf = self._leaf(fixed)
-        answer = self._solve(leaf)
-        point = leaf.completed(answer.points)
-        if answer.outcome[0] == SOLVED and not self.domain.violation(point)[0]:
-            self._offer(point[0])
+        own = self.domain.take(box.row)
+        if own.violation(point)[0]:
+            rounded, empty = narrow(self.domain, rounded_boxes(self.domain, box, point, self.task))
+            if empty[0]:
+                return
+            leaf = leaf_of(self.task, rounded, 0)
+            answer = self._solve(leaf)
+            point = leaf.completed(answer.points)
+            if answer.outcome[0] != SOLVED or own.violation(point)[0]:
+                return
+        self.offer(box.row, point)
 
-    def _offer(self, point: FloatArray) -> None:
-        cost = float((self.task.weights * np.abs(point - self.task.centers[0])).sum())
-        if cost < self.best:
-            self.best, self.point = cost, point
-
-    def _split_at(
-        self, box: Boxes, point: FloatArray, found: bool
-    ) -> tuple[int, int, float, float]:
-        """Return how to split a case: where its point breaks a rule, else anywhere."""
+    def _choose_split(
+        self, box: Boxes, point: FloatArray, found: bool, splits: Splits, k: int
+    ) -> None:
+        """Choose how to split a case: where its point breaks a rule, else anywhere."""
+        at = np.array([k])
         if found:
-            chosen = choose_splits(self.domain, box, point, self.task.centers, self.task)
-            kind, place, low, high = (part[0] for part in chosen)
+            chosen = choose_splits(self.domain, box, point, self.task)
+            place = chosen.place[0]
             # The relaxation does not know that a group has a 1: a part of 0 splits nothing.
-            idle = kind == SPLIT and box.lower[0, place] == box.upper[0, place]
-            if kind != LEAF and not idle:
-                return int(kind), int(place), float(low), float(high)
-        return self._any_split(box, point)
+            idle = chosen.kind[0] == SPLIT and box.lower[0, place] == box.upper[0, place]
+            if not (chosen.is_leaf[0] or idle):
+                splits.put(at, chosen)
+                return
+        self._split_anywhere(box, point, splits, at)
 
-    def _any_split(self, box: Boxes, point: FloatArray) -> tuple[int, int, float, float]:
-        """Return a split of what is not decided yet: a unit, a group, or a whole number."""
+    def _split_anywhere(self, box: Boxes, point: FloatArray, splits: Splits, at: IntArray) -> None:
+        """Split what is not decided yet: a unit, a group, or a whole number."""
         domain, lower, upper = self.domain, box.lower[0], box.upper[0]
         wide = upper > lower
         if box.state.shape[1]:
-            moved = np.abs(point[0] - self.task.centers[0]) * self.task.weights
+            moved = np.abs(point[0] - self.task.centers[box.row[0]]) * self.task.weights
             undecided = (box.state[0] == UNDECIDED)[domain.unit_of_column] & wide
             if undecided.any():
                 column = int(np.where(undecided, moved, -1.0).argmax())
-                return CHANGE, int(domain.unit_of_column[column]), 0.0, 0.0
+                splits.choose(at, CHANGE, int(domain.unit_of_column[column]))
+                return
         own_bins = [bins.columns[bins.of(point[0, bins.column])] for bins in domain.bins]
         for group in domain.groups:
             can = group[upper[group] >= 1.0]
             if len(can) > 1:
                 near = point[0, can] + 2.0 * np.isin(can, own_bins)
-                return SPLIT, int(can[near.argmax()]), 0.0, 1.0
+                splits.choose(at, SPLIT, int(can[near.argmax()]), 0.0, 1.0)
+                return
         for j in domain.lattice:
             if wide[j] and np.isfinite(upper[j] - lower[j]):
-                own = None if domain.own is None else domain.own[0, [j]]
+                own = None if domain.own is None else domain.own[box.row[0], [j]]
                 middle = np.array([(lower[j] + upper[j]) / 2])
                 low = domain.floor(int(j), middle, own)
                 high = domain.ceil(int(j), np.nextafter(low, np.inf), own)
-                return SPLIT, int(j), float(low[0]), float(high[0])
-        return LEAF, 0, 0.0, 0.0
-
-    def _split(self, case: _Case, kind: int, place: int, low: float, high: float) -> None:
-        boxes, nodes = self.tree.split(
-            case.box,
-            np.array([case.node]),
-            np.array([kind], dtype=np.int8),
-            np.array([place]),
-            np.array([low]),
-            np.array([high]),
-        )
-        for k, node in enumerate(nodes):
-            self._enter(_Case(case.bound, int(node), case.proof, boxes.take(np.array([k]))))
+                splits.choose(at, SPLIT, int(j), low, high)
+                return

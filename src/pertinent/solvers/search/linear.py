@@ -12,23 +12,20 @@ number that the model cuts off at two edges has three bins, and what is cut off 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell
-from pertinent.geometry.task import distance
 from pertinent.proofs import LinearProofs, SeveralProofs
 from pertinent.proofs.cases.branch import BranchProofs
 from pertinent.solvers.linear.polyhedron import solve_polyhedron
-from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
+from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Task
+from pertinent.solvers.search.cases import CaseSearch, Open
 from pertinent.solvers.search.cut import is_only_cut, useful_reach, within_reach
 from pertinent.solvers.search.duality import case_bounds
-from pertinent.solvers.search.narrow import Boxes, narrow, whole_boxes
+from pertinent.solvers.search.narrow import Boxes, narrow
 from pertinent.solvers.search.split import choose_splits, rounded_boxes
-from pertinent.solvers.search.tree import Open, TreeBuilder
 
 #: Cases of one row that are solved in one round.
 WIDTH = 4
@@ -60,15 +57,13 @@ def _solve_within(task: Task, times: float) -> Solved:
     reach = far_ends(task, task.domain, times)
     ends, member = np.unique(reach, axis=0, return_inverse=True)
     if len(ends) <= 1:
-        return _Search(task, task.domain, ends[0] if len(ends) else np.zeros(0)).run()
+        return _Search(task, ends[0] if len(ends) else np.zeros(0)).solved()
     # Rows of one reach are solved together, whatever other rows there are.
     points = np.empty(task.centers.shape)
     outcome, parts = np.empty(len(task), dtype=np.int8), []
     for k, far in enumerate(ends):
         rows = np.flatnonzero(member.reshape(-1) == k)
-        some = task.take(rows)
-        assert some.domain is not None
-        answer = _Search(some, some.domain, far).run()
+        answer = _Search(task.take(rows), far).solved()
         points[rows], outcome[rows] = answer.points, answer.outcome
         parts.append((rows, answer.proofs))
     return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
@@ -143,143 +138,83 @@ def _ties_of_excess(domain: Domain, bins: Bins, low: FloatArray, high: FloatArra
     return np.vstack([left, cut])
 
 
-@dataclass(eq=False)
-class _Search:
-    """The state of the search of all rows."""
+class _Search(CaseSearch):
+    """The search over linear relaxations.
 
-    task: Task
-    domain: Domain
-    ends: FloatArray
-    best: FloatArray = field(init=False)
-    points: FloatArray = field(init=False)
-    tree: TreeBuilder = field(init=False)
+    Parameters
+    ----------
+    task : Task
+    ends : ndarray of shape (2 * n_bins,)
+        How far down, then how far up, each binned number may go.
+    """
 
-    def __post_init__(self) -> None:
-        n = len(self.task)
-        self.best = np.full(n, np.inf)
-        self.points = np.full(self.task.centers.shape, np.nan)
-        self.tree = TreeBuilder(len(self.task.cell.G))
-        self.cell = relaxed(self.task.cell, self.domain, self.ends)
+    def __init__(self, task: Task, ends: FloatArray) -> None:
+        super().__init__(task, WIDTH, MAX_NODES)
+        self.cell = relaxed(task.cell, self.domain, ends)
         # Bins cost nothing, and the simplex needs costs: little, in units of a bin's width.
-        self.weights = self.task.weights.copy()
+        self.weights = task.weights.copy()
         for bins in self.domain.bins:
             width = float(np.ptp(bins.edges)) / len(bins.edges) or 1.0
-            self.weights[bins.columns] = 1e-3 * width * self.task.weights[bins.column]
+            self.weights[bins.columns] = 1e-3 * width * task.weights[bins.column]
             if bins.excess is not None:
-                self.weights[bins.excess] = 1e-3 * self.task.weights[bins.column]
-        self.nodes = np.zeros(n, dtype=np.int64)
+                self.weights[bins.excess] = 1e-3 * task.weights[bins.column]
 
-    def run(self) -> Solved:
+    def solved(self) -> Solved:
         """Return points, outcomes and proofs."""
-        n = len(self.task)
-        boxes = whole_boxes(self.domain, *within_reach(self.task, self.domain))
-        roots = self.tree.add(n)
-        waiting = self._enter(boxes, roots, np.zeros(n), np.full(n, -1))
-        while len(waiting):
-            waiting = self._pruned(waiting)
-            chosen, waiting = waiting.choose(WIDTH)
-            fresh = self._advance(chosen)
-            waiting = Open.joined(waiting, fresh)
-        proofs = BranchProofs(roots, *self.tree.finish())
-        found = np.isfinite(self.best)
-        empty = np.zeros(n, dtype=bool)
-        lost = np.flatnonzero(~found)
-        if len(lost):
-            bound = proofs.take(lost).bounds(self.task.take(lost))
-            empty[lost] = np.isinf(bound)
-        lost_outcome = np.where(np.isfinite(self.task.cutoff), CUT, TROUBLE)
-        outcome = np.where(found, SOLVED, np.where(empty, EMPTY, lost_outcome)).astype(np.int8)
-        return Solved(self.points, outcome, proofs)
+        self.run(*within_reach(self.task, self.domain))
+        proofs = BranchProofs(self.roots, *self.tree.finish())
+        return Solved(self.points, self.outcome(), proofs)
 
-    def _limit(self, rows: IntArray) -> FloatArray:
-        """Return the bound from which on a case of a row is of no interest."""
-        gap = np.where(self.nodes[rows] < EXACT_NODES, EXACT, CLOSE)
-        reach = np.minimum(self.best[rows], self.task.cutoff[rows])
-        limit = reach * (1.0 - gap)
-        return np.where(self.nodes[rows] > MAX_NODES, -np.inf, limit)
-
-    def _enter(self, boxes: Boxes, nodes: IntArray, bound: FloatArray, proof: IntArray) -> Open:
-        """Return narrowed cases as open ones; empty ones stay leaves that need no proof."""
-        tight, empty = narrow(self.domain, boxes)
-        self.tree.proof[nodes] = proof
-        keep = ~empty
-        return Open(tight.take(keep), nodes[keep], bound[keep], proof[keep])
-
-    def _pruned(self, waiting: Open) -> Open:
-        return waiting.take(waiting.bound < self._limit(waiting.boxes.row))
+    def gap(self, row: IntArray) -> FloatArray:
+        """Return how close to the best, relatively, a case is of no interest."""
+        return np.where(self.looked_at[row] < EXACT_NODES, EXACT, CLOSE)
 
     def _relax(self, boxes: Boxes) -> tuple[FloatArray, CodeArray, FloatArray, BoolArray]:
         """Return the relaxations' points and outcomes, with multipliers of the cell's own rows."""
-        t = self.task
+        t, endless = self.task, np.full(len(boxes), np.inf)
+        limits = boxes.lower, boxes.upper, endless
         answer = solve_polyhedron(
-            Task(
-                self.cell,
-                t.centers[boxes.row],
-                self.weights,
-                boxes.lower,
-                boxes.upper,
-                np.full(len(boxes.row), np.inf),
-                t.options,
-            )
+            Task(self.cell, t.centers[boxes.row], self.weights, *limits, t.options)
         )
         proofs = answer.proofs
         assert isinstance(proofs, LinearProofs)
         own = proofs.multipliers[:, : len(t.cell.G)]
         return answer.points, answer.outcome, own, proofs.ray
 
-    def _advance(self, chosen: Open) -> Open:
-        """Solve some cases, and return the cases they are split into."""
-        boxes = chosen.boxes
-        np.add.at(self.nodes, boxes.row, 1)
+    def advance(self, chosen: Open) -> Open:
+        """Solve the relaxations of some cases, and return the cases they are split into."""
+        boxes, row, t = chosen.boxes, chosen.row, self.task
+        np.add.at(self.looked_at, row, 1)
         points, outcome, y, ray = self._relax(boxes)
-        t = self.task
-        proved = case_bounds(y, ray, t.cell, self.domain, t.centers[boxes.row], t.weights, boxes)
+        proved = case_bounds(y, ray, t.cell, self.domain, t.centers[row], t.weights, boxes)
         # A child's own multipliers may prove less than its parent's, where a solver had trouble.
         better = proved >= chosen.bound
-        index = self.tree.keep_proofs(y[better], ray[better])
-        proof = chosen.proof.copy()
-        proof[better] = index
-        bound = np.maximum(proved, chosen.bound)
-        self.tree.proof[chosen.nodes] = proof
-        solved = np.flatnonzero((outcome == SOLVED) & (bound < self._limit(boxes.row)))
+        chosen.bound[better] = proved[better]
+        chosen.proof[better] = self.tree.keep_proofs(y[better], ray[better])
+        self.tree.proof[chosen.node] = chosen.proof
+        solved = np.flatnonzero((outcome == SOLVED) & (chosen.bound < self.limit(row)))
         self._try_rounding(boxes.take(solved), points[solved])
-        still = solved[bound[solved] < self._limit(boxes.row[solved])]
-        return self._split(chosen.take(still), points[still], bound[still], proof[still])
+        still = (outcome == SOLVED) & (chosen.bound < self.limit(row))
+        self.close(chosen.take(~still))
+        self.leave(chosen.take(outcome == TROUBLE))
+        some = chosen.take(still)
+        return self.split(some, choose_splits(self.domain, some.boxes, points[still], t))
 
     def _try_rounding(self, boxes: Boxes, points: FloatArray) -> None:
         """Fix what must be discrete near the relaxed points, and solve for the rest."""
-        fixed = rounded_boxes(self.domain, boxes, points, self.task.centers[boxes.row], self.task)
-        tight, empty = narrow(self.domain, fixed)
+        tight, empty = narrow(self.domain, rounded_boxes(self.domain, boxes, points, self.task))
         tight = tight.take(~empty)
-        if not len(tight.row):
+        if not len(tight):
             return
         found, outcome, _, _ = self._relax(tight)
-        good = np.flatnonzero(outcome == SOLVED)
-        found = self.domain.completed(found)
-        allowed = ~self.domain.take(tight.row[good]).violation(found[good])
-        inside = self.task.cell.violation(found[good]) <= self._slack(found[good])
-        good = good[allowed & inside]
-        rows = tight.row[good]
-        value = distance(found[good], self.task.centers[rows], self.task.weights)
-        for k in np.lexsort((np.arange(len(good)), value)):
-            if value[k] < self.best[rows[k]]:
-                self.best[rows[k]], self.points[rows[k]] = value[k], found[good[k]]
+        good = outcome == SOLVED
+        row, found = tight.row[good], self.domain.completed(found)[good]
+        allowed = ~self.domain.take(row).violation(found)
+        allowed &= self.task.cell.violation(found) <= self._slack(found)
+        self.offer(row[allowed], found[allowed])
 
     def _slack(self, points: FloatArray) -> FloatArray:
         """Return the violation that rounding errors explain."""
         G, h = self.task.cell.G, self.task.cell.h
         size = (np.abs(points) @ np.abs(G).T).max(axis=1, initial=0.0) + np.abs(h).max(initial=0.0)
         return np.asarray(1e-12 * (1.0 + size))
-
-    def _split(self, chosen: Open, points: FloatArray, bound: FloatArray, proof: IntArray) -> Open:
-        """Return the two cases of each of the chosen ones; one that cannot be split is a leaf."""
-        kind, place, low, high = choose_splits(
-            self.domain, chosen.boxes, points, self.task.centers[chosen.boxes.row], self.task
-        )
-        parts = np.flatnonzero(kind > 0)
-        boxes, nodes = self.tree.split(
-            chosen.boxes.take(parts), chosen.nodes[parts], kind[parts], place[parts],
-            low[parts], high[parts],
-        )  # fmt: skip
-        twice = np.concatenate([parts, parts])
-        return self._enter(boxes, nodes, bound[twice], proof[twice])

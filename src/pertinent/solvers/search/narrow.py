@@ -1,4 +1,4 @@
-"""Cases of a search: boxes, how they are split, and how the domain narrows them.
+"""Cases of a search: boxes, and how the domain narrows them.
 
 A case is a box ``lower <= x <= upper`` of one row, with what is known of each unit of features that
 change together. The checker (`pertinent.proofs.cases`) derives the same boxes again from the tree,
@@ -11,16 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray, Rows
 from pertinent.geometry.domain import Bins, Domain
-from pertinent.proofs.cases.branch import CHANGE, SPLIT
 
 #: What is known of a unit.
 UNDECIDED, UNCHANGED, CHANGED = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
-class Boxes:
+class Boxes(Rows):
     """Cases as boxes.
 
     Parameters
@@ -37,36 +36,12 @@ class Boxes:
     upper: FloatArray
     state: CodeArray
 
-    def take(self, rows: IntArray | BoolArray) -> Boxes:
-        """Return some of the cases."""
-        return Boxes(self.row[rows], self.lower[rows], self.upper[rows], self.state[rows])
-
 
 def whole_boxes(domain: Domain, lower: FloatArray, upper: FloatArray) -> Boxes:
     """Return the first case of each row: its bounds, and nothing decided."""
     units = len(domain.units) if domain.counts_changes else 0
     state = np.zeros((len(lower), units), dtype=np.int8)
     return Boxes(np.arange(len(lower)), lower, upper, state)
-
-
-def children(
-    boxes: Boxes, kind: CodeArray, place: IntArray, low: FloatArray, high: FloatArray
-) -> Boxes:
-    """Return all left cases, then all right ones.
-
-    A SPLIT has ``x[place] <= low`` on its left and ``x[place] >= high`` on its right; a CHANGE has
-    the unit ``place`` unchanged on its left and changed on its right.
-    """
-    n = len(boxes.row)
-    lower, upper = np.vstack([boxes.lower] * 2), np.vstack([boxes.upper] * 2)
-    state = np.vstack([boxes.state] * 2)
-    split = np.flatnonzero(kind == SPLIT)
-    j = place[split]
-    upper[split, j] = np.minimum(upper[split, j], low[split])
-    lower[n + split, j] = np.maximum(lower[n + split, j], high[split])
-    change = np.flatnonzero(kind == CHANGE)
-    state[change, place[change]], state[n + change, place[change]] = UNCHANGED, CHANGED
-    return Boxes(np.concatenate([boxes.row, boxes.row]), lower, upper, state)
 
 
 def narrow(domain: Domain, boxes: Boxes) -> tuple[Boxes, BoolArray]:

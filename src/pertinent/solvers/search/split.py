@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray, Rows
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.proofs.cases.branch import CHANGE, LEAF, SPLIT
 from pertinent.solvers.problem import Task
@@ -14,9 +17,67 @@ from pertinent.solvers.search.narrow import CHANGED, UNCHANGED, UNDECIDED, Boxes
 NEAR = 1e-9
 
 
-def rounded_boxes(
-    domain: Domain, boxes: Boxes, points: FloatArray, centers: FloatArray, task: Task
-) -> Boxes:
+@dataclass(frozen=True, eq=False)
+class Splits(Rows):
+    """How each of some cases is split.
+
+    Parameters
+    ----------
+    kind : ndarray of int8
+        SPLIT, CHANGE, or LEAF as long as nothing is chosen.
+    place : ndarray of int
+        The column or the unit.
+    low, high : ndarray
+        Of a SPLIT: ``x[place] <= low`` or ``x[place] >= high``.
+    """
+
+    kind: CodeArray
+    place: IntArray
+    low: FloatArray
+    high: FloatArray
+
+    @classmethod
+    def none(cls, n: int) -> Self:
+        """Return no split of any of n cases."""
+        kind = np.full(n, LEAF, dtype=np.int8)
+        return cls(kind, np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n))
+
+    @property
+    def is_leaf(self) -> BoolArray:
+        """The cases for which nothing is chosen."""
+        return np.asarray(self.kind == LEAF)
+
+    def choose(
+        self,
+        rows: IntArray,
+        kind: int,
+        place: IntArray | int,
+        low: FloatArray | float = 0.0,
+        high: FloatArray | float = 0.0,
+    ) -> None:
+        """Choose the splits of some cases."""
+        self.kind[rows], self.place[rows], self.low[rows], self.high[rows] = kind, place, low, high
+
+
+def children(boxes: Boxes, splits: Splits) -> Boxes:
+    """Return all left cases, then all right ones.
+
+    A SPLIT has ``x[place] <= low`` on its left and ``x[place] >= high`` on its right; a CHANGE has
+    the unit ``place`` unchanged on its left and changed on its right.
+    """
+    n, place = len(boxes), splits.place
+    both = Boxes.stack([boxes, boxes])
+    split = np.flatnonzero(splits.kind == SPLIT)
+    j = place[split]
+    both.upper[split, j] = np.minimum(both.upper[split, j], splits.low[split])
+    both.lower[n + split, j] = np.maximum(both.lower[n + split, j], splits.high[split])
+    change = np.flatnonzero(splits.kind == CHANGE)
+    both.state[change, place[change]] = UNCHANGED
+    both.state[n + change, place[change]] = CHANGED
+    return both
+
+
+def rounded_boxes(domain: Domain, boxes: Boxes, points: FloatArray, task: Task) -> Boxes:
     """Return the boxes in which everything discrete is fixed near the relaxed points.
 
     Groups take their largest part. A number on a lattice is rounded away from the center: a
@@ -30,7 +91,7 @@ def rounded_boxes(
         upper[:, group], lower[:, group] = 0.0, 0.0
         upper[every, chosen], lower[every, chosen] = 1.0, 1.0
     for j in domain.lattice:
-        value = _away(domain, int(j), points[:, j], centers[:, j], boxes)
+        value = _away(domain, int(j), points[:, j], task.centers[boxes.row, j], boxes)
         inside = np.clip(value, lower[:, j], upper[:, j])
         lower[:, j], upper[:, j] = inside, inside
     for bins in domain.bins:
@@ -38,7 +99,7 @@ def rounded_boxes(
             own_bin = np.arange(len(bins.columns)) == bins.of(lower[:, bins.column])[:, None]
             lower[:, bins.columns] = upper[:, bins.columns] = own_bin
     if state.shape[1] and domain.max_changes is not None:
-        _keep_largest(domain, boxes, points, state, task)
+        state = _keep_largest(domain, boxes, points, task)
     return Boxes(boxes.row, lower, upper, state)
 
 
@@ -53,15 +114,13 @@ def _away(
     return np.where(np.abs(values - nearest) <= tolerance, nearest, outward)
 
 
-def _keep_largest(
-    domain: Domain, boxes: Boxes, points: FloatArray, state: CodeArray, task: Task
-) -> None:
+def _keep_largest(domain: Domain, boxes: Boxes, points: FloatArray, task: Task) -> CodeArray:
     """Let the units that moved most change, as many as may, and keep the others."""
-    moves = unit_moves(domain, boxes, points, task)
+    moves, state = unit_moves(domain, boxes, points, task), boxes.state
     moves = np.where(state == CHANGED, np.inf, np.where(state == UNDECIDED, moves, -1.0))
     rank = np.argsort(np.argsort(-moves, axis=1, kind="stable"), axis=1, kind="stable")
     allowed = (rank < (domain.max_changes or 0)) & (moves > 0)
-    state[:] = np.where(allowed, CHANGED, UNCHANGED)
+    return np.where(allowed, CHANGED, UNCHANGED).astype(np.int8)
 
 
 def unit_moves(domain: Domain, boxes: Boxes, points: FloatArray, task: Task) -> FloatArray:
@@ -74,31 +133,18 @@ def unit_moves(domain: Domain, boxes: Boxes, points: FloatArray, task: Task) -> 
     return out
 
 
-def choose_splits(
-    domain: Domain, boxes: Boxes, points: FloatArray, centers: FloatArray, task: Task
-) -> tuple[CodeArray, IntArray, FloatArray, FloatArray]:
-    """Return, for each case, the kind of its split with its place and gap; LEAF for none."""
-    n = len(points)
-    kind, place = np.full(n, LEAF, dtype=np.int8), np.zeros(n, dtype=np.int64)
-    low, high = np.zeros(n), np.zeros(n)
-    todo = np.ones(n, dtype=bool)
+def choose_splits(domain: Domain, boxes: Boxes, points: FloatArray, task: Task) -> Splits:
+    """Return how to split each case where its point breaks a rule; LEAF where it breaks none."""
+    splits = Splits.none(len(points))
     if boxes.state.shape[1]:
-        _by_change(domain, boxes, points, task, kind, place, low, high, todo)
-    _by_group(domain, boxes, points, kind, place, low, high, todo)
-    _by_lattice(domain, boxes, points, task, kind, place, low, high, todo)
-    return kind, place, low, high
+        _by_change(domain, boxes, points, task, splits)
+    _by_group(domain, boxes, points, splits)
+    _by_lattice(domain, boxes, points, task, splits)
+    return splits
 
 
 def _by_change(
-    domain: Domain,
-    boxes: Boxes,
-    points: FloatArray,
-    task: Task,
-    kind: CodeArray,
-    place: IntArray,
-    low: FloatArray,
-    high: FloatArray,
-    todo: BoolArray,
+    domain: Domain, boxes: Boxes, points: FloatArray, task: Task, splits: Splits
 ) -> None:
     """Decide the undecided unit that moves most, where the rules of change are broken."""
     own = domain.own[boxes.row] if domain.own is not None else points
@@ -111,16 +157,12 @@ def _by_change(
         unit = domain.units[group[0]]
         shown = [(domain.owner == f) & ~domain.follows for f in group]
         moved = np.stack([(points != own)[:, mine].any(axis=1) for mine in shown], axis=1)
-        uneven = moved.any(axis=1) & ~moved.all(axis=1)
-        undecided = boxes.state[:, unit] == UNDECIDED
-        broken |= uneven & undecided
-        open_[:, unit] = np.where(
-            uneven & undecided, np.maximum(open_[:, unit], 1e300), open_[:, unit]
-        )
-        _push_off(domain, boxes, points, own, group, kind, place, low, high, todo)
-    rows = np.flatnonzero(broken & todo & (open_ > 0).any(axis=1))
-    kind[rows], place[rows] = CHANGE, open_[rows].argmax(axis=1)
-    todo[rows] = False
+        uneven = moved.any(axis=1) & ~moved.all(axis=1) & (boxes.state[:, unit] == UNDECIDED)
+        broken |= uneven
+        open_[:, unit] = np.where(uneven, np.maximum(open_[:, unit], 1e300), open_[:, unit])
+        _push_off(domain, boxes, points, own, group, splits)
+    rows = np.flatnonzero(broken & splits.is_leaf & (open_ > 0).any(axis=1))
+    splits.choose(rows, CHANGE, open_[rows].argmax(axis=1))
 
 
 def _push_off(
@@ -129,33 +171,18 @@ def _push_off(
     points: FloatArray,
     own: FloatArray,
     group: IntArray,
-    kind: CodeArray,
-    place: IntArray,
-    low: FloatArray,
-    high: FloatArray,
-    todo: BoolArray,
+    splits: Splits,
 ) -> None:
     """Split a number that must change: it lies below or above its own value."""
     must = boxes.state[:, domain.units[group[0]]] == CHANGED
     for j in np.flatnonzero(np.isin(domain.owner, group) & ~domain.in_group & ~domain.follows):
         step = domain.smallest_change(int(j))
         close = np.abs(points[:, j] - own[:, j]) < step * (1 - NEAR)
-        rows = np.flatnonzero(must & close & todo)
-        kind[rows], place[rows] = SPLIT, j
-        low[rows], high[rows] = own[rows, j] - step, own[rows, j] + step
-        todo[rows] = False
+        rows = np.flatnonzero(must & close & splits.is_leaf)
+        splits.choose(rows, SPLIT, int(j), own[rows, j] - step, own[rows, j] + step)
 
 
-def _by_group(
-    domain: Domain,
-    boxes: Boxes,
-    points: FloatArray,
-    kind: CodeArray,
-    place: IntArray,
-    low: FloatArray,
-    high: FloatArray,
-    todo: BoolArray,
-) -> None:
+def _by_group(domain: Domain, boxes: Boxes, points: FloatArray, splits: Splits) -> None:
     """Split the group that is divided most evenly, at its largest part.
 
     Where the group tells on which side of its edges a number is cut off, split the number.
@@ -163,18 +190,17 @@ def _by_group(
     if not domain.groups:
         return
     largest = np.stack([points[:, group].max(axis=1) for group in domain.groups], axis=1)
-    rows = np.flatnonzero((largest.min(axis=1) < 1 - NEAR) & todo)
+    rows = np.flatnonzero((largest.min(axis=1) < 1 - NEAR) & splits.is_leaf)
     which = largest[rows].argmin(axis=1)
     for k, group in enumerate(domain.groups):
         mine = rows[which == k]
-        place[mine] = group[points[np.ix_(mine, group)].argmax(axis=1)] if len(mine) else 0
-    kind[rows], low[rows], high[rows] = SPLIT, 0.0, 1.0
-    todo[rows] = False
+        if len(mine):
+            splits.choose(mine, SPLIT, group[points[np.ix_(mine, group)].argmax(axis=1)], 0.0, 1.0)
     for bins in domain.bins:
         if bins.excess is not None:
-            mine = rows[np.isin(place[rows], bins.columns)]
-            place[mine] = bins.column
-            low[mine] = high[mine] = _edge_to_split(bins, boxes.take(mine), points[mine])
+            mine = rows[np.isin(splits.place[rows], bins.columns)]
+            edge = _edge_to_split(bins, boxes.take(mine), points[mine])
+            splits.choose(mine, SPLIT, bins.column, edge, edge)
 
 
 def _edge_to_split(bins: Bins, boxes: Boxes, points: FloatArray) -> FloatArray:
@@ -184,15 +210,7 @@ def _edge_to_split(bins: Bins, boxes: Boxes, points: FloatArray) -> FloatArray:
 
 
 def _by_lattice(
-    domain: Domain,
-    boxes: Boxes,
-    points: FloatArray,
-    task: Task,
-    kind: CodeArray,
-    place: IntArray,
-    low: FloatArray,
-    high: FloatArray,
-    todo: BoolArray,
+    domain: Domain, boxes: Boxes, points: FloatArray, task: Task, splits: Splits
 ) -> None:
     """Split the number farthest, in cost, from what is allowed."""
     if not len(domain.lattice):
@@ -206,8 +224,6 @@ def _by_lattice(
     values = points[:, domain.lattice]
     off = np.minimum(values - below, above - values)
     off = np.where(off > NEAR * (1.0 + np.abs(values)), off * task.weights[domain.lattice], 0.0)
-    rows = np.flatnonzero((off > 0).any(axis=1) & todo)
+    rows = np.flatnonzero((off > 0).any(axis=1) & splits.is_leaf)
     which = off[rows].argmax(axis=1)
-    kind[rows], place[rows] = SPLIT, domain.lattice[which]
-    low[rows], high[rows] = below[rows, which], above[rows, which]
-    todo[rows] = False
+    splits.choose(rows, SPLIT, domain.lattice[which], below[rows, which], above[rows, which])

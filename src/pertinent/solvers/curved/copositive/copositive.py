@@ -24,6 +24,7 @@ from pertinent.solvers.curved.copositive.ball import (
 )
 from pertinent.solvers.curved.copositive.split_matrix import split
 from pertinent.solvers.curved.copositive.varying import varying_multipliers
+from pertinent.solvers.search.engine import LastFirst, Limits, Problem, search
 
 
 class Node(NamedTuple):
@@ -51,7 +52,7 @@ class Open(NamedTuple):
 Edge = tuple[int, int, float]
 
 
-class Search:
+class Search(Problem[list[Part]]):
     """Try to close every part of the simplex at radius t.
 
     Parameters
@@ -91,22 +92,23 @@ class Search:
 
         Otherwise ``step`` may hold a better point, and ``hints`` some that may lead to one.
         """
-        stack = [Part(np.eye(len(self.corners.which)), list(self.roots))]
-        while stack:
-            if len(self.nodes) >= self.budget:
-                return False
-            part = self._updated(stack.pop())
-            left = self._close(part)
-            if left is None:
-                continue
-            edge = self._edge(part, left)
-            if edge is None:
-                return False
-            i, j, share = edge
-            which = self.corners.which
-            self.nodes.append(Node(-1, int(which[i]), int(which[j]), share))
-            stack += [with_new_corner(part, i, j, share, old) for old in (j, i)]
-        return True
+        whole = Part(np.eye(len(self.corners.which)), list(self.roots))
+        order: LastFirst[Part] = LastFirst()
+        return search(self, [whole], order, Limits(rounds=self.budget))
+
+    def advance(self, chosen: list[Part]) -> list[Part] | None:
+        """Close a part, or return its two halves; None if there is no use in splitting it."""
+        part = self._updated(chosen[0])
+        left = self._close(part)
+        if left is None:
+            return []
+        edge = self._edge(part, left)
+        if edge is None:
+            return None
+        i, j, share = edge
+        which = self.corners.which
+        self.nodes.append(Node(-1, int(which[i]), int(which[j]), share))
+        return [with_new_corner(part, i, j, share, old) for old in (j, i)]
 
     def proof(self) -> Simplices:
         """Return the successful run in the checker's form."""

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Rows
 from pertinent.proofs import SeparableProofs
+from pertinent.setting.options import Options
 from pertinent.solvers.curved.separable.items import Curved, Ends, Side, meet
 from pertinent.solvers.curved.shifted import Shifted
+from pertinent.solvers.search.engine import AllAtOnce, Limits, Problem, search
 
 #: The radius to prove, relative to the best cost: within the gap of non-convex cells (1e-4) and
 #: of convex ones (1e-6).
@@ -35,7 +37,7 @@ THIN = 1e-6
 
 
 @dataclass(eq=False)
-class Aggregate:
+class Aggregate(Rows):
     """One separable row for each center: ``c + sum_i a_i s_i^2 + g_i s_i <= 0``, and a box."""
 
     a: FloatArray
@@ -46,21 +48,28 @@ class Aggregate:
     shared: bool = False  #: whether ``a`` is the same for all centers
     size: FloatArray | None = None  #: of the terms of ``c``; None: rounding is left out of account
 
-    def take(self, rows: IntArray) -> Aggregate:
-        """Return the rows of some centers."""
-        return Aggregate(
-            self.a[rows],
-            self.g[rows],
-            self.c[rows],
-            self.up[rows],
-            self.down[rows],
-            self.shared,
-            None if self.size is None else self.size[rows],
-        )
+
+@dataclass(frozen=True, eq=False)
+class Parts(Rows):
+    """Boxes of steps, ``low <= s <= high``, each of one center.
+
+    Parameters
+    ----------
+    owner : ndarray of int, shape (n,)
+        The center.
+    low, high : ndarray of shape (n, d)
+    guess : ndarray of shape (n,)
+        A multiplier to begin with, -1 for none.
+    """
+
+    owner: IntArray
+    low: FloatArray
+    high: FloatArray
+    guess: FloatArray
 
 
 @dataclass(eq=False)
-class BoxSearch:
+class BoxSearch(Problem[Parts]):
     """Branch and bound over boxes, for all centers in lock step.
 
     Parameters
@@ -98,30 +107,42 @@ class BoxSearch:
         self.proved = np.full(len(self.best), np.inf)
         self.whole = np.maximum(row.up, row.down).sum(axis=1) * (1 + 1e-12)
 
-    def run(self) -> None:
+    def run(self, options: Options) -> None:
         """Split boxes until every one is closed, or too many are open."""
-        owner = np.arange(len(self.best))
+        n = len(self.best)
         low, high = self._root()
         endless = ~(np.isfinite(low) & np.isfinite(high)).all(axis=1)
         low[endless], high[endless], self.proved[endless] = 0.0, 0.0, 0.0
-        guess = np.full(len(owner), -1.0)
-        for level in range(LEVELS):
-            if not len(owner):
-                return
-            node = Boxes(self.rows[0], owner, low, high, guess)
-            node.solve(self._target(owner))
-            multipliers = node.y[:, None] * self.mixes[0][owner]
-            if self.single:
-                self._improve(node)
-            for row, mix in zip(self.rows[1:], self.mixes[1:], strict=True):
-                self._try(node, row, mix, multipliers)
-            split = ~(node.bound >= self._target(owner)) & (node.jump > 0)
-            split &= ~self._crowded(owner, level == LEVELS - 1)
-            np.minimum.at(self.proved, owner[~split], node.bound[~split])
-            self.feature.append(np.where(split, node.item, -1))
-            self.threshold.append(node.at)
-            self.multipliers.append(multipliers)
-            owner, low, high, guess = _children(node, split, owner, low, high)
+        first = Parts(np.arange(n), low, high, np.full(n, -1.0))
+        search(self, first, AllAtOnce(), Limits.of(options, n))
+
+    def advance(self, chosen: Parts) -> Parts:
+        """Bound some boxes, and return the two parts of each that is to be split."""
+        owner = chosen.owner
+        node = Boxes(self.rows[0], chosen)
+        node.solve(self._target(owner))
+        multipliers = node.y[:, None] * self.mixes[0][owner]
+        if self.single:
+            self._improve(node)
+        for row, mix in zip(self.rows[1:], self.mixes[1:], strict=True):
+            self._try(node, row, mix, multipliers)
+        split = ~(node.bound >= self._target(owner)) & (node.jump > 0)
+        split &= ~self._crowded(owner, len(self.feature) == LEVELS - 1)
+        np.minimum.at(self.proved, owner[~split], node.bound[~split])
+        self._note(np.where(split, node.item, -1), node.at, multipliers)
+        return _children(node, split)
+
+    def leave(self, waiting: Parts) -> None:
+        """Note boxes that were given up: nothing is proved of them."""
+        n, m = len(waiting), self.mixes[0].shape[1]
+        np.minimum.at(self.proved, waiting.owner, 0.0)
+        self._note(np.full(n, -1), np.zeros(n), np.zeros((n, m)))
+
+    def _note(self, feature: IntArray, threshold: FloatArray, multipliers: FloatArray) -> None:
+        """Write down one level of the trees."""
+        self.feature.append(feature)
+        self.threshold.append(threshold)
+        self.multipliers.append(multipliers)
 
     def _root(self) -> tuple[FloatArray, FloatArray]:
         row, cap = self.rows[0], self._cap()
@@ -139,8 +160,8 @@ class BoxSearch:
         left = np.flatnonzero(node.bound < self._target(node.owner))
         if not len(left):
             return
-        owner = node.owner[left]
-        other = Boxes(row, owner, node.low[left], node.high[left], np.full(len(left), -1.0))
+        owner, unknown = node.owner[left], np.full(len(left), -1.0)
+        other = Boxes(row, Parts(owner, node.low[left], node.high[left], unknown))
         other.solve(self._target(owner))
         more = other.bound > node.bound[left]
         k = left[more]
@@ -205,9 +226,8 @@ class BoxSearch:
 class Boxes:
     """Lagrangian bounds of many boxes at once."""
 
-    def __init__(
-        self, row: Aggregate, owner: IntArray, low: FloatArray, high: FloatArray, guess: FloatArray
-    ) -> None:
+    def __init__(self, row: Aggregate, parts: Parts) -> None:
+        owner, low, high = parts.owner, parts.low, parts.high
         self.row, self.owner, self.low, self.high = row, owner, low, high
         self.a, self.g, self.c = row.a[owner], row.g[owner], row.c[owner]
         n, d = low.shape
@@ -217,7 +237,7 @@ class Boxes:
             self.c = self.c - ROUNDING * d * (row.size[owner] + terms)
         self.bound, self.y = np.full(n, -np.inf), np.zeros(n)
         self.short, self.enough = np.clip(0.0, low, high), np.full((n, d), np.nan)
-        self.guess = guess
+        self.guess = parts.guess
         # Only if all centers share the row is it the same for each whoever else is there.
         curved = self.a[0] > 0 if row.shared else np.zeros(d, dtype=bool)
         self.curved = Curved(self, np.flatnonzero(curved))
@@ -342,16 +362,14 @@ def evenly(row: Aggregate, owner: IntArray, step: FloatArray) -> FloatArray:
     return np.where(good[:, None], result, np.nan)
 
 
-def _children(
-    node: Boxes, split: BoolArray, owner: IntArray, low: FloatArray, high: FloatArray
-) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+def _children(node: Boxes, split: BoolArray) -> Parts:
     """Return the boxes below and above the thresholds, in the order of the checker."""
     k = np.repeat(np.flatnonzero(split), 2)
-    lows, highs = low[k], high[k]
+    lows, highs = node.low[k], node.high[k]
     rows = np.arange(0, len(k), 2)
     item, at = node.item[k[rows]], node.at[k[rows]]
     highs[rows, item], lows[rows + 1, item] = at, at
-    return owner[k], lows, highs, node.y[k]
+    return Parts(node.owner[k], lows, highs, node.y[k])
 
 
 def aggregate(shifted: Shifted, mix: FloatArray, sizes: FloatArray | None = None) -> Aggregate:

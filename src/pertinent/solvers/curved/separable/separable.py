@@ -121,7 +121,7 @@ def _box_row(task: Task, steps: FloatArray, best: FloatArray, share: float) -> B
         single=True,
         share=share,
     )
-    search.run()
+    search.run(task.options)
     return search
 
 
@@ -175,7 +175,7 @@ def _prove(shifted: Shifted, steps: FloatArray, best: FloatArray, open_: int) ->
     # Each box costs m passes over d features: allow fewer where that is much.
     limit = max(8, int(open_ * min(1.0, 150 / (m * shifted.start.shape[1]))))
     search = BoxSearch(rows, mixes, best, steps, single=False, limit=limit)
-    search.run()
+    search.run(shifted.task.options)
     return search
 
 
