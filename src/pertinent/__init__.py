@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from pertinent.models import decision_region, register_model, supported_models
     from pertinent.models.steps.walk import register_transform
     from pertinent.rules.constraints import Constraints
+    from pertinent.rules.wording import Wording
     from pertinent.setting.options import Options
     from pertinent.setting.results import Negatives, Positives
     from pertinent.summary.stored import json_schema
-    from pertinent.summary.words import Wording
 
 __version__ = "0.1.0"
 
@@ -58,7 +58,7 @@ _HOME = {
     "Plausibility": "density",
     "PlausibilityWarning": "density",
     "Positives": "setting.results",
-    "Wording": "summary.words",
+    "Wording": "rules.wording",
     "check": "checking",
     "decision_region": "models",
     "json_schema": "summary.stored",

@@ -21,7 +21,7 @@ from pertinent.api.explanation import Explanations
 from pertinent.datasets import load_credit
 from pertinent.geometry.arrays import Foreign
 from pertinent.rules.constraints import Constraints
-from pertinent.summary.words import Wording
+from pertinent.rules.wording import Wording
 
 #: Applicants to learn from; the others are explained.
 LEARN = 3000

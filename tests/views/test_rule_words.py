@@ -8,8 +8,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import pertinent
-from pertinent.summary.rule_words import called_by, renamed, rule_lines
-from pertinent.views.population import summarize_population
+from pertinent.rules.words import in_words
+from pertinent.summary.population import summarize_population
 from pertinent.views.report import report_html
 
 NAMES = ("time_left", "amount", "records")
@@ -52,7 +52,7 @@ def test_every_rule_is_renamed():
         costs={"amount": 3.0},
         together=[["amount", "records"]],
     )
-    lines = rule_lines(renamed(rules, called_by(WORDING, NAMES)))
+    lines = in_words(rules, WORDING.speech(NAMES))
     assert lines == [
         "bad credit record stays as it is",
         "loan amount is between 0 and 10",
@@ -72,7 +72,7 @@ def test_every_rule_is_renamed():
 
 
 def test_features_that_are_called_the_same_keep_their_names():
-    called = called_by(pertinent.Wording(names={"a": "size", "b": "size"}), ("a", "b", "c"))
+    called = pertinent.Wording(names={"a": "size", "b": "size"}).speech(("a", "b", "c")).feature
     assert [called(name) for name in ("a", "b", "c", 1)] == ["a", "b", "c", "b"]
 
 
@@ -113,3 +113,26 @@ def test_files_written_before_there_were_words_are_read(stuck):
     del document["summary"]["reasons"]
     text = pertinent.Explanation.from_json(json.dumps(document)).text()
     assert "other than 0 and obeys" in text
+
+
+def test_a_name_with_separators_keeps_its_wording():
+    """Words are made from data: a feature named like a list of rules is one feature."""
+    import pandas as pd
+
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a; b", "c frozen obeys: d"])
+    model = LogisticRegression().fit(frame, (frame.sum(axis=1) > 0).astype(int))
+    explainer = pertinent.Explainer(
+        model,
+        data=frame,
+        constraints=pertinent.Constraints(frozen=list(frame.columns)),
+        wording=pertinent.Wording(names={"a; b": "width", "c frozen obeys: d": "height"}),
+    )
+    result = explainer.explain(frame.head(1))
+    end = "and obeys: width and height stay as they are"
+    assert result[0].summary()["reasons"]["negative"].endswith(end)
+    assert result.negative.reason[0].endswith("obeys: a; b frozen; c frozen obeys: d frozen")
+    assert [rule.features for rule in result.negative.reasons[0].rules] == [
+        ("a; b",),
+        ("c frozen obeys: d",),
+    ]

@@ -24,6 +24,7 @@ from pertinent.setting.judge import (
     take_verdict,
     verify,
 )
+from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Kind
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
@@ -130,7 +131,7 @@ def doubt(setting: Setting, table: Table, answers: Answers) -> None:
     answers.status[rows & (answers.status == OPTIMAL)] = FEASIBLE
     gone = rows & (answers.status == INFEASIBLE)
     answers.status[gone] = FAILED
-    answers.reason[gone] = "the model's regions and its predict disagree on this very sample"
+    answers.reason[gone] = Reason(Why.MISPLACED)
 
 
 def _settled(setting: Setting, proposal: Proposal) -> Answers:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pertinent.answering.blends import nearest_blends
+from pertinent.answering.conflict import why_none
 from pertinent.density import Hulls
 from pertinent.density.hull import Blend
-from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray, Limits
+from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray
 from pertinent.geometry.region import Region
 from pertinent.geometry.task import Task, distance
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.proofs.verdict import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.setting.answers import Answers, Ask, Certified, blank, merged
-from pertinent.setting.conflicts import why_infeasible
-from pertinent.setting.implausible import why_implausible
+from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import RegionKey
 from pertinent.setting.setting import Setting
 from pertinent.solvers import Projections, project
@@ -80,7 +81,7 @@ def _solve_alike(prepared: Setting, ask: Ask, k: int, used: float) -> Answers:
     for i, own in blends.items():
         blend[i] = own
     if np.count_nonzero(status > FEASIBLE):
-        _give_reasons(prepared, reasons, found, region, ask, key)
+        _give_reasons(prepared, reasons, found, ask, key)
     return Answers(
         points=found.points,
         objective=found.objective,
@@ -119,43 +120,17 @@ def _blended(
 
 def _give_reasons(
     prepared: Setting,
-    reasons: FloatArray,
+    reasons: NDArray[np.object_],
     found: Projections,
-    region: Region,
     ask: Ask,
     key: RegionKey,
 ) -> None:
     near = ask.table.values if isinstance(prepared.within, Hulls) else ask.centers
     for i in np.flatnonzero(found.status == INFEASIBLE):
         part = Certified(key, np.array([i]), found.certificate.take(np.array([i])))
-        reasons[i] = why_none(prepared, part, region, near[i], (ask.low[i], ask.high[i]))
+        reasons[i] = why_none(prepared, part, near[i], (ask.low[i], ask.high[i]))
     for i in np.flatnonzero(found.status == FAILED):
-        reasons[i] = "the solvers gave neither a point nor a proof that none exists"
-
-
-def why_none(
-    prepared: Setting, part: Certified, region: Region, near: FloatArray, limits: Limits
-) -> str:
-    """Return in words why there is no point, by the rules that the proof of one row rests on.
-
-    Parameters
-    ----------
-    prepared : Setting
-    part : Certified
-        The proof of this one row.
-    region : Region
-        What the proof is about.
-    near : ndarray of shape (n_features,)
-        The center; for blends of training points, the sample that decides which.
-    limits : tuple of ndarray of shape (n_features,)
-    """
-    if prepared.within is not None:
-        margin = prepared.asked_margin
-        return why_implausible(prepared, part.key, part.certificate, near, *limits, margin)
-    words = prepared.asked(part.key)
-    return why_infeasible(
-        part.certificate, region, *limits, words, prepared.features, prepared.constraints
-    )
+        reasons[i] = Reason(Why.NO_PROOF)
 
 
 def _alike(labels: IntArray, used: FloatArray) -> Iterator[tuple[int, float, IntArray]]:

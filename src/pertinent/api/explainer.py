@@ -31,13 +31,13 @@ from pertinent.questions.negative import (
 )
 from pertinent.questions.positive import PositiveProposal, propose_positives
 from pertinent.rules.constraints import Constraints
+from pertinent.rules.wording import Wording
 from pertinent.setting.answers import Answers, Proposal
 from pertinent.setting.effort import Effort
 from pertinent.setting.options import Options
 from pertinent.setting.question import NegativeQuestion, PositiveQuestion, data_ranges
 from pertinent.setting.results import Negatives, Positives, overwritten
 from pertinent.summary.asked import Asked
-from pertinent.summary.words import Wording
 from pertinent.tables.baselines import baseline_values, or_default
 from pertinent.tables.numbers import require_number
 from pertinent.tables.table import Table

@@ -194,7 +194,7 @@ class Explanations(Answered):
 
     def summary(self) -> dict[str, Any]:
         """Return counts, shares and distributions over all samples, as plain values."""
-        from pertinent.views.population import summarize_population
+        from pertinent.summary.population import summarize_population
 
         return summarize_population(self)
 

@@ -5,6 +5,14 @@ claims; each of the other modules judges one kind of claim.
 """
 
 from pertinent.checking.claims import check
-from pertinent.checking.findings import GIVEN, HOLDS, REFUTED, UNKNOWN, Checked, Finding
+from pertinent.checking.findings import (
+    GIVEN,
+    HOLDS,
+    NOT_CHECKED,
+    REFUTED,
+    UNKNOWN,
+    Checked,
+    Finding,
+)
 
-__all__ = ["GIVEN", "HOLDS", "REFUTED", "UNKNOWN", "Checked", "Finding", "check"]
+__all__ = ["GIVEN", "HOLDS", "NOT_CHECKED", "REFUTED", "UNKNOWN", "Checked", "Finding", "check"]

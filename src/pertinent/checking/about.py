@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from pertinent.checking.findings import REFUTED, Finding
-from pertinent.density.hull import Hulls
 from pertinent.geometry.arrays import FloatArray
-from pertinent.proofs.core import Block, NoProofs
-from pertinent.proofs.hull import HullProofs
+from pertinent.proofs.core import WHOLE, NoProofs
 from pertinent.proofs.records import UnknownProofs
 from pertinent.proofs.supports.cardinality import StrictProofs
 from pertinent.proofs.supports.fewest import FewestProofs
@@ -20,6 +18,7 @@ from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProof
 from pertinent.setting.answers import Certified
 from pertinent.setting.limits import owner_of
 from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.reasons.implausible import is_about_neighbours, nested
 from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
@@ -79,11 +78,10 @@ def _not_about(
         for block in part.certificate.blocks:
             if not _fits(prepared, question, part.key, block.proofs, goal):
                 return "the certificate proves something else"
-            for proofs in _nested(block.proofs):
-                if isinstance(proofs, HullProofs) and not _own_corners(
-                    prepared, part.key, block, proofs, sample
-                ):
-                    return "the certificate is about other training points"
+            owner = prepared.owners(part.key, prepared.asked_margin)
+            place = int(owner[block.piece]) if block.piece != WHOLE else -1
+            if not is_about_neighbours(prepared, place, block.proofs, sample):
+                return "the certificate is about other training points"
     return ""
 
 
@@ -105,7 +103,7 @@ def _fits(
     if isinstance(proofs, NoProofs | UnknownProofs):
         return True
     if goal == "distance":
-        return not any(isinstance(inner, COUNTS) for inner in _nested(proofs))
+        return not any(isinstance(inner, COUNTS) for inner in nested(proofs))
     if goal == "sufficient":
         return isinstance(proofs, SufficientProofs if key.kind is Kind.IS else RivalSetProofs)
     if goal == "strict":
@@ -119,29 +117,3 @@ def _fits(
         return False
     same = np.array_equal(proofs.rest, question.baseline[None])
     return same and proofs.off_tol == question.off_tol and proofs.goal == goal
-
-
-def _nested(value: Any) -> Iterator[Any]:
-    """Yield proofs and the proofs inside them."""
-    if isinstance(value, tuple | list):
-        for item in value:
-            yield from _nested(item)
-    elif is_dataclass(value):
-        yield value
-        for f in fields(value):
-            yield from _nested(getattr(value, f.name))
-
-
-def _own_corners(
-    prepared: Setting,
-    key: RegionKey,
-    block: Block,
-    proofs: HullProofs,
-    sample: FloatArray,
-) -> bool:
-    """Return whether a proof about blends is about the neighbours that may be blended."""
-    if not isinstance(prepared.within, Hulls):
-        return False
-    k = int(prepared.owners(key, prepared.asked_margin)[block.piece])
-    near = prepared.within.nearest(k, sample, prepared.weights)
-    return np.array_equal(proofs.corners, prepared.within.points[k][near][None])

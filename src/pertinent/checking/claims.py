@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pertinent.checking.findings import (
     GIVEN,
+    UNKNOWN,
     Checked,
     Finding,
     judged,
@@ -14,12 +15,12 @@ from pertinent.checking.findings import (
 from pertinent.checking.negatives import asked_regions, negative_findings
 from pertinent.checking.overlap import overlap_findings
 from pertinent.checking.positives import positive_findings
-from pertinent.checking.rebuilding import asked_target, plausible_within, rebuild
+from pertinent.checking.rebuilding import asked_target, not_known, rebuild
 from pertinent.checking.shown import as_shown
 from pertinent.exceptions import InputError, PertinentError
 from pertinent.geometry.arrays import Foreign
 from pertinent.summary.asked import Answered
-from pertinent.summary.stored import read_document, require_document
+from pertinent.summary.stored import VERSIONS, read_document, require_document
 
 
 @runtime_checkable
@@ -46,8 +47,10 @@ def check(explanation: Documented | dict[str, Any] | str | Path, model: Foreign)
     -------
     Checked
         ``ok`` only if every claim was checked and holds. A proof of a kind that is not known
-        here, or one that repeats a solver's word, is "not re-checkable here". Names of features
-        and where weights come from are no claims about the model: "taken as given".
+        here, or one that repeats a solver's word, is "not re-checkable here", and so is a
+        question with parts that are not known here. Names of features, where weights come from,
+        and the words of a file are no claims about the model: "taken as given". Parts of the
+        summary that are not known here are "not checked".
 
     Examples
     --------
@@ -66,7 +69,8 @@ def check(explanation: Documented | dict[str, Any] | str | Path, model: Foreign)
     document = _document(explanation)
     try:
         rebuilt = rebuild(document, model)
-        return Checked(tuple(_findings(rebuilt, document)))
+        findings = _findings(rebuilt, document)
+        return Checked(tuple(findings), VERSIONS[document["version"]])
     except PertinentError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
@@ -87,7 +91,8 @@ def _findings(explanations: Answered, document: dict[str, Any]) -> list[Finding]
     positive, negative = explanations.positive, explanations.negative
     label = int(asked.prepared.predict(explanations.table)[0])
     target = asked_target(question, asked.prepared)
-    unsure = plausible_within(question)[1]
+    strange = not_known(document)
+    unsure = f"not known here: {', '.join(strange)}" if strange else ""
     untouched = positive.kept & explanations.avoided[:, None]
     same = label == positive.label[0] == negative.label[0]
     return [
@@ -95,6 +100,7 @@ def _findings(explanations: Answered, document: dict[str, Any]) -> list[Finding]
         *positive_findings(asked, positive, label, unsure),
         *negative_findings(asked, negative, label, target, untouched, unsure),
         *overlap_findings(explanations, asked_regions(label, target), unsure),
-        as_shown(explanations, document),
+        *as_shown(explanations, document, unsure),
+        *([Finding("all parts of the question are known here", UNKNOWN, unsure)] if unsure else []),
         Finding("names, and where typical values and weights come from", GIVEN),
     ]

@@ -55,7 +55,7 @@ def _details(name: str, prepared: Setting, results: Results, right: dict[str, bo
             right[field] = own is told
         else:
             right[field] = np.allclose(own, told, rtol=1e-9, atol=1e-9, equal_nan=True)
-    right["reason"] = not results.found[0] or results.reason[0] is None
+    right["reason"] = not results.found[0] or results.reasons[0] is None
     right["alternatives"] = not any(getattr(results, "alternatives", ((),)))
     wrong = ", ".join(field for field, holds in right.items() if not holds)
     return judged(f"{name}: its details are as said", not wrong, f"differs in {wrong}")

@@ -8,6 +8,8 @@ from typing import Any
 HOLDS, REFUTED, UNKNOWN = "holds", "refuted", "not re-checkable here"
 #: What no model can confirm or deny: part of the question, not of the answer.
 GIVEN = "taken as given"
+#: What this version does not know of; it is shown, and nobody looked at it.
+NOT_CHECKED = "not checked"
 
 #: The two parts of an explanation, as claims name them.
 ENOUGH, CHANGE = "what was enough", "what would have changed it"
@@ -32,9 +34,12 @@ class Checked:
     Attributes
     ----------
     findings : tuple of Finding
+    format : str
+        One sentence: which format of files this was.
     """
 
     findings: tuple[Finding, ...]
+    format: str = ""
 
     @property
     def verdict(self) -> str:

@@ -60,7 +60,7 @@ def negative_findings(
         *foreign,
         *_proofs(prepared, negative, untouched, unsure),
         *_unique(prepared, negative, limits),
-        *reason(CHANGE, asked, negative, table.values, limits),
+        *reason(CHANGE, asked, negative, table.values, limits, unsure),
     ]
 
 

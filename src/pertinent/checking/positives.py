@@ -50,5 +50,5 @@ def positive_findings(asked: Asked, positive: Positives, label: int, unsure: str
         *valid(ENOUGH, prepared, positive, int(positive.label[0]), limits),
         *foreign,
         *proofs(asked, positive, unsure),
-        *reason(ENOUGH, asked, positive, question.baseline[None], limits),
+        *reason(ENOUGH, asked, positive, question.baseline[None], limits, unsure),
     ]

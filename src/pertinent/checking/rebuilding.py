@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from pertinent.density.hull import Hulls
 from pertinent.density.mixture import Densities
@@ -15,19 +16,27 @@ from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.models.steps.pipeline import features_of
 from pertinent.proofs.records import decode
 from pertinent.rules.constraints import Constraints
+from pertinent.rules.wording import Wording
 from pertinent.setting.answers import Certified
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Answered, Asked
-from pertinent.summary.stored import CERTIFICATES, ELSEWHERE
-from pertinent.summary.words import Wording
+from pertinent.summary.reasons import read_reason
+from pertinent.summary.stored import CERTIFICATES, ELSEWHERE, REASONS, json_schema
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table
 from pertinent.views.frame import installed_backend
 
 R = TypeVar("R", Positives, Negatives)
+
+#: Parts of a question that are records, by their types in files.
+RECORDS: dict[str, dict[str, type]] = {
+    "constraints": {"constraints": Constraints},
+    "within": {"densities": Densities, "hulls": Hulls},
+    "wording": {"wording": Wording},
+}
 
 
 def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
@@ -45,7 +54,7 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
         _constraints(question),
         margin,
         min_proba=question["min_proba"],
-        within=plausible_within(question)[0],
+        within=_within(question),
     )
     baseline = _per_column(decode(question["baseline"]), table, "baseline")
     how = PositiveQuestion(
@@ -88,10 +97,8 @@ def asked_target(question: dict[str, Any], prepared: Setting) -> int | None:
 
 
 def _wording(question: dict[str, Any]) -> Wording:
-    wording = decode(question["wording"])
-    if not isinstance(wording, Wording):
-        raise InputError("The stored explanation lacks its wording.")
-    return wording
+    wording = _record(question, "wording")
+    return wording if isinstance(wording, Wording) else Wording()
 
 
 def _features(model: Foreign, question: dict[str, Any]) -> Features:
@@ -133,10 +140,8 @@ def _constraints(question: dict[str, Any]) -> Constraints:
             "The rules of this explanation hold a Python function, which a file cannot hold: it "
             "cannot be checked here."
         )
-    constraints = decode(question["constraints"])
-    if not isinstance(constraints, Constraints):
-        raise InputError("The stored explanation lacks its constraints.")
-    return constraints
+    constraints = _record(question, "constraints")
+    return constraints if isinstance(constraints, Constraints) else Constraints()
 
 
 def _holds_foreign(record: Any) -> bool:
@@ -150,12 +155,40 @@ def _holds_foreign(record: Any) -> bool:
     return foreign or any(_holds_foreign(item) for item in record.values())
 
 
-def plausible_within(question: dict[str, Any]) -> tuple[Densities | Hulls | None, str]:
-    """Return where points are plausible, and in words what of it cannot be checked here."""
-    within = decode(question["within"])
-    if within is None or isinstance(within, Densities | Hulls):
-        return within, ""
-    return None, "plausibility of a kind that is not known here"
+def _within(question: dict[str, Any]) -> Densities | Hulls | None:
+    """Return where points are plausible; None, too, if that is of a kind not known here."""
+    within = _record(question, "within")
+    return within if isinstance(within, Densities | Hulls) else None
+
+
+def not_known(document: dict[str, Any]) -> list[str]:
+    """Return what of a question and its answers this version does not know."""
+    proof = document["proof"]
+    question = proof["question"]
+    known = json_schema()["$defs"]["question"]["properties"]
+    strange = [f"question.{key}" for key in question if key not in known]
+    for key, kinds in RECORDS.items():
+        record = question[key]
+        if isinstance(record, dict) and record.get("type") not in kinds:
+            strange.append(f"{key} of the kind {record.get('type')!r}")
+        strange += [f"{key}.{part}" for part in _strange_parts(key, record)]
+    for key, results in (("positive", Positives), ("negative", Negatives)):
+        names = {f.name for f in fields(results)} | {"reason"}
+        strange += [f"{key}.{part}" for part in proof[key] if part not in names]
+    return strange
+
+
+def _strange_parts(key: str, record: Any) -> list[str]:
+    """Return the parts of a record that are not known here."""
+    cls = RECORDS[key].get(str(record.get("type"))) if isinstance(record, dict) else None
+    return [] if cls is None else sorted(set(record) - {"type"} - {f.name for f in fields(cls)})
+
+
+def _record(question: dict[str, Any], key: str) -> Any:
+    """Return a part of the question, as far as it is known here."""
+    record = question[key]
+    strange = _strange_parts(key, record)
+    return decode({k: v for k, v in record.items() if k not in strange} if strange else record)
 
 
 def _per_column(values: Any, table: Table, name: str) -> FloatArray:
@@ -176,6 +209,8 @@ def _results(kind: type[R], record: dict[str, Any], shared: dict[str, Any], prep
             # Older files lack those that there need not be any of.
             parts = record[f.name] if f.default is MISSING else record.get(f.name, ())
             values[f.name] = tuple(_certified(part) for part in parts)
+        elif f.name == REASONS:
+            values[f.name] = _reasons(record["reason"])
         elif f.name == "second":
             second = decode(record[f.name])
             values[f.name] = {} if second is None else {0: second}
@@ -185,6 +220,16 @@ def _results(kind: type[R], record: dict[str, Any], shared: dict[str, Any], prep
                 values[f.name] = values[f.name].astype(np.int8)
             _require_one_row(f.name, values[f.name], prepared, shared["table"])
     return kind(**values)
+
+
+def _reasons(record: Any) -> NDArray[np.object_]:
+    """Return the one reason; files of format 1 have an array of words."""
+    if isinstance(record, dict) and record.get("type") == "array":
+        words = decode(record)
+        if np.shape(words) != (1,) or not isinstance(words[0], str | None):
+            raise InputError("The stored reason is not one of one sample.")
+        record = words[0]
+    return np.array([read_reason(record), None], dtype=object)[:1]
 
 
 def _require_one_row(name: str, value: Any, prepared: Setting, table: Table) -> None:

@@ -19,7 +19,7 @@ from rich.table import Table
 from pertinent import cli
 from pertinent.api.explainer import Explainer
 from pertinent.api.explanation import Explanations
-from pertinent.checking import GIVEN, HOLDS, REFUTED, UNKNOWN, check
+from pertinent.checking import HOLDS, REFUTED, UNKNOWN, check
 from pertinent.cli.files import (
     constraints_of,
     model_columns,
@@ -237,11 +237,18 @@ def check_(
         checked = [(d["summary"]["id"], check(d, loaded)) for d in _documents(explanation)]
     if json_:
         found = [
-            {"id": name, "verdict": c.verdict, "findings": [vars(f) for f in c.findings]}
+            {
+                "id": name,
+                "format": c.format,
+                "verdict": c.verdict,
+                "findings": [vars(f) for f in c.findings],
+            }
             for name, c in checked
         ]
         sys.stdout.write(to_json({"explanations": found}) + "\n")
     else:
+        for words in dict.fromkeys(one.format for _, one in checked):
+            out.print(words)
         for name, one in checked:
             out.print(_check_table(name, one))
     verdicts = {one.verdict for _, one in checked}
@@ -252,11 +259,11 @@ def check_(
 
 
 def _check_table(name: Any, checked: Any) -> Table:
-    colours = {HOLDS: "green", REFUTED: "red", UNKNOWN: "yellow", GIVEN: "dim"}
+    colours = {HOLDS: "green", REFUTED: "red", UNKNOWN: "yellow"}
     title = f"Row {escape(str(name))}: {checked.verdict}"
     table = Table(title=title, title_justify="left", show_header=False, box=None)
     for finding in checked.findings:
-        colour = colours[finding.verdict]
+        colour = colours.get(finding.verdict, "dim")
         table.add_row(f"[{colour}]{finding.verdict}[/]", finding.claim, escape(finding.detail))
     return table
 

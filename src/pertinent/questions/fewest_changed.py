@@ -14,11 +14,12 @@ from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.questions.contrasts import further_contrasts
 from pertinent.questions.counted import counted_negatives
 from pertinent.questions.negative import _refuse_own_class, nearest_contrast
-from pertinent.questions.supports.fewest import STOPPED, Ask, Fewest, fewest_features
+from pertinent.questions.supports.fewest import Ask, Fewest, fewest_features
 from pertinent.questions.supports.proving import why_none_of_few
 from pertinent.questions.verify import doubted, refuse_blends
 from pertinent.setting.limits import is_mixed, negative_limits
 from pertinent.setting.question import NegativeQuestion
+from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives, overwritten
 from pertinent.setting.setting import Setting
@@ -122,14 +123,15 @@ def _within(negatives: Negatives, most: int, prepared: Setting, ask: Ask) -> Neg
     )
     far = negatives.found & (negatives.objective > most)
     none = far & (negatives.bound > most)
-    reason = np.where(far, STOPPED, negatives.reason)
+    reason = negatives.reasons.copy()
+    reason[far] = Reason(Why.STOPPED)
     for i in np.flatnonzero(none):
         reason[i] = why_none_of_few(prepared, ask, int(i), most)
     place = np.where(far, -1, negatives.target_place)
     return replace(
         negatives,
         status_code=np.where(none, INFEASIBLE, np.where(far, FAILED, negatives.status_code)),
-        reason=reason,
+        reasons=reason,
         unique_code=np.where(far, -1, negatives.unique_code),
         values=np.where(far[:, None], np.nan, negatives.values),
         objective=np.where(far, np.nan, negatives.objective),
@@ -232,7 +234,7 @@ def _negatives(
         classes=prepared.classes,
         values=found.points,
         status_code=found.status.astype(np.int8),
-        reason=found.reason,
+        reasons=found.reason,
         unique_code=found.unique,
         label=labels,
         objective=found.cost,

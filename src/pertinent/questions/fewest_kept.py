@@ -50,7 +50,7 @@ def exact(
         classes=prepared.classes,
         values=found.points,
         status_code=found.status.astype(np.int8),
-        reason=found.reason,
+        reasons=found.reason,
         unique_code=found.unique,
         label=labels,
         objective=size,

@@ -108,7 +108,7 @@ def _result(
         classes=prepared.classes,
         values=found.points,
         status_code=found.status,
-        reason=found.reason,
+        reasons=found.reason,
         unique_code=claimed_unique(found.unique, found.status),
         label=labels,
         objective=found.objective,

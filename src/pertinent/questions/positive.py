@@ -173,7 +173,7 @@ def _joined(
         classes=prepared.classes,
         values=points,
         status_code=status.astype(np.int8),
-        reason=sparse.reason,
+        reasons=sparse.reason,
         unique_code=unique,
         label=labels,
         objective=sparse.objective,

@@ -25,17 +25,16 @@ from pertinent.proofs import (
 from pertinent.questions.positive import two_phase
 from pertinent.questions.supports.gains import Choices, strict_choices
 from pertinent.questions.supports.smallest import further_supports, smallest_supports
-from pertinent.questions.verify import REFUSED, doubted, grown, judge, refuse_categories
+from pertinent.questions.verify import doubted, grown, judge, refuse_categories
 from pertinent.setting.alternative import UNIQUE, UNKNOWN, Alternative, uniqueness
 from pertinent.setting.answers import Certified
 from pertinent.setting.limits import owner_of, strict_limits
 from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Is, Kind
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
-
-_STOPPED = "the search reached its limit before it found a set of features that suffices"
 
 
 def strict(
@@ -123,7 +122,7 @@ class _Attempts:
                 self.extra.update({(int(mine[i]), c): y for (i, c), y in found.extra.items()})
             have = mine[found.found]
             self.points[have] = self._switched(mine, found.mask)[found.found]
-            self.reason[mine[~found.found]] = _STOPPED
+            self.reason[mine[~found.found]] = Reason(Why.STOPPED)
         have = rows[np.isfinite(self.points[rows, 0])]
         verdict = judge(
             self.prepared,
@@ -137,7 +136,7 @@ class _Attempts:
         self.points[have] = np.where(verdict.valid[:, None], verdict.points, np.nan)
         self.valid[have] = verdict.valid
         self.reason[have] = None
-        self.reason[have[~verdict.valid]] = REFUSED.format(used)
+        self.reason[have[~verdict.valid]] = Reason(Why.PREDICT, number=float(used))
 
     def result(self) -> Positives:
         certificates = self._certificates()
@@ -161,7 +160,7 @@ class _Attempts:
             classes=self.prepared.classes,
             values=self.points,
             status_code=status.astype(np.int8),
-            reason=self.reason,
+            reasons=self.reason,
             unique_code=unique.astype(np.int8),
             label=self.labels,
             objective=objective,
@@ -204,16 +203,12 @@ class _Attempts:
         on = self.prepared.features.by_column(masks)
         return np.where(on, self.table.values[rows], self.choices.rest[rows])
 
-    def _why_none(self, row: int) -> str:
-        label = self.prepared.classes.tolist()[self.labels[row]]
+    def _why_none(self, row: int) -> Reason:
         stuck = np.flatnonzero((self.choices.forced & self.choices.barred)[row])
         if len(stuck):
-            names = ", ".join(self.prepared.features.names[j] for j in stuck)
-            return f"the rules allow neither the sample's value nor the baseline for: {names}"
-        return (
-            f"no set of the sample's own values, the rest at the baseline, is predicted as "
-            f"{label!r} and obeys the rules and the margin"
-        )
+            names = tuple(self.prepared.features.names[j] for j in stuck)
+            return Reason(Why.NEITHER_VALUE, features=names)
+        return Reason(Why.OWN_VALUES, Is(int(self.labels[row])))
 
     def _alternatives(self, kept: BoolArray) -> tuple[tuple[Alternative, ...], ...]:
         if not self.question.alternatives:

@@ -13,12 +13,11 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import into_bounds
+from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
-
-REFUSED = "the point found does not pass the model's predict, even with a margin of {:g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,18 +94,18 @@ def doubted(prepared: Setting, results: R) -> R:
     rows = prepared.misplaced(results.table)
     if not rows.any():
         return results
-    status, reason = results.status_code.copy(), results.reason.copy()
+    status, reason = results.status_code.copy(), results.reasons.copy()
     gone = rows & (status == INFEASIBLE)
     status[rows & (status == OPTIMAL)] = FEASIBLE
     status[gone] = FAILED
-    reason[gone] = "the model's regions and its predict disagree on this very sample"
+    reason[gone] = Reason(Why.MISPLACED)
     others = tuple(
         tuple(replace(other, proved=False) for other in listed) if rows[i] else listed
         for i, listed in enumerate(results.alternatives)
     )
     changes: dict[str, Any] = {
         "status_code": status,
-        "reason": reason,
+        "reasons": reason,
         "alternatives": others,
         "unique_code": np.where(rows, -1, results.unique_code).astype(np.int8),
         "bound": np.where(rows, 0.0, results.bound),

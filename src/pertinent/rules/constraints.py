@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,8 +15,9 @@ from pertinent.geometry.arrays import FloatArray, IntArray, Limits
 from pertinent.geometry.domain import Domain, is_on_lattice
 from pertinent.geometry.region import Cell
 from pertinent.rules.form import ends_of, require_well_formed
+from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.relations import Relation, read_relation, relation_rows
-from pertinent.rules.words import in_words, range_text
+from pertinent.rules.words import in_words
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table, is_missing, values_of
 
@@ -103,13 +104,14 @@ class Constraints:
 
     def __post_init__(self) -> None:
         require_well_formed(self)
-        self._relations  # noqa: B018 - a relation that cannot be read is refused here
+        self.read_relations  # noqa: B018 - a relation that cannot be read is refused here
 
     def __str__(self) -> str:
-        return in_words(self) or "none"
+        return "; ".join(in_words(self)) or "none"
 
     @cached_property
-    def _relations(self) -> list[Relation]:
+    def read_relations(self) -> list[Relation]:
+        """The relations as coefficients, in the order in which they were given."""
         return [one for given in self.relations for one in read_relation(given)]
 
     @cached_property
@@ -316,46 +318,58 @@ class Constraints:
 
     def relation_cell(self, features: Features) -> Cell | None:
         """Return the relations as inequalities; None if there are none."""
-        if not self._relations:
+        if not self.read_relations:
             return None
-        names = {name for relation in self._relations for name in relation.coefficients}
+        names = {name for relation in self.read_relations for name in relation.coefficients}
         columns = {name: features.column(name, "relations") for name in names}
-        G, h, _ = relation_rows(self._relations, columns, features.dim)
+        G, h, _ = relation_rows(self.read_relations, columns, features.dim)
         return Cell(G, h)
 
-    @property
-    def relation_texts(self) -> list[str]:
-        """The text behind each row of `relation_cell`."""
-        return [r.text for r in self._relations for _ in r.rows()]
+    def named_relations(self, features: Features) -> list[RuleRef]:
+        """Return which rule each of `read_relations` is; ``a <= b <= c`` are two of one rule."""
+        names: dict[str, dict[Feature, None]] = {}
+        for relation in self.read_relations:
+            names.setdefault(relation.text, {}).update(dict.fromkeys(relation.coefficients))
+        rules = {
+            text: RuleRef(RuleKind.RELATION, _called(features, own), None, place, text)
+            for place, (text, own) in enumerate(names.items())
+        }
+        return [rules[relation.text] for relation in self.read_relations]
 
-    def named_limits(self, features: Features) -> dict[tuple[int, str], list[str]]:
-        """Return which rules stand behind each (column, "low" or "high") limit, in words."""
-        rules: dict[tuple[int, str], list[str]] = {}
+    def named_groups(self, features: Features) -> list[RuleRef]:
+        """Return the features that change together."""
+        return [RuleRef(RuleKind.TOGETHER, _called(features, group)) for group in self.together]
 
-        def note(column: int, side: str, words: str) -> None:
-            rules.setdefault((column, side), []).append(words)
+    def named_limits(self, features: Features) -> dict[tuple[int, str], list[RuleRef]]:
+        """Return which rules stand behind each (column, "low" or "high") limit."""
+        rules: dict[tuple[int, str], list[RuleRef]] = {}
 
-        def called(name: Feature) -> str:
-            return features.names[features.index(name)]
+        def note(column: Any, side: str, kind: RuleKind, name: Feature, at: Any = None) -> None:
+            rule = RuleRef(kind, _called(features, [name]), at)
+            rules.setdefault((int(column), side), []).append(rule)
 
         for name, (low, high) in self.bounds.items():
             j = features.column(name, "bounds")
             if low is not None:
-                note(j, "low", range_text(called(name), low, None))
+                note(j, "low", RuleKind.AT_LEAST, name, low)
             if high is not None:
-                note(j, "high", range_text(called(name), None, high))
+                note(j, "high", RuleKind.AT_MOST, name, high)
         for name in self.increase_only:
-            note(features.column(name, "increase_only"), "low", f"{called(name)} may only increase")
+            note(features.column(name, "increase_only"), "low", RuleKind.INCREASE_ONLY, name)
         for name in self.decrease_only:
-            note(
-                features.column(name, "decrease_only"), "high", f"{called(name)} may only decrease"
-            )
+            note(features.column(name, "decrease_only"), "high", RuleKind.DECREASE_ONLY, name)
         for j in features.indices(self.frozen):
             for column in np.flatnonzero(features.owner == j):
                 for side in ("low", "high"):
-                    note(int(column), side, f"{features.names[j]} frozen")
-        for chosen, words in ((self.categories, "categories"), (self.transitions, "transitions")):
-            for name in chosen:
-                for column in features.columns_of(self._category(features, name, words)):
-                    note(int(column), "high", f"allowed {words} of {called(name)}")
+                    note(column, side, RuleKind.FROZEN, int(j))
+        for name in self.categories:
+            for column in features.columns_of(self._category(features, name, "categories")):
+                note(column, "high", RuleKind.CATEGORIES, name)
+        for name in self.transitions:
+            for column in features.columns_of(self._category(features, name, "transitions")):
+                note(column, "high", RuleKind.TRANSITIONS, name)
         return rules
+
+
+def _called(features: Features, names: Iterable[Feature]) -> tuple[str, ...]:
+    return tuple(features.names[features.index(name)] for name in names)

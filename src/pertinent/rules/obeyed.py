@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import BoolArray
-from pertinent.rules.words import at_most
+from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.tables.table import is_missing
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def broken_rules(
     *,
     changes: bool = False,
     single: bool = False,
-) -> list[tuple[str, BoolArray]]:
-    """Return each rule that any point breaks, in words, with the rows that break it.
+) -> list[tuple[RuleRef, BoolArray]]:
+    """Return each rule that any point breaks, with the rows that break it.
 
     Parameters
     ----------
@@ -53,8 +53,9 @@ def broken_rules(
     >>> from pertinent.tables.features import Features
     >>> features = Features(("debt", "income"))
     >>> rules = Constraints(relations=["debt <= 0.4 * income"])
-    >>> broken_rules(rules, features, np.array([[50.0, 100.0]]))
-    [('debt <= 0.4 * income', array([ True]))]
+    >>> [(rule, rows)] = broken_rules(rules, features, np.array([[50.0, 100.0]]))
+    >>> print(rule, rows)
+    debt <= 0.4 * income [ True]
     """
     check = _Check(rules, features, points, samples, single)
     found = [*check.numbers(), *check.categories(), *check.relations()]
@@ -62,7 +63,7 @@ def broken_rules(
         found += check.against_sample()
         if changes:
             found += check.changes()
-    return [(words, wrong) for words, wrong in found if wrong.any()]
+    return [(rule, wrong) for rule, wrong in found if wrong.any()]
 
 
 class _Check:
@@ -77,6 +78,10 @@ class _Check:
         self.rules, self.features = rules, features
         self.points, self.samples, self.single = points, samples, single
 
+    def _rule(self, kind: RuleKind, *names: str | int, number: int | None = None) -> RuleRef:
+        called = tuple(self.features.names[self.features.index(name)] for name in names)
+        return RuleRef(kind, called, number)
+
     def _number(self, name: str | int) -> NDArray[np.float64]:
         return np.asarray(self.points[:, self.features.index(name)], dtype=float)
 
@@ -90,14 +95,14 @@ class _Check:
         same = np.array([a == b for a, b in zip(point, sample, strict=True)], dtype=bool)
         return np.asarray(same | both_missing)
 
-    def numbers(self) -> list[tuple[str, BoolArray]]:
+    def numbers(self) -> list[tuple[RuleRef, BoolArray]]:
         """Return bounds and decimals."""
         found = []
         for name, (low, high) in self.rules.bounds.items():
             value = self._number(name)
             below = np.zeros(len(value), dtype=bool) if low is None else value < low
             above = np.zeros(len(value), dtype=bool) if high is None else value > high
-            found.append((f"bounds of {name}", np.asarray(below | above)))
+            found.append((self._rule(RuleKind.BOUNDS, name), np.asarray(below | above)))
         digits = {**{n: 0 for n in self.rules.integer}, **self.rules.decimals}
         for name, count in digits.items():
             value = self._number(name)
@@ -105,22 +110,24 @@ class _Check:
             if count < 0:
                 shown = np.round(value / 10.0**-count) * 10.0**-count
             apart = np.abs(shown - value) > (1e-6 * np.abs(value) if self.single else 0.0)
-            found.append((f"{name} with {count} decimals", np.asarray(apart & ~self._same(name))))
+            rule = self._rule(RuleKind.DECIMALS, name, number=count)
+            found.append((rule, np.asarray(apart & ~self._same(name))))
         return found
 
-    def categories(self) -> list[tuple[str, BoolArray]]:
+    def categories(self) -> list[tuple[RuleRef, BoolArray]]:
         """Return the categories that may be changed to."""
         found = []
         for name, chosen in self.rules.categories.items():
             values = self.points[:, self.features.index(name)]
             wrong = np.array([v not in list(chosen) for v in values], dtype=bool)
-            found.append((f"allowed categories of {name}", wrong))
+            found.append((self._rule(RuleKind.CATEGORIES, name), wrong))
         return found
 
-    def relations(self) -> list[tuple[str, BoolArray]]:
+    def relations(self) -> list[tuple[RuleRef, BoolArray]]:
         """Return linear relations."""
         found = []
-        for relation in self.rules._relations:
+        named = self.rules.named_relations(self.features)
+        for rule, relation in zip(named, self.rules.read_relations, strict=True):
             columns = {name: self._number(name) for name in relation.coefficients}
             wrong = np.array(
                 [
@@ -129,21 +136,23 @@ class _Check:
                 ],
                 dtype=bool,
             )
-            found.append((relation.text, wrong))
+            found.append((rule, wrong))
         return found
 
-    def against_sample(self) -> list[tuple[str, BoolArray]]:
+    def against_sample(self) -> list[tuple[RuleRef, BoolArray]]:
         """Return what depends on the sample's own values."""
         assert self.samples is not None
-        found = [(f"{name} frozen", ~self._same(name)) for name in self.rules.frozen]
-        for names, sign, words in (
-            (self.rules.increase_only, 1.0, "may only increase"),
-            (self.rules.decrease_only, -1.0, "may only decrease"),
+        found = [
+            (self._rule(RuleKind.FROZEN, name), ~self._same(name)) for name in self.rules.frozen
+        ]
+        for names, sign, kind in (
+            (self.rules.increase_only, 1.0, RuleKind.INCREASE_ONLY),
+            (self.rules.decrease_only, -1.0, RuleKind.DECREASE_ONLY),
         ):
             for name in names:
                 own = np.asarray(self.samples[:, self.features.index(name)], dtype=float)
                 moved = sign * (self._number(name) - own)
-                found.append((f"{name} {words}", np.asarray(moved < 0)))
+                found.append((self._rule(kind, name), np.asarray(moved < 0)))
         for name, rule in self.rules.transitions.items():
             j = self.features.index(name)
             pairs = zip(self.samples[:, j], self.points[:, j], strict=True)
@@ -151,12 +160,11 @@ class _Check:
                 (rule(old, new) if callable(rule) else new in rule.get(old, ()))
                 for old, new in pairs
             ]
-            found.append(
-                (f"transitions of {name}", ~np.array(allowed, dtype=bool) & ~self._same(name))
-            )
+            wrong = ~np.array(allowed, dtype=bool) & ~self._same(name)
+            found.append((self._rule(RuleKind.TRANSITIONS, name), wrong))
         return found
 
-    def changes(self) -> list[tuple[str, BoolArray]]:
+    def changes(self) -> list[tuple[RuleRef, BoolArray]]:
         """Return how many features change, and which together."""
         changed = np.stack([~self._same(j) for j in range(len(self.features))], axis=1)
         found, units = [], np.arange(len(self.features))
@@ -164,10 +172,11 @@ class _Check:
             places = self.features.indices(group)
             units[places] = places.min()
             some, every = changed[:, places].any(axis=1), changed[:, places].all(axis=1)
-            words = f"{' and '.join(map(str, group))} change together"
-            found.append((words, np.asarray(some & ~every)))
+            found.append((self._rule(RuleKind.TOGETHER, *group), np.asarray(some & ~every)))
         if self.rules.max_changes is not None:
             count = np.stack([changed[:, units == u].any(axis=1) for u in np.unique(units)], axis=1)
             most = self.rules.max_changes
-            found.append((at_most(most), np.asarray(count.sum(axis=1) > most)))
+            found.append(
+                (RuleRef(RuleKind.MAX_CHANGES, number=most), np.asarray(count.sum(axis=1) > most))
+            )
         return found

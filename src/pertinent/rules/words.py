@@ -1,54 +1,136 @@
-"""Rules in words."""
+"""Rules in words: in short, as `print` shows them, or in full and in the reader's own words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pertinent.tables.words import listed, plain
 
 if TYPE_CHECKING:
     from pertinent.rules.constraints import Constraints, Feature
 
+#: Names in a relation: identifiers, or anything in backticks.
+_NAME = re.compile(r"`([^`]+)`|\b([^\W\d]\w*)")
 
-def in_words(rules: Constraints) -> str:
-    """Return all rules, one after the other."""
-    parts = [f"{name} frozen" for name in rules.frozen]
-    parts += [range_text(name, *pair) for name, pair in rules.bounds.items()]
-    parts += [f"{name} may only increase" for name in rules.increase_only]
-    parts += [f"{name} may only decrease" for name in rules.decrease_only]
-    parts += [f"{name} is a whole number" for name in rules.integer]
-    parts += [f"{name} has {_digits(count)}" for name, count in rules.decimals.items()]
-    parts += [f"{n} is one of {', '.join(map(str, v))}" for n, v in rules.categories.items()]
+
+@dataclass(frozen=True)
+class Speech:
+    """How features, classes and rules are called in a sentence.
+
+    Parameters
+    ----------
+    feature : callable
+        From a feature, by name or position, to what it is called.
+    label : callable
+        From a class label to what it is called.
+    in_full : bool
+        Whether rules are sentences ("age stays as it is"), not notes ("age frozen").
+    """
+
+    feature: Callable[[Any], str] = str
+    label: Callable[[Any], str] = repr
+    in_full: bool = False
+
+    def relation(self, text: str, features: Sequence[Feature]) -> str:
+        """Return a relation as it was written, about features as they are called."""
+        own = {str(name) for name in features}
+
+        def name(match: re.Match[str]) -> str:
+            found = match[1] or match[2]
+            return self.feature(found) if self.in_full and found in own else match[0]
+
+        return _NAME.sub(name, text)
+
+    def together(self, group: Sequence[Feature]) -> str:
+        """Return that features change together."""
+        return f"{' and '.join(map(self.feature, group))} change together"
+
+    def shared(self, names: Sequence[Feature], one: str, many: str) -> list[str]:
+        """Return one sentence about all these features; none if there are none."""
+        said = listed([self.feature(name) for name in names])
+        return [f"{said} {one if len(names) == 1 else many}"] if names else []
+
+
+TERSE = Speech()
+
+
+def in_words(rules: Constraints, speech: Speech = TERSE) -> list[str]:
+    """Return all rules, one after the other; in full, features with the same rule share one.
+
+    Examples
+    --------
+    >>> from pertinent import Constraints
+    >>> from pertinent.rules.words import Speech, in_words
+    >>> rules = Constraints(frozen=["age", "job"], bounds={"income": (0, None), "time": (6, 72)})
+    >>> in_words(rules)
+    ['age frozen', 'job frozen', 'income >= 0', '6 <= time <= 72']
+    >>> in_words(rules, Speech(in_full=True))
+    ['age and job stay as they are', 'income is at least 0', 'time is between 6 and 72']
+    """
+    called = speech.feature
+    parts = _of_numbers_in_full(rules, speech) if speech.in_full else _of_numbers(rules)
+    parts += [f"{called(name)} has {_digits(count)}" for name, count in rules.decimals.items()]
+    parts += [
+        f"{called(n)} is one of {', '.join(map(str, v))}" for n, v in rules.categories.items()
+    ]
     for name, rule in rules.transitions.items():
         if callable(rule):
-            parts.append(f"{name} changes as its rule allows")
+            parts.append(f"{called(name)} changes as its rule allows")
         else:
             moves = [f"{old} to {' or '.join(map(str, new))}" for old, new in rule.items() if new]
-            parts.append(
-                f"{name} changes only from {', '.join(moves)}" if moves else f"{name} stays"
-            )
-    parts += [str(relation) for relation in dict.fromkeys(r.text for r in rules._relations)]
+            what = f"changes only from {', '.join(moves)}" if moves else "stays"
+            parts.append(f"{called(name)} {what}")
+    texts = {r.text: tuple(r.coefficients) for r in rules.read_relations}
+    parts += [speech.relation(text, features) for text, features in texts.items()]
     if rules.max_changes is not None:
         plural = "s change" if rules.max_changes != 1 else " changes"
         parts.append(f"at most {rules.max_changes} feature{plural}")
-    parts += [f"{' and '.join(map(str, g))} change together" for g in rules.together]
-    parts += [f"{name} costs {cost:g} times as much" for name, cost in rules.costs.items()]
-    return "; ".join(parts)
+    parts += [speech.together(group) for group in rules.together]
+    return parts + [
+        f"{called(name)} costs {cost:g} times as much" for name, cost in rules.costs.items()
+    ]
 
 
-def at_most(changes: int) -> str:
-    """Return a limit on the number of changes."""
-    return f"at most {changes} change{'' if changes == 1 else 's'}"
+def _of_numbers(rules: Constraints) -> list[str]:
+    parts = [f"{name} frozen" for name in rules.frozen]
+    for name, (low, high) in rules.bounds.items():
+        left = "" if low is None else f"{low:g} <= " if high is not None else f" >= {low:g}"
+        right = "" if high is None else f" <= {high:g}"
+        parts.append(f"{name}{left}" if high is None else f"{left}{name}{right}")
+        if low is None and high is None:
+            parts[-1] = f"{name} free"
+    parts += [f"{name} may only increase" for name in rules.increase_only]
+    parts += [f"{name} may only decrease" for name in rules.decrease_only]
+    return parts + [f"{name} is a whole number" for name in rules.integer]
+
+
+def _of_numbers_in_full(rules: Constraints, speech: Speech) -> list[str]:
+    parts = speech.shared(rules.frozen, "stays as it is", "stay as they are")
+    by_range: dict[tuple[float | None, float | None], list[Feature]] = {}
+    for name, (low, high) in rules.bounds.items():
+        by_range.setdefault((low, high), []).append(name)
+    for (low, high), names in by_range.items():
+        words = _range(low, high)
+        parts += speech.shared(names, f"is {words}", f"are {words}")
+    for direction, some in (("increase", rules.increase_only), ("decrease", rules.decrease_only)):
+        parts += speech.shared(some, f"may only {direction}", f"may only {direction}")
+    return parts + speech.shared(rules.integer, "is a whole number", "are whole numbers")
+
+
+def _range(low: float | None, high: float | None) -> str:
+    if low is None and high is None:
+        return "free"
+    if high is None:
+        return f"at least {plain(low)}"
+    if low is None:
+        return f"at most {plain(high)}"
+    return f"between {plain(low)} and {plain(high)}"
 
 
 def _digits(count: int) -> str:
     if count < 0:
         return f"steps of {10**-count}"
     return f"at most {count} decimal{'' if count == 1 else 's'}" if count else "no decimals"
-
-
-def range_text(name: Feature, low: float | None, high: float | None) -> str:
-    """Return bounds as an inequality."""
-    if low is None and high is None:
-        return f"{name} free"
-    if high is None:
-        return f"{name} >= {low:g}"
-    return f"{name} <= {high:g}" if low is None else f"{low:g} <= {name} <= {high:g}"

@@ -14,6 +14,7 @@ from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL
 from pertinent.proofs.verdict import is_closed, rounding_unit
 from pertinent.rules.obeyed import broken_rules
 from pertinent.setting.answers import Answers, Ask, Proposal, into_bounds
+from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.setting import Setting
 
 #: Up to this many points of several questions are predicted in one call: a call costs more.
@@ -88,10 +89,8 @@ def take_verdict(
     if prepared.within is not None:
         good &= is_dense(prepared.within, predicted, points)
     for j in (~good).nonzero()[0]:
-        judge = "the density asked for" if valid[j] and inside[j] else "the model's predict"
-        used = proposal.used[rows[j]]
-        words = f"the point found does not pass {judge}, even with a margin of {used:g}"
-        _drop(out, rows[j], words)
+        why = Why.DENSITY if valid[j] and inside[j] else Why.PREDICT
+        _drop(out, rows[j], Reason(why, number=float(proposal.used[rows[j]])))
     if prepared.constraints.speaks_of_values:
         _refuse_broken(prepared, out, handed)
 
@@ -111,7 +110,7 @@ def _restate(
 def _refuse_broken(prepared: Setting, out: Answers, handed: Handed) -> None:
     """Let the rules judge the points value by value, in raw units."""
     ask, table = handed.ask, handed.ask.table
-    for words, wrong in broken_rules(
+    for rule, wrong in broken_rules(
         prepared.constraints,
         prepared.features,
         table.raw(handed.points),
@@ -120,7 +119,7 @@ def _refuse_broken(prepared: Setting, out: Answers, handed: Handed) -> None:
         single=table.single_precision,
     ):
         for i in handed.rows[wrong]:
-            _drop(out, i, f"the point found breaks a rule: {words}")
+            _drop(out, i, Reason(Why.RULE_BROKEN, rules=(rule,)))
 
 
 def prefer_start(prepared: Setting, answers: Answers, ask: Ask, used: FloatArray) -> None:
@@ -173,7 +172,7 @@ def _related(prepared: Setting, points: FloatArray) -> BoolArray:
     return related.contains(points)
 
 
-def _drop(out: Answers, i: int, words: str) -> None:
+def _drop(out: Answers, i: int, reason: Reason) -> None:
     """Take a point back."""
     out.points[i], out.objective[i], out.status[i] = np.nan, np.nan, FAILED
-    out.unique[i], out.label[i], out.blend[i], out.reason[i] = -1, -1, None, words
+    out.unique[i], out.label[i], out.blend[i], out.reason[i] = -1, -1, None, reason

@@ -27,8 +27,8 @@ class Results:
         The points as numbers, in the model's order of features; NaN where there is none.
     status_code, unique_code : ndarray of int8
         Behind ``status`` and ``unique``.
-    reason : ndarray of object, shape (n,)
-        Words where there is no point, else None.
+    reasons : ndarray of object, shape (n,)
+        The `Reason` where there is no point, else None.
     label : ndarray of int, shape (n,)
         Place in ``classes`` of the sample's own prediction.
     objective, bound : ndarray of shape (n,)
@@ -41,7 +41,7 @@ class Results:
     classes: NDArray[Any]
     values: FloatArray
     status_code: CodeArray
-    reason: NDArray[np.object_]
+    reasons: NDArray[np.object_]
     unique_code: CodeArray
     label: IntArray
     objective: FloatArray
@@ -66,6 +66,12 @@ class Results:
     def found(self) -> BoolArray:
         """Whether there is a point."""
         return np.asarray(self.status_code <= FEASIBLE)
+
+    @property
+    def reason(self) -> NDArray[np.object_]:
+        """Words where there is no point, else None."""
+        words = [None if why is None else why.words(self.classes) for why in self.reasons]
+        return np.array([*words, None], dtype=object)[:-1]
 
     @property
     def unique(self) -> NDArray[np.object_]:

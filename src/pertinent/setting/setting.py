@@ -367,10 +367,3 @@ class Setting:
         if region is None or related is None:
             return region
         return region.intersect(related)
-
-    def asked(self, key: RegionKey) -> str:
-        """Return what a region means, in words."""
-        label = self.classes.tolist()[key.place]
-        if key.kind is Kind.IS:
-            return f"is predicted as {label!r}"
-        return f"is predicted as any class other than {label!r}"

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.rules.wording import Wording
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
-from pertinent.summary.words import Wording
 from pertinent.tables.table import Table
 
 

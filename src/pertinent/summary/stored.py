@@ -1,4 +1,4 @@
-"""Explanations as JSON: what people see, and what a checker needs.
+"""Answered as JSON: what people see, and what a checker needs.
 
 A document has two parts. ``summary`` is what all views render. ``proof`` holds the question and
 the answers as numbers, with their certificates, from which `pertinent.check` verifies everything
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,20 +19,28 @@ import numpy as np
 from pertinent.exceptions import InputError
 from pertinent.geometry.codec import encode, record_as
 from pertinent.rules.constraints import Constraints
+from pertinent.rules.wording import Wording
 from pertinent.setting.region_key import Kind
 from pertinent.summary.raw import raw_rows
+from pertinent.summary.reasons import write_reason
 from pertinent.summary.summary import Summary, asked_of, rounding_steps
-from pertinent.summary.words import Wording
 
 if TYPE_CHECKING:
     from pertinent.setting.results import Negatives, Results
     from pertinent.summary.asked import Answered
 
-FORMAT, VERSION = "pertinent-explanation", 1
+FORMAT, VERSION = "pertinent-explanation", 2
+#: What each version of the format is, for the reader of a file.
+VERSIONS = {
+    1: "Format 1: reasons are words, which are taken as given.",
+    2: "Format 2, the current one: reasons are data.",
+}
 #: Fields of results that the document holds elsewhere, once.
 ELSEWHERE = ("table", "classes", "baseline")
 #: Fields that hold certificates, by their ending.
 CERTIFICATES = "certificates"
+#: The field that holds reasons, stored as "reason".
+REASONS = "reasons"
 
 Document = dict[str, Any]
 
@@ -39,8 +48,19 @@ record_as("constraints")(Constraints)
 record_as("wording")(Wording)
 
 
-def json_schema() -> dict[str, Any]:
+@cache
+def _schema(version: int) -> str:
+    file = files("pertinent.summary") / "schema" / f"explanation-{version}.json"
+    return file.read_text(encoding="utf-8")
+
+
+def json_schema(version: int = VERSION) -> dict[str, Any]:
     """Return the JSON schema (draft 2020-12) of what `Explanation.json` writes.
+
+    Parameters
+    ----------
+    version : int
+        Of the format; the current one by default.
 
     Examples
     --------
@@ -48,8 +68,8 @@ def json_schema() -> dict[str, Any]:
     >>> pertinent.json_schema()["title"]
     'A contrastive explanation'
     """
-    file = files("pertinent.summary") / "schema" / "explanation-1.json"
-    schema: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    _require_version(version)
+    schema: dict[str, Any] = json.loads(_schema(version))
     return schema
 
 
@@ -124,6 +144,8 @@ def _answers(results: Results, row: int) -> dict[str, Any]:
         value = getattr(results, f.name)
         if f.name.endswith(CERTIFICATES):
             out[f.name] = _certificates(value, row)
+        elif f.name == REASONS:
+            out["reason"] = write_reason(value[row])
         elif f.name == "second":
             out[f.name] = encode(value.get(row))
         elif f.name == "alternatives" or isinstance(value, np.ndarray):
@@ -165,10 +187,7 @@ def require_document(found: Any) -> Document:
         raise InputError(
             f'Expected an explanation with "format": "{FORMAT}", as written by Explanation.json().'
         )
-    if found.get("version") != VERSION:
-        raise InputError(
-            f"This explanation has version {found.get('version')!r}; this library reads {VERSION}."
-        )
+    _require_version(found.get("version"))
     for part, needed in (
         ("summary", ("row", "id", "prediction", "features", "positive", "negative", "rules")),
         ("proof", ("question", "positive", "negative")),
@@ -178,6 +197,12 @@ def require_document(found: Any) -> Document:
         if missing:
             raise InputError(f"This explanation lacks {', '.join(missing)} in its {part}.")
     return found
+
+
+def _require_version(version: Any) -> None:
+    if isinstance(version, bool) or not isinstance(version, int) or version not in VERSIONS:
+        known = " and ".join(map(str, VERSIONS))
+        raise InputError(f"This explanation has version {version!r}; this library reads {known}.")
 
 
 def _read(path: Path) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
+from pertinent.rules.words import Speech, in_words
 from pertinent.setting.limits import negative_limits, positive_limits
 from pertinent.summary.raw import (
     Raw,
@@ -19,10 +20,10 @@ from pertinent.summary.raw import (
     row_names,
 )
 from pertinent.summary.rounding import first_steps, round_valid
-from pertinent.summary.rule_words import Reasons, called_by, feature_text, rules_text
 
 if TYPE_CHECKING:
-    from pertinent.setting.results import Results
+    from pertinent.setting.alternative import Alternative
+    from pertinent.setting.results import Negatives, Positives, Results
     from pertinent.summary.asked import Answered, Asked
 
 #: Plain values only: what `json.dumps` takes.
@@ -53,19 +54,22 @@ def summarize(
         steps = rounding_steps(explanations)
     tables = _decoded(explanations, asked, chosen, steps)
     names = row_names(explanations.table.take(chosen))
-    reasons = Reasons(asked, explanations.table.features)
-    rules = _rules(asked, explanations)
+    speech = asked.wording.speech(explanations.table.features.names)
+    rules = _rules(asked)
+    both = (("positive", explanations.positive), ("negative", explanations.negative))
     return [
         {
             **_summary(explanations, asked, int(row), name, {k: t[i] for k, t in tables.items()}),
-            "reasons": {
-                "positive": reasons(explanations.positive.reason[row]),
-                "negative": reasons(explanations.negative.reason[row]),
-            },
+            "reasons": {name: _said(results, row, speech) for name, results in both},
             "rules": rules.copy(),
         }
         for i, (row, name) in enumerate(zip(chosen, names, strict=True))
     ]
+
+
+def _said(results: Results, row: int, speech: Speech) -> str | None:
+    why = results.reasons[row]
+    return None if why is None else str(why.words(results.classes, speech))
 
 
 def asked_of(explanations: Answered) -> Asked:
@@ -162,7 +166,7 @@ def _features(explanations: Answered, asked: Asked, raw: dict[str, list[Any]]) -
         out.append(
             {
                 "name": name,
-                "text": feature_text(wording, name),
+                "text": wording.feature(name),
                 "unit": wording.units.get(name),
                 "sample": raw["sample"][j],
                 "baseline": raw["baseline"][j],
@@ -179,8 +183,7 @@ def _positive(explanations: Answered, row: int, raw: dict[str, list[Any]]) -> Su
         **_common(results, row),
         "method": str(getattr(results, "method", "two-phase")),
         "trivial": bool(results.trivial[row]),
-        "closeness": _finite(results.closeness[row]),
-        "closeness_bound": _finite(results.closeness_bound[row]),
+        "fallback": bool(results.fallback[row]),
         "values": _values(explanations, results.kept[row], raw, "kept", "positive"),
         "point": _point(raw["positive"]),
         "sparse_point": _point(raw["sparse"]),
@@ -195,12 +198,13 @@ def _negative(explanations: Answered, asked: Asked, row: int, raw: dict[str, lis
         **_common(results, row),
         "target": target,
         "target_text": asked.wording.labels.get(target),
+        "norm": results.norm,
         "values": _values(explanations, results.changed[row], raw, "changed", "negative"),
         "point": _point(raw["negative"]),
     }
 
 
-def _common(results: Results, row: int) -> Summary:
+def _common(results: Positives | Negatives, row: int) -> Summary:
     unique = results.unique[row]
     return {
         "status": str(results.status[row]),
@@ -208,6 +212,26 @@ def _common(results: Results, row: int) -> Summary:
         "unique": None if unique is None else bool(unique),
         "objective": _finite(results.objective[row]),
         "bound": _finite(results.bound[row]),
+        "closeness": _finite(results.closeness[row]),
+        "closeness_bound": _finite(results.closeness_bound[row]),
+        "alternatives": [_alternative(results, row, other) for other in results.alternatives[row]],
+    }
+
+
+def _alternative(results: Positives | Negatives, row: int, other: Alternative) -> Summary:
+    """Return a further set of features; its values are not rounded."""
+    table = results.table.take(np.array([row]))
+    point = raw_rows(table, other.values[None])[0]
+    names = table.features.names
+    return {
+        "values": [
+            {"feature": names[j], "value": point[j], "exact": point[j], "fixed": False}
+            for j in np.flatnonzero(other.features)
+        ],
+        "objective": _finite(other.objective),
+        "closeness": _finite(other.closeness),
+        "proved": bool(other.proved),
+        "target": _label(results.classes, other.label),
     }
 
 
@@ -229,11 +253,21 @@ def _point(values: list[Raw]) -> list[Raw] | None:
     return None if all(value is None for value in values) else values
 
 
-def _rules(asked: Asked, explanations: Answered) -> Summary:
+def rule_lines(asked: Asked) -> list[str]:
+    """Return all that points must obey beside the prediction, one sentence for each rule."""
+    prepared = asked.prepared
+    speech = asked.wording.speech(prepared.features.names)
+    lines = in_words(prepared.constraints, speech)
+    if prepared.min_proba is not None:
+        lines.append(f"a probability of at least {prepared.min_proba:g}")
+    if prepared.within is not None:
+        lines.append(f"every point is {prepared.within.words()}")
+    return lines
+
+
+def _rules(asked: Asked) -> Summary:
     return {
-        "constraints": rules_text(
-            asked.prepared, called_by(asked.wording, explanations.table.features.names)
-        ),
+        "constraints": "; ".join(rule_lines(asked)) or "none",
         "plausible": None if asked.prepared.within is None else asked.prepared.within.words(),
         "between": bool(asked.question.between),
         "baseline": asked.baseline,

@@ -16,8 +16,7 @@ from pertinent.exceptions import InputError
 from pertinent.setting.alternative import Alternative
 from pertinent.setting.results import Negatives, Positives
 from pertinent.summary.raw import Raw, raw_rows
-from pertinent.summary.rule_words import feature_text
-from pertinent.summary.words import Wording, counted, label_text, listed, plain
+from pertinent.summary.words import Wording, counted, listed, plain
 from pertinent.views.text import LENGTHS, LISTED, with_unit
 
 #: A bound this close to the value, relative to it, is the value.
@@ -94,8 +93,7 @@ class _Answer:
     def label(self, place: int) -> str:
         if place < 0:
             return "another class"
-        label = self.results.classes.tolist()[place]
-        return self.wording.labels.get(label) or label_text(label)
+        return self.wording.label(self.results.classes.tolist()[place])
 
     def value(self, j: int, point: list[Raw]) -> str:
         """Return a feature with its value, in full where it is not the sample's own."""
@@ -104,7 +102,7 @@ class _Answer:
         return f"{self.text(j)} {with_unit(known, point[j], exact=not own)}"
 
     def text(self, j: int) -> str:
-        return feature_text(self.wording, self.names[j])
+        return self.wording.feature(self.names[j])
 
     @property
     def proved_number(self) -> bool:

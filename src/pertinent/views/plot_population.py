@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from pertinent.summary.population import STATUSES
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import counted
 from pertinent.views.layout import CHANGE, ENOUGH
 from pertinent.views.plot import GREY, INK, pyplot
-from pertinent.views.population import STATUSES
 
 #: Shades for the four outcomes, from proved to none; read with their words beside them.
 SHADES = {"optimal": "#0072B2", "feasible": "#56B4E9", "infeasible": "#E69F00", "failed": "#999999"}

@@ -11,11 +11,12 @@ import numpy as np
 import sklearn
 from markupsafe import Markup
 
+from pertinent.summary.population import summarize_population
 from pertinent.summary.summary import Summary, asked_of, summarize
 from pertinent.summary.words import listed, percent
 from pertinent.views.html import style, templates
 from pertinent.views.layout import strips
-from pertinent.views.population import population_text, summarize_population
+from pertinent.views.population import population_text
 from pertinent.views.text import MEASURE, change, enough, row_line, row_proof, typical
 
 if TYPE_CHECKING:

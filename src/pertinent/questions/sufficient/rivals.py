@@ -30,6 +30,7 @@ from pertinent.questions.supports.smallest import Supports, smallest
 from pertinent.questions.supports.subsets import Gains, Limits
 from pertinent.setting.effort import Effort
 from pertinent.setting.options import Options
+from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Not
 from pertinent.setting.setting import Setting
 from pertinent.solvers import project
@@ -230,9 +231,9 @@ def smallest_hitting(sets: BoolArray, start: int, limits: Limits) -> Supports:
 
 _REASONS = {
     "done": None,
-    "none": "the sample lies closer to another class than the margin",
-    "stopped": "the search reached its limit before it found a set that suffices",
-    "failed": "the solvers found neither a rival nor a proof that there is none",
+    "none": Reason(Why.TOO_CLOSE),
+    "stopped": Reason(Why.STOPPED),
+    "failed": Reason(Why.NO_RIVAL),
 }
 
 

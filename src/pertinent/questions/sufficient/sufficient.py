@@ -33,6 +33,7 @@ from pertinent.questions.verify import doubted
 from pertinent.setting.answers import Certified
 from pertinent.setting.limits import discrete_domain, sufficient_limits
 from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.recheck import proof_margin
 from pertinent.setting.region_key import Is, Not
 from pertinent.setting.results import Positives
@@ -156,7 +157,7 @@ def _result(
     rows = np.flatnonzero(found)
     if len(rows):
         right[rows] = prepared.predict(table.take(rows), handed[rows]) == labels[rows]
-    reason[found & ~right] = "the model's predict disagrees with its own region at this point"
+    reason[found & ~right] = Reason(Why.REGION)
     found = found & right
     size = np.where(found, mask.sum(axis=1).astype(float), np.nan)
     status = np.where(found, np.where(proved >= size, OPTIMAL, FEASIBLE), FAILED)
@@ -167,7 +168,7 @@ def _result(
         classes=prepared.classes,
         values=values,
         status_code=status.astype(np.int8),
-        reason=reason,
+        reasons=reason,
         unique_code=np.full(len(table), -1, dtype=np.int8),
         label=labels,
         objective=size,

@@ -18,6 +18,7 @@ from pertinent.questions.supports.smallest import smallest
 from pertinent.questions.supports.subsets import Gains, Limits
 from pertinent.questions.verify import grown
 from pertinent.setting.effort import Effort
+from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Is
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
@@ -75,7 +76,7 @@ def keep_worst_case(
         still = _refused(prepared, part, k, tight, again, lower[wrong], upper[wrong], some)
         wrong = wrong[still]
     answer.found[wrong] = False
-    answer.reason[wrong] = "the model's predict disagrees at a worst case of the others"
+    answer.reason[wrong] = Reason(Why.WORST_CASE)
     return answer
 
 
@@ -117,7 +118,7 @@ def fewest_for(gains: Gains, limits: Limits) -> Suffices:
     """Return the smallest sets that meet the rows of one cell."""
     found = smallest(gains, limits)
     reason: NDArray[np.object_] = np.full(len(gains), None, dtype=object)
-    reason[~found.found] = "the sample lies closer to another class than the margin"
+    reason[~found.found] = Reason(Why.TOO_CLOSE)
     extra = {row: y for (row, _), y in found.extra.items()}
     return Suffices(found.mask, found.found, found.bound, reason, None, extra)
 

@@ -34,13 +34,13 @@ from pertinent.setting.alternative import Alternative
 from pertinent.setting.answers import Answers, Certified
 from pertinent.setting.effort import CLOSED, Effort
 from pertinent.setting.limits import discrete_domain
+from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
 #: Margins tried when predict refuses a point of the margin asked for.
 RETRIES = 2
-STOPPED = "the search reached its limit before it found a set of features that will do"
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,7 +373,7 @@ class Batch:
                 continue
             changed = self.changed(int(row), answers.points[j])
             if self.ask.at_most is not None and changed.sum() > self.ask.at_most:
-                self.out.reason[row] = STOPPED
+                self.out.reason[row] = Reason(Why.STOPPED)
                 continue
             self.mask[row] = changed
             self.out.points[row], self.out.label[row] = answers.points[j], answers.label[j]

@@ -20,7 +20,8 @@ from pertinent.proofs import (
 )
 from pertinent.setting.alternative import uniqueness
 from pertinent.setting.answers import Certified
-from pertinent.setting.conflicts import why_too_few
+from pertinent.setting.reasons.conflicts import why_too_few
+from pertinent.setting.reasons.reason import Reason
 from pertinent.setting.recheck import search_gap
 from pertinent.setting.region_key import RegionKey
 
@@ -97,10 +98,9 @@ def decide_unique(batch: Batch) -> None:
         out.unique[i] = uniqueness(optimal, float(size[i]), float(out.cost[i]), others, within)
 
 
-def why_none_of_few(prepared: Setting, ask: Ask, row: int, most: int | None) -> str:
-    """Return in words why no set of features, of at most so many if that was asked, will do."""
+def why_none_of_few(prepared: Setting, ask: Ask, row: int, most: int | None) -> Reason:
+    """Return why no set of features, of at most so many if that was asked, will do."""
     key = RegionKey(ask.kind, int(ask.labels[row]))
     region = prepared.region(key, prepared.asked_margin)
     limits = ask.lower[row], ask.upper[row]
-    rules = prepared.features, prepared.constraints
-    return why_too_few(region, *limits, prepared.asked(key), *rules, most)
+    return why_too_few(prepared, key, region, limits, most)

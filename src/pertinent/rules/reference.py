@@ -1,0 +1,99 @@
+"""Which rule is meant: what results hold and files store, and what words are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from pertinent.rules.words import TERSE, Speech
+
+
+class RuleKind(Enum):
+    """The kinds of rules that a reason names, by their names in files."""
+
+    FROZEN = "frozen"
+    AT_LEAST = "at-least"
+    AT_MOST = "at-most"
+    BOUNDS = "bounds"
+    INCREASE_ONLY = "increase-only"
+    DECREASE_ONLY = "decrease-only"
+    DECIMALS = "decimals"
+    CATEGORIES = "categories"
+    TRANSITIONS = "transitions"
+    RELATION = "relation"
+    TOGETHER = "together"
+    MAX_CHANGES = "max-changes"
+    #: Not rules of the user: what the data and the model allow.
+    KNOWN_CATEGORIES = "known-categories"
+    LOWER_LIMIT = "lower-limit"
+    UPPER_LIMIT = "upper-limit"
+    READ_AT_LEAST = "read-at-least"
+    READ_AT_MOST = "read-at-most"
+
+
+#: ``{0}`` is the feature, ``{1}`` the number.
+_SHORT = {
+    RuleKind.FROZEN: "{0} frozen",
+    RuleKind.AT_LEAST: "{0} >= {1:g}",
+    RuleKind.AT_MOST: "{0} <= {1:g}",
+    RuleKind.BOUNDS: "bounds of {0}",
+    RuleKind.INCREASE_ONLY: "{0} may only increase",
+    RuleKind.DECREASE_ONLY: "{0} may only decrease",
+    RuleKind.DECIMALS: "{0} with {1:g} decimals",
+    RuleKind.CATEGORIES: "allowed categories of {0}",
+    RuleKind.TRANSITIONS: "allowed transitions of {0}",
+    RuleKind.KNOWN_CATEGORIES: "categories of {0}",
+    RuleKind.LOWER_LIMIT: "lower limit of {0}",
+    RuleKind.UPPER_LIMIT: "upper limit of {0}",
+    RuleKind.READ_AT_LEAST: "the model reads {0} as at least {1:g}",
+    RuleKind.READ_AT_MOST: "the model reads {0} as at most {1:g}",
+}
+_FULL = _SHORT | {
+    RuleKind.FROZEN: "{0} stays as it is",
+    RuleKind.AT_LEAST: "{0} is at least {1:g}",
+    RuleKind.AT_MOST: "{0} is at most {1:g}",
+}
+
+
+@dataclass(frozen=True)
+class RuleRef:
+    """One rule, by reference.
+
+    Parameters
+    ----------
+    kind : RuleKind
+    features : tuple of str
+        The features that it speaks of, by their names in the data.
+    number : float, optional
+        The bound, the digits, or the number of changes.
+    place : int, optional
+        Which of the relations, in the order in which they were given.
+    text : str
+        A relation as the user wrote it. It is quoted, and not compared.
+
+    Examples
+    --------
+    >>> from pertinent.rules.reference import RuleKind, RuleRef
+    >>> str(RuleRef(RuleKind.AT_LEAST, ("income",), 1200.0))
+    'income >= 1200'
+    """
+
+    kind: RuleKind
+    features: tuple[str, ...] = ()
+    number: float | None = None
+    place: int | None = None
+    text: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return self.words()
+
+    def words(self, speech: Speech = TERSE) -> str:
+        """Return the rule in words."""
+        if self.kind is RuleKind.RELATION:
+            return speech.relation(self.text, self.features)
+        if self.kind is RuleKind.MAX_CHANGES:
+            return f"at most {self.number:g} change{'' if self.number == 1 else 's'}"
+        if self.kind is RuleKind.TOGETHER:
+            return speech.together(self.features)
+        names = ", ".join(map(speech.feature, self.features))
+        return (_FULL if speech.in_full else _SHORT)[self.kind].format(names, self.number)

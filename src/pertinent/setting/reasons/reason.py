@@ -1,0 +1,166 @@
+"""Why there is no answer, as data: which kind of reason, about which question, by which rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from pertinent.proofs import Certificate
+from pertinent.rules.reference import RuleKind, RuleRef
+from pertinent.rules.words import TERSE, Speech
+from pertinent.setting.region_key import Kind, RegionKey
+
+#: Rules named in one sentence about plausibility.
+MOST = 8
+
+
+class Why(Enum):
+    """The kinds of reasons, by their names in files."""
+
+    #: Proved: there is no such point.
+    NEVER = "never"
+    RULES = "rules"
+    MODEL = "model"
+    DENSITY_CLASS = "density-class"
+    DENSITY_RULES = "density-rules"
+    DENSITY_CLASS_RULES = "density-class-rules"
+    OWN_VALUES = "own-values"
+    NEITHER_VALUE = "neither-value"
+    TOO_CLOSE = "too-close"
+    #: Not proved: nothing was found, or what was found was refused.
+    NO_PROOF = "no-proof"
+    NO_RIVAL = "no-rival"
+    STOPPED = "stopped"
+    PREDICT = "predict"
+    DENSITY = "density"
+    RULE_BROKEN = "rule-broken"
+    MISPLACED = "misplaced"
+    REGION = "region"
+    WORST_CASE = "worst-case"
+    #: In words only, by a file of format 1.
+    SAID = "said"
+    #: By a file of a later version.
+    UNKNOWN = "unknown"
+
+
+#: ``{asked}`` is what was asked for, ``{label}`` the class, ``{rules}`` the rules after "obeys",
+#: ``{named}`` the rules alone, ``{plausible}`` what plausibility asks for, ``{number}`` a margin.
+_SENTENCES = {
+    Why.NEVER: "no point {asked}: the model never predicts it",
+    Why.RULES: "no point {asked} and{rules}",
+    Why.MODEL: "no point {asked}: its conditions contradict each other for this model",
+    Why.DENSITY_CLASS: "density and class conflict: no point that {asked} is {plausible}",
+    Why.DENSITY_RULES: "density and constraints conflict: no point that is {plausible}{rules}",
+    Why.DENSITY_CLASS_RULES: (
+        "density, class and constraints conflict: no point {asked}, is {plausible} and{rules}"
+    ),
+    Why.OWN_VALUES: (
+        "no set of the sample's own values, the rest at the baseline, {asked} and obeys the rules "
+        "and the margin"
+    ),
+    Why.NEITHER_VALUE: (
+        "the rules allow neither the sample's value nor the baseline for: {features}"
+    ),
+    Why.TOO_CLOSE: "the sample lies closer to another class than the margin",
+    Why.NO_PROOF: "the solvers gave neither a point nor a proof that none exists",
+    Why.NO_RIVAL: "the solvers found neither a rival nor a proof that there is none",
+    Why.STOPPED: "the search reached its limit before it found a set of features that will do",
+    Why.PREDICT: (
+        "the point found does not pass the model's predict, even with a margin of {number:g}"
+    ),
+    Why.DENSITY: (
+        "the point found does not pass the density asked for, even with a margin of {number:g}"
+    ),
+    Why.RULE_BROKEN: "the point found breaks a rule: {named}",
+    Why.MISPLACED: "the model's regions and its predict disagree on this very sample",
+    Why.REGION: "the model's predict disagrees with its own region at this point",
+    Why.WORST_CASE: "the model's predict disagrees at a worst case of the others",
+    Why.SAID: "{said}",
+    Why.UNKNOWN: "for a reason that is not known here ({said})",
+}
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why one sample has no answer.
+
+    Two reasons are equal if they say the same of model and rules, whatever the words for it.
+
+    Parameters
+    ----------
+    kind : Why
+    asked : RegionKey, optional
+        The question: ``Is(k)`` for class k, ``Not(k)`` for every class but k.
+    rules : tuple of RuleRef
+        The rules in the way, in the order in which they are named.
+    features : tuple of str
+        Features that the reason itself speaks of.
+    number : float, optional
+        The margin that was tried.
+    plausible : str
+        What plausibility asks for, in its own words.
+    said : str
+        The whole reason, for files that hold nothing else.
+    proof : Certificate, optional
+        That already some of density, class and rules cannot be had together, where the kind says
+        so; the proof of the answer is about all three.
+
+    Examples
+    --------
+    >>> from pertinent.rules.reference import RuleKind, RuleRef
+    >>> from pertinent.setting.reasons.reason import Reason, Why
+    >>> from pertinent.setting.region_key import Is
+    >>> rules = (RuleRef(RuleKind.FROZEN, ("age",)), RuleRef(RuleKind.AT_MOST, ("debt",), 3.0))
+    >>> Reason(Why.RULES, Is(1), rules).words(["no", "yes"])
+    "no point is predicted as 'yes' and obeys: age frozen; debt <= 3"
+    """
+
+    kind: Why
+    asked: RegionKey | None = None
+    rules: tuple[RuleRef, ...] = ()
+    features: tuple[str, ...] = ()
+    number: float | None = field(default=None, compare=False)
+    plausible: str = field(default="", compare=False)
+    said: str = field(default="", compare=False)
+    proof: Certificate | None = field(default=None, compare=False, repr=False)
+
+    def words(self, classes: Any, speech: Speech = TERSE) -> str:
+        """Return the reason in words.
+
+        Parameters
+        ----------
+        classes : sequence of labels
+        speech : Speech
+            How features and classes are called; as in the data by default.
+        """
+        named = "; ".join(self._named(speech))
+        return _SENTENCES[self.kind].format(
+            asked=self._asked(classes, speech),
+            rules=f" obeys: {named}" if named else " obeys the rules",
+            named=named,
+            features=", ".join(speech.feature(name) for name in self.features),
+            plausible=self.plausible,
+            number=self.number,
+            said=self.said,
+        )
+
+    def _asked(self, classes: Any, speech: Speech) -> str:
+        if self.asked is None:
+            return ""
+        label = speech.label(np.asarray(classes).tolist()[self.asked.place])
+        other = "" if self.asked.kind is Kind.IS else "any class other than "
+        return f"is predicted as {other}{label}"
+
+    def _named(self, speech: Speech) -> list[str]:
+        """Return the rules in words; in full, frozen features share one sentence."""
+        most = len(self.rules) if not self.plausible else MOST
+        shown, rest = self.rules[:most], len(self.rules[most:])
+        more = [f"and {rest} more rules"] if rest else []
+        if not speech.in_full:
+            return [*(rule.words(speech) for rule in shown), *more]
+        frozen = [rule.features[0] for rule in shown if rule.kind is RuleKind.FROZEN]
+        others = [rule.words(speech) for rule in shown if rule.kind is not RuleKind.FROZEN]
+        return [*speech.shared(frozen, "stays as it is", "stay as they are"), *others, *more]
