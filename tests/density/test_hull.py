@@ -15,7 +15,7 @@ from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
 from pertinent.lvq import GLVQ
-from pertinent.proofs.hull import HullProofs
+from pertinent.proofs.tangent import HullProofs
 from pertinent.setting.recheck import recheck_negatives
 from pertinent.solvers.blend import nearest_blend
 

@@ -7,7 +7,7 @@ from scipy.optimize import linprog
 
 from pertinent.geometry.region import Cell, CellUnion
 from pertinent.geometry.task import Task
-from pertinent.proofs.unique import leaves_one_point
+from pertinent.proofs.linear import leaves_one_point
 from pertinent.solvers import project
 
 small = st.integers(-2, 2).map(float)

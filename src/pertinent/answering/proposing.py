@@ -12,10 +12,10 @@ from pertinent.answering.conflict import why_none
 from pertinent.density import Hulls
 from pertinent.density.hull import Blend
 from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray
+from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.geometry.region import Region
 from pertinent.geometry.task import Task, distance
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
-from pertinent.proofs.verdict import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.setting.answers import Answers, Ask, Certified, blank, merged
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import RegionKey

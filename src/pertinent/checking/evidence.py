@@ -11,14 +11,9 @@ import numpy as np
 from pertinent.checking.findings import HOLDS, REFUTED, UNKNOWN, Finding, judged
 from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.codec import unknown_kinds
+from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed, rounding_unit
 from pertinent.geometry.task import distance
 from pertinent.proofs import INFEASIBLE, OPTIMAL
-from pertinent.proofs.verdict import (
-    GAP_CONVEX,
-    GAP_NONCONVEX,
-    is_closed,
-    rounding_unit,
-)
 from pertinent.setting.answers import Certified
 from pertinent.setting.results import Negatives, Results
 from pertinent.setting.setting import Setting

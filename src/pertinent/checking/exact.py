@@ -10,9 +10,9 @@ from pertinent.checking.findings import ENOUGH, HOLDS, UNKNOWN, Finding, judged
 from pertinent.checking.unique import unique
 from pertinent.checking.whatever import holds_whatever
 from pertinent.geometry.arrays import BoolArray
+from pertinent.geometry.gaps import GAP_CONVEX
 from pertinent.geometry.task import distance
 from pertinent.proofs import INFEASIBLE, OPTIMAL
-from pertinent.proofs.verdict import GAP_CONVEX
 from pertinent.setting.limits import sufficient_limits
 from pertinent.setting.recheck import recheck_exact_positives, search_gap
 from pertinent.setting.region_key import Is

@@ -9,14 +9,14 @@ import numpy as np
 
 from pertinent.checking.findings import HOLDS, REFUTED, UNKNOWN, Finding
 from pertinent.geometry.arrays import FloatArray, Limits
+from pertinent.geometry.gaps import GAP_CONVEX, is_closed
 from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.region import CellUnion
 from pertinent.geometry.task import Task, distance
 from pertinent.proofs import OPTIMAL, Certificate, LinearProofs
 from pertinent.proofs.core import WHOLE, Block
+from pertinent.proofs.linear import leaves_one_point
 from pertinent.proofs.records import UnknownProofs
-from pertinent.proofs.unique import leaves_one_point
-from pertinent.proofs.verdict import GAP_CONVEX, is_closed
 from pertinent.setting.answers import Certified
 from pertinent.setting.results import Results
 from pertinent.setting.setting import Setting

@@ -8,9 +8,9 @@ from pertinent.geometry.arrays import BoolArray, Limits
 from pertinent.geometry.cell import Cell
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import cells_of, lone_cell
-from pertinent.proofs.supports.cardinality import ROUNDING
 from pertinent.proofs.supports.reach import pushes, splits_by_feature
 from pertinent.proofs.supports.sufficient import worst_case
+from pertinent.proofs.tolerances import SUMS
 from pertinent.setting.limits import discrete_domain
 from pertinent.setting.region_key import Is, Not
 from pertinent.setting.setting import Setting
@@ -51,7 +51,7 @@ def holds_whatever(
             push, over = worst_case(own, sample, low, high)
         else:
             push, over = pushes(own, sample, low, high, domain)
-        return bool((over <= ROUNDING * (np.abs(over) + push.sum(axis=1))).all())
+        return bool((over <= SUMS * (np.abs(over) + push.sum(axis=1))).all())
     others = cells_of(setting.region(Not(k), -setting.asked_margin))
     boxes = others is not None and all(cell.is_linear and not len(cell.G) for cell in others)
     if domain is not None or others is None or not boxes:

@@ -11,19 +11,29 @@ from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.proofs.cases.separable import SeparableProofs
 from pertinent.proofs.copositive.replay import CopositiveProofs
 from pertinent.proofs.copositive.simplices import Simplices
-from pertinent.proofs.core import Block, Certificate, NoProofs, Proofs
-from pertinent.proofs.cuts import CutProofs
-from pertinent.proofs.hull import HullProofs
+from pertinent.proofs.core import (
+    FAILED,
+    FEASIBLE,
+    INFEASIBLE,
+    OPTIMAL,
+    Block,
+    Certificate,
+    NoProofs,
+    Proofs,
+    SeveralProofs,
+    SolverBounds,
+    Status,
+    Verdict,
+    check,
+    status_names,
+)
 from pertinent.proofs.lagrange import LagrangeProofs
 from pertinent.proofs.linear import LinearProofs, SingleRowProofs
-from pertinent.proofs.several import SeveralProofs, SolverBounds
-from pertinent.proofs.status import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Status, status_names
 from pertinent.proofs.supports.cardinality import StrictProofs, refutes
 from pertinent.proofs.supports.fewest import Argument, FewestProofs
 from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
 from pertinent.proofs.sweep import SweepProofs
-from pertinent.proofs.tangent import TangentProofs
-from pertinent.proofs.verdict import Verdict, check
+from pertinent.proofs.tangent import CutProofs, HullProofs, TangentProofs
 from pertinent.proofs.winners import RivalProofs
 
 __all__ = [

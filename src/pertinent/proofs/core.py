@@ -1,19 +1,52 @@
-"""What a proof is, and how proofs of the pieces of a union prove the whole."""
+"""What a proof is, how proofs of the pieces of a union prove the whole, and what one row gets."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from typing import Any, Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, RowIndex, Rows
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray, RowIndex, Rows
 from pertinent.geometry.codec import record_as
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import Task
+
+
+class Status(IntEnum):
+    """What is known of one row's answer; arrays of int8 hold the codes."""
+
+    OPTIMAL = 0  #: valid, and the proved bound equals the objective within the gap
+    FEASIBLE = 1  #: valid, but not proved optimal
+    INFEASIBLE = 2  #: proved that no such point exists
+    FAILED = 3  #: neither a valid point nor a proof; the reason says why
+
+
+#: The codes as plain numbers: an array is compared with an `IntEnum` ten times as slowly, and
+#: becomes an array of int64.
+OPTIMAL, FEASIBLE, INFEASIBLE, FAILED = (int(status) for status in Status)
+_NAMES = np.array([status.name.lower() for status in Status])
+
+
+def status_names(codes: CodeArray) -> NDArray[np.str_]:
+    """Return the words for status codes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.proofs import status_names
+    >>> status_names(np.array([0, 2], dtype=np.int8)).tolist()
+    ['optimal', 'infeasible']
+    """
+    names: NDArray[Any] = _NAMES[codes]
+    return names
 
 
 class Proofs(Rows, ABC):
@@ -169,3 +202,159 @@ def scatter(n: int, parts: Iterable[tuple[IntArray, Certificate]]) -> Certificat
         replace(block, rows=rows[block.rows]) for rows, part in parts for block in part.blocks
     ]
     return Certificate(n, tuple(blocks))
+
+
+@record_as("several")
+@dataclass(frozen=True, eq=False)
+class SeveralProofs(Proofs):
+    """Proofs of some rows each; where two speak of the same row, the stronger one counts.
+
+    Parameters
+    ----------
+    n : int
+    parts : tuple of (ndarray of int, Proofs)
+        Which rows, and their proofs in the same order.
+    """
+
+    n: int
+    parts: tuple[tuple[IntArray, Proofs], ...]
+
+    def __len__(self) -> int:
+        return self.n
+
+    def take(self, rows: RowIndex) -> Self:
+        """Return the proofs of the given rows."""
+        parts, wanted = [], np.arange(self.n)[rows]
+        for own, proofs in self.parts:
+            place = {int(row): k for k, row in enumerate(own)}
+            here = [(new, place[int(row)]) for new, row in enumerate(wanted) if int(row) in place]
+            if here:
+                new, old = (np.array(column) for column in zip(*here, strict=True))
+                parts.append((new, proofs.take(old)))
+        return replace(self, n=len(wanted), parts=tuple(parts))
+
+    def bounds(self, task: Task) -> FloatArray:
+        """Return the largest bound that any part proves for each row."""
+        best = np.zeros(self.n)
+        for rows, proofs in self.parts:
+            found = proofs.bounds(task.take(rows))
+            best[rows] = np.maximum(best[rows], found)
+        return best
+
+    def trusted(self) -> BoolArray:
+        """Return False where any part rests on a solver's word."""
+        trusted = np.ones(self.n, dtype=bool)
+        for rows, proofs in self.parts:
+            trusted[rows] &= proofs.trusted()
+        return trusted
+
+
+@record_as("solver-bounds")
+@dataclass(frozen=True, eq=False)
+class SolverBounds(Proofs):
+    """Lower bounds that a global solver claims; nothing here can be replayed.
+
+    Parameters
+    ----------
+    claimed : ndarray of shape (n,)
+    solver : str
+    """
+
+    claimed: FloatArray
+    solver: str
+
+    def bounds(self, task: Task) -> FloatArray:
+        """Return what the solver claims."""
+        return self.claimed.copy()
+
+    def trusted(self) -> BoolArray:
+        """Return False for every claim that says more than that a distance is not negative."""
+        return np.asarray(self.claimed <= 0)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a certificate shows about one answer.
+
+    Attributes
+    ----------
+    objective : float
+        Weighted distance of the point, recomputed; ``inf`` if there is no point.
+    bound : float
+        What no point of the cell can undercut; ``inf`` if the cell is proved empty.
+    violation : float
+        Largest violation of any inequality or bound by the point.
+    feasible, optimal, infeasible : bool
+    trusted : bool
+        False where the bound repeats a solver's word (``exact=True``): it was not recomputed.
+    """
+
+    objective: float
+    bound: float
+    violation: float
+    feasible: bool
+    optimal: bool
+    infeasible: bool
+    trusted: bool = True
+
+    @property
+    def gap(self) -> float:
+        """Objective minus bound."""
+        return self.objective - self.bound
+
+
+def check(
+    cell: Cell,
+    center: FloatArray,
+    weights: FloatArray,
+    point: FloatArray | None,
+    proof: Proofs,
+    *,
+    lower: FloatArray | None = None,
+    upper: FloatArray | None = None,
+    tol: float = 1e-9,
+    domain: Domain | None = None,
+) -> Verdict:
+    """Return what the proof and the point show, recomputed from the cell in plain NumPy.
+
+    Parameters
+    ----------
+    cell : Cell
+    center : ndarray of shape (n_features,)
+    weights : ndarray of shape (n_features,)
+    point : ndarray of shape (n_features,) or None
+        The answer; None where the claim is that none exists.
+    proof : Proofs of length 1
+    lower, upper : ndarray of shape (n_features,), optional
+        The sample's own bounds, beyond those of the cell.
+    tol : float
+        Violation accepted, in the units of each inequality.
+    domain : Domain, optional
+        Whole numbers, categories and the like, where the proof speaks of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.proofs import LinearProofs, check
+    >>> from pertinent.geometry.region import Cell
+    >>> cell = Cell(np.array([[-1.0, -2.0]]), np.array([-2.0]))  # x1 + 2 x2 >= 2
+    >>> proof = LinearProofs(np.array([[0.5]]), np.array([False]))
+    >>> check(cell, np.zeros(2), np.ones(2), np.array([0.0, 1.0]), proof).optimal
+    True
+    """
+    low = np.maximum(cell.lower, -np.inf if lower is None else lower)[None]
+    high = np.minimum(cell.upper, np.inf if upper is None else upper)[None]
+    centers = np.asarray(center, dtype=float)[None]
+    bound = max(0.0, float(proof.bounds(Task(cell, centers, weights, low, high, domain=domain))[0]))
+    trusted = bool(proof.trusted()[0])
+    if point is None:
+        return Verdict(np.inf, bound, np.inf, False, False, bound == np.inf, trusted)
+    points = np.asarray(point, dtype=float)[None]
+    objective = float((weights * np.abs(points - centers)).sum())
+    outside = float(np.maximum(low - points, points - high).max(initial=0.0))
+    violation = max(float(cell.violation(points)[0]), outside)
+    feasible = violation <= tol
+    gap = GAP_CONVEX if cell.is_convex else GAP_NONCONVEX
+    close = is_closed(np.array([objective]), np.array([bound]), points, centers, weights, gap)
+    optimal = feasible and bool(close[0])
+    return Verdict(objective, bound, violation, feasible, optimal, False, trusted)

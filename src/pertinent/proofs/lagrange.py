@@ -22,12 +22,7 @@ from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 from pertinent.proofs.linear import dual_values, is_empty
-
-#: A matrix counts as positive definite if its eigenvalues exceed this share of its terms, for
-#: each feature.
-DEFINITE = 1e-14
-#: Each value may be off by this share of its terms, for each feature.
-ROUNDING = 1e-14
+from pertinent.proofs.tolerances import CURVED, DEFINITE
 
 
 @record_as("lagrange")
@@ -99,7 +94,7 @@ class LagrangeProofs(Proofs):
             size = size + multiplier * (np.abs(p) @ np.abs(cell.G[k]) + abs(cell.h[k]))
         move = start - p
         size = size + (terms * np.abs(move)).sum(axis=1)
-        excess = value + (slopes * move).sum(axis=1) - ROUNDING * cell.dim * size
+        excess = value + (slopes * move).sum(axis=1) - CURVED * cell.dim * size
         # What cannot move has no say: its part of the tangent is its value at the start.
         slopes, terms = np.where(held, 0.0, slopes), np.where(held, 0.0, terms)
         return slopes, excess, terms, self._convex(cell, y, z, ~held)

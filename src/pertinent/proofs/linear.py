@@ -17,15 +17,10 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.codec import record_as
-from pertinent.geometry.region import row_products
+from pertinent.geometry.region import Cell, row_products
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
-
-#: Where mathematics has 0, rounding leaves a slope of up to this share of the terms added up ...
-CANCELLED = 1e-9
-#: ... and a ray then speaks of all points within this many times ``1 + |x|`` of the start, where
-#: the feature has no bound.
-REACH = 1e6
+from pertinent.proofs.tolerances import CANCELLED, EQUAL, INDEPENDENT, REACH, SCALED, SUMS
 
 
 @record_as("linear")
@@ -126,7 +121,7 @@ def dual_values(
     endless = steep & np.isinf(end)
     if endless.any():
         ratio = np.where(endless, np.abs(slopes) / weights, 1.0).max(axis=1)
-        shrink = np.where(ratio > 1.0, (1.0 - 4e-16) / ratio, 1.0)
+        shrink = np.where(ratio > 1.0, (1.0 - SCALED) / ratio, 1.0)
         slopes, excess = slopes * shrink[:, None], excess * shrink
         steep = (np.abs(slopes) > weights) & np.isfinite(end)
     at = np.where(steep, end, start)
@@ -154,5 +149,50 @@ def is_empty(
     reach = np.where(open_, np.where(left_over, REACH * (1.0 + np.abs(start)), np.inf), end)
     with np.errstate(invalid="ignore"):
         fall = np.where(slopes != 0, np.abs(slopes) * reach, 0.0).sum(axis=1)
-    rounding = 1e-13 * (np.abs(slopes).sum(axis=1) + np.abs(excess))
+    rounding = SUMS * (np.abs(slopes).sum(axis=1) + np.abs(excess))
     return np.asarray(excess - fall > rounding)
+
+
+def leaves_one_point(
+    cell: Cell,
+    multipliers: FloatArray,
+    center: FloatArray,
+    weights: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+) -> bool:
+    """Return whether optimal multipliers of a linear cell allow one optimal point only.
+
+    Every optimum minimises ``w_i |x_i - c_i| + a_i x_i`` within the bounds, feature by feature,
+    with ``a = G'y``: where ``|a_i| < w_i`` at the center, where ``|a_i| > w_i`` at a bound, and
+    where they are equal anywhere between the two. Rows with ``y > 0`` are tight at every optimum;
+    if they determine the features of the last kind, there is one optimum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.geometry.region import Cell
+    >>> unbounded = np.full(2, -np.inf), np.full(2, np.inf)
+    >>> steep = Cell(np.array([[-1.0, -2.0]]), np.array([-2.0]))  # x1 + 2 x2 >= 2
+    >>> leaves_one_point(steep, np.array([0.5]), np.zeros(2), np.ones(2), *unbounded)
+    True
+    >>> even = Cell(np.array([[-1.0, -1.0]]), np.array([-2.0]))  # either feature will do
+    >>> leaves_one_point(even, np.array([1.0]), np.zeros(2), np.ones(2), *unbounded)
+    False
+    """
+    if not (weights > 0).all():
+        return False
+    steepest = np.abs(cell.G / weights).max(axis=1, initial=0.0)
+    tight = multipliers * steepest > EQUAL
+    slopes = multipliers[tight] @ cell.G[tight]
+    low, high = np.maximum(lower, cell.lower), np.minimum(upper, cell.upper)
+    end = np.where(slopes > 0, low, high)
+    equal = np.abs(np.abs(slopes) - weights) <= EQUAL * weights
+    free = equal & (end != np.clip(center, low, high))
+    block = cell.G[np.ix_(tight, free)]
+    if not free.any():
+        return True
+    if block.shape[0] < block.shape[1]:
+        return False
+    size = np.abs(block).max()
+    return bool(np.linalg.matrix_rank(block / size, tol=INDEPENDENT) == block.shape[1])

@@ -24,6 +24,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
+from pertinent.proofs.tolerances import CURVED
 
 #: Numbers looked at together, features times lines of some centers: few enough for the cache.
 AT_ONCE = 200_000
@@ -91,7 +92,7 @@ class SweepProofs(Proofs):
             a[~concave], steep[:, ~concave], room[:, ~concave] > 0, t[:, None] - ends
         )
         most = np.maximum(alone[:, :-1] + lines[0], alone[:, 1:] + lines[1]).max(axis=1)
-        rounding = 1e-14 * len(a) * (terms + alone.max(axis=1) + size)
+        rounding = CURVED * len(a) * (terms + alone.max(axis=1) + size)
         fine = np.isfinite(self.slopes).all(axis=1) & (self.slopes >= 0).all(axis=1)
         return np.asarray(usable & fine & (c > 0) & (t > 0) & (most + rounding < c))
 

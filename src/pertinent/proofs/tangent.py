@@ -1,4 +1,6 @@
-"""Tangent cuts: weak duality for convex quadratic rows.
+"""Tangents and supporting planes: weak duality for convex rows, softmax probabilities and blends.
+
+Tangent cuts: weak duality for convex quadratic rows.
 
 For any vector p, ``|P u|^2 >= 2 p'P u - |p|^2``, because ``|P u - p|^2 >= 0``. So every point of
 the cell, seen from the origin of the row as ``u``, satisfies the linear row
@@ -6,11 +8,27 @@ the cell, seen from the origin of the row as ``u``, satisfies the linear row
     2 p'P u - |p|^2 + q'u + c <= 0,
 
 and multipliers of such rows prove bounds, or emptiness, just as those of linear rows do.
+
+Proofs for softmax probabilities: tangents, and a proof about the polyhedron they bound.
+
+The set ``log sum_k exp(W_k x + b_k) <= 0`` is convex, so it lies within the tangent half-space at
+any point whatever. A bound over the cell with tangents in place of its exponential rows therefore
+holds for the cell itself. Only the points of tangency are stored.
+
+Weak duality for blends: points of a cell that are convex combinations of given ones.
+
+Let ``q_1 .. q_k`` be the points that may be blended. For multipliers ``y >= 0`` of ``G x <= h``
+and any vector u, every blend ``x = sum_j share_j q_j`` of the cell has
+
+    sum_i w_i |x_i - c_i|  >=  sum_i w_i |x_i - c_i| + y'(G x - h) + u'x - max_j u'q_j,
+
+because ``u'x <= max_j u'q_j``. The right-hand side, minimised over the bounds, splits into one
+small problem a feature, as it does for linear rows. Without the distance it proves emptiness.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,9 +38,7 @@ from pertinent.geometry.region import Cell, row_products
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 from pertinent.proofs.linear import dual_values, is_empty
-
-#: Each value may be off by this share of its terms.
-ROUNDING = 1e-15
+from pertinent.proofs.tolerances import TANGENT
 
 
 @record_as("tangent")
@@ -73,10 +89,89 @@ class TangentProofs(Proofs):
             seen, square = row.seen(start), (p * p).sum(axis=1)
             value = (slope * seen).sum(axis=1) - square + row.c
             # Lowered by what rounding may have added to it.
-            value -= ROUNDING * (np.abs(slope * seen).sum(axis=1) + square + abs(row.c))
+            value -= TANGENT * (np.abs(slope * seen).sum(axis=1) + square + abs(row.c))
             slopes = slopes + multiplier[:, None] * slope
             # The slope itself is what is left of 2 P'p + q: a tangent across an open direction.
             size = 2 * row_products(np.abs(p), np.ascontiguousarray(np.abs(row.plus).T))
             terms = terms + multiplier[:, None] * (size + np.abs(row.q))
             excess = excess + multiplier * value
         return slopes, excess, terms
+
+
+@record_as("cuts")
+@dataclass(frozen=True, eq=False)
+class CutProofs(Proofs):
+    """For each row, points of tangency and a proof about the cell that the tangents give.
+
+    Parameters
+    ----------
+    touched : tuple of ndarray of shape (n_tangents, n_features)
+    inner : tuple of Proofs, each of length 1
+    """
+
+    touched: tuple[FloatArray, ...]
+    inner: tuple[Proofs, ...]
+
+    def trusted(self) -> BoolArray:
+        """Return whether each inner proof is recomputed."""
+        return np.array([bool(proof.trusted()[0]) for proof in self.inner], dtype=bool)
+
+    def bounds(self, task: Task) -> FloatArray:
+        """Return the bounds over the cells that the tangents give."""
+        proved = np.zeros(len(self))
+        for i, (touched, proof) in enumerate(zip(self.touched, self.inner, strict=True)):
+            one = replace(task.take(np.array([i])), region=with_tangents(task.cell, touched))
+            proved[i] = proof.bounds(one)[0]
+        return proved
+
+
+def with_tangents(cell: Cell, points: FloatArray) -> Cell:
+    """Return the cell with tangents at the points in place of its exponential rows."""
+    G, h = [cell.G], [cell.h]
+    for bend in cell.exponentials:
+        rows, sides = bend.tangents(points)
+        G.append(rows)
+        h.append(sides)
+    bare = replace(cell, exponentials=(), magnitudes=None)
+    return replace(bare, G=np.vstack(G), h=np.concatenate(h))
+
+
+@record_as("hull")
+@dataclass(frozen=True, eq=False)
+class HullProofs(Proofs):
+    """Multipliers of the rows and of the blend; a Farkas ray where ``ray`` is true.
+
+    Parameters
+    ----------
+    corners : ndarray of shape (n, k, n_features)
+        The points that may be blended.
+    multipliers : ndarray of shape (n, n_rows)
+    pull : ndarray of shape (n, n_features)
+        The vector u.
+    ray : ndarray of bool, shape (n,)
+    """
+
+    corners: FloatArray
+    multipliers: FloatArray
+    pull: FloatArray
+    ray: BoolArray
+
+    def bounds(self, task: Task) -> FloatArray:
+        """Return the dual values; ``inf`` where the ray proves that no blend is in the cell."""
+        cell, centers, weights = task.cell, task.centers, task.weights
+        lower, upper = task.lower, task.upper
+        start = np.clip(centers, lower, upper)
+        y = np.maximum(self.multipliers, 0.0)
+        slopes = row_products(y, np.ascontiguousarray(cell.G.T)) + self.pull
+        excess = (y * (row_products(start, cell.G) - cell.h)).sum(axis=1)
+        furthest = np.matmul(self.corners, self.pull[:, :, None])[:, :, 0].max(axis=1)
+        excess = excess + (self.pull * start).sum(axis=1) - furthest
+        proved = dual_values(slopes, excess, start, centers, weights, lower, upper)
+        where = np.flatnonzero(self.ray)
+        terms = row_products(y, np.ascontiguousarray(np.abs(cell.G).T)) + np.abs(self.pull)
+        empty = is_empty(
+            slopes[where], excess[where], start[where], lower[where], upper[where], terms[where]
+        )
+        proved[where[empty]] = np.inf
+        proved[(lower > upper).any(axis=1)] = np.inf
+        return proved

@@ -9,9 +9,9 @@ import numpy as np
 
 from pertinent.density.measure import is_dense
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.gaps import is_closed, rounding_unit
 from pertinent.geometry.task import distance
 from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL
-from pertinent.proofs.verdict import is_closed, rounding_unit
 from pertinent.rules.obeyed import broken_rules
 from pertinent.setting.answers import Answers, Ask, Proposal, into_bounds
 from pertinent.setting.reasons.reason import Reason, Why

@@ -16,11 +16,11 @@ import numpy as np
 
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.arrays import FloatArray
+from pertinent.geometry.gaps import GAP_CONVEX, is_closed
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
-from pertinent.proofs.hull import HullProofs
-from pertinent.proofs.verdict import GAP_CONVEX, is_closed
+from pertinent.proofs.tangent import HullProofs
 from pertinent.solvers.cheap import cheap_bounds
 from pertinent.solvers.problem import SOLVED, Method, Projections, Solved, Task
 from pertinent.solvers.programs.linear import LinearAnswer, LinearProgram

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray
+from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import distance
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
-from pertinent.proofs.verdict import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.solvers.linear.uniqueness import Decision, decide_unique
 from pertinent.solvers.problem import SOLVED, Method, Projections, Solved, Task
 

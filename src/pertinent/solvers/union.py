@@ -14,6 +14,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
+from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.geometry.pieces import as_region, lone_cell, pieces_of, require_cells
 from pertinent.geometry.region import Cell, LazyCells, Region
 from pertinent.geometry.task import as_bounds, distance
@@ -29,7 +30,6 @@ from pertinent.proofs import (
     Proofs,
 )
 from pertinent.proofs.core import WHOLE
-from pertinent.proofs.verdict import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.setting.options import Options
 from pertinent.solvers.cheap import cheap_bounds
 from pertinent.solvers.curved.interior.ellipsoid import ball_bounds

@@ -23,9 +23,7 @@ from pertinent.geometry.region import AffineMap, Cell
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.branch import Boxes, TreeProofs
 from pertinent.proofs.core import Proofs
-
-#: What a column that costs nothing pays, as a share of the least of all costs.
-LITTLE = 1e-3
+from pertinent.proofs.tolerances import LITTLE
 
 
 @record_as("curved-branch", retired=("domain",))

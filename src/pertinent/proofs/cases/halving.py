@@ -24,16 +24,14 @@ from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
-
-#: Open boxes at any time, and rounds of halving, after which the claim counts as not proved.
-MOST_BOXES, MOST_ROUNDS = 8_000, 160
-#: Features that may move.
-MOST_FEATURES = 6
-ROUNDING = 1e-13
-#: What a claim may be lowered by, relative to its distance from what is known without it.
-LESS = (0.0, 1e-6, 5e-5)
-#: A row is an ellipsoid if the eigenvalues of its form, scaled to a diagonal of 1, exceed this.
-DEFINITE = 1e-8
+from pertinent.proofs.tolerances import (
+    ELLIPSOID,
+    LOWERED,
+    MIDDLE,
+    MOST_BOXES,
+    MOST_HALVED,
+    MOST_ROUNDS,
+)
 
 
 @record_as("halving")
@@ -60,7 +58,7 @@ class HalvingProofs(Proofs):
         proved = (weights * np.abs(start - centers)).sum(axis=1)
         for i in np.flatnonzero(self.claimed > proved):
             free = upper[i] > lower[i]
-            if not cell.exponentials and free.sum() <= MOST_FEATURES:
+            if not cell.exponentials and free.sum() <= MOST_HALVED:
                 few = _Few.of(cell, free, start[i], centers[i], weights)
                 spent = float((weights * np.abs(start[i] - centers[i]))[~free].sum())
                 for claim in _claims(float(proved[i]), float(self.claimed[i])):
@@ -75,7 +73,7 @@ def _claims(known: float, claimed: float) -> list[float]:
     """Return the claim, and lesser ones."""
     if not np.isfinite(claimed):
         return [claimed]
-    return [claimed - share * (claimed - known) for share in LESS]
+    return [claimed - share * (claimed - known) for share in LOWERED]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +113,7 @@ class _Few:
     def closes(self, lower: FloatArray, upper: FloatArray, claim: float) -> bool:
         """Return whether no point of the box costs less than the claim."""
         if not len(self.weights):
-            return bool((self.c > ROUNDING * self.size).any())
+            return bool((self.c > MIDDLE * self.size).any())
         with np.errstate(divide="ignore"):
             reach = claim / self.weights
         low = np.maximum(lower - self.center, -reach)[None]
@@ -163,7 +161,7 @@ class _Few:
             size = np.abs(terms[0]).sum(axis=1) + np.abs(terms[1]).sum(axis=1) + terms_of_c
             off = np.abs(A - np.diag(np.diag(A)))
             pairs = ((half @ off) * half).sum(axis=1)
-            rounding = ROUNDING * size
+            rounding = MIDDLE * size
             open_ &= value + _least_alone(slope, np.diag(A), half) - pairs <= rounding
             if np.isfinite(claim):
                 # The multiplier that makes the Lagrangian flattest in the middle of the box.
@@ -194,7 +192,7 @@ def _extent(A: FloatArray, g: FloatArray, c: float) -> FloatArray:
         return none
     root = np.sqrt(scale)
     scaled = A / np.outer(root, root)
-    if np.linalg.eigvalsh(scaled)[0] <= DEFINITE:
+    if np.linalg.eigvalsh(scaled)[0] <= ELLIPSOID:
         return none
     inverse = np.linalg.inv(scaled) / np.outer(root, root)
     middle = inverse @ g / 2

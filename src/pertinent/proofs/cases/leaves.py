@@ -7,7 +7,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell, row_products
-from pertinent.proofs.linear import REACH
+from pertinent.proofs.tolerances import REACH, SCALED, SUMS
 
 
 def leaf_bounds(
@@ -31,7 +31,7 @@ def leaf_bounds(
     if endless.any():
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(endless, np.abs(outer) / weights, 1.0).max(axis=1)
-        shrink = np.where((ratio > 1.0) & ~ray, (1.0 - 4e-16) / ratio, 1.0)
+        shrink = np.where((ratio > 1.0) & ~ray, (1.0 - SCALED) / ratio, 1.0)
         y, slopes = y * shrink[:, None], slopes * shrink[:, None]
     excess = (y * (row_products(start, cell.G) - cell.h)).sum(axis=1)
     cost = (weights * np.abs(start - centers)).sum(axis=1)
@@ -43,7 +43,7 @@ def leaf_bounds(
         free = np.zeros_like(weights)
         fall = _least(domain, slopes[r], free, centers[r], start[r], low, high)
         size = np.abs(slopes[r]).sum(axis=1) + np.abs(excess[r])
-        proved[r] = np.where(excess[r] + fall > 1e-13 * size, np.inf, np.maximum(proved[r], 0.0))
+        proved[r] = np.where(excess[r] + fall > SUMS * size, np.inf, np.maximum(proved[r], 0.0))
     return np.asarray(proved)
 
 

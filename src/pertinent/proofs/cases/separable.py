@@ -22,6 +22,7 @@ from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell, row_products
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
+from pertinent.proofs.tolerances import CURVED
 
 
 @record_as("separable")
@@ -153,7 +154,7 @@ class SeparableProofs(Proofs):
             value += multiplier * straight[own, k]
             size += multiplier * terms[own, k]
         least, sizes = _least(square, slope, low[leaves], high[leaves])
-        rounding = 1e-14 * cell.dim * (size + sizes.sum(axis=1))
+        rounding = CURVED * cell.dim * (size + sizes.sum(axis=1))
         nothing = (low[leaves] > high[leaves]).any(axis=1)
         return np.asarray(nothing | (value + least.sum(axis=1) - rounding >= self.radius[own]))
 

@@ -12,10 +12,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.region import Cell, row_products
-
-#: Each entry of M may be off by this share of the terms it is made of, for each corner; and by a
-#: tenth of it for each row that may be added up, and for each split of an edge.
-ENTRY_ERROR = 1e-14
+from pertinent.proofs.tolerances import ENTRY
 
 
 class CornerRows(NamedTuple):
@@ -63,7 +60,7 @@ def sizes_at(cell: Cell, start: FloatArray, weights: FloatArray) -> CornerRows:
         A = np.zeros((cell.dim, cell.dim))
         for factor in (row.plus, row.minus):
             size = row_products(np.abs(u), np.abs(factor))
-            image = np.abs(row_products(u, factor)) + ENTRY_ERROR * size
+            image = np.abs(row_products(u, factor)) + ENTRY * size
             value = value + (image * size).sum(axis=1)
             gradient = gradient + 2 * row_products(size, np.abs(factor).T)
             A += np.abs(factor).T @ np.abs(factor)

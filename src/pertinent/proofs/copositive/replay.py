@@ -28,14 +28,10 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.task import Task
-from pertinent.proofs.copositive.corner_rows import ENTRY_ERROR, CornerRows, rows_at, sizes_at
+from pertinent.proofs.copositive.corner_rows import CornerRows, rows_at, sizes_at
 from pertinent.proofs.copositive.simplices import Simplices
 from pertinent.proofs.core import Proofs
-
-#: The terms of a combination must not be so small that rounding is no longer relative to them.
-SMALLEST = 1e-150
-#: With more corners than this there are too many coefficients of varying multipliers.
-MOST_CORNERS = 128
+from pertinent.proofs.tolerances import DEFINITE, ENTRY, MOST_CORNERS, SMALLEST
 
 
 @record_as("copositive")
@@ -84,7 +80,7 @@ class _Replay:
         if not proof.is_wellformed(len(self.rows.values), self.room):
             return False
         n, m = len(self.usable), len(self.rows.values)
-        self.error = ENTRY_ERROR * (n + (m + self._depth()) / 10)
+        self.error = ENTRY * (n + (m + self._depth()) / 10)
         open_parts = [np.eye(n)]
         for node in range(len(proof.option)):
             if not open_parts:
@@ -161,7 +157,7 @@ class _Replay:
         if (less[~free] < 0).any():
             return None
         matrix[free] = 0.0
-        return np.asarray(matrix - less - ENTRY_ERROR * np.abs(less))
+        return np.asarray(matrix - less - ENTRY * np.abs(less))
 
     def _free(self, corners: FloatArray) -> BoolArray:
         """Return the pairs of opposite corners, as long as both are whole: their product is 0."""
@@ -248,4 +244,4 @@ def _is_copositive(M: FloatArray, alive: BoolArray) -> bool:
     root = np.sqrt(diagonal)
     with np.errstate(over="ignore"):
         scaled = part / root[:, None] / root
-    return bool(np.isfinite(scaled).all() and np.linalg.eigvalsh(scaled)[0] > 1e-14 * len(part))
+    return bool(np.isfinite(scaled).all() and np.linalg.eigvalsh(scaled)[0] > DEFINITE * len(part))

@@ -8,10 +8,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.codec import record_as
-
-#: What radii and multipliers must lie between: far from where numbers become so small that
-#: rounding is no longer relative to them.
-RADII, MULTIPLIERS = (1e-60, 1e60), (1e-100, 1e100)
+from pertinent.proofs.tolerances import MULTIPLIERS, RADII
 
 
 @record_as("simplices")

@@ -21,13 +21,10 @@ from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell, Quadratic
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
+from pertinent.proofs.tolerances import FIRST_BRANCHES, MOST_BRANCHES, NOTHING, SUMS
 
-#: Rounding of sums: needs closer than this to what is reachable prove nothing.
-ROUNDING = 1e-13
 #: Branches looked at together.
 AT_ONCE = 128
-#: Branches after which finer bounds are worth their making.
-FEW = 500
 
 
 def refutes(
@@ -35,7 +32,7 @@ def refutes(
     need: FloatArray,
     size: int,
     meets: Callable[[list[int]], bool] | None = None,
-    nodes: int = 200_000,
+    nodes: int = MOST_BRANCHES,
 ) -> bool:
     """Return whether no support of at most ``size`` features meets every row.
 
@@ -59,14 +56,14 @@ def refutes(
     """
     if size < 0:
         return True
-    slack = ROUNDING * (np.abs(need) + np.abs(gain).sum(axis=1))
+    slack = SUMS * (np.abs(need) + np.abs(gain).sum(axis=1))
     useful = (gain / np.where(need > 0, need, np.inf)[:, None]).sum(axis=0)
     order = np.argsort(-useful, kind="stable")
     gain = gain[:, order]
     judge = None if meets is None else lambda places: meets(order[places].tolist())
     # Bounds over all features are made in no time and mostly enough; else over those to come.
     coarse = np.broadcast_to(_most(gain, size, 1), (gain.shape[1] + 1, len(gain), size + 1))
-    verdict = _walk(gain, need - slack, size, coarse, judge, min(nodes, FEW))
+    verdict = _walk(gain, need - slack, size, coarse, judge, min(nodes, FIRST_BRANCHES))
     if verdict is None:
         verdict = _walk(gain, need - slack, size, _most(gain, size), judge, nodes)
     return bool(verdict)
@@ -248,7 +245,7 @@ def _one_row_suffices(
     for gain, need in _separable_rows(cell, start, step):
         reach = np.cumsum(-np.sort(-np.maximum(gain, 0.0), axis=1), axis=1)
         most = np.where(count > 0, reach[here, np.maximum(count, 1) - 1], 0.0)
-        closed |= most < need - ROUNDING * (np.abs(need) + np.abs(gain).sum(axis=1))
+        closed |= most < need - SUMS * (np.abs(need) + np.abs(gain).sum(axis=1))
     return closed
 
 
@@ -293,4 +290,4 @@ def _switched(row: Quadratic, start: FloatArray, step: FloatArray) -> tuple[Floa
 def _is_diagonal(row: Quadratic) -> bool:
     """Whether entries off the diagonal are rounding errors at most."""
     off = row.A - np.diag(np.diag(row.A))
-    return bool(np.abs(off).max(initial=0.0) <= 1e-12 * np.abs(row.A).max(initial=0.0))
+    return bool(np.abs(off).max(initial=0.0) <= NOTHING * np.abs(row.A).max(initial=0.0))

@@ -22,14 +22,9 @@ from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell, CellUnion, Quadratic
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Certificate, Proofs
-from pertinent.proofs.linear import REACH
 from pertinent.proofs.supports.cardinality import _is_diagonal, not_all_of, refutes
 from pertinent.proofs.supports.fewest_mixed import FeatureRows, MixedSample, is_discrete
-
-#: Slopes within this share of a weight equal it up to rounding.
-EQUAL = 1e-9
-#: Multipliers are made smaller by this share where they do.
-SHRINK = 1e-12
+from pertinent.proofs.tolerances import END, EQUAL, REACH, ROOT, SMALLER
 
 
 @record_as("argument")
@@ -234,7 +229,7 @@ class _Sample:
         )
         ratio = np.where(ratio <= 1.0 + EQUAL, ratio, 0.0)  # the others are endless in earnest
         most = ratio.max(axis=1, initial=0.0)
-        return np.where(most > 1.0 - EQUAL, (1.0 - SHRINK) / np.maximum(most, 1.0), 1.0)
+        return np.where(most > 1.0 - EQUAL, (1.0 - SMALLER) / np.maximum(most, 1.0), 1.0)
 
     def _quadratic(self, row: Quadratic, size: int) -> tuple[FloatArray, FloatArray]:
         """Each feature's best gain on its own, and half of its best pairs."""
@@ -282,7 +277,7 @@ class _Sample:
         blocked = ((G == 0) & (over > 0)[:, None]).any(axis=0)
         # A point costs at least its distance to each end by itself, whatever rounding did to both.
         cost = self.weights * np.maximum(np.maximum(low - self.center, self.center - high), 0.0)
-        slack = 1e-12 * (np.abs(low) + np.abs(high))
+        slack = END * (np.abs(low) + np.abs(high))
         empty = blocked | ~movable | (low > high + np.where(np.isfinite(slack), slack, 0.0))
         return float(np.where(empty, np.inf, cost).min(initial=np.inf))
 
@@ -302,13 +297,13 @@ class _Sample:
         ends = np.array(
             [self.low[i], self.high[i], np.clip(self.center[i], self.low[i], self.high[i])]
         )
-        real = [np.real(r[np.abs(np.imag(r)) <= 1e-9 * (1 + np.abs(r))]) for r in roots]
+        real = [np.real(r[np.abs(np.imag(r)) <= ROOT * (1 + np.abs(r))]) for r in roots]
         t = np.concatenate([*real, ends[np.isfinite(ends)] - rest[i]])
         parts = np.stack(
             [a[:, None] * t * t, s[:, None] * t, np.repeat(c[:, None], len(t), axis=1)]
         )
-        holds = (parts.sum(axis=0) <= 1e-9 * np.abs(parts).sum(axis=0)).all(axis=0)
-        slack = 1e-9 * (1 + np.abs(t))
+        holds = (parts.sum(axis=0) <= ROOT * np.abs(parts).sum(axis=0)).all(axis=0)
+        slack = ROOT * (1 + np.abs(t))
         holds &= (t + rest[i] >= self.low[i] - slack) & (t + rest[i] <= self.high[i] + slack)
         cost = self.weights[i] * np.abs(t + rest[i] - self.center[i])
         return float(np.where(holds, cost, np.inf).min(initial=np.inf))

@@ -16,10 +16,7 @@ import numpy as np
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell, Quadratic
-from pertinent.proofs.linear import REACH
-
-#: Entries of a quadratic form below this share of the largest one are rounding.
-NOTHING = 1e-12
+from pertinent.proofs.tolerances import NOTHING, REACH
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,10 @@ from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.branch import Boxes, narrow
 from pertinent.proofs.core import Proofs, RegionProofs
-from pertinent.proofs.supports.cardinality import ROUNDING, refutes, weighted
+from pertinent.proofs.supports.cardinality import refutes, weighted
 from pertinent.proofs.supports.fewest_mixed import is_discrete
 from pertinent.proofs.supports.reach import pushes, splits_by_feature
+from pertinent.proofs.tolerances import SUMS
 
 
 @record_as("sufficient", retired=("domain",))
@@ -132,7 +133,7 @@ def _one_row_suffices(
         need = (g * x).sum(axis=1) - h + gain.sum(axis=1)
         reach = np.cumsum(-np.sort(-gain, axis=1), axis=1)
         most = np.where(count > 0, reach[np.arange(len(x)), np.maximum(count, 1) - 1], 0.0)
-        closed |= most < need - ROUNDING * (np.abs(need) + gain.sum(axis=1))
+        closed |= most < need - SUMS * (np.abs(need) + gain.sum(axis=1))
     return np.asarray(closed & (count >= 0))
 
 

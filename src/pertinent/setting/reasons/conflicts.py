@@ -14,7 +14,7 @@ from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import Certificate, LinearProofs, SeveralProofs
 from pertinent.proofs.cases.branch import CHANGE, BranchProofs
 from pertinent.proofs.core import Proofs
-from pertinent.proofs.cuts import CutProofs, with_tangents
+from pertinent.proofs.tangent import CutProofs, with_tangents
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import RegionKey

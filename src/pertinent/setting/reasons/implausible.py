@@ -19,7 +19,7 @@ from pertinent.geometry.pieces import owners_of, require_cells
 from pertinent.geometry.region import Cell, CellUnion, Region
 from pertinent.geometry.task import Task
 from pertinent.proofs import Certificate, Proofs, SeveralProofs
-from pertinent.proofs.hull import HullProofs
+from pertinent.proofs.tangent import HullProofs
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.setting.reasons.conflicts import HIGH, LOW, RowRules, why_infeasible
 from pertinent.setting.reasons.reason import Reason, Why

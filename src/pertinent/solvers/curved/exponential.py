@@ -13,8 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray
+from pertinent.geometry.region import Cell
 from pertinent.proofs import Proofs
-from pertinent.proofs.cuts import CutProofs, with_tangents
+from pertinent.proofs.tangent import CutProofs
 from pertinent.solvers.linear.polyhedron import solve_polyhedron
 from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.programs.conic import Block, Cone, solve_conic
@@ -62,9 +63,17 @@ def _solve_row(task: Task) -> tuple[FloatArray | None, int, FloatArray, Proofs]:
         touched = np.vstack([touched, answer.points])
 
 
+def _outer_cell(cell: Cell, touched: FloatArray) -> Cell:
+    """Return the polyhedron of the linear rows and, at each point touched, of the tangents."""
+    tangents = [bend.tangents(touched) for bend in cell.exponentials]
+    G = np.concatenate([cell.G, *(rows for rows, _ in tangents)])
+    h = np.concatenate([cell.h, *(sides for _, sides in tangents)])
+    return replace(cell, G=G, h=h, exponentials=(), magnitudes=None)
+
+
 def _outer_optimum(task: Task, touched: FloatArray, further: float) -> Solved:
     """Return the optimum over the tangents' polyhedron, its tangents moved in by ``further``."""
-    outer = with_tangents(task.cell, touched)
+    outer = _outer_cell(task.cell, touched)
     h = outer.h.copy()
     h[len(task.cell.h) :] -= further
     moved = Task(

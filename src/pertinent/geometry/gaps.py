@@ -1,0 +1,46 @@
+"""When a bound meets an objective: relative gaps, and what counts as rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray
+
+#: Relative gap below which an answer of a linear or convex cell counts as optimal.
+GAP_CONVEX = 1e-6
+#: The same for non-convex and integer cells.
+GAP_NONCONVEX = 1e-4
+#: Differences this small, relative to the coordinates, never open a gap: rounding in double
+#: precision, and of points handed out in single precision.
+ROUNDING, ROUNDING_SINGLE = 1e-12, 2.5e-7
+
+
+def rounding_unit(single: bool, dim: int) -> float:
+    """Return the share of the coordinates that counts as rounding, in the precision handed out.
+
+    In single precision the margin that predict needs is as large as what it must cover: a sum of
+    d terms is off by up to about ``(d + 4)`` unit roundoffs of ``2**-24``.
+    """
+    return max(ROUNDING_SINGLE, 8 * (dim + 4) * 2.0**-24) if single else ROUNDING
+
+
+def is_closed(
+    objective: FloatArray,
+    bound: FloatArray,
+    points: FloatArray,
+    centers: FloatArray,
+    weights: FloatArray,
+    gap: float | FloatArray,
+    unit: float = ROUNDING,
+) -> BoolArray:
+    """Return whether the bound meets the objective within the relative gap.
+
+    Differences of at most ``unit`` times the coordinates count as rounding.
+    """
+    closed = np.asarray(objective - bound <= gap * objective)
+    open_ = (~closed).nonzero()[0]
+    if len(open_):
+        size = (weights * (np.abs(points[open_]) + np.abs(centers[open_]))).sum(axis=1)
+        excess = (objective - bound - gap * objective)[open_]
+        closed[open_] = excess <= unit * size
+    return closed
