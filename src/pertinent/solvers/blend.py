@@ -158,7 +158,7 @@ def nearest_blend(
     push = gain + rows.matrix.T @ duals[2 * d :]
     shares = np.maximum(answer.v[:k], 0.0)
     shares /= shares.sum()
-    point = _settled(shares @ corners, center, low, high)
+    point = _without_dust(shares @ corners, center, low, high)
     inside = cell.violation(point[None])[0] <= LEFT_OVER * (1 + np.abs(cell.h).max(initial=0.0))
     return BlendAnswer(
         point if inside else None, shares, duals[2 * d :][: len(cell.h)], -push, ray=False
@@ -210,7 +210,7 @@ def _least_violation(cell: Cell, rows: _Rows, corners: FloatArray) -> BlendAnswe
     return BlendAnswer(None, None, duals[: len(cell.h)], -(rows.matrix.T @ duals), ray=True)
 
 
-def _settled(
+def _without_dust(
     point: FloatArray, center: FloatArray, low: FloatArray, high: FloatArray
 ) -> FloatArray:
     """Return the point without dust: exactly at the center or at a bound where it is close."""

@@ -27,7 +27,6 @@ from pertinent.proofs.core import WHOLE
 from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
 from pertinent.questions.sufficient.rivals import hit_rivals
 from pertinent.questions.sufficient.worst import Suffices, keep_worst_case
-from pertinent.questions.supports.gains import is_separable
 from pertinent.questions.supports.reach import splits_by_feature
 from pertinent.questions.verify import doubted
 from pertinent.setting.answers import Certified
@@ -38,6 +37,8 @@ from pertinent.setting.recheck import proof_margin
 from pertinent.setting.region_key import Is, Not
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
+from pertinent.solvers.curved.separable.separable import is_separable
+from pertinent.solvers.tolerances import NEARLY_DIAGONAL
 from pertinent.tables.table import Table
 
 
@@ -127,7 +128,7 @@ def _splits(region: Region, domain: Domain | None) -> bool:
         return False
     if domain is not None:
         return splits_by_feature(cell, domain)
-    return is_separable(cell) and not cell.has_bounds
+    return is_separable(cell, NEARLY_DIAGONAL) and not cell.has_bounds
 
 
 def _refuse(prepared: Setting, region: Region, by_rivals: bool) -> None:

@@ -21,10 +21,9 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Quadratic, row_products
 from pertinent.questions.supports.reach import corners, most_by_feature
 from pertinent.questions.supports.subsets import Gains
+from pertinent.solvers.curved.separable.separable import is_diagonal
 from pertinent.solvers.search.narrow import Boxes, narrow
-
-#: Off-diagonal entries of a quadratic form below this share of the largest one are rounding.
-DIAGONAL = 1e-12
+from pertinent.solvers.tolerances import NEARLY_DIAGONAL
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,27 +175,6 @@ def _rest(
     return np.where(forced, np.broadcast_to(wanted, nearest.shape), nearest), forced
 
 
-def is_separable(cell: Cell) -> bool:
-    """Whether every row is a sum of functions of one feature each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pertinent.questions.supports.gains import is_separable
-    >>> from pertinent.geometry.region import Cell, Quadratic
-    >>> ball = Quadratic.from_matrix(np.eye(2), np.zeros(2), -1.0)
-    >>> is_separable(Cell(np.zeros((0, 2)), np.zeros(0), (ball,)))
-    True
-    """
-    return not cell.exponentials and all(_is_diagonal(row) for row in cell.quadratics)
-
-
-def _is_diagonal(row: Quadratic) -> bool:
-    A = row.A
-    off = np.abs(A - np.diag(np.diag(A))).max(initial=0.0)
-    return bool(off <= DIAGONAL * np.abs(A).max(initial=0.0))
-
-
 def cell_gains(cell: Cell, choices: Choices, size: int) -> Gains:
     """Return the gains of turning features on, with the forced ones already on.
 
@@ -264,7 +242,7 @@ def _quadratic(row: Quadratic, choices: Choices, size: int) -> tuple[FloatArray,
     slope = row.gradient(rest)
     low, high = choices.low - rest, choices.high - rest
     gain = best_alone(np.diag(A), slope, low, high)
-    if not _is_diagonal(row):
+    if not is_diagonal(row, NEARLY_DIAGONAL):
         gain = gain + _partners(A, low, high, size)
     return gain[:, None, :], row.value(rest)[:, None]
 

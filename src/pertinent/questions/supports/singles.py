@@ -15,6 +15,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region, row_products
 from pertinent.questions.supports.gains import Choices
+from pertinent.solvers.curved.shifted import real_roots
 
 #: Numbers held at once.
 BATCH_NUMBERS = 2_000_000
@@ -105,10 +106,7 @@ def _root_costs(cell: Cell, own: Choices, centers: FloatArray, weights: FloatArr
     s = np.concatenate([linear, *(slope[:, None, :] for slope in slopes)], axis=1)
     values = [row.value(own.rest)[:, None] for row in cell.quadratics]
     c = np.concatenate([row_products(own.rest, cell.G) - cell.h, *values], axis=1)[:, :, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # The root farther from 0 by the formula without cancellation, the other from the product.
-        far = -(s + np.where(s >= 0, 1.0, -1.0) * np.sqrt(s * s - 4 * a * c)) / 2
-        roots = np.concatenate([far / a, c / far], axis=1)
+    roots = np.concatenate(real_roots(a, s, c), axis=1)
     ends = np.stack([own.low, own.high, np.clip(centers, own.low, own.high)], axis=1)
     t = np.concatenate([roots, ends - own.rest[:, None, :]], axis=1)
     t = np.where(np.isfinite(t), t, 0.0)

@@ -17,7 +17,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
 from pertinent.questions.supports.cover import EASY, deepen, hard_cover
-from pertinent.questions.supports.gains import Choices, cell_gains, is_separable
+from pertinent.questions.supports.gains import Choices, cell_gains
 from pertinent.questions.supports.subsets import (
     Accept,
     Gains,
@@ -26,6 +26,8 @@ from pertinent.questions.supports.subsets import (
     find_supports,
     smallest_size,
 )
+from pertinent.solvers.curved.separable.separable import is_separable
+from pertinent.solvers.tolerances import NEARLY_DIAGONAL
 
 #: Numbers held at once while searching: 16 MB.
 BATCH_NUMBERS = 2_000_000
@@ -127,7 +129,7 @@ class CellPiece(Piece):
 
     def __init__(self, cell: Cell, choices: Choices) -> None:
         self.cell, self.choices = cell, choices.within(cell)
-        self.decides = is_separable(cell)
+        self.decides = is_separable(cell, NEARLY_DIAGONAL)
         # For other than separable rows the size that limits partners is left open here.
         gains = cell_gains(cell, self.choices, cell.dim)
         super().__init__(gains, self.choices.forced, self.choices.impossible)

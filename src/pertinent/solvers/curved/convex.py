@@ -8,9 +8,8 @@ from pertinent.geometry.arrays import FloatArray
 from pertinent.proofs import TangentProofs
 from pertinent.solvers.curved.cone import ConeProgram
 from pertinent.solvers.curved.convex_concave import polish
-from pertinent.solvers.curved.settle import settle
 from pertinent.solvers.curved.shifted import Shifted, shift
-from pertinent.solvers.curved.stationary import shortened
+from pertinent.solvers.curved.stationary import point_inside, shortened
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 
 
@@ -49,13 +48,13 @@ def solve_convex_row(
     if answer.outcome == SOLVED:
         exact = polish(local, answer.step)
         if exact is not None and exact.cost <= np.abs(answer.step).sum() * (1 + 1e-6):
-            point = settle(shifted, i, exact.step)
+            point = point_inside(shifted, i, exact.step)
             if point is not None:
                 at = zip(images, local.plus, strict=True)
                 moved = tuple(image + P @ exact.step for image, P in at)
                 return point, SOLVED, exact.multipliers, moved
         dust = np.abs(answer.step) < 1e-9 * np.abs(answer.step).max()
-        point = settle(shifted, i, np.where(dust, 0.0, answer.step))
+        point = point_inside(shifted, i, np.where(dust, 0.0, answer.step))
         if point is not None:
             return point, SOLVED, answer.multipliers, touched
     point = _at_hand(shifted, i)
@@ -80,4 +79,4 @@ def _at_hand(shifted: Shifted, i: int) -> FloatArray | None:
                 near = exact.step
             if best is None or np.abs(near).sum() < np.abs(best).sum():
                 best = near
-    return None if best is None else settle(shifted, i, best)
+    return None if best is None else point_inside(shifted, i, best)

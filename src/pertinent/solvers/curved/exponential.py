@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray
-from pertinent.geometry.region import Cell
 from pertinent.proofs import Proofs
 from pertinent.proofs.tangent import CutProofs
 from pertinent.solvers.linear.polyhedron import solve_polyhedron
@@ -63,23 +62,14 @@ def _solve_row(task: Task) -> tuple[FloatArray | None, int, FloatArray, Proofs]:
         touched = np.vstack([touched, answer.points])
 
 
-def _outer_cell(cell: Cell, touched: FloatArray) -> Cell:
-    """Return the polyhedron of the linear rows and, at each point touched, of the tangents."""
-    tangents = [bend.tangents(touched) for bend in cell.exponentials]
-    G = np.concatenate([cell.G, *(rows for rows, _ in tangents)])
-    h = np.concatenate([cell.h, *(sides for _, sides in tangents)])
-    return replace(cell, G=G, h=h, exponentials=(), magnitudes=None)
-
-
 def _outer_optimum(task: Task, touched: FloatArray, further: float) -> Solved:
     """Return the optimum over the tangents' polyhedron, its tangents moved in by ``further``."""
-    outer = _outer_cell(task.cell, touched)
-    h = outer.h.copy()
-    h[len(task.cell.h) :] -= further
-    moved = Task(
-        replace(outer, h=h), task.centers, task.weights, task.lower, task.upper,
-        np.full(1, np.inf), task.options, domain=task.domain,
-    )  # fmt: skip
+    cell = task.cell
+    tangents = [bend.tangents(touched) for bend in cell.exponentials]
+    G = np.vstack([cell.G, *(rows for rows, _ in tangents)])
+    h = np.concatenate([cell.h, *(sides - further for _, sides in tangents)])
+    outer = replace(cell, exponentials=(), magnitudes=None, G=G, h=h)
+    moved = replace(task, region=outer, cutoff=np.full(1, np.inf))
     return solve_polyhedron(moved) if task.domain is None else solve_mixed(moved)
 
 

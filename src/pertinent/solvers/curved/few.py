@@ -15,8 +15,8 @@ from pertinent.proofs import Proofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.solvers.curved.halving import SHARE, find, improve, restricted
 from pertinent.solvers.curved.lagrange import prove_nothing
-from pertinent.solvers.curved.settle import settle
 from pertinent.solvers.curved.shifted import Shifted, shift
+from pertinent.solvers.curved.stationary import point_inside
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.stages import Part, Stage, spread
 
@@ -67,7 +67,7 @@ def _search(shifted: Shifted, known: FloatArray | None) -> tuple[FloatArray | No
     step = improve(local, step)
     full = np.zeros(whole.dim)
     full[free] = step
-    point = settle(shifted, 0, full)
+    point = point_inside(shifted, 0, full)
     if point is None:
         return known, None
     claim = HalvingProofs(distance(point[None], task.centers, task.weights) * SHARE)

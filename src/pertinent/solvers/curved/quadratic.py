@@ -23,13 +23,13 @@ from pertinent.solvers.curved.copositive.ball import Corners, Option
 from pertinent.solvers.curved.copositive.copositive import Search
 from pertinent.solvers.curved.copositive.varying import MOST_CORNERS
 from pertinent.solvers.curved.lagrange import prove_nothing
-from pertinent.solvers.curved.settle import settle
 from pertinent.solvers.curved.shifted import Local, Shifted, shift
 from pertinent.solvers.curved.single import single_changes
 from pertinent.solvers.curved.stationary import (
     Stationary,
     is_stationary,
     multipliers_at,
+    point_inside,
     shortened,
 )
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
@@ -75,7 +75,7 @@ def solve_quadratic(task: Task) -> Solved:
         search.run()
         proofs[i] = search.proof
         if search.best is not None:
-            point = settle(shifted, i, search.best.step)
+            point = point_inside(shifted, i, search.best.step)
             if point is not None:
                 points[i], outcome[i] = point, SOLVED
         elif search.proof is not None:

@@ -128,6 +128,17 @@ class Shifted:
         return np.asarray(np.clip(x, self.task.lower[i], self.task.upper[i]))
 
 
+def real_roots(a: FloatArray, b: FloatArray, c: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return both roots of ``a t^2 + b t + c``, entry by entry; NaN or infinite where it has none.
+
+    No difference of nearly equal numbers is taken: the root farther from 0 comes first, the other
+    one from their product.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        half = -0.5 * (b + np.where(b >= 0, 1.0, -1.0) * np.sqrt(b * b - 4 * a * c))
+        return half / a, c / half
+
+
 def shift(task: Task) -> Shifted:
     """Return the task in shifted form."""
     cell, w, start = task.cell, task.weights, task.start()

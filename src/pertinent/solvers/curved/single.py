@@ -11,15 +11,15 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.proofs.cases.halving import HalvingProofs
-from pertinent.solvers.curved.settle import settle
-from pertinent.solvers.curved.shifted import Shifted, shift
+from pertinent.solvers.curved.shifted import Shifted, real_roots, shift
+from pertinent.solvers.curved.stationary import point_inside
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.stages import Stage
 
 #: A root satisfies its own row up to this share of the row's terms.
 ROOT = 1e-12
-#: The cost to prove, relative to that of the root: the closest first.
-SHARES = (1 - 1e-9, 1 - 1e-7, 1 - 4e-5)
+#: The cost to prove, relative to that of the root.
+SHARE = 1 - 1e-9
 
 
 def single_changes(shifted: Shifted) -> tuple[FloatArray, FloatArray]:
@@ -45,10 +45,7 @@ def _candidates(shifted: Shifted) -> list[FloatArray]:
     candidates = [np.zeros_like(shifted.start)]
     for k in range(shifted.values.shape[1]):
         a, b, c = _coefficients(shifted, k)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            # The stable pair: no difference of nearly equal numbers.
-            half = -0.5 * (b + np.where(b >= 0, 1.0, -1.0) * np.sqrt(b * b - 4 * a * c))
-            candidates += [half / a, c / half]
+        candidates += real_roots(a, b, c)
     return candidates
 
 
@@ -86,21 +83,14 @@ def _nearest_roots(task: Task, so_far: Solved) -> Solved:
     inside = (shifted.values <= 0).all(axis=1) & ~shifted.contradictory
     steps[inside], costs[inside] = 0.0, 0.0
     costs[shifted.contradictory] = np.inf
-    points, claimed = np.full(task.centers.shape, np.nan), np.full(len(task), np.inf)
-    found = np.isfinite(costs)
+    points, found = np.full(task.centers.shape, np.nan), np.isfinite(costs)
     outcome = np.where(found, TROUBLE, EMPTY).astype(np.int8)
     for i in np.flatnonzero(found):
-        point = settle(shifted, int(i), steps[i])
+        point = point_inside(shifted, int(i), steps[i])
         if point is not None:
             points[i], outcome[i] = point, SOLVED
-    open_ = np.ones(len(task), dtype=bool)
-    for share in SHARES:
-        claimed[open_ & found] = (shifted.base + costs * share)[open_ & found]
-        open_ &= HalvingProofs(np.where(open_, claimed, 0.0)).bounds(task) < claimed
-        if not open_[found].any():
-            break
-    claimed[open_] = 0.0
-    return Solved(points, outcome, HalvingProofs(claimed), claimed)
+    claimed = np.where(found, shifted.base + np.where(found, costs, 0.0) * SHARE, np.inf)
+    return Solved(points, outcome, HalvingProofs(claimed))
 
 
 #: The rows in which at most one feature may move, in closed form.

@@ -16,9 +16,14 @@ import numpy as np
 from scipy.optimize import nnls
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.solvers.curved.shifted import Local
+from pertinent.solvers.curved.shifted import Local, Shifted, real_roots
 
+#: Newton steps at most.
 STEPS = 12
+#: How far inside the tight rows to aim, as shares of the rows' terms, until the point is inside.
+INSIDE = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10)
+#: What may be left over where nothing of the above helps.
+LEFT_OVER = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +69,7 @@ def shortened(local: Local, step: FloatArray) -> FloatArray:
     c, b = local.values, local.slopes @ step
     a = np.zeros(local.n_rows)
     a[: len(local.forms)] = (local.forms @ step) @ step
-    with np.errstate(invalid="ignore", divide="ignore"):
-        half = -0.5 * (b + np.where(b >= 0, 1.0, -1.0) * np.sqrt(b * b - 4 * a * c))
-        roots = np.concatenate([half / a, c / half])
+    roots = np.concatenate(real_roots(a, b, c))
     for r in np.sort(roots[(roots > 0) & (roots < 1)]):
         if local.within(r * step, 1e-12):
             return np.asarray(r * step)
@@ -112,6 +115,26 @@ def refine(
     if (s > local.up).any() or (s < -local.down).any():
         return None
     return Stationary(s, y)
+
+
+def point_inside(shifted: Shifted, i: int, step: FloatArray) -> FloatArray | None:
+    """Return the point of a step, moved by rounding-sized amounts until the cell contains it.
+
+    None if the step is not even nearly inside.
+    """
+    cell, local = shifted.task.cell, shifted.row(i)
+    point = shifted.point(i, step)
+    if cell.contains(point[None])[0]:
+        return point
+    for inside in INSIDE:
+        moved = refine(local, step, dust=1e-12, inside=inside)
+        candidates = [step * (1 + inside)] if moved is None else [moved.step, step * (1 + inside)]
+        for candidate in candidates:
+            held = np.clip(candidate, -local.down, local.up)
+            point = shifted.point(i, held)
+            if cell.contains(point[None])[0]:
+                return point
+    return shifted.point(i, step) if local.within(step, LEFT_OVER) else None
 
 
 def _moving(local: Local, s: FloatArray, dust: float) -> BoolArray:

@@ -1,4 +1,4 @@
-"""Several linear rows: the bounded dual simplex, with HiGHS for the rows it cannot settle."""
+"""Several linear rows: the bounded dual simplex, with HiGHS for the rows it cannot solve."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _solve_stack(tasks: Sequence[Task]) -> list[Solved]:
 
 
 def _answer(task: Task, asked: _Asked, steps: Steps) -> Solved:
-    """Return points and proofs; what the simplex could not settle, HiGHS does."""
+    """Return points and proofs; what the simplex could not solve, HiGHS does."""
     possible = ~(task.lower > task.upper).any(axis=1)
     outcome = steps.status.copy()
     moved, multipliers = steps.step.copy(), steps.multipliers.copy()

@@ -17,8 +17,8 @@ from pertinent.proofs import SeveralProofs, SolverBounds
 from pertinent.solvers.curved.convex_concave import polish
 from pertinent.solvers.curved.lagrange import prove_empty
 from pertinent.solvers.curved.quadratic import prove_row
-from pertinent.solvers.curved.settle import settle
 from pertinent.solvers.curved.shifted import Local, Shifted, shift
+from pertinent.solvers.curved.stationary import point_inside
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.programs.scip import ScipAnswer, ScipProgram
 from pertinent.solvers.stages import Part, Stage, spread
@@ -74,7 +74,7 @@ def _better(
         return None
     # It may violate rows by SCIP's tolerance.
     exact = polish(shifted.row(i), step)
-    return settle(shifted, i, step if exact is None else exact.step)
+    return point_inside(shifted, i, step if exact is None else exact.step)
 
 
 def solve_scip(

@@ -18,9 +18,8 @@ from pertinent.proofs import TangentProofs
 from pertinent.solvers.curved.convex import solve_convex_row
 from pertinent.solvers.curved.convex_concave import polish
 from pertinent.solvers.curved.interior.points import Balls, Inside, solve_balls, stack
-from pertinent.solvers.curved.settle import settle
 from pertinent.solvers.curved.shifted import Shifted, shift
-from pertinent.solvers.curved.stationary import refine
+from pertinent.solvers.curved.stationary import point_inside, refine
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
 
 #: q counts as -2 P'r if what is left over is below this share of it.
@@ -177,7 +176,7 @@ class _Room:
         self.outcome[rows[empty]] = EMPTY
         for k in np.flatnonzero(~found.cut & ~empty):
             i = int(rows[k])
-            if not (found.done[k] and self._settle(i, found.step[k])) and not self._is_empty(i):
+            if not (found.done[k] and self._keep_exact(i, found.step[k])) and not self._is_empty(i):
                 self._solve_alone(i)
 
     def _proof(self, found: Inside) -> tuple[FloatArray, FloatArray]:
@@ -194,10 +193,10 @@ class _Room:
         y = np.concatenate([first, found.multipliers / self.row_sizes], axis=1)
         return y, self.ball.r + self.ball.radius * e
 
-    def _settle(self, i: int, step: FloatArray) -> bool:
+    def _keep_exact(self, i: int, step: FloatArray) -> bool:
         """Make one center's answer exact; return whether that worked."""
         exact, y = _exact(self.shifted, i, step)
-        point = settle(self.shifted, i, exact)
+        point = point_inside(self.shifted, i, exact)
         if point is None:
             return False
         self.points[i], self.outcome[i] = point, SOLVED

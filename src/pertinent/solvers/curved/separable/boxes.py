@@ -17,7 +17,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Rows
 from pertinent.proofs import SeparableProofs
 from pertinent.setting.options import Options
 from pertinent.solvers.curved.separable.items import Curved, Ends, Side, meet
-from pertinent.solvers.curved.shifted import Shifted
+from pertinent.solvers.curved.shifted import Shifted, real_roots
 from pertinent.solvers.search.engine import AllAtOnce, Limits, Problem, search
 
 #: The radius to prove, relative to the best cost: within the gap of non-convex cells (1e-4) and
@@ -319,9 +319,7 @@ class Boxes:
         a, g = self.a[rows, self.item], self.g[rows, self.item]
         excess = self.c + (self.a * step * step + self.g * step).sum(axis=1)
         rest = excess - (a * one * one + g * one)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            half = -0.5 * (g + np.where(g >= 0, 1.0, -1.0) * np.sqrt(g * g - 4 * a * rest))
-            roots = np.stack([half / a, rest / half], axis=1)
+        roots = np.stack(real_roots(a, g, rest), axis=1)
         lo, hi = np.minimum(one, other), np.maximum(one, other)
         fits = (roots >= lo[:, None]) & (roots <= hi[:, None])
         cost = np.where(fits, np.abs(roots), np.inf)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.region import Cell
+from pertinent.geometry.region import Cell, Quadratic
 from pertinent.proofs import Proofs, SeveralProofs, SweepProofs, TangentProofs
 from pertinent.solvers.curved.lagrange import prove_nothing
 from pertinent.solvers.curved.quadratic import bound_row, local_row
@@ -23,10 +23,9 @@ from pertinent.solvers.curved.separable.boxes import (
     aggregate,
 )
 from pertinent.solvers.curved.separable.sweep import FEW, MANY, closed_form, sweep_proofs
-from pertinent.solvers.curved.settle import settle
 from pertinent.solvers.curved.shifted import Shifted, shift
 from pertinent.solvers.curved.single import single_changes
-from pertinent.solvers.curved.stationary import multipliers_at
+from pertinent.solvers.curved.stationary import multipliers_at, point_inside
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 
 #: Boxes that one center may have open at the same time, in the first and in the last try.
@@ -37,8 +36,14 @@ SMALL = 24
 POOR = 0.9
 
 
-def is_separable(cell: Cell) -> bool:
-    """Return whether no row couples two features in its quadratic part.
+def is_diagonal(row: Quadratic, rounding: float = 0.0) -> bool:
+    """Return whether entries off the diagonal are at most this share of the largest."""
+    size = np.abs(row.A)
+    return bool((size - np.diag(np.diagonal(size))).max() <= rounding * size.max())
+
+
+def is_separable(cell: Cell, rounding: float = 0.0) -> bool:
+    """Return whether no row couples two features, but for entries of this relative size.
 
     Examples
     --------
@@ -49,7 +54,7 @@ def is_separable(cell: Cell) -> bool:
     >>> is_separable(Cell(np.zeros((0, 2)), np.zeros(0), (row,)))
     True
     """
-    return all(bool((np.diag(np.diagonal(row.A)) == row.A).all()) for row in cell.quadratics)
+    return not cell.exponentials and all(is_diagonal(row, rounding) for row in cell.quadratics)
 
 
 def solve_separable_row(task: Task) -> Solved:
@@ -83,7 +88,7 @@ def solve_separable_row(task: Task) -> Solved:
         parts.append((left, search.proofs()))
         steps[left], best[left] = search.steps, search.best
     found = np.isfinite(best) & ~shifted.contradictory
-    points = _settled(shifted, steps, found)
+    points = _points_inside(shifted, steps, found)
     outcome = np.where(found & ~np.isnan(points).any(axis=1), SOLVED, TROUBLE).astype(np.int8)
     outcome[~found] = EMPTY
     if task.cell.is_convex and not found.all():
@@ -149,7 +154,7 @@ def solve_separable(task: Task) -> Solved:
         poor = rows[np.isfinite(best[rows]) & (proofs.radius < POOR * best[rows])]
         parts += [(np.array([i]), bound_row(shifted, int(i), steps[i])) for i in poor]
     found = np.isfinite(best) & ~shifted.contradictory
-    points = _settled(shifted, steps, found)
+    points = _points_inside(shifted, steps, found)
     outcome = np.where(found & ~np.isnan(points).any(axis=1), SOLVED, TROUBLE).astype(np.int8)
     outcome[shifted.contradictory] = EMPTY
     for i in rows[~found[rows]]:
@@ -179,7 +184,7 @@ def _prove(shifted: Shifted, steps: FloatArray, best: FloatArray, open_: int) ->
     return search
 
 
-def _settled(shifted: Shifted, steps: FloatArray, found: BoolArray) -> FloatArray:
+def _points_inside(shifted: Shifted, steps: FloatArray, found: BoolArray) -> FloatArray:
     """Return the points of all steps, moved by rounding-sized amounts until inside."""
     cell = shifted.task.cell
     points = np.where(found[:, None], shifted.points(steps), np.nan)
@@ -192,6 +197,6 @@ def _settled(shifted: Shifted, steps: FloatArray, found: BoolArray) -> FloatArra
         points[outside[good]] = moved[good]
         outside = outside[~good]
     for i in outside:
-        point = settle(shifted, int(i), steps[i])
+        point = point_inside(shifted, int(i), steps[i])
         points[i] = np.nan if point is None else point
     return points
