@@ -32,17 +32,20 @@ def nearest_blends(
     weights : ndarray of shape (n_features,)
     args : centers and their lower and upper limits, each of shape (n, n_features)
     """
-    near: dict[tuple[int, int], IntArray] = {}
+    known: dict[tuple[int, int], IntArray] = {}
+
+    def near(i: int, k: int) -> IntArray:
+        if (i, k) not in known:
+            known[i, k] = hulls.nearest(k, samples[i], weights)
+        return known[i, k]
 
     def corners(i: int, p: int) -> FloatArray:
         k = int(owner[p])
-        if (i, k) not in near:
-            near[i, k] = hulls.nearest(k, samples[i], weights)
-        return np.asarray(hulls.points[k][near[i, k]])
+        return np.asarray(hulls.points[k][near(i, k)])
 
     found, shares = project_blends(args[0], region, corners, weights, args[1], args[2])
     blends = {}
     for i, own in shares.items():
         k = int(owner[found.piece[i]])
-        blends[i] = Blend.of(hulls.rows[k][near[i, k]], own)
+        blends[i] = Blend.of(hulls.rows[k][near(i, k)], own)
     return found, blends

@@ -120,6 +120,23 @@ def pieces_of(region: Region) -> Sequence[Cell | Region]:
     return region.pieces if isinstance(region, Joined) else (region,)
 
 
+def parts_of(region: Region) -> tuple[Region, ...]:
+    """Return the regions that a region was joined from; itself where it was not."""
+    if not isinstance(region, Joined):
+        return (region,)
+    return tuple(inner for part in region.parts for inner in parts_of(part))
+
+
+def forms_of(region: Region) -> list[tuple[Cell | Region, int]]:
+    """Return pieces that stand for all of the same form, and how many there are of each."""
+    if isinstance(region, Joined):
+        return [form for part in region.parts for form in forms_of(part)]
+    pieces = pieces_of(region)
+    if isinstance(region, CellUnion) and region.is_lazy:
+        return [(pieces[0], len(pieces))] if len(pieces) else []
+    return [(piece, 1) for piece in pieces]
+
+
 def owners_of(region: Region, label: int) -> IntArray:
     """Return the label of each piece of a region; ``label`` where the region has none."""
     if isinstance(region, Joined):

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from pertinent.geometry.arrays import SHARED, FloatArray, IntArray, Rows
+from pertinent.geometry.arrays import SHARED, FloatArray, IntArray, Limits, Rows
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Region
 
@@ -61,15 +61,21 @@ class Task(Rows):
         """Return the point of the bounds nearest to each center."""
         return np.minimum(np.maximum(self.centers, self.lower), self.upper)
 
-    def on(self, cell: Cell, rows: IntArray | None = None) -> Task:
-        """Return the same asked of one cell, for some of the rows (None: all)."""
+    def on(self, piece: Cell | Region, rows: IntArray | None = None) -> Task:
+        """Return the same asked of one piece, for some of the rows (None: all)."""
         centers, low, high, domain = self.centers, self.lower, self.upper, self.domain
         if rows is not None:
             centers, low, high = centers[rows], low[rows], high[rows]
             domain = None if domain is None else domain.take(rows)
-        if cell.has_bounds:
-            low, high = np.maximum(low, cell.lower), np.minimum(high, cell.upper)
-        return Task(cell, centers, self.weights, low, high, domain=domain)
+        low, high = limits_within(piece, low, high)
+        return Task(piece, centers, self.weights, low, high, domain=domain)
+
+
+def limits_within(piece: Cell | Region, lower: FloatArray, upper: FloatArray) -> Limits:
+    """Return limits of each row, with the bounds of a piece included."""
+    if isinstance(piece, Cell) and piece.has_bounds:
+        return np.maximum(lower, piece.lower), np.minimum(upper, piece.upper)
+    return lower, upper
 
 
 def distance(points: FloatArray, centers: FloatArray, weights: FloatArray) -> FloatArray:

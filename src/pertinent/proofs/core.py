@@ -15,7 +15,7 @@ from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed
-from pertinent.geometry.pieces import require_cells
+from pertinent.geometry.pieces import pieces_of
 from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import Task
 
@@ -50,13 +50,16 @@ def status_names(codes: CodeArray) -> NDArray[np.str_]:
 
 
 class Proofs(Rows, ABC):
-    """Proofs about one cell, one for each of ``n`` centers."""
+    """Proofs about one piece of a region, one for each of ``n`` centers.
+
+    The piece is a cell, or a region of a kind that is no union: it is its own only piece.
+    """
 
     @abstractmethod
     def bounds(self, task: Task) -> FloatArray:
-        """Return what is proved: no point of the task's cell within the bounds costs less.
+        """Return what is proved: no point of the task's piece within the bounds costs less.
 
-        ``inf`` says that the cell holds no point at all within the bounds.
+        ``inf`` says that the piece holds no point at all within the bounds.
         """
 
     def trusted(self) -> BoolArray:
@@ -126,22 +129,22 @@ class Certificate:
         region = cast(Region, task.region)
         over_union = np.full(self.n, np.inf)
         by_piece = self._by_piece()
-        cells = require_cells(region, "A certificate of pieces")
-        whole = self._whole(by_piece.get(WHOLE, ()), task, len(cells))
-        for piece in range(len(cells)):
+        pieces = pieces_of(region)
+        whole = self._whole(by_piece.get(WHOLE, ()), task, len(pieces))
+        for piece in range(len(pieces)):
             known = np.zeros(self.n) if whole is None else whole[:, piece]
             if piece in by_piece:
-                self._raise(known, by_piece[piece], task, cells[piece])
+                self._raise(known, by_piece[piece], task.on(pieces[piece]))
             np.minimum(over_union, known, out=over_union)
         return over_union
 
-    def _raise(self, known: FloatArray, blocks: Sequence[Block], task: Task, cell: Cell) -> None:
-        """Raise what is known of one piece to what its proofs show."""
+    def _raise(self, known: FloatArray, blocks: Sequence[Block], task: Task) -> None:
+        """Raise what is known of the one piece that the task asks for to what its proofs show."""
         for block in blocks:
             if _is_everything(block.rows, self.n):
-                np.maximum(known, block.proofs.bounds(task.on(cell)), out=known)
+                np.maximum(known, block.proofs.bounds(task), out=known)
             else:
-                proved = block.proofs.bounds(task.on(cell, block.rows))
+                proved = block.proofs.bounds(task.take(block.rows))
                 known[block.rows] = np.maximum(known[block.rows], proved)
 
     def trusted(self) -> BoolArray:

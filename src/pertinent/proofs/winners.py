@@ -9,14 +9,16 @@ proof names one rival for each center and piece.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.geometry.arrays import FloatArray
+from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.codec import record_as
-from pertinent.geometry.pieces import pieces_of
+from pertinent.geometry.pieces import parts_of, pieces_of
+from pertinent.geometry.region import Region
 from pertinent.geometry.task import Task
 from pertinent.geometry.winners import WinnerRegion
 from pertinent.proofs.core import RegionProofs
@@ -34,20 +36,38 @@ class RivalProofs(RegionProofs):
     rival: NDArray[np.int32]
 
     def piece_bounds(self, task: Task) -> FloatArray:
-        """Return the bound of each center and piece, recomputed from the region's rows."""
-        region, centers, weights = cast(WinnerRegion, task.region), task.centers, task.weights
-        lower, upper = task.lower, task.upper
-        shape = len(centers), len(pieces_of(region))
-        if not len(region.rivals):
-            return np.zeros(shape)
-        bounds = np.zeros(shape[0] * shape[1])
-        size = max(1, AT_ONCE // region.dim)
-        for first in range(0, len(bounds), size):
-            pairs = np.arange(first, min(first + size, len(bounds)))
-            i, p = pairs // shape[1], pairs % shape[1]
-            g, h = region.row(p, self.rival[i, p].astype(np.int64))
-            bounds[pairs] = _one_row_bounds(g, h, centers[i], weights, lower[i], upper[i])
-        return bounds.reshape(shape)
+        """Return the bound of each center and piece, recomputed from the rows of the parts."""
+        out, first = [np.zeros((len(task), 0))], 0
+        for part in parts_of(cast(Region, task.region)):
+            last = first + len(pieces_of(part))
+            out.append(_rival_bounds(part, self.rival[:, first:last].astype(np.int64), task))
+            first = last
+        return np.hstack(out)
+
+
+@singledispatch
+def _rival_bounds(part: Region, rival: IntArray, task: Task) -> FloatArray:
+    """Return what one rival for each center and piece, shape (n, n_pieces), proves of a part.
+
+    Nothing, where the part knows no rivals.
+    """
+    return np.zeros((len(task), len(pieces_of(part))))
+
+
+@_rival_bounds.register
+def _(part: WinnerRegion, rival: IntArray, task: Task) -> FloatArray:
+    if not len(part.rivals):
+        return np.zeros(rival.shape)
+    bounds = np.zeros(rival.size)
+    size = max(1, AT_ONCE // part.dim)
+    for first in range(0, len(bounds), size):
+        pairs = np.arange(first, min(first + size, len(bounds)))
+        i, p = pairs // rival.shape[1], pairs % rival.shape[1]
+        g, h = part.row(p, rival[i, p])
+        bounds[pairs] = _one_row_bounds(
+            g, h, task.centers[i], task.weights, task.lower[i], task.upper[i]
+        )
+    return bounds.reshape(rival.shape)
 
 
 def _one_row_bounds(

@@ -124,10 +124,13 @@ def discrete_domain(prepared: Setting, table: Table) -> Domain | None:
 
 
 def is_mixed(prepared: Setting, table: Table) -> bool:
-    """Whether values are discrete, or features bound together."""
+    """Whether values are discrete, features bound together, or regions no unions of cells.
+
+    Changes are then counted by the rules: a search over sets of features looks at cells.
+    """
     rules = prepared.constraints
     discrete = not prepared.features.is_plain or rules.lattice(prepared.features)
-    return bool(discrete or rules.together or len(table.booleans))
+    return bool(discrete or rules.together or len(table.booleans) or not prepared.has_cells)
 
 
 def allowing(prepared: Setting, changes: int) -> Setting:

@@ -14,7 +14,7 @@ from pertinent.exceptions import InputError, UnsupportedModelError, unknown_name
 from pertinent.geometry.affine import row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.geometry.domain import Domain
-from pertinent.geometry.pieces import Joined, lone_cell, meet, owners_of, pieces_of
+from pertinent.geometry.pieces import Joined, cells_of, lone_cell, meet, owners_of, pieces_of
 from pertinent.geometry.region import Region
 from pertinent.geometry.rounding import ROUNDOFF, STEP, Rounding
 from pertinent.models import model_classes, region_function
@@ -118,6 +118,11 @@ class Setting:
     def pieces(self) -> int:
         """How many pieces the region of a class has."""
         return max(1, len(pieces_of(self.region(Is(0), 0.0))))
+
+    @property
+    def has_cells(self) -> bool:
+        """Whether the region of a class is a union of cells."""
+        return cells_of(self.region(Is(0), 0.0)) is not None
 
     @property
     def asked_margin(self) -> float:

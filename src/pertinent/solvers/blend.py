@@ -10,19 +10,20 @@ asked first where HiGHS says no: the smallest violation tau, whose multipliers a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from typing import cast
 
 import numpy as np
 
 from pertinent.exceptions import UnsupportedModelError
-from pertinent.geometry.arrays import FloatArray
-from pertinent.geometry.gaps import GAP_CONVEX, is_closed
+from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
-from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
 from pertinent.proofs.tangent import HullProofs
-from pertinent.solvers.cheap import cheap_bounds
-from pertinent.solvers.problem import SOLVED, Method, Projections, Solved, Task
+from pertinent.setting.options import Options
+from pertinent.solvers.best_piece import PieceSearch
+from pertinent.solvers.problem import EMPTY, SOLVED, Method, Projections, Solved, Task
 from pertinent.solvers.programs.linear import LinearAnswer, LinearProgram
 
 #: Coordinates closer to the center than this, relatively, are at the center.
@@ -30,7 +31,7 @@ DUST = 1e-10
 #: A blend may leave the cell by this much of a row's terms before it counts as trouble.
 LEFT_OVER = 1e-9
 
-#: Gives, for a row and a piece, the points that may be blended.
+#: Gives, for a row and a piece, the points that may be blended: as many for each row of a piece.
 Corners = Callable[[int, int], FloatArray]
 
 
@@ -43,6 +44,20 @@ class BlendAnswer:
     multipliers: FloatArray
     pull: FloatArray
     ray: bool
+
+
+@dataclass(eq=False)
+class BlendTask(Task):
+    """A task whose rows know their place, so that each is given the points of its own sample."""
+
+    row: IntArray = field(kw_only=True)
+
+
+@dataclass(eq=False)
+class BlendSolved(Solved):
+    """Answers with the shares of each row's blend; None where there is none."""
+
+    shares: tuple[FloatArray | None, ...] = field(kw_only=True)
 
 
 def project_blends(
@@ -70,64 +85,42 @@ def project_blends(
             "Blends of training points are solved for models with linear regions, and this model "
             "has curved ones. Use Plausibility(method='mixture')."
         )
-    n = len(centers)
-    everyone = np.arange(n)
-    cheap = np.zeros((n, len(cells)))
-    blocks: list[Block] = []
-    for p, cell in enumerate(cells):
-        cheap[:, p], proofs = cheap_bounds(cell, centers, weights)
-        blocks.append(Block(p, everyone, proofs))
-    best, points = np.full(n, np.inf), np.full(centers.shape, np.nan)
-    piece, shares, solved = np.full(n, -1), {}, 0
-    for i in range(n):
-        for p in np.argsort(cheap[i], kind="stable"):
-            if cheap[i, p] > best[i]:
-                break
-            own = corners(i, int(p))
-            found = nearest_blend(cells[p], own, centers[i], weights, low[i], high[i])
-            solved += 1
-            proofs = HullProofs(
-                own[None], found.multipliers[None], found.pull[None], np.array([found.ray])
-            )
-            blocks.append(Block(int(p), np.array([i]), proofs))
-            if found.point is None or found.shares is None:
-                continue
-            value = float((weights * np.abs(found.point - centers[i])).sum())
-            if value < best[i]:
-                best[i], points[i], piece[i], shares[i] = value, found.point, p, found.shares
-    certificate = Certificate(n, tuple(blocks))
-    bound = certificate.bounds(Task.of(region, centers, weights, low, high))
-    known = piece >= 0
-    closed = is_closed(
-        np.where(known, best, 0.0),
-        np.where(known, bound, 0.0),
-        points,
-        centers,
-        weights,
-        GAP_CONVEX,
+    why = "a linear program in the shares of real points"
+    methods = tuple(
+        Method("blend", why, partial(_solve, corners, piece)) for piece in range(len(cells))
     )
-    status = np.where(known, np.where(closed, OPTIMAL, FEASIBLE), FAILED)
-    status = np.where(~known & np.isinf(bound), INFEASIBLE, status).astype(np.int8)
-    method = Method("blend", "a linear program in the shares of real points", _no_solver)
-    return (
-        Projections(
-            points=points,
-            objective=np.where(known, best, np.nan),
-            bound=np.where(known, np.minimum(bound, best), bound),
-            status=status,
-            piece=piece,
-            unique=np.full(n, -1, dtype=np.int8),
-            second={},
-            certificate=certificate,
-            methods=(method,) * len(cells),
-            solved=solved,
+    every, rows = np.full(len(centers), np.inf), np.arange(len(centers))
+    options = Options(unique=False)
+    task = BlendTask(region, centers, weights, low, high, every, options, row=rows)
+    search = PieceSearch.begin(task, methods=methods)
+    search.run()
+    shares = {}
+    for piece, mine, _, answer in search.answers:
+        for k in np.flatnonzero(search.piece[mine] == piece).tolist():
+            shares[int(mine[k])] = cast(BlendSolved, answer).shares[k]
+    return search.finish(region), {i: own for i, own in shares.items() if own is not None}
+
+
+def _solve(corners: Corners, piece: int, task: Task) -> BlendSolved:
+    """Return the nearest blends within one piece, row by row."""
+    own = [corners(row, piece) for row in cast(BlendTask, task).row.tolist()]
+    low, high = task.lower, task.upper
+    found = [
+        nearest_blend(task.cell, some, task.centers[i], task.weights, low[i], high[i])
+        for i, some in enumerate(own)
+    ]
+    nowhere = np.full(task.cell.dim, np.nan)
+    return BlendSolved(
+        np.array([nowhere if one.point is None else one.point for one in found]),
+        np.array([EMPTY if one.point is None else SOLVED for one in found], dtype=np.int8),
+        HullProofs(
+            np.stack(own),
+            np.array([one.multipliers for one in found]),
+            np.array([one.pull for one in found]),
+            np.array([one.ray for one in found]),
         ),
-        shares,
+        shares=tuple(one.shares for one in found),
     )
-
-
-def _no_solver(task: Task) -> Solved:
-    raise NotImplementedError("Blends depend on the sample; see project_blends.")
 
 
 def nearest_blend(

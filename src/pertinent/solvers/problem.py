@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import TypeVar
 
 from pertinent.geometry import task
 from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray, Rows
+from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.task import limits_within
 from pertinent.proofs import Certificate, Proofs
 from pertinent.setting.options import Options
 
@@ -40,6 +43,20 @@ class Task(task.Task):
 
     cutoff: FloatArray
     options: Options = field(default_factory=Options)
+
+
+T = TypeVar("T", bound=Task)
+
+
+def onto(task: T, piece: Cell | Region, cutoff: FloatArray | None = None) -> T:
+    """Return the task onto one piece of its region, with the bounds of the piece included."""
+    part = object.__new__(type(task))
+    part.__dict__.update(task.__dict__)
+    part.region = piece
+    part.lower, part.upper = limits_within(piece, task.lower, task.upper)
+    if cutoff is not None:
+        part.cutoff = cutoff
+    return part
 
 
 @dataclass(eq=False)

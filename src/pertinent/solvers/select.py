@@ -1,9 +1,12 @@
-"""The structure of a cell picks its solver, and one may ask which and why."""
+"""The kind of a region, the structure of a cell pick their solver: one may ask which and why."""
 
 from __future__ import annotations
 
+from functools import singledispatch
+
+from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.domain import Domain
-from pertinent.geometry.region import Cell
+from pertinent.geometry.region import Cell, Region
 from pertinent.solvers.curved.convex import solve_convex
 from pertinent.solvers.curved.convex_rows import COMBINED_ROWS, CONVEX_ROWS, has_convex_row
 from pertinent.solvers.curved.exponential import solve_exponential
@@ -33,8 +36,11 @@ HALF_SPACE = Method(
 )
 
 
-def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
-    """Return the method for a cell, by its structure.
+@singledispatch
+def choose_method(region: Cell | Region, domain: Domain | None = None) -> Method:
+    """Return the method for a region, registered by its kind, or for a cell, by its structure.
+
+    A union is solved piece by piece, the nearest first. For a cell:
 
     - a probability of a softmax: tangents, the first at the answer of a cone program;
     - whole numbers, categories, bins or rules of change: branch and bound over the dual simplex
@@ -58,6 +64,15 @@ def choose_method(cell: Cell, domain: Domain | None = None) -> Method:
     >>> choose_method(Cell(np.ones((1, 3)), np.zeros(1)))
     Method(name='half-space', why='one linear row: fractional knapsack in closed form')
     """
+    raise UnsupportedModelError(
+        f"There is no solver for regions of the kind {type(region).__name__}. Register one: "
+        f"@pertinent.solvers.choose_method.register({type(region).__name__}); see "
+        "docs/add_a_model.md."
+    )
+
+
+@choose_method.register
+def _method_of_cell(cell: Cell, domain: Domain | None = None) -> Method:
     if cell.exponentials:
         why = "a softmax probability: exponential cones by Clarabel, made exact by tangents"
         return Method("tangents", why, solve_exponential)

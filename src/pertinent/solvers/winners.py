@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.task import distance
 from pertinent.geometry.winners import WinnerRegion
-from pertinent.proofs import RivalProofs
+from pertinent.proofs import Block, RivalProofs
+from pertinent.proofs.core import WHOLE
+from pertinent.solvers.problem import Task
 
 #: Pairs of items times features up to which all rivals are looked at; above, the best few.
 ALL_PAIRS = 20_000_000
@@ -18,33 +22,26 @@ AT_ONCE = 32_768
 FEW = 32
 
 
-def winner_bounds(
-    region: WinnerRegion,
-    centers: FloatArray,
-    weights: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-) -> tuple[FloatArray, RivalProofs]:
+def winner_bounds(region: WinnerRegion, task: Task) -> tuple[FloatArray, list[Block]]:
     """Return a lower bound for each center and piece, and the rival that proves it.
 
     From the point of the bounds nearest to the center, to let item p beat rival j costs at least
     ``(s_j - s_p + slack) / max_i(|W_j - W_p|_i / w_i)`` more, i over the features that can move.
     """
-    start = np.clip(centers, lower, upper)
-    if not len(region.rivals):
-        nothing = np.zeros((len(centers), len(region)))
-        return nothing, RivalProofs(nothing.astype(np.int32))
-    own, rivals = region.own(start), region.rivals(start)
-    bounds = np.zeros(own.shape)
-    chosen = np.zeros((len(own), len(region)), dtype=np.int32)
-    movable = upper > lower
-    held = movable.sum(axis=1) * 2 <= region.dim
-    if len(region.own) * len(region.rivals) * region.dim > ALL_PAIRS:
-        held[:] = True
-    _against_all(region, weights, own, rivals, np.flatnonzero(~held), bounds, chosen)
-    for i in np.flatnonzero(held):
-        _against_few(region, weights, own[i], rivals[i], movable[i], bounds[i], chosen[i])
-    return bounds + distance(start, centers, weights)[:, None], RivalProofs(chosen)
+    start, weights = task.start(), task.weights
+    chosen = np.zeros((len(task), len(region)), dtype=np.int32)
+    bounds = np.zeros(chosen.shape)
+    if len(region.rivals):
+        own, rivals = region.own(start), region.rivals(start)
+        movable = task.upper > task.lower
+        held = movable.sum(axis=1) * 2 <= region.dim
+        if len(region.own) * len(region.rivals) * region.dim > ALL_PAIRS:
+            held[:] = True
+        _against_all(region, weights, own, rivals, np.flatnonzero(~held), bounds, chosen)
+        for i in np.flatnonzero(held):
+            _against_few(region, weights, own[i], rivals[i], movable[i], bounds[i], chosen[i])
+        bounds += distance(start, task.centers, weights)[:, None]
+    return bounds, [Block(WHOLE, np.arange(len(task)), RivalProofs(chosen))]
 
 
 def _against_all(
@@ -74,9 +71,13 @@ def _against_all(
             bounds[some, p] = np.maximum(costs[everyone, worst], 0.0)
 
 
+#: For each region, ``max_i |W_j - W_p|_i / w_i`` of each pair (p, j), by the bytes of the weights.
+_STEEPNESS: WeakKeyDictionary[WinnerRegion, dict[bytes, FloatArray]] = WeakKeyDictionary()
+
+
 def _steepness(region: WinnerRegion, weights: FloatArray) -> FloatArray:
-    """Return ``max_i |W_j - W_p|_i / w_i`` for each pair (p, j), remembered by the region."""
-    known: dict[bytes, FloatArray] = region.__dict__.setdefault("_steepness", {})
+    """Return ``max_i |W_j - W_p|_i / w_i`` for each pair (p, j), remembered for the region."""
+    known = _STEEPNESS.setdefault(region, {})
     key = weights.tobytes()
     if key not in known:
         pairs = [np.abs((region.rivals.W - w) / weights).max(axis=1) for w in region.own.W]

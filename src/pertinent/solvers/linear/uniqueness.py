@@ -62,7 +62,7 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
     """Return whether the optimum of each row is the only one."""
     n = len(task)
     unique = np.full(n, -1, dtype=np.int8)
-    if not task.cell.is_linear or not isinstance(proofs, LinearProofs):
+    if not isinstance(proofs, LinearProofs) or not task.cell.is_linear:
         # Weights are positive, so a center that already lies inside is its only nearest point.
         unique[(points == task.centers).all(axis=1)] = 1
         return Decision(unique)
