@@ -20,11 +20,13 @@ from pertinent.geometry.domain import Bins, Domain, from_steps
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import distance
 from pertinent.proofs import Proofs, SeveralProofs, SolverBounds
-from pertinent.proofs.cases.branch import BranchProofs, Tree
+from pertinent.proofs.cases.branch import BranchProofs
 from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.programs.scip import ScipAnswer, ScipProgram
-from pertinent.solvers.search.curved import Continuous, leaf_of, leaf_task, solve_mixed_curved
+from pertinent.solvers.search.curved import Continuous, solve_mixed_curved
+from pertinent.solvers.search.leaf import Leaf
 from pertinent.solvers.search.narrow import CHANGED, UNCHANGED, Boxes, narrow, whole_boxes
+from pertinent.solvers.search.tree import TreeBuilder
 
 #: SCIP's values count as unchanged if they are this close to the own ones, relatively.
 SAME = 1e-5
@@ -77,10 +79,8 @@ def _emptiness(task: Task, rows: IntArray, continuous: Continuous) -> list[tuple
         return []
     some = task.take(rows)
     assert some.domain is not None
-    one = np.zeros(1, dtype=np.int64)
-    leaf = Tree(one.astype(np.int8), one, np.zeros(1), np.zeros(1), one - 1, one - 1, one - 1)
-    nothing = np.zeros((0, len(task.cell.G))), np.zeros(0, dtype=bool)
-    bare = BranchProofs(np.zeros(len(rows), dtype=np.int64), leaf, *nothing)
+    tree = TreeBuilder(len(task.cell.G))
+    bare = BranchProofs(np.repeat(tree.add(1), len(rows)), *tree.finish())
     if not (task.weights > 0).all():
         return [(rows, bare)]
     free = continuous(task.cell).solve(replace(some, domain=None))
@@ -163,8 +163,8 @@ def _solved_within(task: Task, boxes: Boxes, continuous: Continuous) -> FloatArr
     fixed, empty = narrow(task.domain, boxes)
     if empty[0]:
         return None
-    leaf = leaf_of(task, fixed, 0)
-    answer = continuous(leaf.cell).solve(leaf_task(leaf, task.options))
+    leaf = Leaf.of(task, fixed, 0, task.options)
+    answer = continuous(leaf.task.cell).solve(leaf.task)
     if answer.outcome[0] != SOLVED:
         return None
     points = leaf.completed(answer.points)

@@ -18,13 +18,12 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.region import Cell
 from pertinent.proofs import Proofs
 from pertinent.proofs.cases.branch import CHANGE, SPLIT
-from pertinent.proofs.cases.branch import Boxes as LeafBoxes
-from pertinent.proofs.cases.curved import CurvedBranchProofs, Leaf
+from pertinent.proofs.cases.curved import CurvedBranchProofs
 from pertinent.proofs.cases.halving import HalvingProofs
-from pertinent.setting.options import Options
 from pertinent.solvers.curved.halving import MOST_FREE, closes
 from pertinent.solvers.problem import SOLVED, Method, Solved, Task
 from pertinent.solvers.search.cases import CaseSearch, Open
+from pertinent.solvers.search.leaf import Leaf
 from pertinent.solvers.search.narrow import UNDECIDED, Boxes, narrow
 from pertinent.solvers.search.split import Splits, choose_splits, rounded_boxes
 
@@ -58,20 +57,6 @@ def solve_mixed_curved(task: Task, continuous: Continuous) -> tuple[Solved, Bool
     return Solved(search.points, search.outcome(), proofs), open_
 
 
-def leaf_of(task: Task, boxes: Boxes, k: int) -> Leaf:
-    """Return what is left to solve in the k-th box."""
-    assert task.domain is not None
-    one, row = boxes.take(np.array([k])), boxes.row[[k]]
-    mine = LeafBoxes(one.row, one.lower, one.upper, one.state)
-    return Leaf.of(task.cell, task.domain, task.centers[row], task.weights, mine)
-
-
-def leaf_task(leaf: Leaf, options: Options) -> Task:
-    """Return what is asked of a leaf; its numbers may be any."""
-    limits = leaf.lower, leaf.upper, np.full(1, np.inf)
-    return Task(leaf.cell, leaf.center, leaf.weights, *limits, options)
-
-
 class _Search(CaseSearch):
     """The search over leaves that are solved one by one."""
 
@@ -97,15 +82,15 @@ class _Search(CaseSearch):
 
     def _is_done(self, chosen: Open, k: int, splits: Splits) -> bool:
         """Solve one case; return whether its bound will do, or else choose how to split it."""
-        leaf = leaf_of(self.task, chosen.boxes, k)
+        leaf = Leaf.of(self.task, chosen.boxes, k, self.options)
         answer = self._solve(leaf)
-        bound = leaf.bound(answer.proofs)
+        bound = leaf.bound(answer)
         if bound > chosen.bound[k] and answer.proofs.trusted().all():
             self._keep(chosen, k, bound, answer.proofs)
         if chosen.bound[k] >= self._limit_of(chosen, k):
             return True
         found = answer.outcome[0] == SOLVED
-        point = answer.points if found else np.clip(leaf.center, leaf.lower, leaf.upper)
+        point = answer.points if found else leaf.task.start()
         box = chosen.boxes.take(np.array([k]))
         if found:
             self._try(box, leaf.completed(point))
@@ -115,7 +100,7 @@ class _Search(CaseSearch):
         return bool(splits.is_leaf[k]) and self._is_halved(chosen, k, leaf, MOST_FREE)
 
     def _solve(self, leaf: Leaf) -> Solved:
-        return self.continuous(leaf.cell).solve(leaf_task(leaf, self.options))
+        return self.continuous(leaf.task.cell).solve(leaf.task)
 
     def _limit_of(self, chosen: Open, k: int) -> float:
         return float(self.limit(chosen.row[[k]])[0])
@@ -132,7 +117,7 @@ class _Search(CaseSearch):
         if chosen.bound[k] >= limit:
             return True
         claim = limit + leaf.toll
-        if not closes(leaf_task(leaf, self.options), claim, most):
+        if not closes(leaf.task, claim, most):
             return False
         self._keep(chosen, k, limit, HalvingProofs(np.array([claim])))
         return True
@@ -144,7 +129,7 @@ class _Search(CaseSearch):
             rounded, empty = narrow(self.domain, rounded_boxes(self.domain, box, point, self.task))
             if empty[0]:
                 return
-            leaf = leaf_of(self.task, rounded, 0)
+            leaf = Leaf.of(self.task, rounded, 0, self.options)
             answer = self._solve(leaf)
             point = leaf.completed(answer.points)
             if answer.outcome[0] != SOLVED or own.violation(point)[0]:
