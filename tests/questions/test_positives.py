@@ -17,7 +17,7 @@ from pertinent.geometry.task import Task
 from pertinent.proofs import FewestProofs, StrictProofs, refutes
 from pertinent.questions.strict import next_best
 from pertinent.questions.supports.cover import hard_cover
-from pertinent.questions.supports.subsets import Gains, Limits, find_supports, smallest_size
+from pertinent.questions.supports.subsets import Budget, Gains, find_supports, smallest_size
 from pertinent.setting.question import PositiveQuestion, data_ranges
 from pertinent.setting.recheck import recheck_exact_positives, recheck_few_changes
 
@@ -265,7 +265,7 @@ def test_the_search_agrees_with_the_milp_and_with_its_checker():
         expected = fewest_by_milp(gains.gain[i], gains.need[i])
         size = next((k for k in range(9) if len(find_supports(one, k).features)), None)
         assert size == expected
-        cover = hard_cover(one, Limits())
+        cover = hard_cover(one, Budget())
         if expected is None:
             assert cover.mask is None
             assert refutes(gains.gain[i], gains.need[i], 8)

@@ -1,4 +1,4 @@
-"""Fewest changes where values are categories, bins or whole numbers: the rules count.
+"""Fewest changes where values are discrete, or a region has no cells: the rules count.
 
 `Constraints.max_changes` limits changes in the mixed-integer search, with the tree as proof. So
 the fewest changes come from allowing 1, 2, 3, ... of them: the first number that leaves a point

@@ -10,23 +10,22 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import IntArray
+from pertinent.geometry.pieces import cells_of
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
-from pertinent.questions.contrasts import further_contrasts
+from pertinent.questions.alternatives import further_contrasts
 from pertinent.questions.counted import counted_negatives
 from pertinent.questions.negative import _refuse_own_class, nearest_contrast
 from pertinent.questions.supports.fewest import Ask, Fewest, fewest_features
 from pertinent.questions.supports.proving import why_none_of_few
+from pertinent.questions.tolerances import FEW_SETS
 from pertinent.questions.verify import doubted, refuse_blends
 from pertinent.setting.limits import is_mixed, negative_limits
 from pertinent.setting.question import NegativeQuestion
 from pertinent.setting.reasons.reason import Reason, Why
-from pertinent.setting.region_key import Kind
+from pertinent.setting.region_key import Is, Kind, Not
 from pertinent.setting.results import Negatives, overwritten
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
-
-#: Sets of features that may be looked at only to prove an answer that is known already.
-FEW_SETS = 200
 
 
 def few_changes(
@@ -41,12 +40,15 @@ def _few_changes(
 ) -> Negatives:
     if question.norm == "l0":
         question = replace(question, max_changes=_fewer(prepared, question))
-        if is_mixed(prepared, table) and not question.alternatives:
+        by_rules = is_mixed(prepared, table) or not _has_cells(prepared, labels, question)
+        if by_rules and not question.alternatives:
             return counted_negatives(prepared, table, labels, question, question.max_changes)
         refuse_blends(prepared, 'norm="l0"')
         _refuse_together(prepared)
         return _fewest(prepared, table, labels, question)
-    if question.max_changes is not None and _by_rules(prepared, table):
+    if question.max_changes is not None and (
+        _by_rules(prepared, table) or not _has_cells(prepared, labels, question)
+    ):
         # Categories, whole numbers and features that change together: the rules count them.
         rules = replace(prepared.constraints, max_changes=_fewer(prepared, question))
         prepared = replace(prepared, constraints=rules)
@@ -82,6 +84,13 @@ def _refuse_together(prepared: Setting) -> None:
             'alternatives with norm="l0" are sets of features, and here some change together. '
             "Leave norm out: alternatives in weighted L1 know them."
         )
+
+
+def _has_cells(prepared: Setting, labels: IntArray, question: NegativeQuestion) -> bool:
+    """Whether sets of features can be searched cell by cell; in other regions the rules count."""
+    key, asked = (Not, labels) if question.target is None else (Is, question.target)
+    regions = (prepared.region(key(int(k)), prepared.asked_margin) for k in np.unique(asked))
+    return all(cells_of(region) is not None for region in regions)
 
 
 def _by_rules(prepared: Setting, table: Table) -> bool:

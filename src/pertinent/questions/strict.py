@@ -99,7 +99,7 @@ class _Attempts:
         self.extra: dict[tuple[int, int], FloatArray] = {}
         self.valid = np.zeros(n, dtype=bool)
         self.reason: NDArray[np.object_] = np.full(n, None, dtype=object)
-        self.limits = question.effort.limits(n)
+        self.budget = question.effort.budget(n)
 
     def run(self) -> None:
         rows, used = np.arange(len(self.table)), self.asked
@@ -116,7 +116,7 @@ class _Attempts:
             mine = rows[self.labels[rows] == k]
             region = self.prepared.region(Is(int(k)), used)
             here = self.choices.take(mine)
-            found = smallest_supports(region, here, self.limits)
+            found = smallest_supports(require_cells(region), here, self.budget)
             if first:
                 self.claim[mine] = found.bound
                 self.extra.update({(int(mine[i]), c): y for (i, c), y in found.extra.items()})
@@ -219,10 +219,9 @@ class _Attempts:
 
     def _others(self, row: int, first: BoolArray) -> tuple[Alternative, ...]:
         region = self.prepared.region(Is(int(self.labels[row])), self.asked)
-        here = self.choices.take(np.array([row]))
-        masks = further_supports(
-            region, here, first, self.question.alternatives, self.question.effort.limits()
-        )
+        here, count = self.choices.take(np.array([row])), self.question.alternatives
+        budget = self.question.effort.budget()
+        masks = further_supports(require_cells(region), here, first, count, budget)
         if not masks:
             return ()
         points = self._switched(np.full(len(masks), row), np.array(masks))

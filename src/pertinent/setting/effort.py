@@ -16,7 +16,7 @@ CLOSED, CLOSED_QUADRATIC = 1e-7, 2.5e-5
 
 
 @dataclass(frozen=True)
-class Limits:
+class Budget:
     """When a search gives up.
 
     Parameters
@@ -33,11 +33,11 @@ class Limits:
     deadline: float = np.inf
     seconds: float = np.inf
 
-    def alone(self) -> Limits:
+    def alone(self) -> Budget:
         """Return the limits of a single problem that is begun now."""
         if self.seconds == np.inf:
             return self
-        return Limits(self.nodes, min(self.deadline, monotonic() + self.seconds), self.seconds)
+        return Budget(self.nodes, min(self.deadline, monotonic() + self.seconds), self.seconds)
 
     def expired(self) -> bool:
         """Whether the time is over."""
@@ -73,9 +73,9 @@ class Effort:
             raise InputError(f"time_limit must be a number above 0. Got {limit!r} instead.")
         require_number("gap", self.gap)
 
-    def limits(self, samples: int = 1) -> Limits:
+    def budget(self, samples: int = 1) -> Budget:
         """Return the limits of a search over so many samples that starts now."""
         if self.time_limit is None:
-            return Limits(self.nodes)
+            return Budget(self.nodes)
         end = monotonic() + self.time_limit * max(1, samples)
-        return Limits(self.nodes, end, self.time_limit)
+        return Budget(self.nodes, end, self.time_limit)

@@ -17,7 +17,6 @@ from pertinent.setting.effort import CLOSED, CLOSED_QUADRATIC
 from pertinent.setting.limits import (
     allowing,
     held_limits,
-    is_mixed,
     negative_limits,
     positive_limits,
     strict_limits,
@@ -135,7 +134,7 @@ def proof_margin(setting: Setting, kind: Kind) -> float:
 
 def recheck_few_changes(setting: Setting, negatives: Negatives) -> FloatArray:
     """Return what the certificates of ``norm="l0"`` or ``max_changes`` prove of the objective."""
-    if negatives.norm == "l0" and is_mixed(setting, negatives.table) and not _of_sets(negatives):
+    if negatives.norm == "l0" and not _of_sets(negatives):
         return _recheck_counted(setting, negatives)
     limits = negative_limits(setting, negatives.table)
     samples, domain = negatives.table.values, setting.domain_of(negatives.table, changes=False)

@@ -15,6 +15,7 @@ that a set must hit to be called sufficient may come as close as that to the oth
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,10 @@ from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Region
 from pertinent.proofs import INFEASIBLE
 from pertinent.questions.sufficient.worst import Suffices
-from pertinent.questions.supports.leaves import is_boxes
+from pertinent.questions.supports.closed_forms import is_boxes
 from pertinent.questions.supports.smallest import Supports, smallest
-from pertinent.questions.supports.subsets import Gains, Limits
+from pertinent.questions.supports.subsets import Budget, Gains
+from pertinent.questions.tolerances import MOST_RIVALS
 from pertinent.setting.effort import Effort
 from pertinent.setting.options import Options
 from pertinent.setting.reasons.reason import Reason, Why
@@ -37,8 +39,15 @@ from pertinent.solvers import project
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table
 
-#: Rivals after which a sample is given up.
-MOST_RIVALS = 2_000
+
+class State(Enum):
+    """How far the search for one sample's set is."""
+
+    OPEN = "open"  #: there may be rivals that the set does not rule out
+    DONE = "done"  #: no rival is left
+    NONE = "none"  #: the sample is its own rival: no set suffices
+    STOPPED = "stopped"  #: the search gave up
+    FAILED = "failed"  #: a solver gave neither a rival nor a proof that there is none
 
 
 @dataclass(eq=False)
@@ -46,14 +55,14 @@ class _Row:
     """One sample: the rivals found, and the smallest set that hits them."""
 
     sample: FloatArray
-    limits: Limits
+    budget: Budget
     features: Features
     rivals: list[FloatArray] = field(default_factory=list)
     sure: list[bool] = field(default_factory=list)
     size: int = 0
     mask: BoolArray = field(default=None)  # type: ignore[arg-type]
     multipliers: FloatArray | None = None
-    state: str = "open"
+    state: State = State.OPEN
 
     def __post_init__(self) -> None:
         self.mask = np.zeros(len(self.features), dtype=bool)
@@ -68,20 +77,20 @@ class _Row:
         if alike.any():
             # Nothing tells the sample from its rival: not even all features suffice.
             same = rivals[alike]
-            self.state, self.rivals, self.sure = "none", list(same[:1]), [sure]
+            self.state, self.rivals, self.sure = State.NONE, list(same[:1]), [sure]
             return
         self.rivals += list(rivals)
         self.sure += [sure] * len(rivals)
         if len(self.rivals) > MOST_RIVALS:
-            self.state = "stopped"
+            self.state = State.STOPPED
             return
         if self.rivals:
-            hit = smallest_hitting(self.differs(np.array(self.rivals)), self.size, self.limits)
+            hit = smallest_hitting(self.differs(np.array(self.rivals)), self.size, self.budget)
             self.size, self.multipliers = int(hit.bound[0]), hit.extra.get((0, 0))
             if hit.found[0]:
                 self.mask = hit.mask[0]
             else:
-                self.state = "stopped"
+                self.state = State.STOPPED
 
     def proof(self) -> tuple[FloatArray, FloatArray | None]:
         """Return the rivals that are surely of another class, and the weights of their rows."""
@@ -102,7 +111,7 @@ class _Others:
     @property
     def is_boxes(self) -> bool:
         """Whether all cells are boxes."""
-        return is_boxes(self.sure) and is_boxes(self.wide)
+        return is_boxes(require_cells(self.sure)) and is_boxes(require_cells(self.wide))
 
 
 def hit_rivals(
@@ -119,7 +128,7 @@ def hit_rivals(
     # A margin that was asked for makes rivals of whatever comes closer than that.
     inner = -margin if prepared.asked_margin > 0 else margin
     others = _Others(prepared.region(Not(k), inner), prepared.region(Not(k), -margin))
-    rows = [_Row(x, effort.limits(), prepared.features) for x in table.values]
+    rows = [_Row(x, effort.budget(), prepared.features) for x in table.values]
     if others.is_boxes and domain is None:
         for row, low, high in zip(rows, lower, upper, strict=True):
             _meet_boxes(row, others, low, high)
@@ -132,7 +141,7 @@ def _meet_boxes(row: _Row, others: _Others, low: FloatArray, high: FloatArray) -
     """Meet the sample clipped into every leaf of another class that the bounds leave."""
     for region, sure in ((others.sure, True), (others.wide, False)):
         cells = require_cells(region)
-        if row.state == "open" and len(cells):
+        if row.state is State.OPEN and len(cells):
             floor = np.maximum([cell.lower for cell in cells], low)
             ceiling = np.minimum([cell.upper for cell in cells], high)
             possible = (floor <= ceiling).all(axis=1)
@@ -141,8 +150,8 @@ def _meet_boxes(row: _Row, others: _Others, low: FloatArray, high: FloatArray) -
             unmet = ((rivals == row.sample) | ~row.mask).all(axis=1)
             if sure or unmet.any():
                 row.meet(rivals if sure else rivals[unmet], sure)
-    if row.state == "open":
-        row.state = "done"
+    if row.state is State.OPEN:
+        row.state = State.DONE
 
 
 def _meet_projected(
@@ -169,8 +178,8 @@ def _meet_projected(
             left, others.wide, False, lower[here], upper[here], prepared, options, some
         )
         for row in done:
-            row.state = "done"
-        waiting = [row for row in waiting if row.state == "open"]
+            row.state = State.DONE
+        waiting = [row for row in waiting if row.state is State.OPEN]
 
 
 def _meet_nearest(
@@ -197,7 +206,7 @@ def _meet_nearest(
         elif np.isfinite(found.objective[j]):
             row.meet(found.points[j : j + 1], sure)
         else:
-            row.state = "failed"
+            row.state = State.FAILED
     return none
 
 
@@ -220,30 +229,30 @@ def minimal_sets(sets: BoolArray) -> IntArray:
     return np.asarray(first[np.logical_not(larger)])
 
 
-def smallest_hitting(sets: BoolArray, start: int, limits: Limits) -> Supports:
+def smallest_hitting(sets: BoolArray, start: int, budget: Budget) -> Supports:
     """Return the smallest set that hits every one of given sets; fewer than ``start`` do not.
 
     S hits T if they share a feature:  sum_{i in S} [i in T] >= 1.
     """
     usable = np.asarray(sets.any(axis=0))[None]
-    return smallest(Gains(sets[None].astype(float), np.ones((1, len(sets))), usable), limits, start)
+    return smallest(Gains(sets[None].astype(float), np.ones((1, len(sets))), usable), budget, start)
 
 
 _REASONS = {
-    "done": None,
-    "none": Reason(Why.TOO_CLOSE),
-    "stopped": Reason(Why.STOPPED),
-    "failed": Reason(Why.NO_RIVAL),
+    State.DONE: None,
+    State.NONE: Reason(Why.TOO_CLOSE),
+    State.STOPPED: Reason(Why.STOPPED),
+    State.FAILED: Reason(Why.NO_RIVAL),
 }
 
 
 def _answers(rows: list[_Row]) -> Suffices:
     reason: NDArray[np.object_] = np.array([_REASONS[row.state] for row in rows], dtype=object)
-    size = [np.inf if row.state == "none" else float(row.size) for row in rows]
+    size = [np.inf if row.state is State.NONE else float(row.size) for row in rows]
     proofs = [row.proof() for row in rows]
     return Suffices(
         np.array([row.mask for row in rows]),
-        np.array([row.state == "done" for row in rows]),
+        np.array([row.state is State.DONE for row in rows]),
         np.array(size),
         reason,
         tuple(rivals for rivals, _ in proofs),

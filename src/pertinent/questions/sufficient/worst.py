@@ -15,7 +15,7 @@ from pertinent.geometry.region import Cell, row_products
 from pertinent.questions.supports.gains import best_alone
 from pertinent.questions.supports.reach import corners, pushes, worst_place
 from pertinent.questions.supports.smallest import smallest
-from pertinent.questions.supports.subsets import Gains, Limits
+from pertinent.questions.supports.subsets import Budget, Gains
 from pertinent.questions.verify import grown
 from pertinent.setting.effort import Effort
 from pertinent.setting.reasons.reason import Reason, Why
@@ -61,8 +61,8 @@ def keep_worst_case(
     """Return the fewest features that hold every row in its worst case."""
     margin = prepared.margin_for(table)
     cell = require_cells(prepared.region(Is(k), margin))[0]
-    limits = effort.limits(len(table))
-    answer = fewest_for(worst_gains(cell, table.values, lower, upper, domain), limits)
+    gains = worst_gains(cell, table.values, lower, upper, domain)
+    answer = fewest_for(gains, effort.budget(len(table)))
     wrong = _refused(prepared, table, k, cell, answer, lower, upper, domain)
     for _ in range(RETRIES):
         if not len(wrong):
@@ -71,7 +71,7 @@ def keep_worst_case(
         tight = require_cells(prepared.region(Is(k), margin))[0]
         part, some = table.take(wrong), None if domain is None else domain.take(wrong)
         gains = worst_gains(tight, part.values, lower[wrong], upper[wrong], some)
-        again = fewest_for(gains, effort.limits(len(part)))
+        again = fewest_for(gains, effort.budget(len(part)))
         answer.mask[wrong], answer.found[wrong] = again.mask, again.found
         still = _refused(prepared, part, k, tight, again, lower[wrong], upper[wrong], some)
         wrong = wrong[still]
@@ -114,9 +114,9 @@ def _mixed_gains(
     return Gains(gain, need, np.ones((len(x), gain.shape[2]), dtype=bool))
 
 
-def fewest_for(gains: Gains, limits: Limits) -> Suffices:
+def fewest_for(gains: Gains, budget: Budget) -> Suffices:
     """Return the smallest sets that meet the rows of one cell."""
-    found = smallest(gains, limits)
+    found = smallest(gains, budget)
     reason: NDArray[np.object_] = np.full(len(gains), None, dtype=object)
     reason[~found.found] = Reason(Why.TOO_CLOSE)
     extra = {row: y for (row, _), y in found.extra.items()}

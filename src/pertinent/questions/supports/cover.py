@@ -16,20 +16,15 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.questions.supports.subsets import (
     Accept,
+    Budget,
     Gains,
-    Limits,
     Outcome,
     find_supports,
     smallest_size,
 )
+from pertinent.questions.tolerances import MIP_NODES, MIP_SECONDS
 from pertinent.solvers.problem import SOLVED
 from pertinent.solvers.programs.linear import LinearProgram
-
-#: Seconds that HiGHS may look for a support.
-SECONDS = 10.0
-#: Nodes after which HiGHS is asked; the same on every machine.
-EASY = 3_000
-MIP_NODES = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,16 +45,16 @@ class Cover:
     multipliers: FloatArray
 
 
-def hard_cover(gains: Gains, limits: Limits) -> Cover:
+def hard_cover(gains: Gains, budget: Budget) -> Cover:
     """Return the smallest support of a single problem.
 
     Examples
     --------
     >>> import numpy as np
     >>> from pertinent.questions.supports.cover import hard_cover
-    >>> from pertinent.questions.supports.subsets import Gains, Limits
+    >>> from pertinent.questions.supports.subsets import Gains, Budget
     >>> gains = Gains(np.array([[[3.0, 2.0, 1.0], [0.0, 2.0, 3.0]]]), np.array([[3.0, 3.0]]))
-    >>> cover = hard_cover(gains, Limits())
+    >>> cover = hard_cover(gains, Budget())
     >>> int(cover.mask.sum()), cover.bound
     (2, 2.0)
     """
@@ -73,10 +68,10 @@ def hard_cover(gains: Gains, limits: Limits) -> Cover:
     least = int(smallest_size(wide)[0][0])
     if least > gains.usable.sum():
         return Cover(None, np.inf, multipliers)
-    mask = _support(program, gains, limits)
+    mask = _support(program, gains, budget)
     # Search the sizes from the bound up to what HiGHS proposed.
     most = gains.n_features + 1 if mask is None else int(mask.sum())
-    smaller, size = deepen(lambda _: wide, range(least, most), limits)
+    smaller, size = deepen(lambda _: wide, range(least, most), budget)
     if mask is not None:
         size = min(size, float(max(least, most)))
     return Cover(mask if smaller is None else smaller, size, multipliers)
@@ -92,7 +87,7 @@ def with_rows(gains: Gains, multipliers: FloatArray) -> Gains:
 
 
 def deepen(
-    gains: Callable[[int], Gains], sizes: range, limits: Limits, accept: Accept | None = None
+    gains: Callable[[int], Gains], sizes: range, budget: Budget, accept: Accept | None = None
 ) -> tuple[BoolArray | None, float]:
     """Return the first support of a single problem, and the size that is not ruled out.
 
@@ -102,13 +97,13 @@ def deepen(
         The rows that a support of a given size must meet.
     sizes : range
         The sizes to search. Without a support in any of them the size returned is ``inf``.
-    limits : Limits
+    budget : Budget
     accept : callable, optional
         See `pertinent.questions.supports.subsets.find_supports`.
     """
     for size in sizes:
         rows = gains(size)
-        result = find_supports(rows, size, limits, accept)
+        result = find_supports(rows, size, budget, accept)
         if result.outcome[0] == Outcome.FOUND:
             return result.first(rows.n_features)[1][0], float(size)
         if result.outcome[0] == Outcome.STOPPED:
@@ -116,10 +111,10 @@ def deepen(
     return None, np.inf
 
 
-def _support(program: LinearProgram, gains: Gains, limits: Limits) -> BoolArray | None:
+def _support(program: LinearProgram, gains: Gains, budget: Budget) -> BoolArray | None:
     """Return the support that HiGHS finds for whole z, checked against every row."""
     d = gains.n_features
-    seconds = min(SECONDS, max(0.1, limits.deadline - monotonic()))
+    seconds = min(MIP_SECONDS, max(0.1, budget.deadline - monotonic()))
     program.ask_for_whole_numbers()
     program.set_options(time_limit=seconds, mip_max_nodes=MIP_NODES, mip_abs_gap=0.99)
     z = program.solve().v

@@ -4,12 +4,13 @@ Positives rest at the baseline and negatives at the sample; both pay for the dis
 on to the sample. A support is a set of features; a category or a binned number owns several
 columns. Where every column is a feature, samples for which one feature suffices are answered by a
 closed form, and positives whose exact values already need no more than the bound by sorting or
-search. The rest is left to `supports.engine`. The point itself comes from
+search. The rest is left to `supports.pool`. The point itself comes from
 `pertinent.answering.nearest` with the other features held, so it has passed the model's predict.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -22,13 +23,13 @@ from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import Task
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE
-from pertinent.questions.supports.engine import Best, Search, pools_of
+from pertinent.questions.supports.alternatives import other_supports
+from pertinent.questions.supports.closed_forms import best_boxes, is_boxes, one_at_most
 from pertinent.questions.supports.gains import Choices, ranged_choices, strict_choices
-from pertinent.questions.supports.leaves import best_leaves, is_boxes
-from pertinent.questions.supports.others import other_supports
+from pertinent.questions.supports.pool import Best, SampleSearch, pools_of
 from pertinent.questions.supports.proving import decide_unique, prove
-from pertinent.questions.supports.singles import single_supports
 from pertinent.questions.supports.smallest import CellPiece, Supports, smallest_supports
+from pertinent.questions.tolerances import FEWEST_RETRIES, HINT_ROOM
 from pertinent.questions.verify import grown
 from pertinent.setting.alternative import Alternative
 from pertinent.setting.answers import Answers, Certified
@@ -38,9 +39,6 @@ from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
-
-#: Margins tried when predict refuses a point of the margin asked for.
-RETRIES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +114,7 @@ class Batch:
         self.have = np.zeros(n, dtype=bool)
         self.claim = np.zeros(n)
         self.value = np.zeros(n)
-        self.searches: dict[int, Search] = {}
+        self.searches: dict[int, SampleSearch] = {}
         self.hints: dict[int, Best] = {}
         self.out = Fewest(
             points=np.full((n, d), np.nan),
@@ -136,7 +134,7 @@ class Batch:
         """Return the answers."""
         everyone = np.arange(len(self.samples))
         for k, rows in self.by_label(everyone):
-            self._supports(rows, self.region(k))
+            self._supports(rows, self.cells(k))
         self._fill(np.flatnonzero(self.have), first=True)
         self._again()
         self._without_support(np.flatnonzero(~self.have))
@@ -150,6 +148,10 @@ class Batch:
         """Return the region asked for, at the margin asked for unless another is given."""
         key = RegionKey(self.ask.kind, k)
         return self.prepared.region(key, self.margin if margin is None else margin)
+
+    def cells(self, k: int, margin: float | None = None) -> Sequence[Cell]:
+        """Return the cells of that region: sets of features are searched cell by cell."""
+        return require_cells(self.region(k, margin), "A search for sets of features")
 
     def by_label(self, rows: IntArray) -> list[tuple[int, IntArray]]:
         """Return each class asked for, with those of the samples that ask for it."""
@@ -183,40 +185,40 @@ class Batch:
         domain = self.domain_of(rows)
         return Task(region, self.samples[rows], self.prepared.weights, low, high, domain=domain)
 
-    def in_boxes(self, region: Region) -> bool:
+    def in_boxes(self, cells: Sequence[Cell]) -> bool:
         """Whether the closed form for boxes applies: not to categories."""
-        return self.domain is None and is_boxes(region)
+        return self.domain is None and is_boxes(cells)
 
     # Supports ---------------------------------------------------------------------------------
 
-    def _supports(self, rows: IntArray, region: Region) -> None:
+    def _supports(self, rows: IntArray, cells: Sequence[Cell]) -> None:
         """Find supports at the margin asked for: the cheap ways first."""
         if self.domain is not None:
             for row in rows:
-                self._search(int(row), region, self.margin)
+                self._search(int(row), cells, self.margin)
             return
         choices = self.choices(rows)
-        if is_boxes(region):
+        if is_boxes(cells):
             args = (choices, self.samples[rows], self.prepared.weights, self.ask.at_most)
-            mask, found = best_leaves(region, *args)
+            mask, found = best_boxes(cells, *args)
             self._take(rows, found, mask)
             return
         left = np.ones(len(rows), dtype=bool)
         if self.ask.at_most is None:
-            left = self._cheap(rows, region, choices)
+            left = self._cheap(rows, cells, choices)
         for j in np.flatnonzero(left):
-            self._search(int(rows[j]), region, self.margin)
+            self._search(int(rows[j]), cells, self.margin)
 
-    def _cheap(self, rows: IntArray, region: Region, choices: Choices) -> BoolArray:
+    def _cheap(self, rows: IntArray, cells: Sequence[Cell], choices: Choices) -> BoolArray:
         """Answer by closed forms where they apply; return which samples are left."""
-        single = single_supports(region, choices, self.samples[rows], self.prepared.weights)
-        self._take(rows, single.found, single.mask)
-        left = ~single.found
+        mask, found = one_at_most(cells, choices, self.samples[rows], self.prepared.weights)
+        self._take(rows, found, mask)
+        left = ~found
         if self.ask.own_values and left.any():
             least = np.full(len(rows), np.inf)
-            for cell in require_cells(region):
+            for cell in cells:
                 np.minimum(least, CellPiece(cell, choices).least, out=least)
-            own = self._strict(rows, region)
+            own = self._strict(rows, cells)
             # As few as the bound, at the sample's own values: nothing is smaller or closer.
             size = own.mask.sum(axis=1)
             done = left & own.found & (size <= least)
@@ -224,20 +226,20 @@ class Batch:
             left &= ~done
         return left
 
-    def _strict(self, rows: IntArray, region: Region) -> Supports:
+    def _strict(self, rows: IntArray, cells: Sequence[Cell]) -> Supports:
         ask = self.ask
         choices = strict_choices(
             self.samples[rows], ask.rest[rows], ask.lower[rows], ask.upper[rows], ask.off_tol
         )
-        return smallest_supports(region, choices, ask.effort.limits(len(rows)))
+        return smallest_supports(cells, choices, ask.effort.budget(len(rows)))
 
     def _take(self, rows: IntArray, found: BoolArray, mask: BoolArray) -> None:
         mine = rows[found]
         self.mask[mine], self.have[mine] = mask[found], True
         self.claim[mine] = mask[found].sum(axis=1) if self.ask.at_most is None else 0.0
 
-    def _search(self, row: int, region: Region, margin: float) -> None:
-        search = self.begin(row, region, [])
+    def _search(self, row: int, cells: Sequence[Cell], margin: float) -> None:
+        search = self.begin(row, cells)
         size = self.ask.at_most
         best = self.best(search, 0)
         if margin == self.margin:
@@ -250,19 +252,14 @@ class Batch:
         if best is not None:
             self.mask[row], self.have[row], self.hints[row] = best.mask, True, best
 
-    def begin(self, row: int, region: Region, listed: list[BoolArray]) -> Search:
+    def begin(self, row: int, cells: Sequence[Cell]) -> SampleSearch:
         """Return a fresh search for one sample."""
         options = replace(self.prepared.options, unique=False)
-        pools = pools_of(
-            region,
-            self.choices(np.array([row])),
-            self.samples[row],
-            self.prepared.weights,
-            options,
-        )
-        return Search(pools, self.ask.effort.limits(), listed)
+        choices, center = self.choices(np.array([row])), self.samples[row]
+        pools = pools_of(cells, choices, center, self.prepared.weights, options)
+        return SampleSearch(pools, self.ask.effort.budget())
 
-    def best(self, search: Search, start: int) -> Best | None:
+    def best(self, search: SampleSearch, start: int) -> Best | None:
         """Return what is asked for: the fewest from a size on, or the cheapest of few."""
         most = self.ask.at_most
         if most is None:
@@ -335,7 +332,7 @@ class Batch:
         points = np.array([hinted[j].point for j in some])
         low, high = self._held(rows[some], self.mask[rows[some]])
         # A hair more room, for the margin.
-        room = 1e-4 * np.abs(points - self.samples[rows[some]])
+        room = HINT_ROOM * np.abs(points - self.samples[rows[some]])
         low = np.maximum(low, np.minimum(points, self.samples[rows[some]]) - room)
         high = np.minimum(high, np.maximum(points, self.samples[rows[some]]) + room)
         again = self._within(rows[some], low, high)
@@ -350,14 +347,14 @@ class Batch:
     def _again(self) -> None:
         """Where predict refuses the point, look for a support with a larger margin."""
         used = self.margin
-        for _ in range(RETRIES):
+        for _ in range(FEWEST_RETRIES):
             wrong = np.flatnonzero(self.have & (self.out.status == FAILED))
             if not len(wrong):
                 return
             used = grown(self.prepared, self.table, used)
             for k, rows in self.by_label(wrong):
                 for row in rows:
-                    self._search(int(row), self.region(k, used), used)
+                    self._search(int(row), self.cells(k, used), used)
             self._fill(wrong)
 
     def _without_support(self, rows: IntArray) -> None:

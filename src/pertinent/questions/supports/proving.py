@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pertinent.geometry.arrays import IntArray
-from pertinent.geometry.pieces import require_cells
-from pertinent.geometry.region import Region
 from pertinent.proofs import (
     FEASIBLE,
     INFEASIBLE,
@@ -18,6 +16,7 @@ from pertinent.proofs import (
     Certificate,
     FewestProofs,
 )
+from pertinent.questions.tolerances import COST_ROUNDING
 from pertinent.setting.alternative import uniqueness
 from pertinent.setting.answers import Certified
 from pertinent.setting.reasons.conflicts import why_too_few
@@ -40,20 +39,20 @@ def prove(batch: Batch) -> None:
             ("size", sizes, batch.out.size_bound),
             ("cost", costs, batch.out.cost_bound),
         ):
-            certificate = _certificate(batch, rows, region, goal)
+            certificate = _certificate(batch, rows, k, goal)
             parts.append(Certified(RegionKey(batch.ask.kind, k), rows, certificate))
             bound[rows] = certificate.bounds(batch.task(region, rows))
     batch.out.certificates, batch.out.cost_certificates = tuple(sizes), tuple(costs)
     _decide(batch)
 
 
-def _certificate(batch: Batch, rows: IntArray, region: Region, goal: str) -> Certificate:
+def _certificate(batch: Batch, rows: IntArray, k: int, goal: str) -> Certificate:
     claim, at_most = batch.claim[rows], batch.ask.at_most
     if goal == "cost" and at_most is not None:
         claim = np.full(len(rows), float(at_most))  # the cheapest of at most so many
     everyone = np.arange(len(rows))
     blocks = []
-    for piece, cell in enumerate(require_cells(region)):
+    for piece, cell in enumerate(batch.cells(k)):
         arguments = tuple(_argument(batch, int(i), piece, len(cell.G)) for i in rows)
         proofs = FewestProofs(
             batch.ask.rest[rows], claim, batch.value[rows], arguments, goal, batch.ask.off_tol
@@ -72,7 +71,7 @@ def _decide(batch: Batch) -> None:
     found = out.status == FEASIBLE
     size = batch.mask.sum(axis=1)
     gap = np.array([search_gap(batch.region(int(k))) for k in ask.labels])
-    tight = out.cost_bound >= out.cost * (1 - np.maximum(ask.effort.gap, 4 * gap)) - 1e-12
+    tight = out.cost_bound >= out.cost * (1 - np.maximum(ask.effort.gap, 4 * gap)) - COST_ROUNDING
     if ask.at_most is None:
         tight &= out.size_bound >= size
         none = np.isinf(out.size_bound)

@@ -19,11 +19,8 @@ import numpy as np
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell, Quadratic
-
-#: Where a number has no end, values within this many times ``1 + |start|`` are looked at.
-REACH = 1e6
-#: Entries of a quadratic form below this share of the largest one are rounding.
-NOTHING = 1e-12
+from pertinent.questions.tolerances import REACH
+from pertinent.solvers.tolerances import NEARLY_DIAGONAL
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +150,7 @@ def splits_by_feature(cell: Cell, domain: Domain) -> bool:
     apart = ~same | (number[:, None] & ~np.eye(cell.dim, dtype=bool))
     for row in cell.quadratics:
         A = row.A
-        if np.abs(A[apart]).max(initial=0.0) > NOTHING * np.abs(A).max(initial=0.0):
+        if np.abs(A[apart]).max(initial=0.0) > NEARLY_DIAGONAL * np.abs(A).max(initial=0.0):
             return False
     return True
 

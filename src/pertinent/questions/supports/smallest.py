@@ -14,23 +14,20 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.pieces import require_cells
-from pertinent.geometry.region import Cell, Region
-from pertinent.questions.supports.cover import EASY, deepen, hard_cover
+from pertinent.geometry.region import Cell
+from pertinent.questions.supports.cover import deepen, hard_cover
 from pertinent.questions.supports.gains import Choices, cell_gains
 from pertinent.questions.supports.subsets import (
     Accept,
+    Budget,
     Gains,
-    Limits,
     Outcome,
     find_supports,
     smallest_size,
 )
+from pertinent.questions.tolerances import BATCH_NUMBERS, EASY
 from pertinent.solvers.curved.separable.separable import is_separable
 from pertinent.solvers.tolerances import NEARLY_DIAGONAL
-
-#: Numbers held at once while searching: 16 MB.
-BATCH_NUMBERS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,14 +153,14 @@ class CellPiece(Piece):
         return inside
 
 
-def smallest(problem: Gains | Sequence[Piece], limits: Limits, start: int = 0) -> Supports:
+def smallest(problem: Gains | Sequence[Piece], budget: Budget, start: int = 0) -> Supports:
     """Return the smallest supports of all samples, over one piece or several.
 
     Parameters
     ----------
     problem : Gains or sequence of Piece
         Gains alone are one piece that decides. A support must meet the rows of any one piece.
-    limits : Limits
+    budget : Budget
     start : int
         Smaller supports are known not to exist.
 
@@ -171,9 +168,9 @@ def smallest(problem: Gains | Sequence[Piece], limits: Limits, start: int = 0) -
     --------
     >>> import numpy as np
     >>> from pertinent.questions.supports.smallest import smallest
-    >>> from pertinent.questions.supports.subsets import Gains, Limits
+    >>> from pertinent.questions.supports.subsets import Gains, Budget
     >>> gains = Gains(np.array([[[3.0, 2.0, 1.0], [0.0, 2.0, 3.0]]]), np.array([[3.0, 3.0]]))
-    >>> found = smallest(gains, Limits())
+    >>> found = smallest(gains, Budget())
     >>> found.mask.tolist(), found.bound.tolist()
     ([[False, True, True]], [2.0])
     """
@@ -183,10 +180,10 @@ def smallest(problem: Gains | Sequence[Piece], limits: Limits, start: int = 0) -
     n, d = pieces[0].forced.shape
     out, stopped = Supports.none(n, d), np.full(n, np.inf)
     for size in range(start, d + 1):
-        if not _level(pieces, size, limits, out, stopped):
+        if not _level(pieces, size, budget, out, stopped):
             break
     for i in np.flatnonzero(~out.found & np.isfinite(stopped)):
-        _hard(pieces, int(i), int(stopped[i]), limits.alone(), out)
+        _hard(pieces, int(i), int(stopped[i]), budget.alone(), out)
     return out
 
 
@@ -204,11 +201,11 @@ def _by_sorting(piece: Piece) -> Supports:
 
 
 def _level(
-    pieces: Sequence[Piece], size: int, limits: Limits, out: Supports, stopped: FloatArray
+    pieces: Sequence[Piece], size: int, budget: Budget, out: Supports, stopped: FloatArray
 ) -> bool:
     """Search supports of one size; return whether larger ones may be needed."""
     going = False
-    easy = Limits(min(EASY, limits.nodes), limits.deadline)
+    easy = Budget(min(EASY, budget.nodes), budget.deadline)
     for piece in pieces:
         open_ = ~out.found & np.isinf(stopped) & np.isfinite(piece.least)
         going |= bool((open_ & (piece.most >= size)).any())
@@ -224,7 +221,7 @@ def _level(
     return going
 
 
-def _hard(pieces: Sequence[Piece], row: int, start: int, limits: Limits, out: Supports) -> None:
+def _hard(pieces: Sequence[Piece], row: int, start: int, budget: Budget, out: Supports) -> None:
     """Search one sample with all means; sizes below ``start`` are known to be in vain."""
     one, bound = np.array([row]), np.inf
     for place, piece in enumerate(pieces):
@@ -232,11 +229,11 @@ def _hard(pieces: Sequence[Piece], row: int, start: int, limits: Limits, out: Su
             continue
         granted = int(piece.granted[row])
         if piece.decides:
-            cover = hard_cover(piece.gains(0).take(one), limits)
+            cover = hard_cover(piece.gains(0).take(one), budget)
             out.extra[row, place] = cover.multipliers
             mask, least = cover.mask, granted + cover.bound
         else:
-            mask, least = _deepened(piece, one, start - granted, limits)
+            mask, least = _deepened(piece, one, start - granted, budget)
             least += granted
         bound = min(bound, max(least, float(start)))
         mask = _without_useless(piece, one) if mask is None else mask
@@ -249,12 +246,12 @@ def _hard(pieces: Sequence[Piece], row: int, start: int, limits: Limits, out: Su
 
 
 def _deepened(
-    piece: Piece, one: IntArray, start: int, limits: Limits
+    piece: Piece, one: IntArray, start: int, budget: Budget
 ) -> tuple[BoolArray | None, float]:
     """Go on size by size with all nodes; return a support and the size not ruled out."""
     granted, most = int(piece.granted[one[0]]), int(piece.most[one[0]])
     sizes = range(max(start, 0), most - granted + 1)
-    return deepen(lambda k: piece.gains(k + granted).take(one), sizes, limits, piece.accept(one))
+    return deepen(lambda k: piece.gains(k + granted).take(one), sizes, budget, piece.accept(one))
 
 
 def _without_useless(piece: Piece, one: IntArray) -> BoolArray | None:
@@ -279,30 +276,29 @@ def _without_useless(piece: Piece, one: IntArray) -> BoolArray | None:
     return on
 
 
-def smallest_supports(region: Region, choices: Choices, limits: Limits) -> Supports:
-    """Return the smallest supports over the cells of a region, batch by batch."""
-    cells = require_cells(region)
+def smallest_supports(cells: Sequence[Cell], choices: Choices, budget: Budget) -> Supports:
+    """Return the smallest supports over a union of cells, batch by batch."""
     rows = sum(len(cell.G) + len(cell.quadratics) for cell in cells)
-    count = max(1, BATCH_NUMBERS // max(1, rows * region.dim))
+    count = max(1, BATCH_NUMBERS // max(1, rows * choices.rest.shape[1]))
     out = Supports.none(len(choices), choices.n_features)
     for start in range(0, len(choices) if len(cells) else 0, count):
         here = np.arange(start, min(start + count, len(choices)))
         some = choices if len(here) == len(choices) else choices.take(here)
-        part = smallest([CellPiece(cell, some) for cell in cells], limits)
+        part = smallest([CellPiece(cell, some) for cell in cells], budget)
         out.mask[here], out.found[here], out.bound[here] = part.mask, part.found, part.bound
         out.extra.update({(row + start, place): y for (row, place), y in part.extra.items()})
     return out
 
 
 def further_supports(
-    region: Region, choices: Choices, first: BoolArray, count: int, limits: Limits
+    cells: Sequence[Cell], choices: Choices, first: BoolArray, count: int, budget: Budget
 ) -> list[BoolArray]:
     """Return the next smallest supports of one sample after its first.
 
     A support that contains a smaller one says nothing new and is left out: the supports listed
     are minimal ones, in the order of their size.
     """
-    pieces = [CellPiece(cell, choices) for cell in require_cells(region)]
+    pieces = [CellPiece(cell, choices) for cell in cells]
     known, stopped = [first], False
     for k in range(int(first.sum()), choices.n_features + 1):
         same: set[bytes] = {m.tobytes() for m in known}
@@ -313,7 +309,7 @@ def further_supports(
                     continue
                 gains = exclude(piece.gains(k), piece.forced[0], earlier)
                 wanted = count + 1 - len(known) + sum(m.sum() == k for m in known)
-                result = find_supports(gains, more, limits, piece.accept(samples), int(wanted))
+                result = find_supports(gains, more, budget, piece.accept(samples), int(wanted))
                 for features in result.features:
                     mask = piece.forced[0].copy()
                     mask[features] = True

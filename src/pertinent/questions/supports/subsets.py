@@ -18,16 +18,8 @@ from enum import IntEnum
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.setting.effort import Limits as Limits
-
-#: Needs are lowered by this share of the numbers they are made of, so that rounding cuts nothing.
-SLACK = 1e-13
-#: Numbers in one step of the search: what fits in the processor's cache.
-STEP_NUMBERS = 120_000
-#: Bounds are kept for every so many places only.
-BLOCK = 8
-#: Children of a problem that are looked at before its other ones.
-FIRST = 2
+from pertinent.questions.tolerances import BLOCK, FIRST, SLACK, STEP_NUMBERS
+from pertinent.setting.effort import Budget as Budget
 
 
 class Outcome(IntEnum):
@@ -133,7 +125,7 @@ class Candidates:
 def find_supports(
     gains: Gains,
     size: int,
-    limits: Limits | None = None,
+    budget: Budget | None = None,
     accept: Accept | None = None,
     most: int = 1,
 ) -> Candidates:
@@ -143,7 +135,7 @@ def find_supports(
     ----------
     gains : Gains
     size : int
-    limits : Limits, optional
+    budget : Budget, optional
     accept : callable, optional
         Judges candidates where the rows of ``gains`` are necessary but not sufficient.
     most : int
@@ -160,7 +152,7 @@ def find_supports(
     >>> sorted(find_supports(gains, 2).features[0].tolist())
     [1, 2]
     """
-    walk = _Walk.begin(gains, size, limits or Limits(), accept, most)
+    walk = _Walk.begin(gains, size, budget or Budget(), accept, most)
     walk.run()
     return walk.finish()
 
@@ -222,7 +214,7 @@ class _Walk:
     order: IntArray
     room: IntArray
     size: int
-    limits: Limits
+    budget: Budget
     accept: Accept | None
     most: int
     stack: list[_Nodes]
@@ -234,7 +226,7 @@ class _Walk:
 
     @classmethod
     def begin(
-        cls, gains: Gains, size: int, limits: Limits, accept: Accept | None, most: int
+        cls, gains: Gains, size: int, budget: Budget, accept: Accept | None, most: int
     ) -> _Walk:
         n = len(gains)
         order = walking_order(gains)
@@ -249,7 +241,7 @@ class _Walk:
             order=order,
             room=room,
             size=size,
-            limits=limits,
+            budget=budget,
             accept=accept,
             most=most,
             stack=[root.take(np.flatnonzero(room >= size))],
@@ -311,8 +303,8 @@ class _Walk:
 
     def _spend(self, nodes: _Nodes) -> None:
         self.nodes += np.bincount(nodes.problem, minlength=len(self.nodes))
-        over = (self.nodes > self.limits.nodes) & (self.outcome == Outcome.EXHAUSTED)
-        if self.limits.expired():
+        over = (self.nodes > self.budget.nodes) & (self.outcome == Outcome.EXHAUSTED)
+        if self.budget.expired():
             over = self.outcome == Outcome.EXHAUSTED
             self.stack.clear()
         self.outcome[over] = Outcome.STOPPED

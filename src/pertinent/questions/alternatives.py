@@ -15,15 +15,13 @@ import numpy as np
 from pertinent.answering.nearest import nearest
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.proofs import INFEASIBLE, OPTIMAL
+from pertinent.questions.tolerances import ALTERNATIVES_GAP
 from pertinent.setting.alternative import Alternative
 from pertinent.setting.answers import Answers
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
-
-#: A bound may stand this share below the cost it proves.
-GAP = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +63,7 @@ class _Row:
 
     def _list(self, branch: _Branch) -> None:
         others = min((b.bound for b in self.open), default=np.inf)
-        proved = self.sure and branch.optimal and branch.cost * (1 - GAP) <= others
+        proved = self.sure and branch.optimal and branch.cost * (1 - ALTERNATIVES_GAP) <= others
         self.listed.append(branch.changed)
         if len(self.listed) > 1:
             self.found.append(

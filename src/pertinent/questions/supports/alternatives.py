@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray
-from pertinent.geometry.pieces import require_cells
-from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.region import Cell
 from pertinent.proofs import OPTIMAL, Argument, FewestProofs
-from pertinent.questions.supports.leaves import further_leaves
+from pertinent.questions.supports.closed_forms import further_boxes
 from pertinent.setting.alternative import Alternative
 from pertinent.setting.effort import CLOSED
 
@@ -26,11 +25,11 @@ def other_supports(batch: Batch, row: int) -> tuple[Alternative, ...]:
     """
     if not batch.out.found[row]:
         return ()
-    region = batch.region(int(batch.ask.labels[row]))
-    if batch.in_boxes(region):
-        return _other_leaves(batch, row, region)
-    search = batch.searches.get(row) or batch.begin(row, region, [])
-    search.limits, search.spent = batch.ask.effort.limits(), 0
+    cells = batch.cells(int(batch.ask.labels[row]))
+    if batch.in_boxes(cells):
+        return _other_boxes(batch, row, cells)
+    search = batch.searches.get(row) or batch.begin(row, cells)
+    search.budget, search.spent = batch.ask.effort.budget(), 0
     search.listed = [batch.mask[row]]
     first = bool(batch.out.status[row] == OPTIMAL)
     masks: list[BoolArray] = []
@@ -51,11 +50,11 @@ def other_supports(batch: Batch, row: int) -> tuple[Alternative, ...]:
     return _listed(batch, row, masks, proved)
 
 
-def _other_leaves(batch: Batch, row: int, region: Region) -> tuple[Alternative, ...]:
+def _other_boxes(batch: Batch, row: int, cells: Sequence[Cell]) -> tuple[Alternative, ...]:
     """Return the supports of the next-best boxes."""
     ask, first = batch.ask, batch.mask[row]
-    further = further_leaves(
-        region,
+    further = further_boxes(
+        cells,
         batch.choices(np.array([row])),
         batch.samples[row],
         batch.prepared.weights,
@@ -66,7 +65,7 @@ def _other_leaves(batch: Batch, row: int, region: Region) -> tuple[Alternative, 
     sure = bool(batch.out.status[row] == OPTIMAL)
     listed, proved = [first], []
     for mask, cost in further:
-        known = [(cell, Argument.empty(0, listed)) for cell in require_cells(region)]
+        known = [(cell, Argument.empty(0, listed)) for cell in cells]
         proved.append(sure and _holds(batch, row, known, mask, cost * (1 - 2 * CLOSED)))
         listed = [*listed, mask]
     return _listed(batch, row, listed[1:], proved)

@@ -20,26 +20,25 @@ from itertools import pairwise, product
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
-from pertinent.geometry.pieces import require_cells
-from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.region import Cell
 from pertinent.proofs import INFEASIBLE, Argument, Block, Certificate, LinearProofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.questions.supports.gains import Choices, any_of, with_forced
-from pertinent.questions.supports.reach import REACH
 from pertinent.questions.supports.smallest import CellPiece, exclude
-from pertinent.questions.supports.subsets import Gains, Limits, Outcome, find_supports
+from pertinent.questions.supports.subsets import Budget, Gains, Outcome, find_supports
+from pertinent.questions.tolerances import (
+    CANDIDATES,
+    COST_ROUNDING,
+    EQUAL_SLOPE,
+    MOST_PARTS,
+    REACH,
+    TIE,
+)
 from pertinent.setting.effort import CLOSED, CLOSED_QUADRATIC
 from pertinent.setting.options import Options
 from pertinent.solvers import Projections, project
 from pertinent.solvers.curved.halving import closes
 from pertinent.solvers.problem import Task
-
-#: Supports judged together.
-AT_ONCE = 64
-#: Parts of a support's range that are searched by themselves.
-MOST_PARTS = 64
-#: A support must be better by this share to replace the best one: below it is a tie.
-TIE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +227,9 @@ class Pool:
             if self._excludes(-1, mask, best):
                 return
             del self.multipliers[-1], self.ray[-1]
-        rounding = 1e-12 * float((self.weights * (np.abs(self.center) + np.abs(self.rest))).sum())
+        rounding = COST_ROUNDING * float(
+            (self.weights * (np.abs(self.center) + np.abs(self.rest))).sum()
+        )
         proof = found.certificate.take(np.array([k]))
         value = np.inf if none else bound + rounding
         if not proof.trusted().all():
@@ -248,8 +249,8 @@ class Pool:
         low, high = np.where(mask, self.low, self.rest), np.where(mask, self.high, self.rest)
         spent = float((self.weights * np.abs(self.rest - self.center))[~mask].sum())
         claim = spent + best * (1 - self.gap / 2)
-        limits = low[None], high[None], np.full(1, np.inf)
-        task = Task(self.cell, self.center[None], self.weights, *limits)
+        budget = low[None], high[None], np.full(1, np.inf)
+        task = Task(self.cell, self.center[None], self.weights, *budget)
         if not closes(task, claim):
             return None
         return Certificate(1, (Block(0, np.array([0]), HalvingProofs(np.array([claim]))),))
@@ -259,7 +260,7 @@ class Pool:
         slopes = y @ self.cell.G
         endless = mask & np.where(slopes > 0, np.isinf(self.low), np.isinf(self.high))
         ratio = float((np.abs(slopes) / self.weights)[endless].max(initial=0.0))
-        return y / ratio * (1 - 4e-16) if 1 < ratio < 1 + 1e-9 else y
+        return y / ratio * (1 - 4e-16) if 1 < ratio < 1 + EQUAL_SLOPE else y
 
     def _excludes(self, row: int, mask: BoolArray, best: float) -> bool:
         """Whether a row rules a support out (at a cost of ``best``, less what is a tie)."""
@@ -272,19 +273,19 @@ class Pool:
 
 
 @dataclass(eq=False)
-class Search:
+class SampleSearch:
     """All cells of a region, for one sample.
 
     Parameters
     ----------
     pools : list of Pool
-    limits : Limits
+    budget : Budget
     listed : list of ndarray of bool
         Supports already listed: they, and whatever contains them, are left out.
     """
 
     pools: list[Pool]
-    limits: Limits
+    budget: Budget
     listed: list[BoolArray] = field(default_factory=list)
     spent: int = 0
     #: No support, listed ones aside, has fewer features.
@@ -306,7 +307,7 @@ class Search:
             best = self.closest(size)
             if best is not None:
                 return best
-            if self.limits.expired():
+            if self.budget.expired():
                 break
         if not self.stopped:
             self.proved_size = np.inf if most is None else last + 1.0
@@ -324,8 +325,8 @@ class Search:
         while best is None or best.cost > 0:
             cost = np.inf if best is None else best.cost
             gains = pool.gains(size, cost * (1 - TIE), self.listed)
-            limits = Limits(max(0, self.limits.nodes - self.spent), self.limits.deadline)
-            found = find_supports(gains, size - pool.granted, limits, most=AT_ONCE)
+            budget = Budget(max(0, self.budget.nodes - self.spent), self.budget.deadline)
+            found = find_supports(gains, size - pool.granted, budget, most=CANDIDATES)
             self.spent += int(found.nodes.sum())
             self.stopped |= bool((found.outcome == Outcome.STOPPED).any())
             if not len(found.features):
@@ -343,18 +344,18 @@ class Search:
                 # A feature that did not move is not on.
                 on = masks[first] & pool.moved(points[first])
                 best = Best(on, points[first], float(costs[first]), piece)
-            if self.limits.expired() or self.spent > self.limits.nodes:
+            if self.budget.expired() or self.spent > self.budget.nodes:
                 self.stopped = True
                 break
         return best
 
 
 def pools_of(
-    region: Region,
+    cells: Sequence[Cell],
     choices: Choices,
     center: FloatArray,
     weights: FloatArray,
     options: Options,
 ) -> list[Pool]:
     """Return the pools of one sample, one for each cell."""
-    return [Pool(cell, choices, center, weights, options) for cell in require_cells(region)]
+    return [Pool(cell, choices, center, weights, options) for cell in cells]
