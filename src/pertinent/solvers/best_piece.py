@@ -33,9 +33,7 @@ from pertinent.solvers.problem import (
     onto,
 )
 from pertinent.solvers.select import choose_method
-
-#: Two objectives closer than this, relatively, are a tie.
-TIE = 1e-9
+from pertinent.solvers.tolerances import SAME_COST
 
 
 @dataclass(eq=False)
@@ -171,14 +169,14 @@ class PieceSearch:
         # A piece that was stopped early is worse than what stopped it; one given up need not be.
         self._skip(rows[answer.outcome == TROUBLE], np.zeros(1))
         cut = answer.outcome == CUT
-        self._skip(rows[cut], task.cutoff[cut] * (1 - TIE))
+        self._skip(rows[cut], task.cutoff[cut] * (1 - SAME_COST))
         won = rows[wins]
         self.best[won], self.points[won], self.piece[won] = value[wins], answer.points[wins], p
         self.answers.append((p, rows, task, answer))
 
     def _task(self, p: int, rows: IntArray) -> Task:
         # The cutoff lies a little above the best, so that ties are seen, and what is cut is none.
-        cutoff = self.best[rows] * (1 + 4 * TIE)
+        cutoff = self.best[rows] * (1 + 4 * SAME_COST)
         some = self.task if len(rows) == len(self.task) else self.task.take(rows)
         return onto(some, self.pieces[p], cutoff)
 
@@ -188,11 +186,11 @@ class PieceSearch:
         """Remember a rival's point where it is as good as the best, forget it where it lost."""
         known = self.best[rows]
         with np.errstate(invalid="ignore"):
-            close = np.abs(value - known) <= TIE * np.maximum(value, known)
+            close = np.abs(value - known) <= SAME_COST * np.maximum(value, known)
         at = np.flatnonzero(close & np.isfinite(known))
         if len(at):
             new, old = points[at], self.points[rows[at]]
-            apart = np.abs(new - old).max(axis=1) > TIE * (1 + np.abs(new).max(axis=1))
+            apart = np.abs(new - old).max(axis=1) > SAME_COST * (1 + np.abs(new).max(axis=1))
             self._skip(rows[at[~apart]], value[at[~apart]])
             for k in np.flatnonzero(apart):
                 i = int(rows[at[k]])
@@ -237,7 +235,7 @@ class PieceSearch:
             shown += [replace(block, rows=mine[block.rows]) for block in decided.block(p)]
             decision.update(mine, decided)
         # A piece that was not solved to the end might hold as good a point.
-        near = self.rival <= self.best * (1 + TIE)
+        near = self.rival <= self.best * (1 + SAME_COST)
         decision.unique[found & near & (decision.unique == 1)] = -1
         for i, point in self.tied.items():
             decision.unique[i], decision.second[i] = 0, point

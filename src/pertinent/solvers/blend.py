@@ -25,11 +25,7 @@ from pertinent.setting.options import Options
 from pertinent.solvers.best_piece import PieceSearch
 from pertinent.solvers.problem import EMPTY, SOLVED, Method, Projections, Solved, Task
 from pertinent.solvers.programs.linear import LinearAnswer, LinearProgram
-
-#: Coordinates closer to the center than this, relatively, are at the center.
-DUST = 1e-10
-#: A blend may leave the cell by this much of a row's terms before it counts as trouble.
-LEFT_OVER = 1e-9
+from pertinent.solvers.tolerances import AT_CENTER, LEFT_OVER
 
 #: Gives, for a row and a piece, the points that may be blended: as many for each row of a piece.
 Corners = Callable[[int, int], FloatArray]
@@ -207,6 +203,6 @@ def _without_dust(
     point: FloatArray, center: FloatArray, low: FloatArray, high: FloatArray
 ) -> FloatArray:
     """Return the point without dust: exactly at the center or at a bound where it is close."""
-    size = DUST * (1 + np.abs(point))
+    size = AT_CENTER * (1 + np.abs(point))
     held = np.where(np.abs(point - center) <= size, center, point)
     return np.clip(held, low, high)

@@ -9,10 +9,10 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Region
 from pertinent.solvers.curved.convex import solve_convex
 from pertinent.solvers.curved.convex_rows import COMBINED_ROWS, CONVEX_ROWS, has_convex_row
+from pertinent.solvers.curved.copositive.quadratic import solve_quadratic
 from pertinent.solvers.curved.exponential import solve_exponential
 from pertinent.solvers.curved.few import FEW_FREE
 from pertinent.solvers.curved.interior.ellipsoid import ball_of, solve_ellipsoid, solve_ellipsoids
-from pertinent.solvers.curved.quadratic import solve_quadratic
 from pertinent.solvers.curved.separable.separable import (
     is_separable,
     solve_separable,

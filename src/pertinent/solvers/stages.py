@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.gaps import GAP_NONCONVEX
 from pertinent.geometry.task import distance
 from pertinent.proofs import Proofs, SeveralProofs
 from pertinent.solvers.problem import CUT, SOLVED, TROUBLE, Solved, Solver, Task
-from pertinent.solvers.tolerances import CLOSED_GAP
 
 #: Given the task of some rows and what is known of them, returns what it finds for these rows.
 Attempt = Callable[[Task, Solved], Solved]
@@ -58,7 +58,7 @@ def staged(*stages: Stage) -> Solver:
     def solve(task: Task) -> Solved:
         progress = _Progress(task)
         for stage in stages:
-            gap = min(CLOSED_GAP, task.options.gap) if stage.to_the_gap_asked else CLOSED_GAP
+            gap = min(GAP_NONCONVEX, task.options.gap) if stage.to_the_gap_asked else GAP_NONCONVEX
             rows = progress.open_rows(np.flatnonzero(stage.rows(task)), gap)
             if len(rows):
                 some = task if len(rows) == len(task) else task.take(rows)

@@ -1,12 +1,103 @@
-"""Tolerances that several solvers share; those of one module alone stand in it.
+"""Every tolerance of the solvers, with what it stands for; how much work they do stands with them.
 
-Each has a name for what it means. `tests/solvers/test_tolerances.py` holds the inequalities between
-them, and between them and those of the proofs.
+A search may be wrong by what it takes for rounding: the proofs decide. But where it takes less for
+rounding than the proofs do, it makes claims that they refuse. `tests/solvers/test_tolerances.py`
+holds the inequalities between these numbers, those of the proofs, and the gaps of an answer.
 """
 
 from __future__ import annotations
 
-#: A row of a curved cell counts as closed at this relative gap between its cost and its bound.
-CLOSED_GAP = 1e-4
+# What a claim says, as a share of the cost of the best point: a little less than all of it closes,
+# and must stay within the gap of an optimal answer (1e-4, convex cells 1e-6).
+
+#: Along a line, where the nearest root is known up to rounding.
+PROVED_ON_LINE = 1 - 1e-9
+#: By copositive forms and by halving; and with all the effort there is.
+PROVED, PROVED_AT_LAST = 1 - 4e-5, 1 - 9e-5
+#: By boxes of separable rows; and of a convex one.
+PROVED_BY_BOXES, PROVED_BY_CONVEX_BOXES = 1 - 5e-5, 1 - 2e-7
+#: A case of a search is closed this far below the best cost: first, and after many cases.
+CASE_EXACT, CASE_CLOSED = 1e-9, 5e-5
+
+# Rounding, as a share of the terms that were added up: more than the proofs allow for.
+
+#: A root satisfies its own row up to this.
+ROOT_ROUNDING = 1e-12
+#: Values of rows in the middle of a box that is halved.
+MIDDLE_ROUNDING = 2e-13
+#: A separable row, for each feature. Where a row is 0 at the corner of a box, a multiplier of 1e14
+#: would else close the box by rounding alone.
+BOX_ROUNDING = 4e-14
+#: A box is not split along a feature that it is narrower in than this, relative to what is to be
+#: proved: the bound, 5e-5 below the best cost, does not fail by so little.
+THIN = 1e-6
+#: An entry of the matrix of a copositive form.
+ENTRY_ROUNDING = 3e-14
+#: A matrix is positive definite if its eigenvalues, scaled to a diagonal of 1, exceed this share
+#: for each row; and where a part of it is chosen, this.
+DEFINITE, CHOSEN_DEFINITE = 1e-13, 1e-6
+#: The smallest coefficient asked of a form of varying multipliers, relative to its terms.
+POSITIVE = 1e-7
+
+# When two numbers are equal, or a number is nothing.
+
 #: Entries of a form off its diagonal, up to this share of the largest, are rounding.
 NEARLY_DIAGONAL = 1e-12
+#: A reduced cost below this share of the feature's weight counts as zero.
+FLAT = 1e-9
+#: A second optimum is farther away than this share of the coordinates.
+APART = 1e-7
+#: Columns, divided by their largest entry, are independent if their singular values exceed this.
+INDEPENDENT = 1e-10
+#: Costs of two pieces this close, relatively, are the same: the first piece wins.
+SAME_COST = 1e-9
+#: Coefficients of a row below this share of its largest are none.
+NO_COEFFICIENT = 1e-12
+#: Values this close to the lattice, relatively, stand on it.
+ON_LATTICE = 1e-9
+#: Multipliers below this share of the largest play no part in a ray.
+NO_MULTIPLIER = 1e-12
+#: A row counts as a ball if what is left over of its slope is below this share of it.
+NO_SLOPE = 1e-9
+#: Coordinates of a blend closer to the center than this, relatively, are at the center.
+AT_CENTER = 1e-10
+#: Eigenvalues, and entries of eigenvectors, below this share of the largest are kept from SCIP.
+NO_CURVE, NO_ENTRY = 1e-14, 1e-15
+#: SCIP's values count as unchanged if they are this close to the own ones, relatively.
+SCIP_SAME = 1e-5
+#: SCIP looks at a ball this much larger than that of the best point known.
+SCIP_LARGER = 1 + 1e-5
+
+# When a method has arrived.
+
+#: Relative change of the cost at which the convex-concave procedure has converged.
+CONVERGED = 1e-6
+#: Rows that the procedure takes for satisfied, up to this share of their terms; and what Newton's
+#: method may leave of that: a point that is outside by more is given up.
+NEARLY_INSIDE, LEFT_OVER = 1e-6, 1e-9
+#: How far inside the tight rows Newton's method aims, one after the other, until a point is inside.
+AIMS = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10)
+#: The same, of a step that is nearly optimal: at once.
+FIRST_AIM = 1e-14
+#: Moves that count as dust, relative to the largest, one after the other: near an optimum, and far.
+FINE_DUST, COARSE_DUST = (1e-5,), (1e-6, 1e-4, 1e-3)
+#: Gap and residual at which interior points are done.
+INTERIOR_GAP, INTERIOR_RESIDUAL = 1e-9, 1e-9
+#: The least share of centering in each of their steps.
+CENTERED = 1e-4
+#: A softmax row exceeds 0 by no more than this: inside; and nearly, so that tangents moved in cost
+#: next to nothing.
+SOFTMAX_INSIDE, SOFTMAX_NEARLY = 1e-12, 1e-8
+
+# The dual simplex, in scaled units (`linear.simplex.scaled`).
+
+#: A row of ``A t >= r`` counts as violated beyond this many times the objective.
+FEASIBILITY = 1e-12
+#: Pivots smaller than this (times the largest entry of the direction) are never taken.
+PIVOT = 1e-9
+#: Reduced costs closer to a breakpoint than this stand on it.
+BREAKPOINT = 1e-13
+#: A price and a pull whose ratios agree to this relative precision tie; the price wins.
+RATIO_TIE = 1e-12
+#: An answer whose primal, dual or gap error is larger is not handed out.
+ACCEPT = 1e-9

@@ -14,17 +14,12 @@ from pertinent.solvers.curved.cone import ConeProgram
 from pertinent.solvers.curved.shifted import Local
 from pertinent.solvers.curved.stationary import Stationary, refine
 from pertinent.solvers.problem import SOLVED
+from pertinent.solvers.tolerances import COARSE_DUST, CONVERGED, FINE_DUST, NEARLY_INSIDE
 
 ROUNDS = 40
-#: Relative change of the cost at which the procedure has converged.
-CONVERGED = 1e-6
 PENALTY, PENALTY_GROWTH, PENALTY_LIMIT = 10.0, 5.0, 1e7
-#: Which moves count as dust, relative to the largest: tried one after the other.
-FINE, COARSE = (1e-5,), (1e-6, 1e-4, 1e-3)
 #: Slow progress this far above the best cost known is not worth going on.
 HOPELESS = 1.05
-#: Rows count as satisfied up to this share of their terms before the final repair.
-NEARLY = 1e-6
 
 
 def convex_concave(
@@ -39,7 +34,7 @@ def convex_concave(
     """
     local = program.local
     step = np.clip(start, -local.down, local.up)
-    penalty = None if local.within(step, NEARLY) else PENALTY
+    penalty = None if local.within(step, NEARLY_INSIDE) else PENALTY
     cost, support = np.inf, None
     for _ in range(ROUNDS):
         answer = program.solve(step, penalty)
@@ -47,9 +42,9 @@ def convex_concave(
             return None
         step = answer.step
         before, cost = cost, float(np.abs(step).sum())
-        inside = local.within(step, NEARLY)
+        inside = local.within(step, NEARLY_INSIDE)
         if penalty is not None:
-            if inside and answer.slack <= NEARLY:
+            if inside and answer.slack <= NEARLY_INSIDE:
                 penalty = None
             elif penalty >= PENALTY_LIMIT:
                 return None
@@ -63,13 +58,15 @@ def convex_concave(
             return None  # slowly on the way to something worse than what is known
         # Once the same features move twice in a row, Newton's method goes the rest of the way.
         if last is not None and np.array_equal(last, support):
-            exact = polish(local, step, FINE)
+            exact = polish(local, step, FINE_DUST)
             if exact is not None and exact.cost <= cost * (1 + CONVERGED):
                 return exact
     return polish(local, step)
 
 
-def polish(local: Local, step: FloatArray, dusts: tuple[float, ...] = COARSE) -> Stationary | None:
+def polish(
+    local: Local, step: FloatArray, dusts: tuple[float, ...] = COARSE_DUST
+) -> Stationary | None:
     """Return the exact stationary point next to ``step``, on the border of its tight rows."""
     for dust in dusts:
         exact = refine(local, step, dust)

@@ -19,13 +19,10 @@ from pertinent.solvers.linear.polyhedron import solve_polyhedron
 from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.programs.conic import Block, Cone, solve_conic
 from pertinent.solvers.search.linear import solve_mixed
+from pertinent.solvers.tolerances import SOFTMAX_INSIDE, SOFTMAX_NEARLY
 
 #: Tangents added to one row at most.
 MAX_TANGENTS = 60
-#: A point whose left-hand side exceeds 0 by no more than this is inside.
-INSIDE = 1e-12
-#: Where it exceeds 0 by no more than this, moving the tangents in costs next to nothing.
-NEARLY = 1e-8
 
 
 def solve_exponential(task: Task) -> Solved:
@@ -52,9 +49,9 @@ def _solve_row(task: Task) -> tuple[FloatArray | None, int, FloatArray, Proofs]:
         if answer.outcome[0] != SOLVED:
             return None, int(answer.outcome[0]), touched, answer.proofs
         excess = _excess(task, answer.points)
-        if excess <= INSIDE:
+        if excess <= SOFTMAX_INSIDE:
             return answer.points[0], SOLVED, touched, answer.proofs
-        if excess <= NEARLY or len(touched) >= MAX_TANGENTS:
+        if excess <= SOFTMAX_NEARLY or len(touched) >= MAX_TANGENTS:
             # The polyhedron's optimum is the bound; a little further in lies a point of the cell.
             point = _pulled_in(task, touched, excess)
             if point is not None or len(touched) >= MAX_TANGENTS:

@@ -13,12 +13,13 @@ from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.task import distance
 from pertinent.proofs import Proofs
 from pertinent.proofs.cases.halving import HalvingProofs
-from pertinent.solvers.curved.halving import SHARE, find, improve, restricted
+from pertinent.solvers.curved.halving import find, improve, restricted
 from pertinent.solvers.curved.lagrange import prove_nothing
 from pertinent.solvers.curved.shifted import Shifted, shift
 from pertinent.solvers.curved.stationary import point_inside
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.stages import Part, Stage, spread
+from pertinent.solvers.tolerances import PROVED
 
 #: With more features than this free to move there are too many boxes.
 MOST_FREE = 3
@@ -70,5 +71,5 @@ def _search(shifted: Shifted, known: FloatArray | None) -> tuple[FloatArray | No
     point = point_inside(shifted, 0, full)
     if point is None:
         return known, None
-    claim = HalvingProofs(distance(point[None], task.centers, task.weights) * SHARE)
+    claim = HalvingProofs(distance(point[None], task.centers, task.weights) * PROVED)
     return point, claim

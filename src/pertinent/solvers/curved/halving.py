@@ -22,6 +22,7 @@ from pertinent.solvers.curved.shifted import Local, shift
 from pertinent.solvers.curved.stationary import shortened
 from pertinent.solvers.problem import Task
 from pertinent.solvers.search.engine import AllAtOnce, Limits, Problem, search
+from pertinent.solvers.tolerances import MIDDLE_ROUNDING, PROVED
 
 #: Open boxes at any time, and rounds of halving, after which a search gives up: for a point, ...
 LIMITS = Limits(waiting=4_000, rounds=120)
@@ -29,10 +30,6 @@ LIMITS = Limits(waiting=4_000, rounds=120)
 PROOF_LIMITS = Limits(waiting=8_000, rounds=160)
 #: With more features than this free to move, the check halves nothing.
 MOST_FREE = 6
-#: What the search and its proof leave open, relative to the best cost.
-SHARE = 1 - 4e-5
-#: What rounding may add to a row, relative to its terms: more than the check allows for.
-ROUNDING = 2e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +132,7 @@ def closes(task: Task, claim: float, most: int = MOST_FREE) -> bool:
     shifted = shift(task)
     sizes, local = shifted.sizes()[0], restricted(shifted.row(0), free)
     if not len(free):
-        return bool((local.values > ROUNDING * sizes).any())
+        return bool((local.values > MIDDLE_ROUNDING * sizes).any())
     target = claim - float(shifted.base[0])
     boxes = _ball(local, target)
     if not np.isfinite(boxes.half).all():
@@ -185,7 +182,7 @@ class _Ball(Problem[Halves]):
     def advance(self, chosen: Halves) -> Halves:
         """Return the halves of the boxes that may hold a step of less than the target."""
         middle = chosen.middle
-        values = self.rows.values(middle) - ROUNDING * (self.sizes + self.rows.sizes(middle))
+        values = self.rows.values(middle) - MIDDLE_ROUNDING * (self.sizes + self.rows.sizes(middle))
         open_ = _may_undercut(self.rows, middle, chosen.half, values, self.target)
         return chosen.take(open_).halved(at_zero=True)
 
@@ -208,7 +205,7 @@ class _Better(Problem[Halves]):
         better = np.flatnonzero((values <= 0).all(axis=1) & (price < self.cost * (1 - 1e-9)))
         if len(better):
             self._take(middle[better[price[better].argmin()]])
-        open_ = _may_undercut(self.rows, middle, chosen.half, values, self.cost * SHARE)
+        open_ = _may_undercut(self.rows, middle, chosen.half, values, self.cost * PROVED)
         return chosen.take(open_).halved(at_zero=True)
 
 

@@ -15,11 +15,7 @@ from pertinent.solvers.curved.shifted import Shifted, real_roots, shift
 from pertinent.solvers.curved.stationary import point_inside
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.stages import Stage
-
-#: A root satisfies its own row up to this share of the row's terms.
-ROOT = 1e-12
-#: The cost to prove, relative to that of the root.
-SHARE = 1 - 1e-9
+from pertinent.solvers.tolerances import PROVED_ON_LINE, ROOT_ROUNDING
 
 
 def single_changes(shifted: Shifted) -> tuple[FloatArray, FloatArray]:
@@ -63,7 +59,7 @@ def _allowed(shifted: Shifted, s: FloatArray) -> FloatArray:
             a, b, c = _coefficients(shifted, k)
             square, linear = a * s * s, b * s
             size = np.abs(square) + np.abs(linear) + np.abs(c)
-            allowed &= square + linear + c <= ROOT * size
+            allowed &= square + linear + c <= ROOT_ROUNDING * size
     return np.asarray(allowed)
 
 
@@ -89,7 +85,7 @@ def _nearest_roots(task: Task, so_far: Solved) -> Solved:
         point = point_inside(shifted, int(i), steps[i])
         if point is not None:
             points[i], outcome[i] = point, SOLVED
-    claimed = np.where(found, shifted.base + np.where(found, costs, 0.0) * SHARE, np.inf)
+    claimed = np.where(found, shifted.base + np.where(found, costs, 0.0) * PROVED_ON_LINE, np.inf)
     return Solved(points, outcome, HalvingProofs(claimed))
 
 

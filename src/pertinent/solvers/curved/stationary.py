@@ -17,13 +17,10 @@ from scipy.optimize import nnls
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.solvers.curved.shifted import Local, Shifted, real_roots
+from pertinent.solvers.tolerances import AIMS, LEFT_OVER
 
 #: Newton steps at most.
 STEPS = 12
-#: How far inside the tight rows to aim, as shares of the rows' terms, until the point is inside.
-INSIDE = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10)
-#: What may be left over where nothing of the above helps.
-LEFT_OVER = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +123,7 @@ def point_inside(shifted: Shifted, i: int, step: FloatArray) -> FloatArray | Non
     point = shifted.point(i, step)
     if cell.contains(point[None])[0]:
         return point
-    for inside in INSIDE:
+    for inside in AIMS:
         moved = refine(local, step, dust=1e-12, inside=inside)
         candidates = [step * (1 + inside)] if moved is None else [moved.step, step * (1 + inside)]
         for candidate in candidates:

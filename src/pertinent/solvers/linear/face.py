@@ -9,9 +9,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.solvers.problem import SOLVED, Task
 from pertinent.solvers.programs.linear import LinearProgram
-
-#: A reduced cost below this share of the feature's weight counts as zero.
-FLAT = 1e-9
+from pertinent.solvers.tolerances import APART, FLAT
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +67,7 @@ def search_face(
     if pushed.outcome != SOLVED:
         return Face(-1)
     other, prices = pushed.v, -pushed.prices
-    if np.abs(other - point).max() > 1e-7 * (1.0 + np.abs(point).max()):
+    if np.abs(other - point).max() > APART * (1.0 + np.abs(point).max()):
         return Face(0, other)
     # Pushing moves only what sits at an end: the rest must be determined by the tight rows.
     inside = (point > low) & (point < high)

@@ -15,8 +15,9 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.region import row_products
 from pertinent.proofs import Block, LinearProofs, Proofs
-from pertinent.solvers.linear.face import FLAT, search_face
+from pertinent.solvers.linear.face import search_face
 from pertinent.solvers.problem import Task
+from pertinent.solvers.tolerances import FLAT, INDEPENDENT
 
 
 @dataclass(eq=False)
@@ -150,7 +151,7 @@ def _by_rank(
         blocks = G[t[:, :, None], f[:, None, :]]
         scale = np.abs(blocks).max(axis=(1, 2), keepdims=True)
         singular = np.linalg.svd(blocks / np.where(scale > 0, scale, 1.0), compute_uv=False)
-        determined = singular[:, -1] > 1e-10
+        determined = singular[:, -1] > INDEPENDENT
         unique[rows[determined]] = 1
 
 

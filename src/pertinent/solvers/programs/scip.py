@@ -13,9 +13,7 @@ import numpy as np
 
 from pertinent.exceptions import MissingExtraError
 from pertinent.geometry.arrays import FloatArray
-
-#: Eigenvalues, and entries of eigenvectors, below this share of the largest are left out.
-NO_CURVE, NO_ENTRY = 1e-14, 1e-15
+from pertinent.solvers.tolerances import NO_CURVE, NO_ENTRY
 
 
 @dataclass(frozen=True)

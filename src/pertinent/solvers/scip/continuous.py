@@ -15,16 +15,14 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.proofs import SeveralProofs, SolverBounds
 from pertinent.solvers.curved.convex_concave import polish
+from pertinent.solvers.curved.copositive.quadratic import prove_row
 from pertinent.solvers.curved.lagrange import prove_empty
-from pertinent.solvers.curved.quadratic import prove_row
 from pertinent.solvers.curved.shifted import Local, Shifted, shift
 from pertinent.solvers.curved.stationary import point_inside
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.programs.scip import ScipAnswer, ScipProgram
 from pertinent.solvers.stages import Part, Stage, spread
-
-#: SCIP looks at a ball this much larger than that of the best point known.
-LARGER = 1 + 1e-5
+from pertinent.solvers.tolerances import SCIP_LARGER
 
 
 def _if_asked(task: Task) -> BoolArray:
@@ -83,7 +81,7 @@ def solve_scip(
     """Return SCIP's answer to one problem: the best step and a bound on its cost."""
     program = ScipProgram("exact=True on quadratic cells", gap, time_limit)
     known = np.inf if incumbent is None else float(np.abs(incumbent).sum())
-    radius = known * LARGER
+    radius = known * SCIP_LARGER
     steps, costs = [], []
     for up, down in zip(local.up, local.down, strict=True):
         steps.append(program.variable(-min(float(down), radius), min(float(up), radius)))

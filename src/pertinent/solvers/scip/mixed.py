@@ -27,9 +27,7 @@ from pertinent.solvers.search.curved import Continuous, solve_mixed_curved
 from pertinent.solvers.search.leaf import Leaf
 from pertinent.solvers.search.narrow import CHANGED, UNCHANGED, Boxes, narrow, whole_boxes
 from pertinent.solvers.search.tree import TreeBuilder
-
-#: SCIP's values count as unchanged if they are this close to the own ones, relatively.
-SAME = 1e-5
+from pertinent.solvers.tolerances import SCIP_SAME
 
 
 def mixed_by_scip(continuous: Continuous) -> Callable[[Task], Solved]:
@@ -145,7 +143,7 @@ def _as_changed(task: Task, boxes: Boxes, near: FloatArray) -> Boxes:
     if not domain.counts_changes or domain.own is None:
         return boxes
     own, low, high = domain.own[0], boxes.lower.copy(), boxes.upper.copy()
-    moved = np.abs(near - own) > SAME * (1.0 + np.abs(own))
+    moved = np.abs(near - own) > SCIP_SAME * (1.0 + np.abs(own))
     units = np.zeros(boxes.state.shape[1], dtype=bool)
     np.logical_or.at(units, domain.unit_of_column, moved & ~domain.follows)
     state = np.where(units, CHANGED, UNCHANGED).astype(np.int8)[None]

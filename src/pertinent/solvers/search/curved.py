@@ -26,9 +26,8 @@ from pertinent.solvers.search.cases import CaseSearch, Open
 from pertinent.solvers.search.leaf import Leaf
 from pertinent.solvers.search.narrow import UNDECIDED, Boxes, narrow
 from pertinent.solvers.search.split import Splits, choose_splits, rounded_boxes
+from pertinent.solvers.tolerances import CASE_CLOSED
 
-#: A case is of no interest if it is this close, relatively, to the best point.
-CLOSE = 5e-5
 #: Cases of one row; then the row is handed out as it is, with the bound so far.
 MAX_NODES = 600
 #: A box with so few free columns is halved before it is split.
@@ -69,7 +68,7 @@ class _Search(CaseSearch):
 
     def gap(self, row: IntArray) -> float:
         """Return how close to the best, relatively, a case is of no interest."""
-        return CLOSE
+        return CASE_CLOSED
 
     def advance(self, chosen: Open) -> Open:
         """Solve some cases, and return the cases they are split into: those worth it."""

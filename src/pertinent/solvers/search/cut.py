@@ -14,9 +14,7 @@ from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell
 from pertinent.solvers.problem import Task
-
-#: A share of a row's largest coefficient that only rounding explains.
-NOTHING = 1e-12
+from pertinent.solvers.tolerances import NO_COEFFICIENT
 
 
 def is_only_cut(cell: Cell, domain: Domain, bins: Bins) -> bool:
@@ -27,7 +25,7 @@ def is_only_cut(cell: Cell, domain: Domain, bins: Bins) -> bool:
     if bins.excess is None:
         return False
     rest = np.abs(cell.G[:, bins.column] + cell.G[:, bins.excess])
-    if (rest > NOTHING * np.abs(cell.G).max(axis=1, initial=0.0)).any():
+    if (rest > NO_COEFFICIENT * np.abs(cell.G).max(axis=1, initial=0.0)).any():
         return False
     if any(other is not bins and other.column == bins.column for other in domain.bins):
         return False

@@ -26,11 +26,12 @@ from pertinent.solvers.search.cut import is_only_cut, useful_reach, within_reach
 from pertinent.solvers.search.duality import case_bounds
 from pertinent.solvers.search.narrow import Boxes, narrow
 from pertinent.solvers.search.split import choose_splits, rounded_boxes
+from pertinent.solvers.tolerances import CASE_CLOSED, CASE_EXACT
 
 #: Cases of one row that are solved in one round.
 WIDTH = 4
 #: Until a row has this many cases its optimum is sought exactly; then within a gap.
-EXACT_NODES, EXACT, CLOSE = 300, 1e-9, 5e-5
+EXACT_NODES = 300
 #: A binned number that other rows speak of too may have to go this much farther.
 FARTHER = 2.0**10
 #: Rows that need more cases than this are handed out as they are, with the bound so far.
@@ -167,7 +168,7 @@ class _Search(CaseSearch):
 
     def gap(self, row: IntArray) -> FloatArray:
         """Return how close to the best, relatively, a case is of no interest."""
-        return np.where(self.looked_at[row] < EXACT_NODES, EXACT, CLOSE)
+        return np.where(self.looked_at[row] < EXACT_NODES, CASE_EXACT, CASE_CLOSED)
 
     def _relax(self, boxes: Boxes) -> tuple[FloatArray, CodeArray, FloatArray, BoolArray]:
         """Return the relaxations' points and outcomes, with multipliers of the cell's own rows."""

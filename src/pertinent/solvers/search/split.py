@@ -12,9 +12,7 @@ from pertinent.geometry.domain import Bins, Domain
 from pertinent.proofs.cases.branch import CHANGE, LEAF, SPLIT
 from pertinent.solvers.problem import Task
 from pertinent.solvers.search.narrow import CHANGED, UNCHANGED, UNDECIDED, Boxes
-
-#: Closer than this to an allowed value, relatively, counts as there.
-NEAR = 1e-9
+from pertinent.solvers.tolerances import ON_LATTICE
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +106,7 @@ def _away(
 ) -> FloatArray:
     own = None if domain.own is None else domain.own[boxes.row, j]
     below, above = domain.floor(j, values, own), domain.ceil(j, values, own)
-    tolerance = NEAR * (1.0 + np.abs(values))
+    tolerance = ON_LATTICE * (1.0 + np.abs(values))
     nearest = np.where(values - below <= above - values, below, above)
     outward = np.where(values > centers, above, below)
     return np.where(np.abs(values - nearest) <= tolerance, nearest, outward)
@@ -177,7 +175,7 @@ def _push_off(
     must = boxes.state[:, domain.units[group[0]]] == CHANGED
     for j in np.flatnonzero(np.isin(domain.owner, group) & ~domain.in_group & ~domain.follows):
         step = domain.smallest_change(int(j))
-        close = np.abs(points[:, j] - own[:, j]) < step * (1 - NEAR)
+        close = np.abs(points[:, j] - own[:, j]) < step * (1 - ON_LATTICE)
         rows = np.flatnonzero(must & close & splits.is_leaf)
         splits.choose(rows, SPLIT, int(j), own[rows, j] - step, own[rows, j] + step)
 
@@ -190,7 +188,7 @@ def _by_group(domain: Domain, boxes: Boxes, points: FloatArray, splits: Splits) 
     if not domain.groups:
         return
     largest = np.stack([points[:, group].max(axis=1) for group in domain.groups], axis=1)
-    rows = np.flatnonzero((largest.min(axis=1) < 1 - NEAR) & splits.is_leaf)
+    rows = np.flatnonzero((largest.min(axis=1) < 1 - ON_LATTICE) & splits.is_leaf)
     which = largest[rows].argmin(axis=1)
     for k, group in enumerate(domain.groups):
         mine = rows[which == k]
@@ -223,7 +221,8 @@ def _by_lattice(
         above[:, k] = domain.ceil(int(j), points[:, j], own)
     values = points[:, domain.lattice]
     off = np.minimum(values - below, above - values)
-    off = np.where(off > NEAR * (1.0 + np.abs(values)), off * task.weights[domain.lattice], 0.0)
+    away = off > ON_LATTICE * (1.0 + np.abs(values))
+    off = np.where(away, off * task.weights[domain.lattice], 0.0)
     rows = np.flatnonzero((off > 0).any(axis=1) & splits.is_leaf)
     which = off[rows].argmax(axis=1)
     splits.choose(rows, SPLIT, domain.lattice[which], below[rows, which], above[rows, which])

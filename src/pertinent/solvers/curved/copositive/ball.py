@@ -11,10 +11,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.solvers.curved.shifted import Local
-
-#: Stricter than the checker, so that it agrees.
-ENTRY_ERROR = 3e-14
-DEFINITE = 1e-13
+from pertinent.solvers.tolerances import DEFINITE, ENTRY_ROUNDING
 
 
 class Corners:
@@ -59,7 +56,7 @@ class Corners:
             Q_size[used, used] += cuts[used]
         M = c + t * (g[:, None] + g) / 2 + t * t * Q
         M -= (
-            ENTRY_ERROR
+            ENTRY_ROUNDING
             * (2 * self.local.dim + 1 + self.local.n_rows / 10)
             * (size + t * (g_size[:, None] + g_size) / 2 + t * t * Q_size)
         )

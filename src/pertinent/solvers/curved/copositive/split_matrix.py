@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.solvers.tolerances import CHOSEN_DEFINITE
 
-#: The smallest eigenvalue asked for.
-DEFINITE = 1e-6
 #: How far to go: 1 is the plain method, below 2 it still converges.
 RELAXATION = 1.8
 #: Steps between two looks at the result, and what counts as no change from one to the next.
@@ -97,7 +96,7 @@ def _in_these_units(M: FloatArray, free: BoolArray, steps: int) -> _Try:
         if step % LOOK:
             continue
         low = np.minimum(Z, highest)
-        if np.linalg.eigvalsh(low)[0] > DEFINITE:
+        if np.linalg.eigvalsh(low)[0] > CHOSEN_DEFINITE:
             return _Try(np.where(free, -low, np.maximum(known - low, 0.0)), between, step)
         if step % (10 * LOOK) == 0 and _value(known, _direction(between)) <= 0:
             return _Try(None, between, step)
@@ -120,9 +119,9 @@ def _direction(between: FloatArray) -> FloatArray:
 def _raised(M: FloatArray) -> FloatArray:
     """Return the nearest matrix whose eigenvalues are large enough."""
     values, vectors = np.linalg.eigh(M)
-    small = values < 3 * DEFINITE
+    small = values < 3 * CHOSEN_DEFINITE
     V = vectors[:, small]
-    return np.asarray(M + (V * (3 * DEFINITE - values[small])) @ V.T)
+    return np.asarray(M + (V * (3 * CHOSEN_DEFINITE - values[small])) @ V.T)
 
 
 def _value(M: FloatArray, y: FloatArray) -> float:

@@ -19,11 +19,10 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.solvers.problem import SOLVED
 from pertinent.solvers.programs.linear import LinearProgram
+from pertinent.solvers.tolerances import POSITIVE
 
 #: With more corners than this there are too many coefficients.
 MOST_CORNERS = 45
-#: The smallest coefficient asked for, relative to the terms it is made of.
-POSITIVE = 1e-7
 #: Linear programs at most, and coefficients that enter from one to the next.
 ROUNDS, AT_ONCE = 15, 150
 #: Simplex steps for each variable and coefficient after which a program is given up: it cycles.

@@ -21,13 +21,10 @@ from pertinent.solvers.curved.interior.points import Balls, Inside, solve_balls,
 from pertinent.solvers.curved.shifted import Shifted, shift
 from pertinent.solvers.curved.stationary import point_inside, refine
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
+from pertinent.solvers.tolerances import FIRST_AIM, NO_MULTIPLIER, NO_SLOPE
 
-#: q counts as -2 P'r if what is left over is below this share of it.
-LEFT_OVER = 1e-9
-#: Newton's method starts next to the optimum, and aims this share of the terms inside the rows.
-NEWTON_STEPS, INSIDE = 4, 1e-14
-#: Multipliers below this share of the largest play no part in a ray.
-CLEAN = 1e-12
+#: Newton's method starts next to the optimum.
+NEWTON_STEPS = 4
 #: Centers solved at once: their systems should stay in the processor's cache.
 AT_ONCE = 64
 
@@ -61,7 +58,7 @@ def ball_of(cell: Cell) -> Ball | None:
     square = float(r @ r - row.c)
     # The slope of a ball at its border is of this size: what is far below it is rounding.
     size = np.abs(P).max() * np.sqrt(max(square, 0.0))
-    if left > LEFT_OVER * max(float(np.abs(q).max()), size) or square <= 0:
+    if left > NO_SLOPE * max(float(np.abs(q).max()), size) or square <= 0:
         return None
     return Ball(row.plus, r, float(np.sqrt(square)), row)
 
@@ -232,7 +229,7 @@ class _Room:
         size = np.abs(v).max(initial=0.0)
         if not (0 < size < np.inf):
             return False
-        used = np.abs(v) > CLEAN * size
+        used = np.abs(v) > NO_MULTIPLIER * size
         rows = np.vstack([ball.P, task.cell.G])[used]
         slope = v[used] @ rows
         endless = np.where(slope > 0, np.isinf(task.lower[i]), np.isinf(task.upper[i]))
@@ -240,7 +237,7 @@ class _Room:
         change = np.linalg.lstsq((rows[:, endless] / unit).T, -slope[endless] / unit, rcond=None)[0]
         ray = np.zeros_like(v)
         ray[used] = v[used] + change
-        ray[np.abs(ray) <= CLEAN * size] = 0.0  # what the change took out, but for rounding
+        ray[np.abs(ray) <= NO_MULTIPLIER * size] = 0.0  # what the change took out, but for rounding
         pull = ray[: len(ball.P)]
         length = float(np.linalg.norm(pull))
         if length == 0:
@@ -266,7 +263,7 @@ class _Room:
 def _exact(shifted: Shifted, i: int, step: FloatArray) -> tuple[FloatArray, FloatArray | None]:
     """Return the step without dust, just inside its rows, and its multipliers if it is exact."""
     local, cost = shifted.row(i), float(np.abs(step).sum())
-    quick = refine(local, step, inside=INSIDE, steps=NEWTON_STEPS)
+    quick = refine(local, step, inside=FIRST_AIM, steps=NEWTON_STEPS)
     if quick is not None and quick.cost <= cost * (1 + 1e-6) and local.within(quick.step, 0.0):
         return quick.step, quick.multipliers
     exact = polish(local, step)

@@ -24,14 +24,13 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.solvers.curved.interior.algebra import Scaling, cone_room, divide, jordan
+from pertinent.solvers.tolerances import CENTERED, INTERIOR_GAP, INTERIOR_RESIDUAL
 
 ROUNDS = 40
-#: Relative gap, and violation of the equations relative to the size of their terms, at the end.
-GAP, RESIDUAL = 1e-9, 1e-9
 #: How far an endless feature is followed to see whether a problem may be empty.
 REACH = 1e4
-#: Share of the way to the boundary that a step may go, and the least share of centering.
-STAY_INSIDE, CENTER = 0.99, 1e-4
+#: Share of the way to the boundary that a step may go.
+STAY_INSIDE = 0.99
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +185,7 @@ def _judge(balls: Balls, s: _State) -> tuple[BoolArray, BoolArray, BoolArray, Bo
     bound = _dual_values(a, excess, balls)
     empty = _looks_empty(a, excess, balls)
     cost = (s.p + s.n).sum(axis=1)
-    done = (cost - bound <= GAP * cost) & (_violation(balls, s, step) <= RESIDUAL)
+    done = (cost - bound <= INTERIOR_GAP * cost) & (_violation(balls, s, step) <= INTERIOR_RESIDUAL)
     cut = ~empty & (bound > balls.cutoff)
     broken = ~(np.isfinite(cost) & np.isfinite(bound))
     done &= ~empty & ~broken
@@ -242,7 +241,7 @@ def _advance(balls: Balls, s: _State) -> _State:
     """
     newton = _Newton(balls, s)
     guess = newton.solve(np.zeros(len(s.p)), None)
-    center = np.clip((1.0 - np.minimum(newton.reach(guess), 1.0)) ** 3, CENTER, 1.0)
+    center = np.clip((1.0 - np.minimum(newton.reach(guess), 1.0)) ** 3, CENTERED, 1.0)
     change = newton.solve(center * newton.product, guess)
     return newton.moved(change, np.minimum(1.0, STAY_INSIDE * newton.reach(change)))
 

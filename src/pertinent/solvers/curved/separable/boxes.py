@@ -19,21 +19,12 @@ from pertinent.setting.options import Options
 from pertinent.solvers.curved.separable.items import Curved, Ends, Side, meet
 from pertinent.solvers.curved.shifted import Shifted, real_roots
 from pertinent.solvers.search.engine import AllAtOnce, Limits, Problem, search
+from pertinent.solvers.tolerances import BOX_ROUNDING, PROVED_BY_BOXES, THIN
 
-#: The radius to prove, relative to the best cost: within the gap of non-convex cells (1e-4) and
-#: of convex ones (1e-6).
-RADIUS, CONVEX_RADIUS = 1 - 5e-5, 1 - 2e-7
 LEVELS = 60
 #: Boxes that one center may have open at the same time.
 OPEN = 300
 MULTIPLIER_STEPS = 40
-#: What rounding may add to a row, for each feature and relative to the size of the row's terms: a
-#: few times what the re-check allows for. Where a row is 0 at the corner of a box, a multiplier of
-#: 1e14 would else close the box by rounding alone.
-ROUNDING = 4e-14
-#: A box is not split along a feature that it is narrower in than this, relative to what is to be
-#: proved: the bound, 5e-5 below the best cost, does not fail by so little.
-THIN = 1e-6
 
 
 @dataclass(eq=False)
@@ -95,7 +86,7 @@ class BoxSearch(Problem[Parts]):
     steps: FloatArray
     single: bool
     limit: int = OPEN
-    share: float = RADIUS
+    share: float = PROVED_BY_BOXES
     feature: list[IntArray] = field(default_factory=list)
     threshold: list[FloatArray] = field(default_factory=list)
     multipliers: list[FloatArray] = field(default_factory=list)
@@ -234,7 +225,7 @@ class Boxes:
         if row.size is not None:
             far = np.maximum(np.abs(low), np.abs(high))
             terms = ((np.abs(self.a) * far + np.abs(self.g)) * far).sum(axis=1)
-            self.c = self.c - ROUNDING * d * (row.size[owner] + terms)
+            self.c = self.c - BOX_ROUNDING * d * (row.size[owner] + terms)
         self.bound, self.y = np.full(n, -np.inf), np.zeros(n)
         self.short, self.enough = np.clip(0.0, low, high), np.full((n, d), np.nan)
         self.guess = parts.guess

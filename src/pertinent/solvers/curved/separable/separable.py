@@ -13,11 +13,9 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.region import Cell, Quadratic
 from pertinent.proofs import Proofs, SeveralProofs, SweepProofs, TangentProofs
+from pertinent.solvers.curved.copositive.quadratic import bound_row, local_row
 from pertinent.solvers.curved.lagrange import prove_nothing
-from pertinent.solvers.curved.quadratic import bound_row, local_row
 from pertinent.solvers.curved.separable.boxes import (
-    CONVEX_RADIUS,
-    RADIUS,
     Aggregate,
     BoxSearch,
     aggregate,
@@ -27,6 +25,7 @@ from pertinent.solvers.curved.shifted import Shifted, shift
 from pertinent.solvers.curved.single import single_changes
 from pertinent.solvers.curved.stationary import multipliers_at, point_inside
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
+from pertinent.solvers.tolerances import PROVED_BY_BOXES, PROVED_BY_CONVEX_BOXES
 
 #: Boxes that one center may have open at the same time, in the first and in the last try.
 FIRST_OPEN, LAST_OPEN = 40, 300
@@ -66,7 +65,7 @@ def solve_separable_row(task: Task) -> Solved:
     shifted = shift(task)
     n = len(task)
     row = aggregate(shifted, np.ones((n, 1)))
-    share = CONVEX_RADIUS if task.cell.is_convex else RADIUS
+    share = PROVED_BY_CONVEX_BOXES if task.cell.is_convex else PROVED_BY_BOXES
     inside = shifted.values[:, 0] <= 0
     steps, best, _ = closed_form(row)
     steps[inside], best[inside] = 0.0, 0.0

@@ -2,7 +2,7 @@
 
 The arithmetic is that of the lock-step version, operation by operation and in the same order, so
 that both give the same bytes; names and formulas are explained there. It is one long file because
-numba's cache looks at the date of this file alone: touch it when a tolerance it imports changes.
+numba's cache looks at the date of this file alone; tolerances are handed in, in `Work`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray
-from pertinent.solvers.linear.simplex.scaled import FEASIBILITY, GAP, PIVOT, TIE
+from pertinent.solvers import tolerances
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -72,6 +72,11 @@ class Work(NamedTuple):
     error: FloatArray
     along: FloatArray
     rates: FloatArray
+    # Tolerances.
+    feasibility: float
+    pivot: float
+    breakpoint: float
+    tie: float
 
 
 def make_work(m: int, d: int) -> Work:
@@ -101,6 +106,10 @@ def make_work(m: int, d: int) -> Work:
         over[7],
         by_feature[6],
         by_feature[7],
+        tolerances.FEASIBILITY,
+        tolerances.PIVOT,
+        tolerances.BREAKPOINT,
+        tolerances.RATIO_TIE,
     )
 
 
@@ -186,10 +195,10 @@ def knapsack(problem: Rows, work: Work, tight: int) -> int:
         feature = problem.order[tight, rank]
         along = problem.rows[tight, feature]
         room = work.up[feature] if along > 0.0 else work.down[feature]
-        if abs(along) < PIVOT:
+        if abs(along) < work.pivot:
             room = 0.0
         reach += abs(along) * (room * problem.weights[feature])
-        if need - reach <= FEASIBILITY * need:
+        if need - reach <= work.feasibility * need:
             return rank
     return -1
 
@@ -252,7 +261,7 @@ def start_pulls(problem: Rows, work: Work) -> None:
 @compiled
 def choose_leaving(work: Work, size: int, bound: float) -> tuple[int, int, float]:
     """Return the leaving row (or m), the leaving position (or -1), and the infeasibility."""
-    tolerance = FEASIBILITY * bound
+    tolerance = work.feasibility * bound
     row = 0
     for j in range(len(work.slack)):
         if work.slack[j] < work.slack[row]:
@@ -334,15 +343,15 @@ def choose_entering(
     largest = 1.0
     for s in range(size):
         largest = max(largest, abs(work.change[s]))
-    floor = PIVOT * largest
+    floor = work.pivot * largest
     place, slack_rate = first_price_to_vanish(work, size, floor)
     fill_rates(problem, work, floor)
     slope = amount
-    tolerance = FEASIBILITY * max(bound, amount)
+    tolerance = work.feasibility * max(bound, amount)
     while True:
         feature = first_largest(work.rates)
         rate = max(work.rates[feature], 0.0)
-        if slack_rate >= rate * (1.0 - TIE):
+        if slack_rate >= rate * (1.0 - work.tie):
             return -1, (place if slack_rate > 0.0 else -1), resting
         upward = work.along[feature] > 0.0
         edge = work.high[feature] if upward else work.low[feature]
@@ -360,7 +369,9 @@ def first_price_to_vanish(work: Work, size: int, floor: float) -> tuple[int, flo
     """Return the position whose price meets 0 first, and its rate (0: none)."""
     place, fastest = 0, 0.0
     for s in range(size):
-        rate = (-work.change[s] if work.change[s] < -floor else 0.0) / max(work.price[s], GAP)
+        rate = (-work.change[s] if work.change[s] < -floor else 0.0) / max(
+            work.price[s], work.breakpoint
+        )
         if rate > fastest:
             place, fastest = s, rate
     return place, fastest
@@ -374,7 +385,7 @@ def fill_rates(problem: Rows, work: Work, floor: float) -> None:
         sign = 1.0 if along[i] > 0.0 else -1.0
         distance = sign * ((high[i] if along[i] > 0.0 else low[i]) - pull[i])
         speed = sign * along[i]
-        rate = speed * bias[i] / (distance if distance > GAP else GAP)
+        rate = speed * bias[i] / (distance if distance > work.breakpoint else work.breakpoint)
         work.rates[i] = rate if speed >= floor else 0.0
 
 
@@ -392,7 +403,7 @@ def flip(problem: Rows, work: Work, feature: int, upward: bool, edge: float, roo
     else:
         work.high[feature], work.low[feature] = edge, (-1.0 if onward else -np.inf)
         following = work.low[feature]
-    distance = max(abs(following - work.pull[feature]), GAP)
+    distance = max(abs(following - work.pull[feature]), work.breakpoint)
     work.rates[feature] = abs(work.along[feature]) * problem.bias[feature] / distance
     return cost if outward else -cost
 

@@ -38,8 +38,6 @@ from pertinent.solvers.linear.simplex.pivot import (
     follow_ray,
 )
 from pertinent.solvers.linear.simplex.scaled import (
-    FEASIBILITY,
-    PIVOT,
     Steps,
     chunk_rows,
     default_limit,
@@ -50,6 +48,7 @@ from pertinent.solvers.linear.simplex.scaled import (
     stack_rows,
 )
 from pertinent.solvers.problem import CUT, EMPTY, TROUBLE
+from pertinent.solvers.tolerances import FEASIBILITY, PIVOT
 
 
 def solve_lockstep(

@@ -14,7 +14,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.solvers.linear.simplex.bases import Bases, Batch, add_multiple, combine
-from pertinent.solvers.linear.simplex.scaled import FEASIBILITY, GAP, PIVOT, TIE
+from pertinent.solvers.tolerances import BREAKPOINT, FEASIBILITY, PIVOT, RATIO_TIE
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +154,7 @@ def choose_entering(batch: Batch, bases: Bases, leaving: Leaving, ray: Ray) -> E
     at = np.arange(count)
     while True:
         feature, rate = _fastest(rates, ray.along, at, floor)
-        by_slack = slack_rate[at] >= rate * (1.0 - TIE)
+        by_slack = slack_rate[at] >= rate * (1.0 - RATIO_TIE)
         entering.feature[at] = feature
         entering.is_feature[at] = ~by_slack
         entering.is_endless[at] = by_slack & (slack_rate[at] == 0.0)
@@ -171,7 +171,7 @@ def choose_entering(batch: Batch, bases: Bases, leaving: Leaving, ray: Ray) -> E
         at, feature, speed, rates = at[go_on], feature[go_on], speed[go_on], rates[go_on]
         slope[at] -= drop[go_on]
         following = _flip(batch, bases, at, feature, speed > 0.0, limit[go_on], room[go_on])
-        distance = np.maximum(np.abs(following - bases.pull[at, feature]), GAP)
+        distance = np.maximum(np.abs(following - bases.pull[at, feature]), BREAKPOINT)
         rates[np.arange(len(at)), feature] = np.abs(speed) * scaled.bias[feature] / distance
     return entering
 
@@ -182,7 +182,7 @@ def _first_price_to_vanish(
     """Return the position s whose ``y_s + theta dy_s`` meets 0 first, and its rate (0: none)."""
     position, fastest = np.zeros(len(bases), dtype=np.int64), np.zeros(len(bases))
     for s, change in enumerate(ray.change):
-        rate = np.where(change < -floor, -change, 0.0) / np.maximum(bases.price[s], GAP)
+        rate = np.where(change < -floor, -change, 0.0) / np.maximum(bases.price[s], BREAKPOINT)
         position[rate > fastest] = s
         fastest = np.maximum(rate, fastest)
     return position, fastest
@@ -196,10 +196,10 @@ def _rates(batch: Batch, bases: Bases, ray: Ray) -> FloatArray:
     """
     biased = ray.along * batch.scaled.bias
     rising = bases.high - bases.pull
-    np.maximum(rising, GAP, out=rising)
+    np.maximum(rising, BREAKPOINT, out=rising)
     np.divide(biased, rising, out=rising)
     falling = bases.low - bases.pull
-    np.minimum(falling, -GAP, out=falling)
+    np.minimum(falling, -BREAKPOINT, out=falling)
     np.divide(biased, falling, out=falling)
     return np.maximum(rising, falling, out=rising)
 

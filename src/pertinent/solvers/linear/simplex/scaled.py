@@ -18,17 +18,8 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE
+from pertinent.solvers.tolerances import ACCEPT, BREAKPOINT, FEASIBILITY
 
-#: A row of ``A t >= r`` counts as violated beyond this many times the objective.
-FEASIBILITY = 1e-12
-#: Pivots smaller than this (times the largest entry of the direction) are never taken.
-PIVOT = 1e-9
-#: Reduced costs closer to a breakpoint than this stand on it.
-GAP = 1e-13
-#: A price and a pull whose ratios agree to this relative precision tie; the price wins.
-TIE = 1e-12
-#: An answer whose primal, dual or gap error is larger (scaled) is not handed out.
-ACCEPT = 1e-9
 #: Working memory, roughly: rows are worked on in chunks of this many bytes.
 CHUNK_BYTES = 8_000_000
 
@@ -233,7 +224,7 @@ def _paid_at_bounds(
     covered = np.where(ray, 0.0, 1.0)
     size = np.abs(z)
     largest = size[np.arange(len(z)), size.argmax(axis=1)]
-    over = np.flatnonzero(largest > covered + GAP)
+    over = np.flatnonzero(largest > covered + BREAKPOINT)
     if len(over):
         excess = np.maximum(size[over] - covered[over, None], 0.0)
         room = np.where(z[over] > 0.0, room_up[over], room_down[over])

@@ -33,14 +33,13 @@ from pertinent.solvers.curved.stationary import (
     shortened,
 )
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
+from pertinent.solvers.tolerances import PROVED, PROVED_AT_LAST
 
-#: The radius to prove, relative to the best cost: within the gap of non-convex cells (1e-4).
-RADIUS = 1 - 4e-5
 #: Parts of the simplex a proof may look at: first try, last try, each step of the bisection.
 FIRST, FIRST_OF_SEVERAL, LAST, BISECTION = 60, 30, 60, 20
 #: The last try may take products of corners, in so many steps (for two classes, for more), or a
-#: linear program for each part; and leaves more room than the first one, within the same gap.
-STEPS_OF_TWO, STEPS, LAST_RADIUS = 10_000, 500, 1 - 9e-5
+#: linear program for each part.
+STEPS_OF_TWO, STEPS = 10_000, 500
 #: Rows and bounds together from which on fewer of these programs are affordable.
 SMALL = 8
 #: Where it fails, shares of the best cost to try with a single part, and where a bisection ends.
@@ -203,12 +202,12 @@ class _RowSearch:
     def prove(self) -> bool:
         """Return whether nothing better exists, improving the best on the way."""
         budget = FIRST_OF_SEVERAL if self._programs_help else FIRST
-        return self._prove(RADIUS, lambda t: self._by_parts(t, budget))
+        return self._prove(PROVED, lambda t: self._by_parts(t, budget))
 
     def prove_thoroughly(self) -> bool:
         """Return whether nothing better exists, sparing no effort."""
         steps = STEPS_OF_TWO if self.local.n_rows == 1 else STEPS
-        return self._prove(LAST_RADIUS, lambda t: self._thorough(t, steps, LAST))
+        return self._prove(PROVED_AT_LAST, lambda t: self._thorough(t, steps, LAST))
 
     def _by_parts(self, t: float, budget: int) -> Search:
         parts, programs = self._affordable(budget), int(self.local.n_rows > 1)

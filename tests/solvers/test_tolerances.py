@@ -1,0 +1,89 @@
+"""The inequalities that hold between tolerances: a search aims at more than a check asks for."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import pytest
+
+import pertinent.solvers
+from pertinent.geometry import gaps
+from pertinent.proofs import tolerances as trusted
+from pertinent.setting import effort
+from pertinent.solvers import tolerances as own
+from pertinent.solvers.curved import halving
+from pertinent.solvers.curved.copositive import varying
+from pertinent.solvers.search import duality
+
+UNIT = 2.0**-53
+
+
+@pytest.mark.parametrize(
+    "share", [own.PROVED_ON_LINE, own.PROVED, own.PROVED_AT_LAST, own.PROVED_BY_BOXES]
+)
+def test_a_share_of_the_cost_that_is_proved_closes_the_gap(share):
+    assert 1 - gaps.GAP_NONCONVEX < share < 1
+
+
+def test_what_the_checker_may_lower_a_claim_by_stays_within_the_gap():
+    lowest = 1 - max(trusted.LOWERED)
+    assert own.PROVED * lowest > 1 - gaps.GAP_NONCONVEX
+    assert own.PROVED_ON_LINE * lowest > 1 - gaps.GAP_NONCONVEX
+
+
+def test_a_convex_row_is_proved_within_the_gap_of_a_convex_cell():
+    assert 1 - gaps.GAP_CONVEX < own.PROVED_BY_CONVEX_BOXES < 1
+
+
+def test_a_case_is_closed_only_within_the_gap_of_an_optimal_answer():
+    assert trusted.SUMS < own.CASE_EXACT < own.CASE_CLOSED < gaps.GAP_NONCONVEX
+    assert trusted.SUMS < effort.CLOSED
+    assert 4 * effort.CLOSED < gaps.GAP_CONVEX
+    assert 4 * effort.CLOSED_QUADRATIC <= gaps.GAP_NONCONVEX
+
+
+def test_searches_allow_for_more_rounding_than_the_check():
+    assert own.MIDDLE_ROUNDING > trusted.MIDDLE
+    assert own.BOX_ROUNDING > trusted.CURVED
+    assert own.ENTRY_ROUNDING > trusted.ENTRY
+    assert own.CHOSEN_DEFINITE > own.DEFINITE > trusted.DEFINITE
+    assert own.THIN < 1 - own.PROVED_BY_BOXES
+
+
+def test_searches_look_no_farther_and_no_longer_than_the_check():
+    assert duality.REACH <= trusted.REACH
+    assert varying.MOST_CORNERS <= trusted.MOST_CORNERS
+    assert halving.MOST_FREE <= trusted.MOST_HALVED
+    assert halving.PROOF_LIMITS.waiting <= trusted.MOST_BOXES
+    assert halving.PROOF_LIMITS.rounds <= trusted.MOST_ROUNDS
+
+
+def test_what_is_zero_to_a_search_is_zero_to_the_check():
+    assert own.NEARLY_DIAGONAL <= trusted.NOTHING
+    assert own.FLAT <= trusted.EQUAL
+    assert own.INDEPENDENT >= trusted.INDEPENDENT
+    assert own.APART > own.FLAT
+
+
+def test_a_method_arrives_well_before_its_answer_has_to_close():
+    assert own.FIRST_AIM < max(own.AIMS) < own.LEFT_OVER < own.NEARLY_INSIDE <= own.CONVERGED
+    assert own.AIMS[0] == 0.0
+    assert own.INTERIOR_GAP < gaps.GAP_CONVEX
+    assert own.SOFTMAX_INSIDE < own.SOFTMAX_NEARLY < gaps.GAP_CONVEX
+
+
+def test_the_simplex_tells_rounding_from_what_it_accepts():
+    assert 8 * UNIT < own.BREAKPOINT < own.RATIO_TIE <= own.FEASIBILITY < own.PIVOT <= own.ACCEPT
+    assert own.ACCEPT < gaps.GAP_CONVEX
+
+
+def test_no_tolerance_stands_outside_of_the_table():
+    """A module's own numbers say how much work it does, not what counts as equal."""
+    for module in pkgutil.walk_packages(pertinent.solvers.__path__, "pertinent.solvers."):
+        if module.name.endswith(("kernel", "tolerances")):
+            continue  # the compiled simplex needs numba; the table itself
+        for name, value in vars(importlib.import_module(module.name)).items():
+            small = isinstance(value, float) and 0 < min(value, abs(1 - value)) < 1e-3
+            if name.isupper() and small:
+                assert getattr(own, name, getattr(gaps, name, None)) == value, (module.name, name)
