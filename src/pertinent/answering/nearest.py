@@ -15,18 +15,18 @@ from pertinent.answering.proposing import solve
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Answers, Ask, Proposal, RowRules, replaced
-from pertinent.setting.judge import (
+from pertinent.setting.reasons.reason import Reason, Why
+from pertinent.setting.region_key import Kind
+from pertinent.setting.setting import Setting
+from pertinent.setting.verdicts import (
     FEW,
     Handed,
-    handed_out,
+    handed_by,
     predict_all,
     prefer_start,
     take_verdict,
     verify,
 )
-from pertinent.setting.reasons.reason import Reason, Why
-from pertinent.setting.region_key import Kind
-from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
 #: A point that ``predict`` refuses is solved again with a margin this many times larger ...
@@ -97,7 +97,7 @@ def settled_if_guessed(
 ) -> list[Answers] | None:
     """Return the same where the labels of the samples were guessed; None if one is wrong."""
     samples = Handed(np.arange(len(table)), proposals[-1].ask, table.values)
-    handed = [handed_out(proposal) for proposal in proposals]
+    handed = [handed_by(proposal) for proposal in proposals]
     own, *verdicts = predict_all(setting, [samples, *handed])
     if not (own == labels).all():
         return None

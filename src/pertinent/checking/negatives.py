@@ -13,13 +13,13 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
 from pertinent.geometry.task import distance
 from pertinent.proofs import FAILED
+from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import negative_limits
 from pertinent.setting.recheck import recheck_negatives
 from pertinent.setting.region_key import Is, Kind, Not, RegionKey
 from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Asked
-from pertinent.summary.rounding import passes, rules_broken
 
 
 def negative_findings(
@@ -105,12 +105,10 @@ def _unique(prepared: Setting, negative: Negatives, limits: Limits) -> list[Find
     def equally_good(other: FloatArray) -> bool:
         # Where any other class will do, the other one may be of a third.
         untargeted = parts[0].key.kind is Kind.NOT if parts else False
-        own = prepared.predict(table, other)
-        good = own[0] != negative.label[0] if untargeted else own[0] == negative.target_place[0]
-        good = good and passes(prepared, table, other, own)[0]
-        broken = rules_broken(prepared, table, other, changes=True).any()
+        kind = Kind.NOT if untargeted else Kind.IS
+        labels = negative.label if untargeted else negative.target_place
+        good = judge_points(prepared, table, other, kind, labels, limits, changes=True).valid[0]
         size = distance(other, samples, prepared.weights)[0]
-        inside = ((other >= limits[0]) & (other <= limits[1])).all()
-        return bool(good and inside and not broken) and as_good(size, negative.objective[0])
+        return bool(good) and as_good(size, negative.objective[0])
 
     return unique(CHANGE, negative, only, equally_good)

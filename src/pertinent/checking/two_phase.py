@@ -11,11 +11,12 @@ from pertinent.checking.unique import as_good, is_only_one, unique
 from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.task import distance
 from pertinent.proofs import OPTIMAL
+from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import held_limits, positive_limits, turned_off
 from pertinent.setting.recheck import recheck_positives
+from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Positives
 from pertinent.summary.asked import Asked
-from pertinent.summary.rounding import passes, rules_broken
 
 
 def two_phase_proofs(asked: Asked, positive: Positives, unsure: str) -> list[Finding]:
@@ -74,9 +75,7 @@ def _unique(asked: Asked, positive: Positives) -> list[Finding]:
         return is_only_one(prepared, second, table.values, point, kept_limits, *how)
 
     def equally_good(other: FloatArray) -> bool:
-        good = passes(prepared, table, other, positive.label)[0]
-        good &= not rules_broken(prepared, table, other, changes=False).any()
-        good &= ((other >= low) & (other <= high)).all()
+        good = judge_points(prepared, table, other, Kind.IS, positive.label, (low, high)).valid[0]
         on = np.where(held, 0.0, prepared.weights)[0]
         as_sparse = as_good(distance(other, baseline, prepared.weights)[0], positive.objective[0])
         inside = ((other >= kept_limits[0]) & (other <= kept_limits[1])).all()

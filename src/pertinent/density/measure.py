@@ -9,7 +9,7 @@ from pertinent.density.mixture import Densities
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 
 #: A point is a blend up to this share of its size: features at a limit stand exactly there.
-NEARLY = 1e-8
+NEARLY, NEARLY_SINGLE = 1e-8, 1e-6
 
 Measured = tuple[FloatArray, FloatArray, FloatArray]
 
@@ -50,7 +50,11 @@ def is_dense(within: Densities | Hulls | None, places: IntArray, points: FloatAr
 
 
 def is_plausible(
-    within: Densities | Hulls, place: int, point: FloatArray, blend: Blend | None
+    within: Densities | Hulls,
+    place: int,
+    point: FloatArray,
+    blend: Blend | None,
+    single: bool = False,
 ) -> bool:
     """Return whether a point is dense enough, or the blend of training points it is said to be."""
     if isinstance(within, Densities):
@@ -62,4 +66,5 @@ def is_plausible(
         return False
     corners = within.points[place][[known[int(row)] for row in blend.rows]]
     size = 1.0 + np.abs(corners).max()
-    return bool(np.abs(blend.shares @ corners - point).max() <= NEARLY * size)
+    near = NEARLY_SINGLE if single else NEARLY
+    return bool(np.abs(blend.shares @ corners - point).max() <= near * size)

@@ -12,7 +12,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.task import distance
 from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL
 from pertinent.setting.answers import Answers, Proposal, claimed_unique, replaced
-from pertinent.setting.limits import held_limits, positive_limits, turned_off
+from pertinent.setting.limits import at_rest, held_limits, positive_limits, turned_off
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Positives
@@ -52,7 +52,10 @@ class PositiveProposal:
         rows = (held != self.held).any(axis=1).nonzero()[0]
         if len(rows):
             close = replaced(close, rows, self._second_phase(rows, held[rows]))
-        return _joined(self.prepared, self.table, self.labels, self.question, sparse, close, off)
+        rest = at_rest(self.lower, self.upper, self.question)
+        return _joined(
+            self.prepared, self.table, self.labels, self.question, sparse, close, off, rest
+        )
 
     def _second_phase(self, rows: IntArray, held: BoolArray) -> Answers:
         some = self.table.take(rows)
@@ -148,6 +151,7 @@ def _joined(
     sparse: Answers,
     close: Answers,
     off: BoolArray,
+    rest: FloatArray,
 ) -> Positives:
     samples, weights = table.values, prepared.weights
     # Phase 1's point is valid as it stands: it answers where phase 2 has numerical trouble.
@@ -157,7 +161,7 @@ def _joined(
     if np.count_nonzero(use) < len(use):
         points = np.where(use[:, None], close.points, sparse.points)
     # Held features cost the same for every candidate: eq. 8 leaves them out, and so does its bound.
-    held_cost = distance(np.where(off, samples, question.baseline), question.baseline, weights)
+    held_cost = distance(np.where(off, samples, rest), rest, weights)
     closeness = distance(np.where(off, samples, points), samples, weights)
     closeness_bound = np.where(use, np.maximum(close.bound - held_cost, 0.0), 0.0)
     both = (sparse.status == OPTIMAL) & (close.status == OPTIMAL)

@@ -1,178 +1,192 @@
-"""Points judged: by the model's own ``predict`` in the form handed out, and by the rules."""
+"""The one judge of every point that is handed out, printed or read from a file.
+
+It looks at six things, always and for every question: what the model's own ``predict`` says of the
+point as it is handed out, the probability asked for, whether rounding could change the prediction,
+the limits of each value, the rules value by value, and the density asked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pertinent.density.measure import is_dense
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.gaps import is_closed, rounding_unit
-from pertinent.geometry.task import distance
-from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL
+from pertinent.density.hull import Hulls
+from pertinent.density.measure import is_dense, is_plausible
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.rules.obeyed import broken_rules
-from pertinent.setting.answers import Answers, Ask, Proposal, into_bounds
+from pertinent.rules.reference import RuleRef
+from pertinent.setting.answers import Ask, RowRules, into_bounds
 from pertinent.setting.reasons.reason import Reason, Why
+from pertinent.setting.region_key import Kind
 from pertinent.setting.setting import Setting
-
-#: Up to this many points of several questions are predicted in one call: a call costs more.
-FEW = 256
+from pertinent.tables.table import Table
 
 
 @dataclass(eq=False)
-class Handed:
-    """The points of a proposal as they will be handed out; ``rows`` are those that have one."""
+class Judged:
+    """What speaks for and against each of n points.
 
-    rows: IntArray
-    ask: Ask
+    Parameters
+    ----------
+    points : ndarray of shape (n, n_features)
+        As they are handed out.
+    predicted : ndarray of int, shape (n,)
+        Place of the class that ``predict`` gives to each.
+    right : ndarray of bool, shape (n,)
+        Predicted as asked, as likely as asked for, and whatever the order of summation.
+    obeys : ndarray of bool, shape (n,)
+        Within its limits, and no rule is broken.
+    dense : ndarray of bool, shape (n,)
+        Where plausibility asks for points.
+    broken : dict of int to RuleRef
+        A rule that the point breaks, for those that break one by name.
+    """
+
     points: FloatArray
+    predicted: IntArray
+    right: BoolArray
+    obeys: BoolArray
+    dense: BoolArray
+    broken: dict[int, RuleRef]
+
+    @property
+    def valid(self) -> BoolArray:
+        """Whether nothing speaks against the point."""
+        return self.right & self.obeys & self.dense
+
+    def reason(self, i: int, used: float) -> Reason:
+        """Return why point i is refused; ``used`` is the margin it was found with."""
+        if i in self.broken:
+            return Reason(Why.RULE_BROKEN, rules=(self.broken[i],))
+        kind = Why.DENSITY if self.right[i] and self.obeys[i] else Why.PREDICT
+        return Reason(kind, number=float(used))
 
 
-def verify(prepared: Setting, proposals: Sequence[Proposal]) -> None:
-    """Cast points to the form handed out, and let the model and the rules judge them."""
-    handed = [handed_out(proposal) for proposal in proposals]
-    for proposal, own, predicted in zip(
-        proposals, handed, predict_all(prepared, handed), strict=True
-    ):
-        take_verdict(prepared, proposal, own, predicted)
+def handed_out(ask: Ask, points: FloatArray) -> FloatArray:
+    """Return points as `Table.write` hands them out, within the limits."""
+    if not ask.table.single_precision:
+        return points
+    return into_bounds(ask.table.as_handed_out(points), ask.low, ask.high, single=True)
 
 
-def handed_out(proposal: Proposal) -> Handed:
-    """Return the points of a proposal as `Table.write` will hand them out, within the limits."""
-    ask, answers = proposal.ask, proposal.answers
-    rows, points = answers.found.nonzero()[0], answers.points
-    if len(rows) < len(ask):
-        ask, points = ask.take(rows), points[rows]
-    single = ask.table.single_precision
-    points = into_bounds(ask.table.as_handed_out(points), ask.low, ask.high, single)
-    return Handed(rows, ask, points)
+def judge(
+    setting: Setting,
+    ask: Ask,
+    points: FloatArray,
+    predicted: IntArray | None = None,
+    solved: tuple[FloatArray, FloatArray] | None = None,
+    blends: NDArray[np.object_] | None = None,
+) -> Judged:
+    """Return the verdict on points as they are handed out.
 
-
-def predict_all(prepared: Setting, handed: Sequence[Handed]) -> Iterator[IntArray]:
-    """Yield the predictions of each, from one call where they are few."""
-    table, sizes = handed[0].ask.table, [len(h.points) for h in handed]
-    if len(handed) == 1 or sum(sizes) > FEW or not table.takes_any_points:
-        yield from (prepared.predict(h.ask.table, h.points) for h in handed)
-        return
-    predicted = prepared.predict(table, np.concatenate([h.points for h in handed]))
-    start = 0
-    for size in sizes:
-        yield predicted[start : start + size]
-        start += size
-
-
-def take_verdict(
-    prepared: Setting, proposal: Proposal, handed: Handed, predicted: IntArray
-) -> None:
-    """Note what the model and the rules say of the points; refused ones are dropped."""
-    out, rows, ask, points = proposal.answers, handed.rows, handed.ask, handed.points
-    some = slice(None) if len(rows) == len(out) else rows
-    valid = ask.kind.holds(predicted, ask.labels)
-    if prepared.min_proba is not None and len(points):
-        proba = np.asarray(prepared.model.predict_proba(ask.table.for_model(points)))
-        valid &= proba[np.arange(len(points)), predicted] >= prepared.min_proba
-    valid &= prepared.is_steady(
-        ask.kind,
-        ask.labels,
-        points,
-        out.objective[some],
-        proposal.used[some],
-        ask.table,
+    Parameters
+    ----------
+    setting : Setting
+    ask : Ask
+        The question, row by row.
+    points : ndarray of shape (n, n_features)
+        See `handed_out`.
+    predicted : ndarray of int, shape (n,), optional
+        What ``predict`` says of them, where it was asked already.
+    solved : tuple of ndarray of shape (n,), optional
+        For points that a solver found with a margin from the first of its kind on: their cost, and
+        that margin. It is then known of most that no rounding can change the prediction.
+    blends : ndarray of object, shape (n,), optional
+        The `Blend` that each point is said to be, with plausibility by hulls.
+    """
+    if predicted is None:
+        predicted = setting.predict(ask.table, points)
+    right = ask.kind.holds(predicted, ask.labels)
+    if setting.min_proba is not None and len(points):
+        proba = np.asarray(setting.model.predict_proba(ask.table.for_model(points)))
+        right &= proba[np.arange(len(points)), predicted] >= setting.min_proba
+    if solved is None:
+        right &= _is_firm(setting, ask, points)
+    else:
+        right &= setting.is_steady(ask.kind, ask.labels, points, *solved, ask.table)
+    obeys = np.asarray(((points >= ask.low) & (points <= ask.high)).all(axis=1))
+    broken: dict[int, RuleRef] = {}
+    if setting.constraints.speaks_of_values or not obeys.all():
+        broken = _broken(setting, ask, points)
+        obeys[list(broken)] = False
+    return Judged(
+        points, predicted, right, obeys, _dense(setting, ask, points, predicted, blends), broken
     )
-    inside = np.asarray(((points >= ask.low) & (points <= ask.high)).all(axis=1))
-    out.label[some] = predicted
-    if points is not out.points:
-        _restate(prepared, out, some, ask, points)
-    good = valid & inside
-    if prepared.within is not None:
-        good &= is_dense(prepared.within, predicted, points)
-    for j in (~good).nonzero()[0]:
-        why = Why.DENSITY if valid[j] and inside[j] else Why.PREDICT
-        _drop(out, rows[j], Reason(why, number=float(proposal.used[rows[j]])))
-    if prepared.constraints.speaks_of_values:
-        _refuse_broken(prepared, out, handed)
 
 
-def _restate(
-    prepared: Setting, out: Answers, some: slice | IntArray, ask: Ask, points: FloatArray
-) -> None:
-    """Say of points as they are handed out what was said of them as they were solved for."""
-    cost, bound = distance(points, ask.centers, prepared.weights), out.bound[some]
-    unit = rounding_unit(ask.table.single_precision, points.shape[1])
-    closed = is_closed(cost, bound, points, ask.centers, prepared.weights, out.gap[some], unit)
-    out.points[some], out.objective[some] = points, cost
-    out.status[some] = np.where(closed, OPTIMAL, FEASIBLE)
-    out.bound[some] = np.minimum(bound, cost)
+def judge_points(
+    setting: Setting,
+    table: Table,
+    points: FloatArray,
+    kind: Kind,
+    labels: IntArray,
+    limits: Limits,
+    *,
+    changes: bool = False,
+    blends: NDArray[np.object_] | None = None,
+) -> Judged:
+    """Return the verdict on points that no solver found with a margin of its own.
+
+    Parameters
+    ----------
+    setting : Setting
+    table : Table
+        The samples, one for each point; says in which form points are handed out.
+    points : ndarray of shape (n, n_features)
+    kind : Kind
+        Whether a point must be predicted as its label, or as any other.
+    labels : ndarray of int, shape (n,)
+    limits : tuple of ndarray broadcastable to (n, n_features)
+    changes : bool
+        Whether the rules about how many features change, and which together, apply.
+    blends : ndarray of object, shape (n,), optional
+        As in `judge`.
+    """
+    low, high = (np.broadcast_to(limit, points.shape) for limit in limits)
+    ask = Ask(table, points, kind, labels, low, high, RowRules(None, changes))
+    return judge(setting, ask, handed_out(ask, points), blends=blends)
 
 
-def _refuse_broken(prepared: Setting, out: Answers, handed: Handed) -> None:
-    """Let the rules judge the points value by value, in raw units."""
-    ask, table = handed.ask, handed.ask.table
-    for rule, wrong in broken_rules(
-        prepared.constraints,
-        prepared.features,
-        table.raw(handed.points),
+def _is_firm(setting: Setting, ask: Ask, points: FloatArray) -> BoolArray:
+    """Return whether rounding cannot change the prediction, or there is nothing to round."""
+    sure = setting.is_sure(ask.kind, ask.labels, points, ask.table)
+    rows = (~sure).nonzero()[0]
+    if len(rows):
+        sure[rows] = setting.is_exact(ask.kind, ask.labels[rows], points[rows])
+    return sure
+
+
+def _broken(setting: Setting, ask: Ask, points: FloatArray) -> dict[int, RuleRef]:
+    """Return a rule that each point breaks, told value by value in raw units."""
+    table = ask.table
+    found = broken_rules(
+        setting.constraints,
+        setting.features,
+        table.raw(points),
         table.raw(table.values) if ask.is_aligned else None,
         changes=ask.rules.changes,
         single=table.single_precision,
-    ):
-        for i in handed.rows[wrong]:
-            _drop(out, i, Reason(Why.RULE_BROKEN, rules=(rule,)))
+    )
+    return {int(i): rule for rule, wrong in found for i in np.flatnonzero(wrong)}
 
 
-def prefer_start(prepared: Setting, answers: Answers, ask: Ask, used: FloatArray) -> None:
-    """Answer with the start itself where only the margin keeps it out.
-
-    The point of the bounds nearest to the center cannot be undercut. If it lies exactly on
-    the boundary and ``predict`` gives it the class asked for, it is the answer. Not if rounding
-    alone decides: ``predict`` may then say otherwise in other company.
-    """
-    rows = _near_start(prepared, answers, ask, used)
-    if not len(rows):
-        return
-    some, single = ask.take(rows), ask.table.single_precision
-    start = np.clip(some.centers, some.low, some.high)
-    handed = into_bounds(ask.table.as_handed_out(start), some.low, some.high, single)
-    predicted = prepared.predict(some.table, handed)
-    right = ask.kind.holds(predicted, some.labels)
-    right &= ((handed >= some.low) & (handed <= some.high)).all(axis=1)
-    right &= _related(prepared, handed)
-    exact = prepared.is_exact(ask.kind, some.labels, handed)
-    right &= exact | prepared.is_sure(ask.kind, some.labels, handed, ask.table)
-    right &= ~answers.found[rows] | exact
-    for j in np.flatnonzero(right):
-        i = rows[j]
-        answers.points[i], answers.label[i] = handed[j], predicted[j]
-        answers.objective[i] = answers.bound[i] = distance(
-            handed[j : j + 1], ask.centers[i : i + 1], prepared.weights
-        )[0]
-        answers.status[i], answers.unique[i], answers.reason[i] = OPTIMAL, 1, None
-        answers.second.pop(int(i), None)
-
-
-def _near_start(prepared: Setting, answers: Answers, ask: Ask, used: FloatArray) -> IntArray:
-    """Return the rows without an answer, or with one no farther than its margin may explain."""
-    asks_more = prepared.within is not None or prepared.min_proba is not None
-    if ask.rules.domain is not None or asks_more or prepared.asked_margin > 0:
-        return np.zeros(0, dtype=np.int64)
-    # A margin is a distance in the units of the model's features; NaN where no point is.
-    far = answers.objective > 100 * prepared.largest_weight * used
-    rows: IntArray = (~far & (answers.objective != 0)).nonzero()[0]
-    if not len(rows):
-        return rows
-    return np.asarray(rows[(ask.low[rows] <= ask.high[rows]).all(axis=1)])
-
-
-def _related(prepared: Setting, points: FloatArray) -> BoolArray:
-    related = prepared.constraints.relation_cell(prepared.features)
-    if related is None:
+def _dense(
+    setting: Setting,
+    ask: Ask,
+    points: FloatArray,
+    predicted: IntArray,
+    blends: NDArray[np.object_] | None,
+) -> BoolArray:
+    """Return which points are dense enough, or the blends that they are said to be."""
+    within = setting.within
+    if within is None:
         return np.ones(len(points), dtype=bool)
-    return related.contains(points)
-
-
-def _drop(out: Answers, i: int, reason: Reason) -> None:
-    """Take a point back."""
-    out.points[i], out.objective[i], out.status[i] = np.nan, np.nan, FAILED
-    out.unique[i], out.label[i], out.blend[i], out.reason[i] = -1, -1, None, reason
+    if not isinstance(within, Hulls):
+        return is_dense(within, predicted, points)
+    if blends is None:
+        return np.zeros(len(points), dtype=bool)
+    single = ask.table.single_precision
+    known = zip(predicted.tolist(), points, blends, strict=True)
+    return np.array([is_plausible(within, *one, single) for one in known], dtype=bool)

@@ -47,9 +47,19 @@ def turned_off(prepared: Setting, points: FloatArray, question: PositiveQuestion
 def held_limits(
     lower: FloatArray, upper: FloatArray, question: PositiveQuestion, held: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the allowed range of phase 2."""
-    low = np.where(held, question.baseline, lower)
-    return low, np.where(held, question.baseline, upper)
+    """Return the allowed range of phase 2: what is turned off rests, the others are free."""
+    rest = at_rest(lower, upper, question)
+    return np.where(held, rest, lower), np.where(held, rest, upper)
+
+
+def at_rest(lower: FloatArray, upper: FloatArray, question: PositiveQuestion) -> FloatArray:
+    """Return where features rest that are turned off: at the baseline, as far as rules allow.
+
+    Without a tolerance, a feature that is off stands at its baseline, which the rules then allow.
+    """
+    if not question.off_tol:
+        return question.baseline
+    return np.minimum(np.maximum(question.baseline, lower), upper)
 
 
 def negative_limits(

@@ -16,11 +16,13 @@ from pertinent.setting.answers import Certified
 from pertinent.setting.effort import CLOSED, CLOSED_QUADRATIC
 from pertinent.setting.limits import (
     allowing,
+    at_rest,
     held_limits,
     negative_limits,
     positive_limits,
     strict_limits,
     sufficient_limits,
+    turned_off,
 )
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Kind
@@ -93,11 +95,10 @@ def recheck_positives(
     centers = np.broadcast_to(question.baseline, samples.shape)
     domain = setting.domain_of(positives.table, changes=False)
     first = distance_bounds(setting, positives.certificates, centers, (lower, upper), domain)
-    off = np.abs(positives.sparse_values - question.baseline) <= question.off_tol
-    held = off & positives.found[:, None]
+    held = turned_off(setting, positives.sparse_values, question) & positives.found[:, None]
     limits = held_limits(lower, upper, question, held)
     second = distance_bounds(setting, positives.closeness_certificates, samples, limits, domain)
-    apart = np.abs(samples - question.baseline)
+    apart = np.abs(samples - at_rest(lower, upper, question))
     spent = (np.where(held, setting.weights, 0.0) * apart).sum(axis=1)
     return first, second - spent
 

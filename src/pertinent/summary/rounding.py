@@ -11,10 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pertinent.density.measure import by_sample, is_dense
+from pertinent.density.measure import by_sample
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.task import distance
-from pertinent.rules.obeyed import broken_rules
+from pertinent.setting.judge import judge_points
+from pertinent.setting.region_key import Kind
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
@@ -91,41 +92,15 @@ def round_valid(
         if not len(waiting):
             break
         tried = np.where(moved[waiting], candidate[waiting], points[waiting])
-        inside = ((tried >= low[waiting]) & (tried <= high[waiting])).all(axis=1)
-        some = table.take(waiting)
-        right = passes(prepared, some, tried, labels[waiting])
+        some, own = table.take(waiting), labels[waiting]
+        inside = low[waiting], high[waiting]
+        judged = judge_points(prepared, some, tried, Kind.IS, own, inside, changes=changes)
         size = distance(tried, start[waiting], prepared.weights)
         close = size <= (1 + SLACK) * distance(points[waiting], start[waiting], prepared.weights)
-        good = inside & right & close & ~rules_broken(prepared, some, tried, changes=changes)
+        good = close & judged.valid & (judged.points == tried).all(axis=1)
         shown[waiting[good]] = tried[good]
         waiting = waiting[~good]
     return shown
-
-
-def passes(prepared: Setting, table: Table, points: FloatArray, labels: IntArray) -> BoolArray:
-    """Return which points the model itself gives the class asked for, as surely as asked for."""
-    right = prepared.predict(table, points) == labels
-    if prepared.min_proba is not None and len(points):
-        proba = np.asarray(prepared.model.predict_proba(table.for_model(points)))
-        right &= proba[np.arange(len(points)), labels] >= prepared.min_proba
-    return np.asarray(right & is_dense(prepared.within, labels, points))
-
-
-def rules_broken(
-    prepared: Setting, table: Table, points: FloatArray, *, changes: bool
-) -> BoolArray:
-    """Return which points break a rule, value by value in raw units."""
-    wrong = np.zeros(len(points), dtype=bool)
-    for _, rows in broken_rules(
-        prepared.constraints,
-        prepared.features,
-        table.raw(points),
-        table.raw(table.values),
-        changes=changes,
-        single=table.single_precision,
-    ):
-        wrong |= rows
-    return wrong
 
 
 def _candidates(points: FloatArray, origin: FloatArray, steps: FloatArray) -> Iterator[FloatArray]:
