@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pertinent.answering.proposing import solve
+from pertinent.answering.retry import TRIES_SINGLE, climb
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Answers, Ask, Proposal, RowRules, replaced
@@ -29,12 +30,8 @@ from pertinent.setting.verdicts import (
 )
 from pertinent.tables.table import Table
 
-#: A point that ``predict`` refuses is solved again with a margin this many times larger ...
-GROWTH = 10.0
-#: ... and at first only this many times in single precision, where margins cost what one sees ...
-GROWTH_SINGLE, TRIES_SINGLE = 2.0, 4
-#: ... at most this often, from a margin for all rows, or from the row's own.
-RETRIES, LADDER = 7, 12
+#: How often a point that is refused is solved again.
+TRIES = 12
 
 
 def nearest(
@@ -137,16 +134,18 @@ def doubt(setting: Setting, table: Table, answers: Answers) -> None:
 def _settled(setting: Setting, proposal: Proposal) -> Answers:
     """Solve what was refused again, with larger and larger margins."""
     answers, ask, used = proposal.answers, proposal.ask, proposal.used
-    slowly = TRIES_SINGLE if ask.table.single_precision else 0
-    for attempt in range(slowly + LADDER):
-        wrong = (answers.status == FAILED).nonzero()[0]
-        if not len(wrong):
-            break
-        growth = GROWTH_SINGLE if attempt < slowly else GROWTH
-        used[wrong] *= growth
-        some = ask.take(wrong)
-        again = Proposal(some, used[wrong], solve(setting, some, used[wrong]))
-        verify(setting, [again])
-        answers = replaced(answers, wrong, again.answers)
+
+    def again(rows: IntArray, margins: FloatArray) -> IntArray:
+        nonlocal answers
+        some = ask.take(rows)
+        redone = Proposal(some, margins, solve(setting, some, margins))
+        verify(setting, [redone])
+        answers = replaced(answers, rows, redone.answers)
+        return np.asarray(rows[redone.answers.status == FAILED])
+
+    refused = (answers.status == FAILED).nonzero()[0]
+    if len(refused):
+        slowly = TRIES_SINGLE if ask.table.single_precision else 0
+        climb(refused, used, again, slowly + TRIES, slowly=slowly)
     prefer_start(setting, answers, ask, used)
     return answers

@@ -55,7 +55,7 @@ def negative_findings(
     )
     limits = negative_limits(prepared, table, untouched)
     return [
-        *valid(CHANGE, prepared, negative, int(negative.target_place[0]), limits),
+        *valid(CHANGE, prepared, negative, keys[0], int(negative.target_place[0]), limits),
         _target(negative, label, target),
         *foreign,
         *_proofs(prepared, negative, untouched, unsure),

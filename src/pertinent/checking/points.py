@@ -7,15 +7,18 @@ import numpy as np
 from pertinent.checking.findings import Finding, judged
 from pertinent.geometry.arrays import Limits
 from pertinent.setting.judge import judge_points
-from pertinent.setting.region_key import Kind
+from pertinent.setting.region_key import RegionKey
 from pertinent.setting.results import Negatives, Positives, Results
 from pertinent.setting.setting import Setting
 
 
 def valid(
-    name: str, prepared: Setting, results: Results, label: int, limits: Limits
+    name: str, prepared: Setting, results: Results, key: RegionKey, label: int, limits: Limits
 ) -> list[Finding]:
-    """Judge the point as it was handed out; nothing is said where there is none."""
+    """Judge the point as it was handed out; nothing is said where there is none.
+
+    ``key`` is the region that was asked for, ``label`` the class that the point is said to have.
+    """
     if not results.found[0]:
         return []
     table = results.table
@@ -24,16 +27,17 @@ def valid(
         prepared,
         table,
         results.values,
-        Kind.IS,
-        np.array([label]),
+        key.kind,
+        np.array([key.place]),
         limits,
         changes=isinstance(results, Negatives),
         blends=blends,
     )
     says = f"predict says {prepared.classes.tolist()[int(found.predicted[0])]!r}"
+    right = found.right[0] and found.predicted[0] == label
     obeys = found.obeys[0] and (found.points == results.values).all()
     out = [
-        judged(f"{name} is predicted as said", found.right[0], says),
+        judged(f"{name} is predicted as said", right, says),
         judged(f"{name} obeys the rules", obeys),
     ]
     if prepared.within is not None:

@@ -47,7 +47,7 @@ def positive_findings(asked: Asked, positive: Positives, label: int, unsure: str
     limits = positive_limits(prepared, positive.table, question)
     proofs = two_phase_proofs if positive.method == "two-phase" else exact_proofs
     return [
-        *valid(ENOUGH, prepared, positive, int(positive.label[0]), limits),
+        *valid(ENOUGH, prepared, positive, Is(label), int(positive.label[0]), limits),
         *foreign,
         *proofs(asked, positive, unsure),
         *reason(ENOUGH, asked, positive, question.baseline[None], limits, unsure),

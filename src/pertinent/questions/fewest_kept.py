@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pertinent.geometry.arrays import IntArray
+from pertinent.questions.results import positives_by_number
 from pertinent.questions.supports.fewest import Ask, fewest_features
 from pertinent.questions.verify import doubted, refuse_blends
 from pertinent.setting.limits import positive_limits
@@ -43,28 +44,22 @@ def exact(
     )
     found = fewest_features(prepared, table, ask)
     away = np.abs(found.points - question.baseline) > question.off_tol
-    kept = found.found[:, None] & prepared.features.by_feature(away)
-    size = np.where(found.found, kept.sum(axis=1).astype(float), np.nan)
-    positives = Positives(
-        table=table,
-        classes=prepared.classes,
-        values=found.points,
-        status_code=found.status.astype(np.int8),
+    positives = positives_by_number(
+        prepared,
+        table,
+        labels,
+        question,
+        "exact",
+        found.points,
+        prepared.features.by_feature(away),
+        found.status,
+        found.size_bound,
         reasons=found.reason,
-        unique_code=found.unique,
-        label=labels,
-        objective=size,
-        bound=np.where(found.found, np.fmin(found.size_bound, size), found.size_bound),
-        second={},
-        sparse_values=found.points,
+        unique=found.unique,
+        certificates=found.certificates,
         closeness=found.cost,
         closeness_bound=found.cost_bound,
-        kept=kept,
-        trivial=found.found & (size == 0),
-        baseline=question.baseline,
-        certificates=found.certificates,
         closeness_certificates=found.cost_certificates,
-        method="exact",
         alternatives=found.alternatives,
     )
     return doubted(prepared, positives)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.answering.nearest import RETRIES
+from pertinent.answering.retry import climb
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.pieces import pieces_of, require_cells
@@ -23,14 +23,17 @@ from pertinent.proofs import (
     StrictProofs,
 )
 from pertinent.questions.positive import two_phase
+from pertinent.questions.results import positives_by_number
 from pertinent.questions.supports.gains import Choices, strict_choices
 from pertinent.questions.supports.smallest import further_supports, smallest_supports
-from pertinent.questions.verify import doubted, grown, judge, refuse_categories
+from pertinent.questions.verify import doubted, refuse_categories
 from pertinent.setting.alternative import UNIQUE, UNKNOWN, Alternative, uniqueness
 from pertinent.setting.answers import Certified
+from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import owner_of, strict_limits
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.reasons.reason import Reason, Why
+from pertinent.setting.recheck import bounds_of
 from pertinent.setting.region_key import Is, Kind
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
@@ -102,16 +105,16 @@ class _Attempts:
         self.budget = question.effort.budget(n)
 
     def run(self) -> None:
-        rows, used = np.arange(len(self.table)), self.asked
-        for attempt in range(RETRIES + 1):
-            self._try(rows, used, first=attempt == 0)
-            rows = rows[~self.valid[rows] & np.isfinite(self.claim[rows])]
-            if not len(rows):
-                break
-            used = grown(self.prepared, self.table, used)
+        used, everyone = np.full(len(self.table), self.asked), np.arange(len(self.table))
+        least = self.prepared.margin_for(self.table)
+        climb(self._try(everyone, used, first=True), used, self._try, least=least)
 
-    def _try(self, rows: IntArray, used: float, first: bool) -> None:
-        """Search with the margin ``used``; what the margin asked for proves is kept."""
+    def _try(self, rows: IntArray, margins: FloatArray, first: bool = False) -> IntArray:
+        """Search with a margin, the same for all; return the rows that the judge refuses.
+
+        What the margin asked for proves is kept.
+        """
+        used = float(margins[0]) if len(margins) else self.asked
         for k in np.unique(self.labels[rows]):
             mine = rows[self.labels[rows] == k]
             region = self.prepared.region(Is(int(k)), used)
@@ -124,25 +127,20 @@ class _Attempts:
             self.points[have] = self._switched(mine, found.mask)[found.found]
             self.reason[mine[~found.found]] = Reason(Why.STOPPED)
         have = rows[np.isfinite(self.points[rows, 0])]
-        verdict = judge(
-            self.prepared,
-            self.table.take(have),
-            self.points[have],
-            Kind.IS,
-            self.labels[have],
-            self.lower[have],
-            self.upper[have],
-        )
-        self.points[have] = np.where(verdict.valid[:, None], verdict.points, np.nan)
-        self.valid[have] = verdict.valid
-        self.reason[have] = None
-        self.reason[have[~verdict.valid]] = Reason(Why.PREDICT, number=float(used))
+        limits = self.lower[have], self.upper[have]
+        args = self.table.take(have), self.points[have], Kind.IS, self.labels[have]
+        verdict = judge_points(self.prepared, *args, limits)
+        good = verdict.valid
+        self.points[have] = np.where(good[:, None], verdict.points, np.nan)
+        self.valid[have], self.reason[have] = good, None
+        for j in np.flatnonzero(~good):
+            self.reason[have[j]] = verdict.reason(int(j), used)
+        return rows[~self.valid[rows] & np.isfinite(self.claim[rows])]
 
     def result(self) -> Positives:
         certificates = self._certificates()
-        proved = _proved(
-            self.prepared, certificates, self.table, self.asked, self.lower, self.upper
-        )
+        limits = self.lower, self.upper
+        proved = bounds_of(self.prepared, certificates, self.table.values, limits, None)
         away = np.abs(self.points - self.question.baseline) > self.question.off_tol
         kept = self.valid[:, None] & self.prepared.features.by_feature(away)
         objective = np.where(self.valid, kept.sum(axis=1).astype(float), np.nan)
@@ -155,26 +153,19 @@ class _Attempts:
         unique = np.where((status == OPTIMAL) & (objective == 0), UNIQUE, UNKNOWN)
         for i in np.flatnonzero([len(listed) > 0 for listed in others]):
             unique[i] = uniqueness(status[i] == OPTIMAL, objective[i], 0.0, others[i])
-        return Positives(
-            table=self.table,
-            classes=self.prepared.classes,
-            values=self.points,
-            status_code=status.astype(np.int8),
+        return positives_by_number(
+            self.prepared,
+            self.table,
+            self.labels,
+            self.question,
+            "strict",
+            self.points,
+            kept,
+            status,
+            proved,
             reasons=self.reason,
-            unique_code=unique.astype(np.int8),
-            label=self.labels,
-            objective=objective,
-            bound=np.where(self.valid, np.fmin(proved, objective), proved),
-            second={},
-            sparse_values=self.points,
-            closeness=np.where(self.valid, 0.0, np.nan),
-            closeness_bound=np.zeros(len(self.table)),
-            kept=kept,
-            trivial=self.valid & (objective == 0),
-            baseline=self.question.baseline,
+            unique=unique,
             certificates=certificates,
-            closeness_certificates=(),
-            method="strict",
             alternatives=others,
         )
 
@@ -226,18 +217,11 @@ class _Attempts:
             return ()
         points = self._switched(np.full(len(masks), row), np.array(masks))
         label = int(self.labels[row])
-        verdict = judge(
-            self.prepared,
-            self.table.take(np.full(len(masks), row)),
-            points,
-            Kind.IS,
-            np.full(len(masks), label),
-            self.lower[row],
-            self.upper[row],
-        )
+        many, limits = np.full(len(masks), row), (self.lower[row], self.upper[row])
+        args = self.table.take(many), points, Kind.IS, np.full(len(masks), label)
+        verdict = judge_points(self.prepared, *args, limits)
         good = np.flatnonzero(verdict.valid)
         supports = [first, *(masks[j] for j in good)]
-        limits = self.lower[row], self.upper[row]
         sample = self.table.values[row]
         proved = next_best(self.prepared, self.question, sample, label, supports, limits)
         return tuple(
@@ -277,25 +261,6 @@ def next_best(
         )[0]
         out.append(bool(bound >= size))
     return out
-
-
-def _proved(
-    prepared: Setting,
-    certificates: tuple[Certified, ...],
-    table: Table,
-    margin: float,
-    lower: FloatArray,
-    upper: FloatArray,
-) -> FloatArray:
-    """Return what the certificates prove, recomputed from the regions."""
-    proved = np.zeros(len(table))
-    for part in certificates:
-        region = prepared.region(part.key, margin)
-        rows = part.rows
-        limits = lower[rows], upper[rows]
-        task = Task(region, table.values[rows], prepared.weights, *limits)
-        proved[rows] = part.certificate.bounds(task)
-    return proved
 
 
 def with_fallback(prepared: Setting, positives: Positives, question: PositiveQuestion) -> Positives:

@@ -25,16 +25,18 @@ from pertinent.geometry.task import Task
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
 from pertinent.proofs.core import WHOLE
 from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
+from pertinent.questions.results import positives_by_number
 from pertinent.questions.sufficient.rivals import hit_rivals
 from pertinent.questions.sufficient.worst import Suffices, keep_worst_case
 from pertinent.questions.supports.reach import splits_by_feature
 from pertinent.questions.verify import doubted
 from pertinent.setting.answers import Certified
-from pertinent.setting.limits import discrete_domain, sufficient_limits
+from pertinent.setting.judge import judge_points
+from pertinent.setting.limits import discrete_domain, positive_limits, sufficient_limits
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.recheck import proof_margin
-from pertinent.setting.region_key import Is, Not
+from pertinent.setting.region_key import Is, Kind, Not
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
 from pertinent.solvers.curved.separable.separable import is_separable
@@ -92,7 +94,11 @@ def _at_rest(
 ) -> FloatArray:
     """Return the baseline as far as the bounds allow; a category that they do not stays its own."""
     features = prepared.features
-    near = np.clip(question.baseline, lower, upper)
+    # Where the sample itself breaks a rule, the others still rest where the rules allow it.
+    ruled = prepared.constraints.limits(features, table)
+    low, high = np.maximum(lower, ruled[0]), np.minimum(upper, ruled[1])
+    empty = low > high
+    near = np.clip(question.baseline, np.where(empty, lower, low), np.where(empty, upper, high))
     if features.is_plain:
         return np.asarray(near)
     categories = np.array([features.is_category(j) for j in range(len(features))], dtype=bool)
@@ -153,35 +159,32 @@ def _result(
     reason: NDArray[np.object_],
     certificates: tuple[Certified, ...],
 ) -> Positives:
-    handed = table.as_handed_out(points)
-    right = np.zeros(len(table), dtype=bool)
-    rows = np.flatnonzero(found)
-    if len(rows):
-        right[rows] = prepared.predict(table.take(rows), handed[rows]) == labels[rows]
-    reason[found & ~right] = Reason(Why.REGION)
-    found = found & right
-    size = np.where(found, mask.sum(axis=1).astype(float), np.nan)
-    status = np.where(found, np.where(proved >= size, OPTIMAL, FEASIBLE), FAILED)
-    status[~found & np.isinf(proved)] = INFEASIBLE
-    values = np.where(found[:, None], handed, np.nan)
-    return Positives(
-        table=table,
-        classes=prepared.classes,
-        values=values,
-        status_code=status.astype(np.int8),
+    rows, right = np.flatnonzero(found), found.copy()
+    limits = positive_limits(prepared, table, question)
+    low, high = (np.broadcast_to(limit, points.shape)[rows] for limit in limits)
+    judged = judge_points(
+        prepared, table.take(rows), points[rows], Kind.IS, labels[rows], (low, high)
+    )
+    right[rows] = judged.valid
+    for j in np.flatnonzero(~judged.valid):
+        named = int(j) in judged.broken
+        reason[rows[j]] = judged.reason(int(j), 0.0) if named else Reason(Why.REGION)
+    size = mask.sum(axis=1)
+    status = np.where(right, np.where(proved >= size, OPTIMAL, FEASIBLE), FAILED)
+    status[~right & np.isinf(proved)] = INFEASIBLE
+    values = np.full(points.shape, np.nan)
+    values[rows] = np.where(judged.valid[:, None], judged.points, np.nan)
+    return positives_by_number(
+        prepared,
+        table,
+        labels,
+        question,
+        "sufficient",
+        values,
+        mask,
+        status,
+        proved,
         reasons=reason,
-        unique_code=np.full(len(table), -1, dtype=np.int8),
-        label=labels,
-        objective=size,
-        bound=np.where(found, np.fmin(proved, size), proved),
-        second={},
-        sparse_values=values,
-        closeness=np.where(found, 0.0, np.nan),
-        closeness_bound=np.zeros(len(table)),
-        kept=mask & found[:, None],
-        trivial=found & (size == 0),
-        baseline=question.baseline,
+        unique=np.full(len(table), -1),
         certificates=certificates,
-        closeness_certificates=(),
-        method="sufficient",
     )

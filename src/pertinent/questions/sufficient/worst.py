@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.answering.nearest import RETRIES
-from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.answering.retry import climb
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, row_products
@@ -16,7 +16,6 @@ from pertinent.questions.supports.gains import best_alone
 from pertinent.questions.supports.reach import corners, pushes, worst_place
 from pertinent.questions.supports.smallest import smallest
 from pertinent.questions.supports.subsets import Budget, Gains
-from pertinent.questions.verify import grown
 from pertinent.setting.effort import Effort
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Is
@@ -64,19 +63,20 @@ def keep_worst_case(
     gains = worst_gains(cell, table.values, lower, upper, domain)
     answer = fewest_for(gains, effort.budget(len(table)))
     wrong = _refused(prepared, table, k, cell, answer, lower, upper, domain)
-    for _ in range(RETRIES):
-        if not len(wrong):
-            return answer
-        margin = grown(prepared, table, margin)
-        tight = require_cells(prepared.region(Is(k), margin))[0]
-        part, some = table.take(wrong), None if domain is None else domain.take(wrong)
-        gains = worst_gains(tight, part.values, lower[wrong], upper[wrong], some)
-        again = fewest_for(gains, effort.budget(len(part)))
-        answer.mask[wrong], answer.found[wrong] = again.mask, again.found
-        still = _refused(prepared, part, k, tight, again, lower[wrong], upper[wrong], some)
-        wrong = wrong[still]
-    answer.found[wrong] = False
-    answer.reason[wrong] = Reason(Why.WORST_CASE)
+
+    def again(rows: IntArray, margins: FloatArray) -> IntArray:
+        tight = require_cells(prepared.region(Is(k), float(margins[0])))[0]
+        part, some = table.take(rows), None if domain is None else domain.take(rows)
+        gains = worst_gains(tight, part.values, lower[rows], upper[rows], some)
+        found = fewest_for(gains, effort.budget(len(part)))
+        answer.mask[rows], answer.found[rows] = found.mask, found.found
+        answer.reason[rows] = found.reason
+        still = rows[_refused(prepared, part, k, tight, found, lower[rows], upper[rows], some)]
+        answer.found[still] = False
+        answer.reason[still] = Reason(Why.WORST_CASE)
+        return still
+
+    climb(wrong, np.full(len(table), margin), again, least=margin)
     return answer
 
 

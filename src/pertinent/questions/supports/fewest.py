@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent.answering.nearest import nearest
+from pertinent.answering.retry import climb
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import require_cells
@@ -30,7 +31,6 @@ from pertinent.questions.supports.pool import Best, SampleSearch, pools_of
 from pertinent.questions.supports.proving import decide_unique, prove
 from pertinent.questions.supports.smallest import CellPiece, Supports, smallest_supports
 from pertinent.questions.tolerances import FEWEST_RETRIES, HINT_ROOM
-from pertinent.questions.verify import grown
 from pertinent.setting.alternative import Alternative
 from pertinent.setting.answers import Answers, Certified
 from pertinent.setting.effort import CLOSED, Effort
@@ -346,16 +346,18 @@ class Batch:
 
     def _again(self) -> None:
         """Where predict refuses the point, look for a support with a larger margin."""
-        used = self.margin
-        for _ in range(FEWEST_RETRIES):
-            wrong = np.flatnonzero(self.have & (self.out.status == FAILED))
-            if not len(wrong):
-                return
-            used = grown(self.prepared, self.table, used)
-            for k, rows in self.by_label(wrong):
-                for row in rows:
+
+        def again(rows: IntArray, margins: FloatArray) -> IntArray:
+            used = float(margins[0])
+            for k, some in self.by_label(rows):
+                for row in some:
                     self._search(int(row), self.cells(k, used), used)
-            self._fill(wrong)
+            self._fill(rows)
+            return np.asarray(rows[self.have[rows] & (self.out.status[rows] == FAILED)])
+
+        wrong = np.flatnonzero(self.have & (self.out.status == FAILED))
+        used, least = np.full(len(self.samples), self.margin), self.prepared.margin_for(self.table)
+        climb(wrong, used, again, FEWEST_RETRIES, least=least)
 
     def _without_support(self, rows: IntArray) -> None:
         """Nothing found: proved so, or the nearest point of all as a fallback for the search."""
