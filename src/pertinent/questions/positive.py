@@ -12,6 +12,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.task import distance
 from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL
 from pertinent.setting.answers import Answers, Proposal, claimed_unique, replaced
+from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import at_rest, held_limits, positive_limits, turned_off
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Kind
@@ -43,9 +44,7 @@ class PositiveProposal:
         """Return the positives, from both phases as the model accepts them."""
         sparse = sparse if self.place is None else sparse.expand(self.place)
         doubt(self.prepared, self.table, sparse)
-        _fall_back_on_the_sample(
-            self.prepared, self.table, self.lower, self.upper, self.question, sparse
-        )
+        _fall_back_on_the_sample(self, sparse)
         off = turned_off(self.prepared, sparse.points, self.question)
         held = off & sparse.found[:, None]
         # Phase 2 sees of phase 1 only what it turned off: it stands unless that has changed.
@@ -120,27 +119,20 @@ def _phase_one(
     return propose(prepared, table, centers, Kind.IS, classes, lower, upper), place
 
 
-def _fall_back_on_the_sample(
-    prepared: Setting,
-    table: Table,
-    lower: FloatArray,
-    upper: FloatArray,
-    question: PositiveQuestion,
-    sparse: Answers,
-) -> None:
+def _fall_back_on_the_sample(proposal: PositiveProposal, sparse: Answers) -> None:
     """Answer with the sample where the solvers gave up: it has its own class, proved or not."""
-    asks_more = prepared.within is not None or prepared.min_proba is not None
-    if asks_more or prepared.asked_margin > 0 or prepared.constraints.speaks_of_values:
+    setting, question = proposal.prepared, proposal.question
+    rows = (sparse.status == FAILED).nonzero()[0]
+    if not len(rows) or setting.asked_margin > 0:
         return
-    failed = sparse.status == FAILED
-    if not failed.any():
-        return
-    samples = table.values
-    rows = np.flatnonzero(failed & ((samples >= lower) & (samples <= upper)).all(axis=1))
-    if len(rows):
-        sparse.points[rows] = samples[rows]
-        sparse.objective[rows] = distance(samples[rows], question.baseline, prepared.weights)
-        sparse.status[rows], sparse.reason[rows] = FEASIBLE, None
+    table, labels = proposal.table.take(rows), proposal.labels[rows]
+    shape = proposal.table.values.shape
+    limits = tuple(np.broadcast_to(b, shape)[rows] for b in (proposal.lower, proposal.upper))
+    good = judge_points(setting, table, table.values, Kind.IS, labels, limits).valid
+    rows, samples = rows[good], table.values[good]
+    sparse.points[rows] = samples
+    sparse.objective[rows] = distance(samples, question.baseline, setting.weights)
+    sparse.status[rows], sparse.reason[rows] = FEASIBLE, None
 
 
 def _joined(

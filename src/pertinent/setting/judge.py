@@ -150,11 +150,16 @@ def judge_points(
 
 
 def _is_firm(setting: Setting, ask: Ask, points: FloatArray) -> BoolArray:
-    """Return whether rounding cannot change the prediction, or there is nothing to round."""
+    """Return whether rounding cannot change the prediction, or there is nothing to round.
+
+    The sample itself has the class that it is predicted as: that is what is explained.
+    """
     sure = setting.is_sure(ask.kind, ask.labels, points, ask.table)
     rows = (~sure).nonzero()[0]
     if len(rows):
         sure[rows] = setting.is_exact(ask.kind, ask.labels[rows], points[rows])
+        if ask.kind is Kind.IS and ask.is_aligned:
+            sure[rows] |= (points[rows] == ask.table.values[rows]).all(axis=1)
     return sure
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from pertinent.density.measure import by_sample
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.task import distance
-from pertinent.setting.judge import judge_points
+from pertinent.setting.answers import Ask, RowRules
+from pertinent.setting.judge import judge
 from pertinent.setting.region_key import Kind
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
@@ -92,12 +93,12 @@ def round_valid(
         if not len(waiting):
             break
         tried = np.where(moved[waiting], candidate[waiting], points[waiting])
+        limits = low[waiting], high[waiting]
         some, own = table.take(waiting), labels[waiting]
-        inside = low[waiting], high[waiting]
-        judged = judge_points(prepared, some, tried, Kind.IS, own, inside, changes=changes)
+        ask = Ask(some, tried, Kind.IS, own, *limits, RowRules(None, changes))
         size = distance(tried, start[waiting], prepared.weights)
         close = size <= (1 + SLACK) * distance(points[waiting], start[waiting], prepared.weights)
-        good = close & judged.valid & (judged.points == tried).all(axis=1)
+        good = close & judge(prepared, ask, tried).valid
         shown[waiting[good]] = tried[good]
         waiting = waiting[~good]
     return shown
