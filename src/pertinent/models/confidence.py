@@ -17,7 +17,7 @@ from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.pieces import each_cell
 from pertinent.geometry.region import Cell, Exponential, Region
 from pertinent.models.calibrated import log_odds_factor
-from pertinent.models.registry import RegionOf, _names, decision_region, model_classes
+from pertinent.models.registry import RegionOf, decision_region, lineage, model_classes
 from pertinent.models.steps.pipeline import (
     columns_of,
     final_step,
@@ -90,7 +90,7 @@ def confident_region(model: Foreign, label: Any, margin: float, min_proba: float
 def _require_softmax(model: Foreign, final: Foreign) -> None:
     if not hasattr(model, "predict_proba"):
         raise UnsupportedModelError(f"{type(model).__name__} has no predict_proba for min_proba.")
-    known = {name for cls in type(final).__mro__ for name in _names(cls)}
+    known = {name for _, name in lineage(type(final))}
     n_classes = len(model_classes(model))
     votes = getattr(final, "multi_class", None) == "ovr" or (
         getattr(final, "solver", None) == "liblinear"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -203,28 +203,34 @@ def _find(model: Foreign) -> _Entry:
             "Create and fit it first."
         )
     own = type(model)
-    for ancestor in own.__mro__:
-        for name in _names(ancestor):
-            entry = _TABLE.get(name)
-            if entry is None:
-                continue
-            if ancestor is own or (entry.subclasses and not _decides_anew(own, ancestor)):
-                return entry
-            raise UnsupportedModelError(
-                f"{own.__qualname__} is a subclass of {name} that may decide differently. "
-                f"Register its own regions with pertinent.register_model."
-            )
+    for ancestor, name in lineage(own):
+        entry = _TABLE.get(name)
+        if entry is None:
+            continue
+        if ancestor is own or (entry.subclasses and not _decides_anew(own, ancestor)):
+            return entry
+        raise UnsupportedModelError(
+            f"{own.__qualname__} is a subclass of {name} that may decide differently. "
+            f"Register its own regions with pertinent.register_model."
+        )
     raise UnsupportedModelError(
         f"{own.__module__}.{own.__qualname__} is not supported. Supported are: "
         f"{', '.join(supported_models())}. Others can be added with pertinent.register_model."
     )
 
 
-def _names(cls: type) -> list[str]:
-    """Return the qualified name of a class, with and without private modules."""
-    full = f"{cls.__module__}.{cls.__qualname__}"
-    public = ".".join(part for part in full.split(".") if not part.startswith("_"))
-    return [full, public]
+def _lineage(cls: type) -> tuple[tuple[type, str], ...]:
+    """Return a class and its ancestors with their names, with and without private modules."""
+    pairs = []
+    for ancestor in cls.__mro__:
+        full = f"{ancestor.__module__}.{ancestor.__qualname__}"
+        public = ".".join(part for part in full.split(".") if not part.startswith("_"))
+        pairs += [(ancestor, full), (ancestor, public)]
+    return tuple(pairs)
+
+
+#: Kept for the classes asked about last: a plain row asks a dozen times.
+lineage: Callable[[type], tuple[tuple[type, str], ...]] = lru_cache(maxsize=512)(_lineage)
 
 
 def _decides_anew(own: type, ancestor: type) -> bool:

@@ -15,7 +15,7 @@ from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.pieces import each_cell
 from pertinent.geometry.region import Region
-from pertinent.models.registry import _names, decision_region, register_model
+from pertinent.models.registry import decision_region, lineage, register_model
 from pertinent.models.steps import compose, encode, numeric  # noqa: F401
 from pertinent.models.steps.compose import walk_steps
 from pertinent.models.steps.walk import Columns, Walk
@@ -54,11 +54,9 @@ def unwrap(model: Foreign) -> Foreign:
 
 
 def _wrapped(model: Foreign) -> Foreign | None:
-    for ancestor in type(model).__mro__:
-        for name in _names(ancestor):
-            place = WRAPPERS.get(name)
-            if place:
-                return getattr(model, place)
+    for _, name in lineage(type(model)):
+        if name in WRAPPERS:
+            return getattr(model, WRAPPERS[name])
     return None
 
 
@@ -73,7 +71,7 @@ def inside(model: Foreign) -> Foreign:
 
 def is_pipeline(model: Foreign) -> bool:
     """Return whether a model is a pipeline."""
-    return any(name in PIPELINES for cls in type(model).__mro__ for name in _names(cls))
+    return any(name in PIPELINES for _, name in lineage(type(model)))
 
 
 def final_step(model: Foreign) -> Foreign:
@@ -95,7 +93,7 @@ def first_step(model: Foreign) -> Foreign:
 
 def is_one_vs_rest(model: Foreign) -> bool:
     """Return whether a model decides by one binary model for each class."""
-    return any(ONE_VS_REST in _names(cls) for cls in type(model).__mro__)
+    return any(name == ONE_VS_REST for _, name in lineage(type(model)))
 
 
 def pipelines_in(model: Foreign) -> list[Foreign]:

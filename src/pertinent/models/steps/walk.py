@@ -16,7 +16,7 @@ import numpy as np
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import FloatArray, Foreign, IntArray
 from pertinent.geometry.region import AffineMap
-from pertinent.models.registry import _names, require_function, require_names
+from pertinent.models.registry import lineage, require_function, require_names
 from pertinent.models.steps.products import Products
 from pertinent.tables.features import Binned, Features
 from pertinent.tables.table import is_missing
@@ -268,12 +268,11 @@ def apply_step(name: str, step: Foreign, columns: Columns, walk: Walk) -> Column
 
 
 def _find(step: Foreign, walk: Walk) -> Symbolic:
-    for ancestor in type(step).__mro__:
-        for name in _names(ancestor):
-            if name in _TABLE:
-                if ancestor is not type(step) and _transforms_anew(type(step), ancestor):
-                    raise walk.refuse(step, f"is a subclass of {name} with a transform of its own.")
-                return _TABLE[name]
+    for ancestor, name in lineage(type(step)):
+        if name in _TABLE:
+            if ancestor is not type(step) and _transforms_anew(type(step), ancestor):
+                raise walk.refuse(step, f"is a subclass of {name} with a transform of its own.")
+            return _TABLE[name]
     raise walk.refuse(step, "has no known exact map.")
 
 
