@@ -11,7 +11,8 @@ from pertinent.geometry.domain import Bins, Domain, from_steps, is_on_lattice
 from pertinent.geometry.region import Cell, CellUnion
 from pertinent.geometry.task import Task
 from pertinent.proofs import check, status_names
-from pertinent.proofs.cases.branch import SPLIT, Boxes, BranchProofs, narrow
+from pertinent.proofs.cases.branch import SPLIT, BranchProofs
+from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.solvers import choose_method, project
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.domain import Domain, is_on_lattice
-from pertinent.proofs.cases.branch import Boxes, narrow
+from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.proofs.supports.fewest_mixed import is_discrete
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.setting import Setting

@@ -25,14 +25,14 @@ import numpy as np
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import SHARED, BoolArray, CodeArray, FloatArray, IntArray, Rows
 from pertinent.geometry.codec import record_as
-from pertinent.geometry.domain import Bins, Domain, from_steps, to_steps
+from pertinent.geometry.domain import Domain, from_steps, to_steps
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.leaves import leaf_bounds
+from pertinent.proofs.cases.narrowing import CHANGED, UNCHANGED, Boxes, narrow
 from pertinent.proofs.core import Proofs
 
 LEAF, SPLIT, CHANGE = 0, 1, 2
-UNDECIDED, UNCHANGED, CHANGED = 0, 1, 2
 #: Numbers of the boxes that are replayed at once.
 _CHUNK = 2_000_000
 
@@ -71,16 +71,6 @@ class Tree(Rows):
         for child in (self.left, self.right):
             if not ((child[inner] > here[inner]) & (child[inner] < len(here))).all():
                 raise InputError("A stored tree of cases is not a tree.")
-
-
-@dataclass(frozen=True, eq=False)
-class Boxes(Rows):
-    """Cases as they are replayed: bounds of the columns and what is known of each unit."""
-
-    row: IntArray
-    lower: FloatArray
-    upper: FloatArray
-    state: CodeArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,16 +161,8 @@ class BranchProofs(TreeProofs):
         domain: Domain,
     ) -> FloatArray:
         """Return what rows of multipliers prove about leaves."""
-        return leaf_bounds(
-            self.multipliers[used],
-            self.ray[used],
-            cell,
-            centers,
-            weights,
-            boxes.lower,
-            boxes.upper,
-            domain,
-        )
+        y, ray = self.multipliers[used], self.ray[used]
+        return leaf_bounds(y, ray, cell, centers, weights, boxes, domain)
 
     def _kept(self, used: IntArray) -> dict[str, Any]:
         return {"multipliers": self.multipliers[used], "ray": self.ray[used]}
@@ -294,98 +276,3 @@ def children(tree: Tree, boxes: Boxes, nodes: IntArray) -> tuple[Boxes, IntArray
     state[change, unit], state[n + change, unit] = UNCHANGED, CHANGED
     both = np.concatenate([tree.left[nodes], tree.right[nodes]])
     return Boxes(row, lower, upper, state), both
-
-
-def narrow(domain: Domain, boxes: Boxes) -> tuple[Boxes, BoolArray]:
-    """Return the cases with bounds as tight as the domain says at once, and which are empty."""
-    lower, upper, state = boxes.lower.copy(), boxes.upper.copy(), boxes.state.copy()
-    own = None if domain.own is None else domain.own[boxes.row]
-    empty = np.zeros(len(lower), dtype=bool)
-    if state.shape[1] and own is not None:
-        empty |= _apply_changes(domain, lower, upper, state, own)
-    _narrow_lattice(domain, lower, upper, own)
-    for group in domain.groups:
-        empty |= _narrow_group(group, lower, upper)
-    if domain.bins:
-        for _ in range(2):
-            for bins in domain.bins:
-                empty |= _narrow_bins(bins, lower, upper)
-                empty |= _narrow_group(bins.columns, lower, upper)
-                _narrow_excess(bins, lower, upper)
-            _narrow_lattice(domain, lower, upper, own)
-    empty |= (lower > upper).any(axis=1)
-    return Boxes(boxes.row, lower, upper, state), empty
-
-
-def _narrow_lattice(
-    domain: Domain, lower: FloatArray, upper: FloatArray, own: FloatArray | None
-) -> None:
-    for j in domain.lattice:
-        theirs = None if own is None else own[:, j]
-        lower[:, j] = domain.ceil(int(j), lower[:, j], theirs)
-        upper[:, j] = domain.floor(int(j), upper[:, j], theirs)
-
-
-def _apply_changes(
-    domain: Domain, lower: FloatArray, upper: FloatArray, state: CodeArray, own: FloatArray
-) -> BoolArray:
-    empty = np.zeros(len(lower), dtype=bool)
-    if domain.max_changes is not None:
-        count = (state == CHANGED).sum(axis=1)
-        empty |= count > domain.max_changes
-        full = count >= domain.max_changes
-        state[full[:, None] & (state == UNDECIDED)] = UNCHANGED
-    kept = (state == UNCHANGED)[:, domain.unit_of_column]
-    np.maximum(lower, np.where(kept, own, -np.inf), out=lower)
-    np.minimum(upper, np.where(kept, own, np.inf), out=upper)
-    for group in domain.together:
-        changed = state[:, domain.units[group[0]]] == CHANGED
-        for j in np.flatnonzero(np.isin(domain.owner, group) & ~domain.follows):
-            if domain.in_group[j]:
-                # The own category is given up: its column, the one that is 1, becomes 0.
-                upper[changed & (own[:, j] == 1), j] = 0.0
-                continue
-            step = domain.smallest_change(int(j))
-            rises = changed & (lower[:, j] > own[:, j] - step)
-            falls = changed & (upper[:, j] < own[:, j] + step)
-            lower[rises, j] = np.maximum(lower[rises, j], own[rises, j] + step)
-            upper[falls, j] = np.minimum(upper[falls, j], own[falls, j] - step)
-    return empty
-
-
-def _narrow_group(group: IntArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
-    """Exactly one is 1: a sure one excludes the others, and the last possible one is sure."""
-    can = np.asarray(upper[:, group] >= 1.0)
-    sure = np.asarray(lower[:, group] > 0.0)
-    can &= sure | ~sure.any(axis=1, keepdims=True)
-    count = can.sum(axis=1)
-    upper[:, group] = np.where(can, 1.0, 0.0)
-    lower[:, group] = np.where(can & (count == 1)[:, None], 1.0, 0.0)
-    return np.asarray((count == 0) | (sure.sum(axis=1) > 1))
-
-
-def _narrow_bins(bins: Bins, lower: FloatArray, upper: FloatArray) -> BoolArray:
-    """Bins out of reach are excluded, and the number lies in those that are left."""
-    j = bins.column
-    reach = (bins.low <= upper[:, [j]]) & (bins.high >= lower[:, [j]])
-    if bins.excess is not None:
-        # An edge belongs to two bins: it alone is no reason to keep both.
-        more = (bins.low < upper[:, [j]]) & (bins.high > lower[:, [j]])
-        reach &= more | ~more.any(axis=1, keepdims=True)
-    can = reach & (upper[:, bins.columns] >= 1.0)
-    upper[:, bins.columns] = np.where(can, 1.0, 0.0)
-    lower[:, j] = np.maximum(lower[:, j], np.where(can, bins.low, np.inf).min(axis=1))
-    upper[:, j] = np.minimum(upper[:, j], np.where(can, bins.high, -np.inf).max(axis=1))
-    return np.asarray(
-        ~can.any(axis=1) | (lower[:, bins.columns] > upper[:, bins.columns]).any(axis=1)
-    )
-
-
-def _narrow_excess(bins: Bins, lower: FloatArray, upper: FloatArray) -> None:
-    """Narrow what is cut off: it grows with the number, so its ends follow from the number's."""
-    if bins.excess is None:
-        return
-    for ends, tighter in ((lower, np.maximum), (upper, np.minimum)):
-        at = ends[:, bins.column]
-        follows = np.where(np.isfinite(at), bins.beyond(np.where(np.isfinite(at), at, 0.0)), at)
-        ends[:, bins.excess] = tighter(ends[:, bins.excess], follows)

@@ -21,7 +21,8 @@ from pertinent.geometry.codec import record_as
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import AffineMap, Cell
 from pertinent.geometry.task import Task
-from pertinent.proofs.cases.branch import Boxes, TreeProofs
+from pertinent.proofs.cases.branch import TreeProofs
+from pertinent.proofs.cases.narrowing import Boxes
 from pertinent.proofs.core import Proofs
 from pertinent.proofs.tolerances import LITTLE
 

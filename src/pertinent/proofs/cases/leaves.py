@@ -1,12 +1,24 @@
-"""The bound of one case: weak duality over whole numbers, groups of categories and bins."""
+"""The bound of one case: weak duality over whole numbers, groups of categories and bins.
+
+For multipliers ``y >= 0``, slopes ``s = y'G`` and a point ``start`` of the case,
+
+    cost(x)  >=  cost(start) + y'(G start - h)  +  sum over parts of  min_x change(x),
+    change(x) =  w |x - c| - w |start - c| + s (x - start)   for the columns of one part,
+
+where a part is a number, a group of categories, or a number with the bins that follow from it. Each
+minimum is taken at one of a few places: the ends, the center, or one of the categories or bins.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell, row_products
+from pertinent.proofs.cases.narrowing import Boxes
 from pertinent.proofs.tolerances import REACH, SCALED, SUMS
 
 
@@ -16,102 +28,113 @@ def leaf_bounds(
     cell: Cell,
     centers: FloatArray,
     weights: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
+    boxes: Boxes,
     domain: Domain,
 ) -> FloatArray:
-    """Return what multipliers prove about narrowed boxes; ``inf`` for a ray that holds."""
-    y = np.maximum(y, 0.0)
-    start = domain_start(domain, centers, lower, upper)
+    """Return what multipliers prove about narrowed cases; ``inf`` for a ray that holds."""
+    y, parts = np.maximum(y, 0.0), _Parts.of(domain)
+    start = _start(domain, centers, boxes)
     slopes = row_products(y, np.ascontiguousarray(cell.G.T))
-    # A slope beyond the weight of an unbounded number: shrink all multipliers until it holds.
-    outer = _outer_slopes(domain, slopes)
-    end = np.where(outer > 0, lower, upper)
-    endless = (np.abs(outer) > weights) & np.isinf(end) & (weights > 0)
-    if endless.any():
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(endless, np.abs(outer) / weights, 1.0).max(axis=1)
-        shrink = np.where((ratio > 1.0) & ~ray, (1.0 - SCALED) / ratio, 1.0)
-        y, slopes = y * shrink[:, None], slopes * shrink[:, None]
     excess = (y * (row_products(start, cell.G) - cell.h)).sum(axis=1)
     cost = (weights * np.abs(start - centers)).sum(axis=1)
-    proved = cost + excess + _least(domain, slopes, weights, centers, start, lower, upper)
-    if ray.any():
-        r = np.flatnonzero(ray)
-        reach = REACH * (1.0 + np.abs(start[r]))
-        low, high = np.maximum(lower[r], start[r] - reach), np.minimum(upper[r], start[r] + reach)
-        free = np.zeros_like(weights)
-        fall = _least(domain, slopes[r], free, centers[r], start[r], low, high)
-        size = np.abs(slopes[r]).sum(axis=1) + np.abs(excess[r])
-        proved[r] = np.where(excess[r] + fall > SUMS * size, np.inf, np.maximum(proved[r], 0.0))
+    shrink = parts.shrink(slopes, weights, boxes)
+    least = parts.least(slopes * shrink[:, None], weights, centers, start, boxes)
+    proved = cost + excess * shrink + least
+    rays = np.flatnonzero(ray)
+    if len(rays):
+        # Emptiness: y'(G x - h) > 0 for every x of the case, within reach where it has no end.
+        case, at = boxes.take(rays), start[rays]
+        far = REACH * (1.0 + np.abs(at))
+        low, high = np.maximum(case.lower, at - far), np.minimum(case.upper, at + far)
+        near = Boxes(case.row, low, high, case.state)
+        fall = parts.least(slopes[rays], np.zeros_like(weights), centers[rays], at, near)
+        size = np.abs(slopes[rays]).sum(axis=1) + np.abs(excess[rays])
+        empty = excess[rays] + fall > SUMS * size
+        proved[rays[empty]] = np.inf
     return np.asarray(proved)
 
 
-def _outer_slopes(domain: Domain, slopes: FloatArray) -> FloatArray:
-    """Return the slopes far out, where what is cut off of a number grows with it."""
-    cut = [bins for bins in domain.bins if bins.excess is not None]
-    if not cut:
-        return slopes
-    outer = slopes.copy()
-    for bins in cut:
-        outer[:, bins.column] += slopes[:, bins.excess]
-    return outer
-
-
-def domain_start(
-    domain: Domain, centers: FloatArray, lower: FloatArray, upper: FloatArray
-) -> FloatArray:
-    """Return a point of each narrowed box: near the center, one of each group."""
-    start = np.clip(centers, lower, upper)
+def _start(domain: Domain, centers: FloatArray, boxes: Boxes) -> FloatArray:
+    """Return a point of each case: near the center, with one of each group."""
+    start = np.clip(centers, boxes.lower, boxes.upper)
     for group in domain.groups:
-        can = upper[:, group] >= 1.0
-        chosen = np.where(can, centers[:, group], -1.0).argmax(axis=1)
+        liking = np.where(boxes.upper[:, group] >= 1.0, centers[:, group], -1.0)
         start[:, group] = 0.0
-        start[np.arange(len(start)), group[chosen]] = 1.0
+        start[np.arange(len(start)), group[liking.argmax(axis=1)]] = 1.0
     return start
 
 
-def _least(
-    domain: Domain,
-    slopes: FloatArray,
-    weights: FloatArray,
-    centers: FloatArray,
-    start: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-) -> FloatArray:
-    """Return ``min w|x - c| - w|start - c| + slopes'(x - start)`` over the boxes' domains."""
-    numeric = ~domain.in_group
-    # One family of bins for each number is looked at together with it: one that cuts it off first.
-    joint = {b.column: b for b in sorted(domain.bins[::-1], key=lambda b: b.excess is not None)}
-    numeric[list(joint)] = False
-    numeric[[b.excess for b in joint.values() if b.excess is not None]] = False
-    end = np.where(slopes > 0, lower, upper)
-    steep = (np.abs(slopes) > weights) & numeric & np.isfinite(end)
-    at = np.where(steep, end, start)
-    moved = weights * (np.abs(at - centers) - np.abs(start - centers)) + slopes * (at - start)
-    total = np.where(steep, moved, 0.0).sum(axis=1)
-    shared = {id(b.columns) for b in joint.values()}
-    for group in domain.groups:
-        if id(group) not in shared:
-            total += _least_of_group(group, slopes, weights, centers, start, upper)
-    for bins in joint.values():
-        total += _least_of_bins(bins, slopes, weights, centers, start, lower, upper)
-    return np.asarray(total)
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """The columns of a domain in parts whose minima can be taken one by one.
 
+    Of several families of bins of one number, one is looked at together with the number: the one
+    that cuts it off, if any. The others count as groups of their own: that can only lower a bound.
+    """
 
-def _least_of_group(
-    group: IntArray,
-    slopes: FloatArray,
-    weights: FloatArray,
-    centers: FloatArray,
-    start: FloatArray,
-    upper: FloatArray,
-) -> FloatArray:
-    c, w = centers[:, group], weights[group]
-    price = w * (np.abs(1.0 - c) - np.abs(c)) + slopes[:, group]
-    now = (price * start[:, group]).sum(axis=1)
-    return np.asarray(np.where(upper[:, group] >= 1.0, price, np.inf).min(axis=1) - now)
+    numbers: list[int]
+    groups: list[IntArray]
+    binned: list[Bins]
+
+    @classmethod
+    def of(cls, domain: Domain) -> _Parts:
+        """Return the parts of a domain."""
+        joint: dict[int, Bins] = {}
+        for bins in domain.bins:
+            known = joint.get(bins.column)
+            if known is None or (known.excess is None and bins.excess is not None):
+                joint[bins.column] = bins
+        taken = {j for b in joint.values() for j in (b.column, b.excess)}
+        numbers = [j for j in range(domain.dim) if not domain.in_group[j] and j not in taken]
+        theirs = [b.columns for b in joint.values()]
+        groups = [g for g in domain.groups if not any(np.array_equal(g, own) for own in theirs)]
+        return cls(numbers, groups, list(joint.values()))
+
+    def shrink(self, slopes: FloatArray, weights: FloatArray, boxes: Boxes) -> FloatArray:
+        """Return factors of the multipliers: towards an open end no slope may exceed the weight.
+
+        Smaller multipliers prove less, but what they prove holds.
+        """
+        factor = np.ones(len(slopes))
+        columns = [(j, slopes[:, j]) for j in self.numbers]
+        for bins in self.binned:
+            outer = slopes[:, bins.column]
+            if bins.excess is not None:  # far out, what is cut off grows with the number
+                outer = outer + slopes[:, bins.excess]
+            columns.append((bins.column, outer))
+        for j, slope in columns:
+            end = np.where(slope > 0, boxes.lower[:, j], boxes.upper[:, j])
+            endless = np.isinf(end) & (np.abs(slope) > weights[j])
+            share = weights[j] * (1.0 - SCALED) / np.where(endless, np.abs(slope), 1.0)
+            factor = np.where(endless, np.minimum(factor, share), factor)
+        return factor
+
+    def least(
+        self,
+        slopes: FloatArray,
+        weights: FloatArray,
+        centers: FloatArray,
+        start: FloatArray,
+        boxes: Boxes,
+    ) -> FloatArray:
+        """Return the sum of the least changes of all parts."""
+        total = np.zeros(len(slopes))
+        for j in self.numbers:
+            now = start[:, j]
+            change = np.zeros(len(slopes))
+            for place in (boxes.lower[:, j], boxes.upper[:, j]):
+                moved = np.where(np.isfinite(place), place, now)
+                paid = np.abs(moved - centers[:, j]) - np.abs(now - centers[:, j])
+                change = np.minimum(change, weights[j] * paid + slopes[:, j] * (moved - now))
+            total += change
+        for group in self.groups:
+            c = centers[:, group]
+            price = weights[group] * (np.abs(1.0 - c) - np.abs(c)) + slopes[:, group]
+            now = (price * start[:, group]).sum(axis=1)
+            total += np.where(boxes.upper[:, group] >= 1.0, price, np.inf).min(axis=1) - now
+        for bins in self.binned:
+            total += _least_of_bins(bins, slopes, weights, centers, start, boxes)
+        return total
 
 
 def _least_of_bins(
@@ -120,27 +143,27 @@ def _least_of_bins(
     weights: FloatArray,
     centers: FloatArray,
     start: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
+    boxes: Boxes,
 ) -> FloatArray:
-    """Return the least over all bins of the number's own part plus the bin's slope.
-
-    In bin k what is cut off is ``a_k x + b_k``: its slope adds to the number's.
-    """
-    j = bins.column
-    s, c, w = slopes[:, [j]], centers[:, [j]], weights[j]
-    fixed, now = slopes[:, bins.columns], s[:, 0] * start[:, j]
+    """Return the least change of a number together with its bins: bin by bin, place by place."""
+    j, w, c = bins.column, weights[bins.column], centers[:, bins.column]
+    now = w * np.abs(start[:, j] - c) + slopes[:, j] * start[:, j]
+    now = now + (slopes[:, bins.columns] * start[:, bins.columns]).sum(axis=1)
     if bins.excess is not None:
-        of_excess = slopes[:, [bins.excess]]
-        now = now + of_excess[:, 0] * start[:, bins.excess]
-        s, fixed = s + of_excess * bins.beyond_slope, fixed + of_excess * bins.beyond_shift
-    low = np.maximum(lower[:, [j]], bins.low)
-    high = np.minimum(upper[:, [j]], bins.high)
-    near = np.clip(c, low, np.maximum(low, high))
-    end = np.where(s > 0, low, high)
-    at = np.where((np.abs(s) > w) & np.isfinite(end), end, near)
-    price = w * np.abs(at - c) + s * at + fixed
-    can = (upper[:, bins.columns] >= 1.0) & (low <= high)
-    now = now + w * np.abs(start[:, [j]] - c)[:, 0]
-    now += (slopes[:, bins.columns] * start[:, bins.columns]).sum(axis=1)
-    return np.asarray(np.where(can, price, np.inf).min(axis=1) - now)
+        now = now + slopes[:, bins.excess] * start[:, bins.excess]
+    best = np.full(len(slopes), np.inf)
+    for k, column in enumerate(bins.columns):
+        slope, fixed = slopes[:, j], slopes[:, column]
+        if bins.excess is not None:  # what is cut off is a x + b in this bin
+            beyond = slopes[:, bins.excess]
+            slope = slope + bins.beyond_slope[k] * beyond
+            fixed = fixed + bins.beyond_shift[k] * beyond
+        low = np.maximum(boxes.lower[:, j], bins.low[k])
+        high = np.minimum(boxes.upper[:, j], bins.high[k])
+        can = (boxes.upper[:, column] >= 1.0) & (low <= high)
+        near = np.clip(c, low, np.maximum(low, high))
+        for place in (near, low, high):
+            at = np.where(np.isfinite(place), place, near)
+            price = w * np.abs(at - c) + slope * at + fixed
+            best = np.where(can, np.minimum(best, price), best)
+    return np.asarray(best - now)

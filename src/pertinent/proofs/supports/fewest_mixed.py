@@ -17,7 +17,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, CellUnion
 from pertinent.geometry.task import Task
-from pertinent.proofs.cases.branch import Boxes, narrow
+from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.proofs.core import Certificate
 from pertinent.proofs.supports.cardinality import not_all_of, refutes
 from pertinent.proofs.supports.reach import corners, most_by_feature

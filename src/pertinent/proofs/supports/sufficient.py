@@ -13,7 +13,7 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import pieces_of
 from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import Task
-from pertinent.proofs.cases.branch import Boxes, narrow
+from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.proofs.core import Proofs, RegionProofs
 from pertinent.proofs.supports.cardinality import refutes, weighted
 from pertinent.proofs.supports.fewest_mixed import is_discrete
