@@ -6,7 +6,7 @@ import json
 import numpy as np
 
 import pertinent
-from pertinent.checking.rebuilding import rebuild
+from pertinent.checking.document import rebuild
 from pertinent.proofs.records import decode
 from pertinent.summary.summary import summarize
 

@@ -23,6 +23,7 @@ from pertinent.density import Plausibility
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
 from pertinent.proofs import INFEASIBLE
+from pertinent.questions.fewest_changed import few_changes
 from pertinent.questions.negative import (
     NegativeProposal,
     nearest_contrast,
@@ -65,6 +66,8 @@ class Explainer:
         What texts, plots and reports call features, units and classes.
     exact, time_limit, gap, min_proba, missing, method
         As in `pertinent_positives`; the method is that of the positives.
+    norm : {"l1", "l0"}
+        As in `pertinent_negatives`: "l0" changes the fewest features.
 
     Examples
     --------
@@ -100,8 +103,11 @@ class Explainer:
         min_proba: float | None = None,
         missing: str = "error",
         method: str = "two-phase",
+        norm: str = "l1",
     ) -> None:
         known_method(method, plausibility)
+        if norm != "l1" and overlap != "allow":
+            raise InputError("norm='l0' goes with overlap='allow' only.")
         require_number("off_tol", off_tol)
         if overlap not in ("allow", "avoid"):
             raise InputError(f"overlap must be 'allow' or 'avoid'. Got {overlap!r} instead.")
@@ -120,6 +126,7 @@ class Explainer:
         ranges = data_ranges(train)
         self.question = PositiveQuestion(values, between, off_tol, effort=effort, ranges=ranges)
         self.method = method
+        self.contrast = NegativeQuestion(norm=norm, effort=effort)
         self.overlap = overlap
         given = "given" if weights is not None else "units" if data is None else "spread"
         self.asked = Asked(
@@ -207,7 +214,7 @@ class Explainer:
     def _explain_batch(
         self, table: Table, target: IntArray | None
     ) -> tuple[Positives, Negatives, BoolArray]:
-        at_once = self.method == "two-phase" and self.overlap == "allow"
+        at_once = self.method == "two-phase" and self.overlap == "allow" and self.contrast.is_plain
         guessed = guess(self.prepared, table) if at_once and target is None else None
         if guessed is not None:
             both = self._propose(table, guessed, None)
@@ -237,9 +244,9 @@ class Explainer:
     ) -> tuple[Negatives, BoolArray]:
         """Return negatives, and where they keep off the positive's features as asked for."""
         if self.overlap == "allow":
-            free = NegativeQuestion(target)
-            none = np.zeros(len(table), dtype=bool)
-            return nearest_contrast(self.prepared, table, labels, free), none
+            free = replace(self.contrast, target=target)
+            solve = nearest_contrast if free.is_plain else few_changes
+            return solve(self.prepared, table, labels, free), np.zeros(len(table), dtype=bool)
         question = NegativeQuestion(target, positive.kept)
         negative = nearest_contrast(self.prepared, table, labels, question)
         # Where nothing is left without the positive's features, they are allowed after all.

@@ -1,6 +1,6 @@
 """A stored explanation, judged again: by the model's own ``predict`` and without any solver.
 
-`rebuilding` makes the library's own answers of a document; `claims` is the list of what it
+`document` makes the library's own answers of a document; `claims` is the list of what it
 claims; each of the other modules judges one kind of claim.
 """
 

@@ -36,6 +36,7 @@ def about_the_question(
     results: R,
     keys: Sequence[RegionKey],
     goals: Mapping[str, str],
+    rest: FloatArray | None = None,
 ) -> tuple[R, list[Finding]]:
     """Return answers without certificates that speak of something else, and a word on those.
 
@@ -46,14 +47,19 @@ def about_the_question(
     results : Positives or Negatives
     keys : sequence of tuple
         The regions that certificates may speak of.
-    goals : mapping of str to {"distance", "strict", "size", "cost", "sufficient"}
+    goals : mapping of str to {"distance", "strict", "size", "cost", "sufficient", "steps"}
         What the certificates of each field must bound: numbers of features and distances must
-        not be mixed up.
+        not be mixed up. "steps": one after the other, that 1, 2, 3, ... changes do not do.
+    rest : ndarray of shape (n_features,), optional
+        Where features rest that are not counted; by default the baseline.
     """
     sample, out = results.table.values[0], []
+    question = asked.question
+    if rest is not None:
+        question = replace(question, baseline=rest, off_tol=0.0)
     for field, goal in goals.items():
         parts: Sequence[Certified] = getattr(results, field)
-        why = _not_about(asked.prepared, asked.question, parts, keys, goal, sample)
+        why = _not_about(asked.prepared, question, parts, keys, goal, sample)
         if why:
             out.append(Finding(f"{name}: its proof is about what was asked", REFUTED, why))
             none: dict[str, Any] = {field: ()}
@@ -70,7 +76,7 @@ def _not_about(
     sample: FloatArray,
 ) -> str:
     """Return in words why certificates of one row do not speak of what was asked; "" if they do."""
-    if len(certified) > 1:
+    if len(certified) > 1 and goal != "steps":
         return "there is more than one certificate for one answer"
     for part in certified:
         if part.key not in keys:
@@ -102,7 +108,7 @@ def _fits(
     """Return whether proofs are of the kind that answers the question, and about its numbers."""
     if isinstance(proofs, NoProofs | UnknownProofs):
         return True
-    if goal == "distance":
+    if goal in ("distance", "steps"):
         return not any(isinstance(inner, COUNTS) for inner in nested(proofs))
     if goal == "sufficient":
         return isinstance(proofs, SufficientProofs if key.kind is Kind.IS else RivalSetProofs)

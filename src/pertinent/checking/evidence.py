@@ -1,4 +1,4 @@
-"""What the certificates of an answer prove, against what it claims."""
+"""What the point of an answer, its details and its certificates show, against what it claims."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.checking.findings import HOLDS, REFUTED, UNKNOWN, Finding, judged
-from pertinent.geometry.arrays import FloatArray
+from pertinent.checking.findings import CHANGE, ENOUGH, HOLDS, REFUTED, UNKNOWN, Finding, judged
+from pertinent.density.measure import measure
+from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.geometry.codec import unknown_kinds
 from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed, rounding_unit
 from pertinent.geometry.task import distance
 from pertinent.proofs import INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Certified
-from pertinent.setting.results import Negatives, Results
+from pertinent.setting.judge import judge_points
+from pertinent.setting.region_key import RegionKey
+from pertinent.setting.results import Negatives, Positives, Results
 from pertinent.setting.setting import Setting
+from pertinent.summary.asked import Asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,3 +117,87 @@ def _gap(prepared: Setting, results: Results, certificates: tuple[Certified, ...
     domain = prepared.domain_of(results.table, changes=isinstance(results, Negatives))
     convex = all(prepared.region(part.key, 0.0).is_convex for part in certificates)
     return GAP_CONVEX if convex and domain is None else GAP_NONCONVEX
+
+
+def valid(
+    name: str, prepared: Setting, results: Results, key: RegionKey, label: int, limits: Limits
+) -> list[Finding]:
+    """Judge the point as it was handed out; nothing is said where there is none.
+
+    ``key`` is the region that was asked for, ``label`` the class that the point is said to have.
+    """
+    if not results.found[0]:
+        return []
+    table = results.table
+    blends = results.blend if isinstance(results, Positives | Negatives) else None
+    found = judge_points(
+        prepared,
+        table,
+        results.values,
+        key.kind,
+        np.array([key.place]),
+        limits,
+        changes=isinstance(results, Negatives),
+        blends=blends,
+    )
+    says = f"predict says {prepared.classes.tolist()[int(found.predicted[0])]!r}"
+    right = found.right[0] and found.predicted[0] == label
+    obeys = found.obeys[0] and (found.points == results.values).all()
+    out = [
+        judged(f"{name} is predicted as said", right, says),
+        judged(f"{name} obeys the rules", obeys),
+    ]
+    if prepared.within is not None:
+        out.append(judged(f"{name} is {prepared.within.words()}", found.dense[0]))
+    return out
+
+
+def positive_details(asked: Asked, positive: Positives) -> Finding:
+    """Judge which features are kept, and whether that is trivial."""
+    prepared = asked.prepared
+    right = {
+        "trivial": bool(positive.trivial[0]) == bool(positive.objective[0] == 0),
+        "fallback": not positive.fallback[0],
+    }
+    if positive.method != "sufficient":
+        on = np.abs(positive.values - asked.question.baseline) > asked.question.off_tol
+        own = positive.found[:, None] & prepared.features.by_feature(on)
+        right["kept"] = np.array_equal(positive.kept, own)
+    if positive.method == "two-phase":
+        at = positive.sparse_values
+        same = prepared.predict(positive.table, at)[0] if positive.found[0] else None
+        right["sparse_point"] = same is None or same == positive.label[0]
+    else:
+        right["sparse_point"] = np.array_equal(
+            positive.sparse_values, positive.values, equal_nan=True
+        )
+    return _details(ENOUGH, prepared, positive, right)
+
+
+def negative_details(prepared: Setting, negative: Negatives) -> Finding:
+    """Judge which features are changed, and how close the change is said to be."""
+    different = prepared.features.by_feature(negative.values != negative.table.values)
+    size = distance(negative.values, negative.table.values, prepared.weights)
+    same = np.isclose(negative.closeness, size, rtol=1e-9, atol=1e-12)
+    right = {
+        "changed": np.array_equal(negative.changed, negative.found[:, None] & different),
+        "closeness": bool(same[0]) or not negative.found[0],
+    }
+    return _details(CHANGE, prepared, negative, right)
+
+
+def _details(name: str, prepared: Setting, results: Results, right: dict[str, bool]) -> Finding:
+    """Judge what both parts say, beside what was judged already (``right``, by field)."""
+    label = results.target_place if isinstance(results, Negatives) else results.label
+    measured = measure(prepared.within, label, results.values)
+    names = ("log_density", "density_threshold", "density_percentile")
+    for field, own in zip(names, measured, strict=True):
+        told = getattr(results, field)
+        if own is None or told is None:
+            right[field] = own is told
+        else:
+            right[field] = np.allclose(own, told, rtol=1e-9, atol=1e-9, equal_nan=True)
+    right["reason"] = not results.found[0] or results.reasons[0] is None
+    right["alternatives"] = not any(getattr(results, "alternatives", ((),)))
+    wrong = ", ".join(field for field, holds in right.items() if not holds)
+    return judged(f"{name}: its details are as said", not wrong, f"differs in {wrong}")

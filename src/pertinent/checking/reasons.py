@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent.checking.findings import GIVEN, UNKNOWN, Finding, judged
+from pertinent.checking.findings import GIVEN, HOLDS, UNKNOWN, Finding, judged
 from pertinent.density.hull import Hulls
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.geometry.codec import unknown_kinds
+from pertinent.geometry.task import Task
 from pertinent.proofs import FAILED
 from pertinent.setting.answers import Certified
-from pertinent.setting.reasons.conflicts import why_infeasible
+from pertinent.setting.reasons.conflicts import why_infeasible, why_too_few
 from pertinent.setting.reasons.implausible import is_shown, why_pair
 from pertinent.setting.reasons.reason import Reason, Why
-from pertinent.setting.results import Positives, Results
+from pertinent.setting.region_key import Is
+from pertinent.setting.results import Negatives, Positives, Results
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Asked
 
@@ -36,15 +38,50 @@ def reason(
         return [Finding(claim, GIVEN, "the file has words for it, and no data")]
     if results.status_code[0] == FAILED:
         return [Finding(claim, GIVEN, "it is about the search, not about the model")]
-    plain = not isinstance(results, Positives) or results.method == "two-phase"
-    if not plain or len(parts) != 1 or unknown_kinds(parts[0].certificate):
+    if len(parts) != 1 or unknown_kinds(parts[0].certificate):
         return [Finding(claim, UNKNOWN, NOT_SHOWN)]
     low, high = (np.broadcast_to(limit, results.values.shape)[0] for limit in limits)
+    if _is_strict(said, results):
+        return [Finding(claim, HOLDS)]
+    if _counts_features(results):
+        return [Finding(claim, *_of_sets(prepared, said, results, (low, high)))]
     near = results.table.values if isinstance(prepared.within, Hulls) else centers
     own = _read_off(prepared, said, parts[0], near[0], (low, high))
     if own is None:
         return [Finding(claim, UNKNOWN, NOT_SHOWN)]
     return [judged(claim, own == said, f"by the certificate: {own.words(results.classes)}")]
+
+
+def _counts_features(results: Results) -> bool:
+    """Return whether the proof looks at sets of features."""
+    if isinstance(results, Negatives):
+        return results.norm == "l0"
+    return isinstance(results, Positives) and results.method != "two-phase"
+
+
+def _is_strict(said: Reason, results: Results) -> bool:
+    """Return whether a reason says what the proof of the method "strict" shows, no more."""
+    strict = isinstance(results, Positives) and results.method == "strict"
+    return strict and said == Reason(Why.OWN_VALUES, Is(int(results.label[0])))
+
+
+def _of_sets(prepared: Setting, said: Reason, results: Results, limits: Limits) -> tuple[str, str]:
+    """Return the verdict on a reason where the proof looks at sets of features.
+
+    That one does not show which rules are in the way: the reason names all, or has its own proof.
+    """
+    key, table = results.certificates[0].key, results.table
+    region = prepared.region(key, prepared.asked_margin)
+    if said.proof is not None and said.proof.trusted().all():
+        domain = prepared.domain_of(table, changes=False)
+        task = Task.of(region, table.values, prepared.weights, *limits, domain)
+        own = why_infeasible(prepared, key, said.proof, region, limits)
+        if said.proof.bounds(task)[0] == np.inf and own == said:
+            return HOLDS, ""
+    for most in (None, prepared.constraints.max_changes):
+        if said == why_too_few(prepared, key, region, limits, most):
+            return HOLDS, ""
+    return UNKNOWN, NOT_SHOWN
 
 
 def _read_off(

@@ -17,7 +17,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from pertinent import cli
-from pertinent.api.explainer import Explainer
 from pertinent.api.explanation import Explanations
 from pertinent.checking import HOLDS, REFUTED, UNKNOWN, check
 from pertinent.cli.files import (
@@ -117,6 +116,8 @@ def _explained(
     )  # fmt: skip
     rows = parse_rows(options["rows"], len(frame))
     chosen = frame if rows is None else frame.iloc[rows]
+    from pertinent.api.explainer import Explainer  # loads solvers, which `check` does without
+
     explainer = Explainer(model, data=train, constraints=rules)
     with Progress(TextColumn("Explaining"), BarColumn(), MofNCompleteColumn(), console=err,
                   transient=True, disable=not err.is_terminal) as bar:  # fmt: skip

@@ -9,7 +9,6 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from pertinent import cli
-from pertinent.api.explainer import Explainer
 from pertinent.cli.app import (
     Bound,
     Decrease,
@@ -80,6 +79,8 @@ def _job(model_file: Path, options: dict[str, Any]) -> Job:
         data, _ = model_columns(read_table(options["train"]), model, [])
         settings["train"] = sha256(options["train"])
     constraints = constraints_of(**rules, max_changes=options["max_changes"])
+    from pertinent.api.explainer import Explainer  # loads solvers, which `check` does without
+
     explainer = Explainer(model, data=data, constraints=constraints)
     label = parse_label(options["target"], model)
     return Job(explainer, sha256(model_file), settings, label, tuple(options["keep"] or ()))

@@ -112,4 +112,5 @@ def counted_negatives(
         closeness_bound=negatives.bound,
         norm="l0",
         certificates=tuple(part for parts in found.proofs.values() for part in parts),
+        closeness_certificates=negatives.certificates,
     )

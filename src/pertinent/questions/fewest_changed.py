@@ -118,7 +118,12 @@ def _fewest(
     size = np.where(found.found, negatives.changed.sum(axis=1).astype(float), np.nan)
     bound = np.where(found.found, np.fmin(found.size_bound, size), found.size_bound)
     negatives = replace(
-        negatives, objective=size, bound=bound, norm="l0", certificates=found.certificates
+        negatives,
+        objective=size,
+        bound=bound,
+        norm="l0",
+        certificates=found.certificates,
+        closeness_certificates=found.cost_certificates,
     )
     if question.max_changes is None:
         return negatives

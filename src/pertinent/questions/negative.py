@@ -14,7 +14,7 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import IntArray, Limits
 from pertinent.setting.answers import Answers, Proposal, claimed_unique
 from pertinent.setting.limits import negative_limits
-from pertinent.setting.question import NegativeQuestion
+from pertinent.setting.question import NegativeQuestion, is_one_label
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
@@ -35,11 +35,6 @@ def target_places(prepared: Setting, target: Any, n: int) -> IntArray | None:
     if len(target) != n:
         raise InputError(f"target has {len(target)} labels for {n} samples.")
     return prepared.places(target)
-
-
-def is_one_label(target: Any) -> bool:
-    """Return whether a target is one label for all samples, not one for each."""
-    return isinstance(target, str) or np.ndim(target) == 0
 
 
 @dataclass(eq=False)

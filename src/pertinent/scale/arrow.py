@@ -15,9 +15,9 @@ import numpy as np
 
 from pertinent.exceptions import InputError, unknown_name
 from pertinent.geometry.arrays import BoolArray
-from pertinent.questions.negative import is_one_label
 from pertinent.scale.columns import failed_batch, to_batch, without_negatives
 from pertinent.scale.schema import arrow, output_schema
+from pertinent.setting.question import is_one_label
 from pertinent.tables.features import Features
 
 if TYPE_CHECKING:

@@ -43,6 +43,14 @@ class Answers:
         """Whether there is a point."""
         return np.asarray(self.status <= FEASIBLE)
 
+    def proof_of(self, row: int) -> Certificate | None:
+        """Return the certificate of one row; None without any."""
+        for part in self.certificates:
+            here = np.flatnonzero(part.rows == row)
+            if len(here):
+                return part.certificate.take(here)
+        return None
+
     def expand(self, rows: IntArray) -> Answers:
         """Return the answers of the given rows, which may repeat."""
         places: dict[int, list[int]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -101,3 +102,8 @@ def data_ranges(train: FloatArray | None) -> tuple[FloatArray, FloatArray] | Non
     if train is None or not len(train):
         return None
     return np.asarray(train.min(axis=0)), np.asarray(train.max(axis=0))
+
+
+def is_one_label(target: Any) -> bool:
+    """Return whether a target is one label for all samples, not one for each."""
+    return isinstance(target, str) or np.ndim(target) == 0

@@ -135,17 +135,33 @@ def proof_margin(setting: Setting, kind: Kind) -> float:
 
 def recheck_few_changes(setting: Setting, negatives: Negatives) -> FloatArray:
     """Return what the certificates of ``norm="l0"`` or ``max_changes`` prove of the objective."""
-    if negatives.norm == "l0" and not _of_sets(negatives):
+    if negatives.norm == "l0" and not is_of_sets(negatives.certificates):
         return _recheck_counted(setting, negatives)
     limits = negative_limits(setting, negatives.table)
     samples, domain = negatives.table.values, setting.domain_of(negatives.table, changes=False)
     return bounds_of(setting, negatives.certificates, samples, limits, domain)
 
 
-def _of_sets(negatives: Negatives) -> bool:
-    """Return whether certificates speak of sets of features, as they do with alternatives."""
-    blocks = [block for part in negatives.certificates for block in part.certificate.blocks]
-    return all(isinstance(block.proofs, FewestProofs) for block in blocks)
+def recheck_few_closeness(setting: Setting, negatives: Negatives) -> FloatArray:
+    """Return what is proved, with ``norm="l0"``, of the size of changes of as few features."""
+    table, parts = negatives.table, negatives.closeness_certificates
+    limits = negative_limits(setting, table)
+    if is_of_sets(parts):
+        domain = setting.domain_of(table, changes=False)
+        return bounds_of(setting, parts, table.values, limits, domain)
+    proved = np.zeros(len(table))
+    for k in np.unique(negatives.objective[negatives.found]):
+        rules = allowing(setting, int(k))
+        domain = rules.domain_of(table, changes=True)
+        bounds = distance_bounds(rules, parts, table.values, limits, domain)
+        proved = np.where(negatives.objective == k, bounds, proved)
+    return proved
+
+
+def is_of_sets(certified: Sequence[Certified]) -> bool:
+    """Return whether certificates speak of sets of features; else the rules count changes."""
+    blocks = [block for part in certified for block in part.certificate.blocks]
+    return bool(blocks) and all(isinstance(block.proofs, FewestProofs) for block in blocks)
 
 
 def _recheck_counted(setting: Setting, negatives: Negatives) -> FloatArray:

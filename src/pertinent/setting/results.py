@@ -183,6 +183,8 @@ class Negatives(Results):
         How many percent of the class's training points have a lower density than the point.
     blend : ndarray of object, shape (n,) or None
         With ``Plausibility(method="hull")``: the `Blend` that each point is.
+    closeness_certificates : tuple of Certified
+        With "l0": why no change of as few features is smaller.
     avoiding_certificates : tuple of Certified
         With ``overlap="avoid"``: why no change keeps off the positive's features, for the samples
         of which that is proved.
@@ -198,6 +200,7 @@ class Negatives(Results):
     density_threshold: FloatArray | None = None
     density_percentile: FloatArray | None = None
     blend: NDArray[np.object_] | None = None
+    closeness_certificates: tuple[Certified, ...] = field(default=(), repr=False)
     avoiding_certificates: tuple[Certified, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:

@@ -105,6 +105,8 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "between": bool(asked.question.between),
         "off_tol": float(asked.question.off_tol),
         "ranges": encode(_ranges(explanations)),
+        "method": explanations.positive.method,
+        "norm": explanations.negative.norm,
         "target": _target(explanations.negative, row),
         "overlap": asked.overlap,
         "avoided": bool(explanations.avoided[row]),

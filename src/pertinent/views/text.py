@@ -166,7 +166,8 @@ def _one_kept(summary: Summary, entry: Summary) -> str:
 def _short_change(summary: Summary) -> str:
     negative = summary["negative"]
     if negative["values"]:
-        proved = " (proved smallest change)" if negative["status"] == "optimal" else ""
+        best = "fewest changes" if _is_fewest(negative) else "smallest change"
+        proved = f" (proved {best})" if negative["status"] == "optimal" else ""
         return f"For {target_words(summary)}: {_change_list(summary, 'short')}{proved}."
     if negative["status"] == "infeasible":
         return "Proved: no change that the rules allow would have changed it."
@@ -195,9 +196,21 @@ def change(summary: Summary, length: str = "medium") -> str:
     return parts
 
 
+def _is_fewest(negative: Summary) -> bool:
+    """Whether the number of changes was asked to be smallest; files of format 1 do not say."""
+    return bool(negative.get("norm") == "l0")
+
+
 def _change_proof(summary: Summary) -> str:
     negative = summary["negative"]
     rules = "" if summary["rules"]["constraints"] == "none" else " that the rules allow"
+    if _is_fewest(negative):
+        if negative["status"] == "optimal":
+            return (
+                f"Proved fewest: no fewer changes{rules} do, and no other change of as few "
+                "features is smaller."
+            )
+        return "Checked with the model, but not proved fewest."
     if negative["status"] == "optimal":
         only = " It is the only one of its size." if negative["unique"] else ""
         if negative["unique"] is False:

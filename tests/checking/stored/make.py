@@ -88,6 +88,13 @@ STORED: dict[str, Case] = {
     "sufficient-categories": both(
         "counts naive Bayes", rows=[0], method="sufficient", rules=COUNTS, baseline=USUAL
     ),
+    "fewest-changes": both("logistic wine", rows=[0], norm="l0"),
+    "fewest-changes-qda": both("QDA 0.1", rows=[149], norm="l0"),
+    "fewest-changes-categories": both("counts", rows=[0], norm="l0", rules=COUNTS),
+    "fewest-changes-infeasible": both("logistic iris", rows=[0], norm="l0", target=2, rules=HELD),
+    "fewest-changes-too-many": both(
+        "logistic wine", rows=[0], norm="l0", rules={"max_changes": 1}
+    ),
     # Pipelines, categories and rules.
     "pca": both("PCA", rows=[0]),
     "clipped": both("clipped", rows=[0]),

@@ -44,6 +44,9 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
     question, proof = document["proof"]["question"], document["proof"]
     features = _features(model, question)
     table = features.read(_samples(question))
+    for name, part in (("method", "positive"), ("norm", "negative")):
+        if question.get(name, proof[part][name]) != proof[part][name]:
+            raise InputError(f"The question and the answer differ in their {name}.")
     margin = float(question["margin"])
     if not margin >= 0:
         raise InputError(f"The stored margin is {margin}, and at least 0 is expected.")
