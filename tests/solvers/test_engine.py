@@ -9,10 +9,10 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Quadratic
 from pertinent.proofs import status_names
 from pertinent.solvers import Options, project
-from pertinent.solvers.search.engine import AllAtOnce, LastFirst, Limits, Problem, search
+from pertinent.solvers.search.engine import LastFirst, Limits, Problem, search
 
 
-class Halving(Problem):
+class Halving:
     """Intervals of whole numbers, halved down to single ones: a search that sees all of them."""
 
     def __init__(self, stop=None):
@@ -33,10 +33,17 @@ class Halving(Problem):
         self.left += waiting
 
 
-@pytest.mark.parametrize("order", [AllAtOnce(), LastFirst()])
-def test_every_case_is_seen(order):
-    problem = Halving()
-    assert search(problem, [(0, 8)], order, Limits())
+class LevelByLevel(Halving, Problem):
+    pass
+
+
+class DepthFirst(Halving, LastFirst):
+    pass
+
+
+@pytest.mark.parametrize("problem", [LevelByLevel(), DepthFirst()])
+def test_every_case_is_seen(problem):
+    assert search(problem, [(0, 8)], Limits())
     singles = [case for case in problem.seen if case[1] - case[0] == 1]
     assert sorted(singles) == [(k, k + 1) for k in range(8)]
     assert len(problem.seen) == 15
@@ -44,9 +51,9 @@ def test_every_case_is_seen(order):
 
 
 def test_orders():
-    depth, level = Halving(), Halving()
-    search(depth, [(0, 4)], LastFirst(), Limits())
-    search(level, [(0, 4)], AllAtOnce(), Limits())
+    depth, level = DepthFirst(), LevelByLevel()
+    search(depth, [(0, 4)], Limits())
+    search(level, [(0, 4)], Limits())
     assert depth.seen[:3] == [(0, 4), (2, 4), (3, 4)]
     assert level.seen[:3] == [(0, 4), (0, 2), (2, 4)]
 
@@ -60,14 +67,14 @@ def test_orders():
     ],
 )
 def test_what_waits_at_a_limit_is_given_up(limits, left):
-    problem = Halving()
-    assert not search(problem, [(0, 8)], AllAtOnce(), limits)
+    problem = LevelByLevel()
+    assert not search(problem, [(0, 8)], limits)
     assert problem.left == left
 
 
 def test_a_problem_may_end_its_search():
-    problem = Halving(stop=(0, 2))
-    assert not search(problem, [(0, 8)], AllAtOnce(), Limits())
+    problem = LevelByLevel(stop=(0, 2))
+    assert not search(problem, [(0, 8)], Limits())
     assert problem.seen[-1] == (0, 2)
 
 

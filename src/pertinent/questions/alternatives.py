@@ -8,86 +8,34 @@ best as soon as no open branch has a smaller bound.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from pertinent.answering.nearest import nearest
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.proofs import INFEASIBLE, OPTIMAL
 from pertinent.questions.tolerances import ALTERNATIVES_GAP
 from pertinent.setting.alternative import Alternative
-from pertinent.setting.answers import Answers
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
+from pertinent.solvers.search.engine import BestFirst, Ranked, search
 from pertinent.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class _Branch:
-    """The best point with some features frozen."""
+class _Branches(Ranked):
+    """The best points of samples with some features frozen; the rank is their cost."""
 
     frozen: BoolArray
-    point: FloatArray
+    points: FloatArray
     changed: BoolArray
-    cost: float
-    bound: float
-    optimal: bool
-    label: int
-
-
-@dataclass(eq=False)
-class _Row:
-    """One sample's open branches, and the sets listed so far (the first is the best)."""
-
-    open: list[_Branch]
-    listed: list[BoolArray] = field(default_factory=list)
-    seen: set[bytes] = field(default_factory=set)
-    found: list[Alternative] = field(default_factory=list)
-    sure: bool = True
-
-    def advance(self, count: int) -> list[BoolArray]:
-        """List what is next; return the frozen sets to look at before going on."""
-        while self.open and len(self.listed) <= count:
-            best = min(range(len(self.open)), key=lambda b: self.open[b].cost)
-            branch = self.open.pop(best)
-            inside = next((t for t in self.listed if (t <= branch.changed).all()), None)
-            if inside is None:
-                self._list(branch)
-                inside = branch.changed
-            children = self._children(branch, inside)
-            if children:
-                return children
-        return []
-
-    def _list(self, branch: _Branch) -> None:
-        others = min((b.bound for b in self.open), default=np.inf)
-        proved = self.sure and branch.optimal and branch.cost * (1 - ALTERNATIVES_GAP) <= others
-        self.listed.append(branch.changed)
-        if len(self.listed) > 1:
-            self.found.append(
-                Alternative(
-                    branch.changed, branch.point, branch.cost, branch.cost, proved, branch.label
-                )
-            )
-
-    def _children(self, branch: _Branch, inside: BoolArray) -> list[BoolArray]:
-        out = []
-        for j in np.flatnonzero(inside):
-            frozen = branch.frozen.copy()
-            frozen[j] = True
-            if frozen.tobytes() not in self.seen:
-                self.seen.add(frozen.tobytes())
-                out.append(frozen)
-        return out
-
-    def add(self, branch: _Branch | None, impossible: bool) -> None:
-        """Take in a solved branch; one without point or proof leaves things unproved."""
-        if branch is not None:
-            self.open.append(branch)
-        elif not impossible:
-            self.sure = False
+    bound: FloatArray
+    status: CodeArray
+    label: IntArray
 
 
 def further_contrasts(
@@ -112,34 +60,20 @@ def further_contrasts(
         What they were asked with, see `pertinent.answering.nearest`.
     count : int
     """
-    rows = [_first(negatives, i) for i in range(len(table))]
-    waiting: dict[int, list[BoolArray]] = {i: row.advance(count) for i, row in enumerate(rows)}
-    while any(waiting.values()):
-        owner = np.array([i for i, frozen in waiting.items() for _ in frozen])
-        frozen = np.array([mask for masks in waiting.values() for mask in masks])
-        answers = _solve(prepared, table, kind, labels, lower, upper, owner, frozen)
-        different = prepared.features.by_feature(answers.points != table.values[owner])
-        for k, i in enumerate(owner):
-            branch = _branch(answers, k, frozen[k], different[k])
-            rows[i].add(branch, answers.status[k] == INFEASIBLE)
-        waiting = {int(i): rows[i].advance(count) for i in np.unique(owner)}
-    return tuple(tuple(row.found[:count]) for row in rows)
-
-
-def _first(negatives: Negatives, i: int) -> _Row:
-    if not negatives.found[i]:
-        return _Row([])
-    changed = negatives.changed[i]
-    branch = _Branch(
-        np.zeros(len(changed), dtype=bool),
-        negatives.values[i],
-        changed,
-        float(negatives.objective[i]),
-        float(negatives.bound[i]),
-        bool(negatives.status_code[i] == OPTIMAL),
-        int(negatives.target_place[i]),
+    solve = partial(_solve, prepared, table, kind, labels, lower, upper)
+    contrasts = _Contrasts(solve, len(table), count)
+    first = _Branches(
+        np.arange(len(table)),
+        negatives.objective,
+        np.zeros(negatives.changed.shape, dtype=bool),
+        negatives.values,
+        negatives.changed,
+        negatives.bound,
+        negatives.status_code,
+        negatives.target_place,
     )
-    return _Row([branch])
+    search(contrasts, first.take(negatives.found))
+    return tuple(tuple(found[:count]) for found in contrasts.found)
 
 
 def _solve(
@@ -149,26 +83,80 @@ def _solve(
     labels: IntArray,
     lower: FloatArray,
     upper: FloatArray,
-    owner: IntArray,
+    row: IntArray,
     frozen: BoolArray,
-) -> Answers:
-    samples = table.values[owner]
-    held = prepared.features.by_column(frozen)
-    low = np.where(held, np.maximum(lower[owner], samples), lower[owner])
-    high = np.where(held, np.minimum(upper[owner], samples), upper[owner])
-    some = table.take(owner)
-    return nearest(prepared, some, samples, kind, labels[owner], low, high, changes=True)
-
-
-def _branch(answers: Answers, k: int, frozen: BoolArray, changed: BoolArray) -> _Branch | None:
-    if not answers.found[k]:
-        return None
-    return _Branch(
-        frozen,
-        answers.points[k],
-        changed,
-        float(answers.objective[k]),
-        float(answers.bound[k]),
-        bool(answers.status[k] == OPTIMAL),
-        int(answers.label[k]),
+) -> _Branches:
+    """Return the branches of some samples, each with features frozen."""
+    samples, features, low, high = table.values[row], prepared.features, lower[row], upper[row]
+    held = features.by_column(frozen)
+    low, high = (
+        np.where(held, np.maximum(low, samples), low),
+        np.where(held, np.minimum(high, samples), high),
     )
+    some = table.take(row)
+    found = nearest(prepared, some, samples, kind, labels[row], low, high, changes=True)
+    changed = features.by_feature(found.points != samples)
+    told = found.points, changed, found.bound, found.status, found.label
+    return _Branches(row, found.objective, frozen, *told)
+
+
+class _Contrasts(BestFirst[_Branches]):
+    """The search of all samples: the cheapest open branch of each is next."""
+
+    def __init__(
+        self, solve: Callable[[IntArray, BoolArray], _Branches], n: int, count: int
+    ) -> None:
+        self.solve, self.count = solve, count
+        #: Of each sample: the sets listed so far (the first is the best), the sets frozen so far,
+        #: the answers, and whether every branch has a point or a proof that there is none.
+        self.listed: list[list[BoolArray]] = [[] for _ in range(n)]
+        self.seen: list[set[bytes]] = [set() for _ in range(n)]
+        self.found: list[list[Alternative]] = [[] for _ in range(n)]
+        self.sure = np.ones(n, dtype=bool)
+
+    def kept(self, waiting: _Branches) -> _Branches:
+        """Return the branches of samples that have not enough sets yet."""
+        enough = [len(self.listed[i]) > self.count for i in waiting.row]
+        return waiting.take(~np.array(enough, dtype=bool))
+
+    def pick(self, waiting: _Branches) -> tuple[_Branches, _Branches]:
+        """Return the cheapest branch of each sample, and all others."""
+        chosen, self.others = super().pick(waiting)
+        return chosen, self.others
+
+    def advance(self, chosen: _Branches) -> _Branches:
+        """List the sets of branches, and return the branches with one more feature frozen."""
+        todo = [(i, one) for k, i in enumerate(chosen.row) for one in self._next(chosen, k, int(i))]
+        if not todo:
+            return chosen.take(np.zeros(0, dtype=np.int64))
+        fresh = self.solve(np.array([i for i, _ in todo]), np.array([mask for _, mask in todo]))
+        found = np.isfinite(fresh.rank)
+        self.sure[fresh.row[~found & (fresh.status != INFEASIBLE)]] = False
+        return fresh.take(found)
+
+    def _next(self, chosen: _Branches, k: int, i: int) -> list[BoolArray]:
+        """List what a branch changes, unless that contains a listed set; return what to freeze."""
+        changed = chosen.changed[k]
+        inside = next((t for t in self.listed[i] if (t <= changed).all()), None)
+        if inside is None:
+            self._list(chosen, k, i)
+            inside = changed
+        out = []
+        for j in np.flatnonzero(inside):
+            frozen = chosen.frozen[k].copy()
+            frozen[j] = True
+            if frozen.tobytes() not in self.seen[i]:
+                self.seen[i].add(frozen.tobytes())
+                out.append(frozen)
+        return out
+
+    def _list(self, chosen: _Branches, k: int, i: int) -> None:
+        cost, changed = float(chosen.rank[k]), chosen.changed[k]
+        if self.listed[i]:
+            others = self.others.bound[self.others.row == i].min(initial=np.inf)
+            sure = self.sure[i] and chosen.status[k] == OPTIMAL
+            proved = bool(sure and cost * (1 - ALTERNATIVES_GAP) <= others)
+            label = int(chosen.label[k])
+            one = Alternative(changed, chosen.points[k], cost, cost, proved, label)
+            self.found[i].append(one)
+        self.listed[i].append(changed)

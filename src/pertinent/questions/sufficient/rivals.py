@@ -31,11 +31,11 @@ from pertinent.questions.supports.smallest import Supports, smallest
 from pertinent.questions.supports.subsets import Budget, Gains
 from pertinent.questions.tolerances import MOST_RIVALS
 from pertinent.setting.effort import Effort
-from pertinent.setting.options import Options
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Not
 from pertinent.setting.setting import Setting
 from pertinent.solvers import project
+from pertinent.solvers.search.engine import Problem, search
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table
 
@@ -54,6 +54,7 @@ class State(Enum):
 class _Row:
     """One sample: the rivals found, and the smallest set that hits them."""
 
+    place: int
     sample: FloatArray
     budget: Budget
     features: Features
@@ -128,12 +129,13 @@ def hit_rivals(
     # A margin that was asked for makes rivals of whatever comes closer than that.
     inner = -margin if prepared.asked_margin > 0 else margin
     others = _Others(prepared.region(Not(k), inner), prepared.region(Not(k), -margin))
-    rows = [_Row(x, effort.budget(), prepared.features) for x in table.values]
+    known = prepared.features
+    rows = [_Row(i, x, effort.budget(), known) for i, x in enumerate(table.values)]
     if others.is_boxes and domain is None:
         for row, low, high in zip(rows, lower, upper, strict=True):
             _meet_boxes(row, others, low, high)
     else:
-        _meet_projected(rows, others, prepared, lower, upper, domain)
+        search(_Meeting(others, prepared, lower, upper, domain), rows)
     return _answers(rows)
 
 
@@ -154,60 +156,43 @@ def _meet_boxes(row: _Row, others: _Others, low: FloatArray, high: FloatArray) -
         row.state = State.DONE
 
 
-def _meet_projected(
-    rows: list[_Row],
-    others: _Others,
-    prepared: Setting,
-    lower: FloatArray,
-    upper: FloatArray,
-    domain: Domain | None,
-) -> None:
-    """Meet the nearest rival that agrees with each proposed set, until there is none."""
-    options = replace(prepared.options, unique=False)
-    waiting = rows
-    places = {id(row): i for i, row in enumerate(rows)}
-    while waiting:
-        here = np.array([places[id(row)] for row in waiting])
-        some = None if domain is None else domain.take(here)
-        left = _meet_nearest(
-            waiting, others.sure, True, lower[here], upper[here], prepared, options, some
-        )
-        here = np.array([places[id(row)] for row in left], dtype=np.int64)
-        some = None if domain is None else domain.take(here)
-        done = _meet_nearest(
-            left, others.wide, False, lower[here], upper[here], prepared, options, some
-        )
-        for row in done:
+@dataclass(eq=False)
+class _Meeting(Problem[list[_Row]]):
+    """The search of all samples: each meets its nearest rival that agrees with its set."""
+
+    others: _Others
+    prepared: Setting
+    lower: FloatArray
+    upper: FloatArray
+    domain: Domain | None
+
+    def advance(self, chosen: list[_Row]) -> list[_Row]:
+        """Let samples meet rivals; return those whose set is still to be tried."""
+        left = self._without_rival(chosen, self.others.sure, True)
+        for row in self._without_rival(left, self.others.wide, False):
             row.state = State.DONE
-        waiting = [row for row in waiting if row.state is State.OPEN]
+        return [row for row in chosen if row.state is State.OPEN]
 
-
-def _meet_nearest(
-    rows: list[_Row],
-    region: Region,
-    sure: bool,
-    lower: FloatArray,
-    upper: FloatArray,
-    prepared: Setting,
-    options: Options,
-    domain: Domain | None,
-) -> list[_Row]:
-    """Let each sample meet its nearest rival; return those for which there is none."""
-    if not rows:
-        return []
-    x, kept = np.array([row.sample for row in rows]), np.array([row.mask for row in rows])
-    fixed = prepared.features.by_column(kept)
-    low, high = np.where(fixed, x, lower), np.where(fixed, x, upper)
-    found = project(x, region, prepared.weights, low, high, options, domain=domain)
-    none = []
-    for j, row in enumerate(rows):
-        if found.status[j] == INFEASIBLE:
-            none.append(row)
-        elif np.isfinite(found.objective[j]):
-            row.meet(found.points[j : j + 1], sure)
-        else:
-            row.state = State.FAILED
-    return none
+    def _without_rival(self, rows: list[_Row], region: Region, sure: bool) -> list[_Row]:
+        """Let each sample meet its nearest rival; return those for which there is none."""
+        if not rows:
+            return []
+        x, kept = np.array([row.sample for row in rows]), np.array([row.mask for row in rows])
+        here = np.array([row.place for row in rows])
+        fixed = self.prepared.features.by_column(kept)
+        low, high = np.where(fixed, x, self.lower[here]), np.where(fixed, x, self.upper[here])
+        options = replace(self.prepared.options, unique=False)
+        some = None if self.domain is None else self.domain.take(here)
+        found = project(x, region, self.prepared.weights, low, high, options, domain=some)
+        none = []
+        for j, row in enumerate(rows):
+            if found.status[j] == INFEASIBLE:
+                none.append(row)
+            elif np.isfinite(found.objective[j]):
+                row.meet(found.points[j : j + 1], sure)
+            else:
+                row.state = State.FAILED
+        return none
 
 
 def minimal_sets(sets: BoolArray) -> IntArray:

@@ -21,7 +21,7 @@ from pertinent.solvers.curved.convex_concave import convex_concave, polish
 from pertinent.solvers.curved.shifted import Local, shift
 from pertinent.solvers.curved.stationary import shortened
 from pertinent.solvers.problem import Task
-from pertinent.solvers.search.engine import AllAtOnce, Limits, Problem, search
+from pertinent.solvers.search.engine import Limits, Problem, search
 from pertinent.solvers.tolerances import MIDDLE_ROUNDING, PROVED
 
 #: Open boxes at any time, and rounds of halving, after which a search gives up: for a point, ...
@@ -108,7 +108,7 @@ def find(local: Local) -> FloatArray | None:
     """Return a step that satisfies every row and bound, from anywhere in space; None if none."""
     for rows, low, high, back in _faces(local):
         face = _Face(local, rows, back)
-        search(face, Halves(low[None], high[None]), AllAtOnce(), LIMITS)
+        search(face, Halves(low[None], high[None]), LIMITS)
         if face.step is not None:
             return face.step
     return None
@@ -117,7 +117,7 @@ def find(local: Local) -> FloatArray | None:
 def improve(local: Local, step: FloatArray) -> FloatArray:
     """Return the best step, from one that satisfies every row, by halving the L1 ball's boxes."""
     better = _Better(local, step)
-    search(better, _ball(local, better.cost), AllAtOnce(), LIMITS)
+    search(better, _ball(local, better.cost), LIMITS)
     return better.best
 
 
@@ -137,7 +137,7 @@ def closes(task: Task, claim: float, most: int = MOST_FREE) -> bool:
     boxes = _ball(local, target)
     if not np.isfinite(boxes.half).all():
         return False
-    return search(_Ball(local, target, sizes), boxes, AllAtOnce(), PROOF_LIMITS)
+    return search(_Ball(local, target, sizes), boxes, PROOF_LIMITS)
 
 
 def _ball(local: Local, radius: float) -> Halves:

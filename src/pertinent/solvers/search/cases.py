@@ -11,62 +11,42 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray, Rows
+from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray
 from pertinent.geometry.task import distance
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Task
-from pertinent.solvers.search.engine import Limits, Problem, search
+from pertinent.solvers.search.engine import BestFirst, Limits, Ranked, search
 from pertinent.solvers.search.narrow import Boxes, narrow, whole_boxes
 from pertinent.solvers.search.split import Splits
 from pertinent.solvers.search.tree import TreeBuilder
 
 
 @dataclass(frozen=True, eq=False)
-class Open(Rows):
+class Open(Ranked):
     """Cases that are not decided yet.
 
     Parameters
     ----------
+    row : ndarray of int
+    rank : ndarray
+        The bound that is known of each case.
     boxes : Boxes
     node : ndarray of int
         Their places in the tree.
-    bound : ndarray
-        What is already known of each.
     proof : ndarray of int
-        What proves it, -1 for nothing.
+        What proves the bound, -1 for nothing.
     """
 
     boxes: Boxes
     node: IntArray
-    bound: FloatArray
     proof: IntArray
 
     @property
-    def row(self) -> IntArray:
-        """The row of the task that each case belongs to."""
-        return self.boxes.row
+    def bound(self) -> FloatArray:
+        """The bound that is known of each case."""
+        return self.rank
 
 
-@dataclass(frozen=True)
-class BestFirst:
-    """The cases of least bound are next, at most ``width`` of each row; of equal ones the older."""
-
-    width: int
-
-    def pick(self, waiting: Open) -> tuple[Open, Open]:
-        """Return each row's best cases and all others."""
-        row = waiting.row
-        order = np.lexsort((waiting.node, waiting.bound, row))
-        first = np.searchsorted(row[order], row[order], side="left")
-        chosen = np.zeros(len(row), dtype=bool)
-        chosen[order[np.arange(len(order)) - first < self.width]] = True
-        return waiting.take(chosen), waiting.take(~chosen)
-
-    def joined(self, others: Open, fresh: Open) -> Open:
-        """Return all of them."""
-        return Open.stack([others, fresh]) if len(others) else fresh
-
-
-class CaseSearch(Problem[Open]):
+class CaseSearch(BestFirst[Open]):
     """The state of the search of all rows; a kind of cell says how a case is advanced.
 
     Parameters
@@ -96,7 +76,7 @@ class CaseSearch(Problem[Open]):
         n = len(self.task)
         boxes = whole_boxes(self.domain, lower, upper)
         first = self._enter(boxes, self.roots, np.zeros(n), np.full(n, -1))
-        search(self, first, BestFirst(self.width), Limits.of(self.task.options, n))
+        search(self, first, Limits.of(self.task.options, n))
 
     def gap(self, row: IntArray) -> FloatArray | float:
         """Return how close to the best, relatively, a case is of no interest."""
@@ -152,4 +132,4 @@ class CaseSearch(Problem[Open]):
         """Return narrowed cases; empty ones stay leaves that need no proof."""
         tight, empty = narrow(self.domain, boxes)
         self.tree.proof[node] = proof
-        return Open(tight, node, bound, proof).take(~empty)
+        return Open(tight.row, bound, tight, node, proof).take(~empty)

@@ -1,55 +1,25 @@
 """The one branch and bound of the package: cases wait, are bounded, and are split.
 
-A `Problem` says what a case is, what is known of it, and into which cases it is split. An `Order`
-says which of the cases that wait are next: all at once, the last one, or those of least bound.
-`search` goes on until no case waits or a limit is reached: limits are kept here and nowhere else.
+A problem says what a case is, what is known of it, into which cases it is split, and which of the
+cases that wait are next: all at once (`Problem`), the last one (`LastFirst`), or the best of each
+row (`BestFirst`). Limits are kept in `search` and nowhere else.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sized
 from dataclasses import dataclass
 from time import monotonic
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
+from pertinent.geometry.arrays import FloatArray, IntArray, Rows
 from pertinent.setting.options import Options
-
-
-class Sized(Protocol):
-    """Cases of any kind."""
-
-    def __len__(self) -> int: ...
-
 
 C = TypeVar("C", bound=Sized)
 T = TypeVar("T")
-
-
-class Problem(Generic[C]):
-    """What is searched: cases of a type of its own."""
-
-    def kept(self, waiting: C) -> C:
-        """Return the cases that are still of interest."""
-        return waiting
-
-    def advance(self, chosen: C) -> C | None:
-        """Look at some cases, and return the cases they are split into; None ends the search."""
-        raise NotImplementedError
-
-    def leave(self, waiting: C) -> None:
-        """Note that these cases were given up."""
-
-
-class Order(Protocol[C]):
-    """Which cases are next."""
-
-    def pick(self, waiting: C) -> tuple[C, C]:
-        """Return the next cases and all others."""
-
-    def joined(self, others: C, fresh: C) -> C:
-        """Return the cases that wait after a round."""
 
 
 @dataclass(frozen=True)
@@ -80,41 +50,85 @@ class Limits:
         return rounds >= self.rounds or waiting > self.waiting or monotonic() > self.deadline
 
 
-def search(problem: Problem[C], cases: C, order: Order[C], limits: Limits) -> bool:
+NO_LIMITS = Limits()
+
+
+class Problem(Generic[C]):
+    """What is searched, level by level: all cases that wait are looked at together."""
+
+    def kept(self, waiting: C) -> C:
+        """Return the cases that are still of interest."""
+        return waiting
+
+    def pick(self, waiting: C) -> tuple[C, C | None]:
+        """Return the next cases, and the others."""
+        return waiting, None
+
+    def advance(self, chosen: C) -> C | None:
+        """Look at some cases, and return the cases they are split into; None ends the search."""
+        raise NotImplementedError
+
+    def joined(self, others: C, fresh: C) -> C:
+        """Return the cases that wait after a round."""
+        raise NotImplementedError
+
+    def leave(self, waiting: C) -> None:
+        """Note that these cases were given up."""
+
+
+def search(problem: Problem[C], waiting: C, limits: Limits = NO_LIMITS) -> bool:
     """Look at cases until none waits; return False if the search ended before."""
     rounds = 0
-    while len(cases := problem.kept(cases)):
-        if limits.ends(rounds, len(cases)):
-            problem.leave(cases)
+    while len(waiting := problem.kept(waiting)):
+        if limits.ends(rounds, len(waiting)):
+            problem.leave(waiting)
             return False
-        chosen, others = order.pick(cases)
+        chosen, others = problem.pick(waiting)
         fresh = problem.advance(chosen)
         if fresh is None:
             return False
-        cases, rounds = order.joined(others, fresh), rounds + 1
+        waiting = fresh if others is None else problem.joined(others, fresh)
+        rounds += 1
     return True
 
 
-class AllAtOnce(Generic[C]):
-    """Every case that waits is next: level by level."""
-
-    def pick(self, waiting: C) -> tuple[C, C]:
-        """Return all cases."""
-        return waiting, waiting
-
-    def joined(self, others: C, fresh: C) -> C:
-        """Return the new cases; there are no others."""
-        return fresh
-
-
-class LastFirst(Generic[T]):
-    """The case that came last is next: depth first, in lists."""
+class LastFirst(Problem[list[T]]):
+    """A search depth first: the case that came last is next."""
 
     def pick(self, waiting: list[T]) -> tuple[list[T], list[T]]:
-        """Return the last case and all before it."""
+        """Return the last case, and the others."""
         return [waiting.pop()], waiting
 
     def joined(self, others: list[T], fresh: list[T]) -> list[T]:
         """Return the other cases, then the new ones."""
-        others.extend(fresh)
-        return others
+        return others + fresh
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked(Rows):
+    """Cases of many rows: the row that each belongs to, and what the next ones are chosen by."""
+
+    row: IntArray
+    rank: FloatArray
+
+
+R = TypeVar("R", bound=Ranked)
+
+
+class BestFirst(Problem[R]):
+    """A search of many rows: the cases of least rank are next, of equal ones the older."""
+
+    #: Cases of one row that are looked at in one round.
+    width = 1
+
+    def pick(self, waiting: R) -> tuple[R, R]:
+        """Return the best cases of each row, and the others."""
+        order = np.lexsort((waiting.rank, waiting.row))
+        row = waiting.row[order]
+        chosen = np.zeros(len(row), dtype=bool)
+        chosen[order[np.arange(len(row)) - np.searchsorted(row, row) < self.width]] = True
+        return waiting.take(chosen), waiting.take(~chosen)
+
+    def joined(self, others: R, fresh: R) -> R:
+        """Return all of them."""
+        return type(others).stack([others, fresh]) if len(others) else fresh

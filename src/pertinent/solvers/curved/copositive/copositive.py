@@ -24,7 +24,7 @@ from pertinent.solvers.curved.copositive.ball import (
 )
 from pertinent.solvers.curved.copositive.split_matrix import split
 from pertinent.solvers.curved.copositive.varying import varying_multipliers
-from pertinent.solvers.search.engine import LastFirst, Limits, Problem, search
+from pertinent.solvers.search.engine import LastFirst, Limits, search
 
 
 class Node(NamedTuple):
@@ -52,7 +52,7 @@ class Open(NamedTuple):
 Edge = tuple[int, int, float]
 
 
-class Search(Problem[list[Part]]):
+class Search(LastFirst[Part]):
     """Try to close every part of the simplex at radius t.
 
     Parameters
@@ -93,8 +93,7 @@ class Search(Problem[list[Part]]):
         Otherwise ``step`` may hold a better point, and ``hints`` some that may lead to one.
         """
         whole = Part(np.eye(len(self.corners.which)), list(self.roots))
-        order: LastFirst[Part] = LastFirst()
-        return search(self, [whole], order, Limits(rounds=self.budget))
+        return search(self, [whole], Limits(rounds=self.budget))
 
     def advance(self, chosen: list[Part]) -> list[Part] | None:
         """Close a part, or return its two halves; None if there is no use in splitting it."""

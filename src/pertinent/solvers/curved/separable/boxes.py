@@ -18,7 +18,7 @@ from pertinent.proofs import SeparableProofs
 from pertinent.setting.options import Options
 from pertinent.solvers.curved.separable.items import Curved, Ends, Side, meet
 from pertinent.solvers.curved.shifted import Shifted, real_roots
-from pertinent.solvers.search.engine import AllAtOnce, Limits, Problem, search
+from pertinent.solvers.search.engine import Limits, Problem, search
 from pertinent.solvers.tolerances import BOX_ROUNDING, PROVED_BY_BOXES, THIN
 
 LEVELS = 60
@@ -105,7 +105,7 @@ class BoxSearch(Problem[Parts]):
         endless = ~(np.isfinite(low) & np.isfinite(high)).all(axis=1)
         low[endless], high[endless], self.proved[endless] = 0.0, 0.0, 0.0
         first = Parts(np.arange(n), low, high, np.full(n, -1.0))
-        search(self, first, AllAtOnce(), Limits.of(options, n))
+        search(self, first, Limits.of(options, n))
 
     def advance(self, chosen: Parts) -> Parts:
         """Bound some boxes, and return the two parts of each that is to be split."""
