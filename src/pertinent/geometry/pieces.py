@@ -105,29 +105,24 @@ class Joined(Region):
         return used
 
 
-def as_region(region: Region | Cell) -> Region:
-    """Return a region; a cell as the union of itself only."""
-    return CellUnion((region,)) if isinstance(region, Cell) else region
-
-
-def pieces_of(region: Region) -> Sequence[Cell | Region]:
+def pieces_of(region: Cell | Region) -> Sequence[Cell | Region]:
     """Return the pieces that a region is the union of, in the order that certificates count them.
 
-    A region of another kind than a union is its own only piece.
+    A cell, or a region of another kind than a union, is its own only piece.
     """
     if isinstance(region, CellUnion):
         return region.cells
     return region.pieces if isinstance(region, Joined) else (region,)
 
 
-def parts_of(region: Region) -> tuple[Region, ...]:
+def parts_of(region: Cell | Region) -> tuple[Cell | Region, ...]:
     """Return the regions that a region was joined from; itself where it was not."""
     if not isinstance(region, Joined):
         return (region,)
     return tuple(inner for part in region.parts for inner in parts_of(part))
 
 
-def forms_of(region: Region) -> list[tuple[Cell | Region, int]]:
+def forms_of(region: Cell | Region) -> list[tuple[Cell | Region, int]]:
     """Return pieces that stand for all of the same form, and how many there are of each."""
     if isinstance(region, Joined):
         return [form for part in region.parts for form in forms_of(part)]

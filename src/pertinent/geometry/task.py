@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class Task(Rows):
     @property
     def cell(self) -> Cell:
         """The region, where it is a single cell."""
-        return cast(Cell, self.region)
+        return self.region  # type: ignore[return-value]
 
     def start(self) -> FloatArray:
         """Return the point of the bounds nearest to each center."""

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from pertinent.geometry.codec import record_as
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.geometry.pieces import pieces_of
-from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
 
 
@@ -126,10 +126,9 @@ class Certificate:
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the proved lower bound of each row of a task, recomputed from its region."""
-        region = cast(Region, task.region)
         over_union = np.full(self.n, np.inf)
         by_piece = self._by_piece()
-        pieces = pieces_of(region)
+        pieces = pieces_of(task.region)
         whole = self._whole(by_piece.get(WHOLE, ()), task, len(pieces))
         for piece in range(len(pieces)):
             known = np.zeros(self.n) if whole is None else whole[:, piece]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.pieces import parts_of, pieces_of
-from pertinent.geometry.region import Region
+from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import Task
 from pertinent.geometry.winners import WinnerRegion
 from pertinent.proofs.core import RegionProofs
@@ -38,7 +37,7 @@ class RivalProofs(RegionProofs):
     def piece_bounds(self, task: Task) -> FloatArray:
         """Return the bound of each center and piece, recomputed from the rows of the parts."""
         out, first = [np.zeros((len(task), 0))], 0
-        for part in parts_of(cast(Region, task.region)):
+        for part in parts_of(task.region):
             last = first + len(pieces_of(part))
             out.append(_rival_bounds(part, self.rival[:, first:last].astype(np.int64), task))
             first = last
@@ -46,7 +45,7 @@ class RivalProofs(RegionProofs):
 
 
 @singledispatch
-def _rival_bounds(part: Region, rival: IntArray, task: Task) -> FloatArray:
+def _rival_bounds(part: Cell | Region, rival: IntArray, task: Task) -> FloatArray:
     """Return what one rival for each center and piece, shape (n, n_pieces), proves of a part.
 
     Nothing, where the part knows no rivals.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Self
@@ -94,7 +94,7 @@ class Setting:
             self._region_of = confident(self.min_proba)
         self._adds_up_in_double = adds_up_in_double(self.model)
         self.classes = model_classes(self.model)
-        self._known: dict[RegionKey, _Known] = {}
+        self._known: dict[tuple[Kind, int], _Known] = {}
         self._made: dict[tuple[int, float, bool], Region] = {}
         self._plain: Self | None = None
         self.largest_weight = float(self.weights.max(initial=0.0))
@@ -140,15 +140,12 @@ class Setting:
             )
         return np.maximum(margins, self.asked_margin) if self.asked_margin > 0 else margins
 
-    def _by_key(self, kind: Kind, labels: IntArray) -> Iterator[tuple[_Known, IntArray | slice]]:
-        """Yield what is known of the region of each class in ``labels``, with its rows."""
-        if not len(labels):
-            return
-        if len(labels) == 1 or (labels == labels[0]).all():
-            yield self._known_of(RegionKey(kind, int(labels[0]))), slice(None)
-            return
-        for k in np.unique(labels):
-            yield self._known_of(RegionKey(kind, int(k))), np.flatnonzero(labels == k)
+    def _by_key(self, kind: Kind, labels: IntArray) -> list[tuple[_Known, IntArray | slice]]:
+        """Return what is known of the region of each class in ``labels``, with its rows."""
+        if len(labels) == 1 or (len(labels) and (labels == labels[0]).all()):
+            return [(self._known_of(kind, int(labels[0])), slice(None))]
+        classes = np.unique(labels)
+        return [(self._known_of(kind, int(k)), np.flatnonzero(labels == k)) for k in classes]
 
     def is_exact(self, kind: Kind, labels: IntArray, points: FloatArray) -> BoolArray:
         """Return whether no term of any row of the regions asked for is rounded: all are zero."""
@@ -175,9 +172,13 @@ class Setting:
         """
         if table.single_precision or not len(points):
             return self.is_sure(kind, labels, points, table)
-        unit, far = 4 / 3 * (points.shape[1] + 4) * ROUNDOFF, np.empty(len(points), dtype=bool)
-        for known, some in self._by_key(kind, labels):
-            far[some] = cost[some] * unit > used[some] / known.growth
+        parts = self._by_key(kind, labels)
+        growth: float | FloatArray = parts[0][0].growth
+        if len(parts) > 1:
+            growth = np.empty(len(labels))
+            for known, some in parts:
+                growth[some] = known.growth
+        far = np.asarray(cost * (4 / 3 * (points.shape[1] + 4) * ROUNDOFF) > used / growth)
         rows = far.nonzero()[0]
         if len(rows):
             far[rows] = ~self.is_sure(kind, labels[rows], points[rows], table)
@@ -307,18 +308,19 @@ class Setting:
 
     def region(self, key: RegionKey, margin: float) -> Region:
         """Return a region in the units of the samples."""
-        return self._known_of(key).at(margin)
+        return self._known_of(*key).at(margin)
 
     def owners(self, key: RegionKey, margin: float) -> IntArray:
         """Return the class of each piece of a region; -1 where several classes share a piece."""
         label = key.place if key.kind is Kind.IS else -1
         return owners_of(self.region(key, margin), label)
 
-    def _known_of(self, key: RegionKey) -> _Known:
-        if key not in self._known:
-            make = self._ruled if key.kind is Kind.IS else self._elsewhere
-            self._known[key] = _Known(partial(make, key.place), self.weights)
-        return self._known[key]
+    def _known_of(self, kind: Kind, k: int) -> _Known:
+        known = self._known.get((kind, k))
+        if known is None:
+            make = self._ruled if kind is Kind.IS else self._elsewhere
+            known = self._known[kind, k] = _Known(partial(make, k), self.weights)
+        return known
 
     def _ruled(self, k: int, margin: float) -> Region:
         """Return where a class is predicted, the rules are obeyed and points are dense enough."""

@@ -14,7 +14,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed
-from pertinent.geometry.pieces import as_region, forms_of, pieces_of
+from pertinent.geometry.pieces import forms_of, pieces_of
 from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import distance
 from pertinent.geometry.threads import one_thread
@@ -78,13 +78,12 @@ class PieceSearch:
         cls, task: Task, skip: bool = True, methods: tuple[Method, ...] | None = None
     ) -> PieceSearch:
         """Return the search before its first piece; ``methods`` are chosen by the pieces' form."""
-        region, n = as_region(task.region), len(task)
-        pieces = pieces_of(region)
+        n, pieces = len(task), pieces_of(task.region)
         cheap, blocks = np.zeros((n, len(pieces))), list[Block]()
         if skip and len(pieces) > 1 and (task.weights > 0).all():
-            cheap, blocks = piece_bounds(region, task)
+            cheap, blocks = piece_bounds(task.region, task)
         if methods is None:
-            alike = ((choose_method(p, task.domain), count) for p, count in forms_of(region))
+            alike = ((choose_method(p, task.domain), count) for p, count in forms_of(task.region))
             methods = tuple(method for method, count in alike for _ in range(count))
         return cls(
             task=task,
@@ -199,7 +198,7 @@ class PieceSearch:
             for i in rows[(value < known) & ~close]:
                 self.tied.pop(int(i), None)
 
-    def finish(self, proved_on: Region) -> Projections:
+    def finish(self, proved_on: Cell | Region) -> Projections:
         """Return the answers with their status, decided by the re-checked certificate."""
         n, everything = len(self.task), tuple(self.blocks)
         bound = Certificate(n, everything).bounds(replace(self.task, region=proved_on))

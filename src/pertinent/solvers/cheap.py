@@ -26,7 +26,7 @@ Cheap = tuple[FloatArray, list[Block]]
 
 
 @singledispatch
-def piece_bounds(region: Region, task: Task) -> Cheap:
+def piece_bounds(region: Cell | Region, task: Task) -> Cheap:
     """Return a lower bound for each center and piece of a region, with its proofs.
 
     ``region`` is the task's, or a part of it: its kind decides which function is called.

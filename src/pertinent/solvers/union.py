@@ -8,7 +8,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
-from pertinent.geometry.pieces import Joined, as_region, pieces_of
+from pertinent.geometry.pieces import Joined, pieces_of
 from pertinent.geometry.region import Cell, CellUnion, Region
 from pertinent.geometry.task import as_bounds, distance
 from pertinent.proofs import Block, Certificate, Proofs
@@ -67,22 +67,19 @@ def project(
     >>> found.points, found.objective, found.bound
     (array([[0., 1.]]), array([1.]), array([1.]))
     """
-    whole = as_region(region)
     centers = np.asarray(centers, dtype=float)
     centers = centers if centers.ndim == 2 else np.atleast_2d(centers)
-    weights = np.ones(whole.dim) if weights is None else np.asarray(weights, dtype=float)
+    weights = np.ones(region.dim) if weights is None else np.asarray(weights, dtype=float)
     low = as_bounds(lower, centers.shape, -np.inf)
     high = as_bounds(upper, centers.shape, np.inf)
-    every = np.full(len(centers), np.inf)
-    task = Task(
-        whole, centers, weights, low, high, every, options or Options(), domain=domain
-    )  # fmt: skip
-    return project_task(task, whole if proved_on is None else proved_on, skip)
+    every, options = np.full(len(centers), np.inf), options or Options()
+    task = Task(region, centers, weights, low, high, every, options, domain=domain)
+    return project_task(task, region if proved_on is None else proved_on, skip)
 
 
-def project_task(task: Task, proved_on: Region, skip: bool = True) -> Projections:
+def project_task(task: Task, proved_on: Cell | Region, skip: bool = True) -> Projections:
     """Return the nearest points of the task's region; see `project`."""
-    pieces, wide = pieces_of(as_region(task.region)), pieces_of(proved_on)
+    pieces, wide = pieces_of(task.region), pieces_of(proved_on)
     if len(pieces) == len(wide) == 1 and len(task):
         method = choose_method(pieces[0], task.domain)
         return _alone(onto(task, pieces[0]), method, wide[0])
@@ -145,7 +142,7 @@ def _method_of_union(region: CellUnion | Joined, domain: Domain | None = None) -
 
 
 def _solve_union(task: Task) -> Solved:
-    found = project_task(task, as_region(task.region))
+    found = project_task(task, task.region)
     without = np.where(np.isinf(found.bound), EMPTY, TROUBLE)
     outcome = np.where(found.piece >= 0, SOLVED, without).astype(np.int8)
     return Solved(found.points, outcome, cast(Proofs, found.certificate))  # it has their operations

@@ -19,7 +19,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.codec import record_as
-from pertinent.geometry.region import Cell, CellUnion, Quadratic
+from pertinent.geometry.region import Cell, Quadratic
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Certificate, Proofs
 from pertinent.proofs.supports.cardinality import _is_diagonal, not_all_of, refutes
@@ -256,7 +256,7 @@ class _Sample:
     ) -> tuple[FloatArray, FloatArray]:
         """Demand a feature outside the support, where the support's own certificate holds."""
         low, high = np.where(support, self.low, self.rest), np.where(support, self.high, self.rest)
-        one = CellUnion((self.cell,)), self.center[None], self.weights, low[None], high[None]
+        one = self.cell, self.center[None], self.weights, low[None], high[None]
         proved = certificate.bounds(Task(*one))[0]
         spent = (self.weights * np.abs(self.rest - self.center))[~support].sum()
         holds = proved - spent >= value if np.isfinite(value) else np.isinf(proved)
