@@ -11,7 +11,6 @@ from pertinent.checking.findings import HOLDS, REFUTED, UNKNOWN, Finding
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.geometry.gaps import GAP_CONVEX, is_closed
 from pertinent.geometry.pieces import cells_of
-from pertinent.geometry.region import CellUnion
 from pertinent.geometry.task import Task, distance
 from pertinent.proofs import OPTIMAL, Certificate, LinearProofs
 from pertinent.proofs.core import WHOLE, Block
@@ -104,44 +103,32 @@ def is_only_one(
     blocks = certified[0].certificate.blocks
     # Rounding may put the bound of the point's own piece above its cost.
     cost = float(distance(point, center, prepared.weights)[0]) * (1 + ROUNDED)
-    known = np.zeros(len(cells))
+    whole, known = Task(region, center, prepared.weights, low, high), np.zeros(len(cells))
     for block in blocks:
         if block.piece == WHOLE and not isinstance(block.proofs, UnknownProofs):
-            proved = block.proofs.piece_bounds(Task(region, center, prepared.weights, low, high))
-            known = np.maximum(known, proved[0])
+            known = np.maximum(known, block.proofs.piece_bounds(whole)[0])
     left = []
     for piece in np.flatnonzero(known <= cost).tolist():
         own = tuple(replace(block, piece=0) for block in blocks if block.piece == piece)
-        alone = CellUnion((cells[piece],), region.dim)
-        bound = Certificate(1, own).bounds(Task(alone, center, prepared.weights, low, high))
-        if bound[0] <= cost:
+        alone = replace(whole, region=cells[piece])
+        if Certificate(1, own).bounds(alone)[0] <= cost:
             left.append((alone, own))
     if len(left) != 1:
         return False
     alone, own = left[0]
-    how = (center, point, prepared.weights, (low, high), unit)
-    return any(_leaves_one_point(alone, block, *how) for block in own)
+    return any(_leaves_one_point(alone, block, point, unit) for block in own)
 
 
-def _leaves_one_point(
-    alone: CellUnion,
-    block: Block,
-    center: FloatArray,
-    point: FloatArray,
-    weights: FloatArray,
-    limits: Limits,
-    unit: float,
-) -> bool:
+def _leaves_one_point(task: Task, block: Block, point: FloatArray, unit: float) -> bool:
     """Return whether one proof alone shows its point optimal, and leaves it nowhere to go.
 
     What else the certificate holds may be better, but says nothing of these multipliers.
     """
-    cell, proofs = alone.cells[0], block.proofs
+    cell, proofs = task.cell, block.proofs
     if not cell.is_linear or not isinstance(proofs, LinearProofs) or len(proofs) != 1:
         return False
-    bound = Certificate(1, (block,)).bounds(Task(alone, center, weights, *limits))
-    cost = distance(point, center, weights)
-    if not is_closed(cost, bound, point, center, weights, GAP_CONVEX, unit)[0]:
+    cost, bound = distance(point, task.centers, task.weights), Certificate(1, (block,)).bounds(task)
+    if not is_closed(cost, bound, point, task.centers, task.weights, GAP_CONVEX, unit)[0]:
         return False
-    multipliers = np.maximum(proofs.multipliers[0], 0.0)
-    return leaves_one_point(cell, multipliers, center[0], weights, limits[0][0], limits[1][0])
+    multipliers, limits = np.maximum(proofs.multipliers[0], 0.0), (task.lower[0], task.upper[0])
+    return leaves_one_point(cell, multipliers, task.centers[0], task.weights, *limits)

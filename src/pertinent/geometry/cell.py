@@ -128,6 +128,13 @@ class Cell:
         """Return whether each point satisfies every inequality within ``tol``."""
         return np.asarray(self.violation(points) <= tol)
 
+    def used_columns(self) -> BoolArray:
+        """Return which columns any row or bound depends on."""
+        used = (self.G != 0).any(axis=0) | np.isfinite(self.lower) | np.isfinite(self.upper)
+        for row in self.quadratics:
+            used |= (row.A != 0).any(axis=0) | (row.gradient(np.zeros((1, self.dim)))[0] != 0)
+        return np.asarray(used)
+
     def tighten(self, margin: float) -> Cell:
         """Return the cell with each row asked for strictly, by ``margin`` times the row's slope.
 

@@ -11,7 +11,7 @@ from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.affine import AffineMap
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.cell import Cell
-from pertinent.geometry.region import CellUnion, Region, chain
+from pertinent.geometry.region import CellUnion, Region, any_of, chain
 from pertinent.geometry.rounding import Rounding, joined
 
 
@@ -62,10 +62,7 @@ class Joined(Region):
     def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
         """Return whether each point lies in any part."""
         points = np.atleast_2d(np.asarray(points, dtype=float))
-        inside = np.zeros(len(points), dtype=bool)
-        for part in self.parts:
-            inside |= part.contains(points, tol)
-        return inside
+        return any_of(len(points), (part.contains(points, tol) for part in self.parts))
 
     def _each(self, change: Callable[[Region], Region], dim: int | None = None) -> Joined:
         parts = [change(part) for part in self.parts]
@@ -92,17 +89,11 @@ class Joined(Region):
 
     def surely_contains(self, points: FloatArray) -> BoolArray:
         """Return which points lie in a part by more than rounding."""
-        sure = np.zeros(len(points), dtype=bool)
-        for part in self.parts:
-            sure |= part.surely_contains(points)
-        return sure
+        return any_of(len(points), (part.surely_contains(points) for part in self.parts))
 
     def used_columns(self) -> BoolArray:
         """Return which columns any part depends on."""
-        used = np.zeros(self.dim, dtype=bool)
-        for part in self.parts:
-            used |= part.used_columns()
-        return used
+        return any_of(self.dim, (part.used_columns() for part in self.parts))
 
 
 def pieces_of(region: Cell | Region) -> Sequence[Cell | Region]:

@@ -14,7 +14,7 @@ in `pertinent.solvers`, and how its proofs are checked is the business of the pr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol, TypeGuard, overload
@@ -160,6 +160,14 @@ def chain(one: Sequence[Any], two: Sequence[Any]) -> Sequence[Any]:
     return (*one, *two)
 
 
+def any_of(n: int, masks: Iterable[BoolArray]) -> BoolArray:
+    """Return which of n entries are true in any of the masks."""
+    out = np.zeros(n, dtype=bool)
+    for mask in masks:
+        out |= mask
+    return out
+
+
 class CellUnion(Region):
     """A union of cells; no cells at all is the empty set.
 
@@ -219,10 +227,7 @@ class CellUnion(Region):
     def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
         """Return whether each point lies in any of the cells."""
         points = np.atleast_2d(np.asarray(points, dtype=float))
-        inside = np.zeros(len(points), dtype=bool)
-        for cell in self.cells:
-            inside |= cell.contains(points, tol)
-        return inside
+        return any_of(len(points), (cell.contains(points, tol) for cell in self.cells))
 
     def tighten(self, margin: float) -> CellUnion:
         """Return the union of the tightened cells."""
@@ -317,16 +322,8 @@ class CellUnion(Region):
         >>> region.surely_contains(np.array([[1.0, 1.0], [1.0, 2.0]]))
         array([False,  True])
         """
-        sure = np.zeros(len(points), dtype=bool)
-        for cell in self.cells:
-            sure |= clearly_inside(cell, points)
-        return sure
+        return any_of(len(points), (clearly_inside(cell, points) for cell in self.cells))
 
     def used_columns(self) -> BoolArray:
         """Return which columns any row or bound of a cell depends on."""
-        used = np.zeros(self.dim, dtype=bool)
-        for cell in self.cells:
-            used |= (cell.G != 0).any(axis=0) | np.isfinite(cell.lower) | np.isfinite(cell.upper)
-            for row in cell.quadratics:
-                used |= (row.A != 0).any(axis=0) | (row.gradient(np.zeros((1, cell.dim)))[0] != 0)
-        return used
+        return any_of(self.dim, (cell.used_columns() for cell in self.cells))

@@ -7,7 +7,9 @@ metric for each prototype (LGMLVQ) the differences are quadratic.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,32 +80,6 @@ def first_nearest_region(
     return nearest_region(prototypes[kept], is_own[kept], margin, metric, handicap)
 
 
-def _is_label(labels: Any, label: Any) -> BoolArray:
-    return np.array([value == label for value in np.asarray(labels).tolist()], dtype=bool)
-
-
-@register_model("pertinent.lvq.GLVQ", subclasses=False)
-def glvq_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of a class of GLVQ: Euclidean distances."""
-    own = _is_label(model.prototype_labels_, label)
-    return first_nearest_region(_floats(model.prototypes_), own, margin)
-
-
-@register_model("pertinent.lvq.GMLVQ", subclasses=False)
-def gmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of a class of GMLVQ: one learnt metric for all prototypes."""
-    own = _is_label(model.prototype_labels_, label)
-    return first_nearest_region(_floats(model.prototypes_), own, margin, _floats(model.omega_))
-
-
-@register_model("pertinent.lvq.LGMLVQ", subclasses=False)
-def lgmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of a class of LGMLVQ: a learnt metric for each prototype or class."""
-    own = _is_label(model.prototype_labels_, label)
-    omegas = _floats(model.omega_)[model.prototype_omega_]
-    return local_region(_floats(model.prototypes_), omegas, own, margin)
-
-
 def local_region(
     prototypes: FloatArray, omegas: FloatArray, is_own: BoolArray, margin: float
 ) -> Region:
@@ -146,111 +122,118 @@ def nearest_centroid_region(model: Foreign, label: Any, margin: float) -> Region
     )
 
 
-@register_model("sklvq.models.GLVQ", subclasses=False)
-def sklvq_glvq_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of sklvq's GLVQ (its distance must be the squared Euclidean one)."""
-    _require_sklvq_distance(model, "squared-euclidean", "euclidean")
-    return first_nearest_region(_floats(model.prototypes_), _sklvq_own(model, label), margin)
+class Learnt(NamedTuple):
+    """The prototypes of a model, each with its label, and how distances are measured.
+
+    ``omega`` is None (Euclidean), a matrix for all, or one for each prototype or class; ``single``
+    says that the model computes in single precision, whatever it is given.
+    """
+
+    prototypes: Any
+    labels: Any
+    omega: Any = None
+    single: bool = False
 
 
-@register_model("sklvq.models.GMLVQ", subclasses=False)
-def sklvq_gmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of sklvq's GMLVQ."""
-    _require_sklvq_distance(model, "adaptive-squared-euclidean")
-    own, omega = _sklvq_own(model, label), _floats(model.omega_)
-    return first_nearest_region(_floats(model.prototypes_), own, margin, omega)
+def _reads(*names: str) -> Callable[[Callable[[Foreign], Learnt]], Callable[[Foreign], Learnt]]:
+    """Register the function that reads the prototypes of some classes."""
+
+    def add(read: Callable[[Foreign], Learnt]) -> Callable[[Foreign], Learnt]:
+        register_model(*names, subclasses=False)(partial(_learnt_region, read))
+        return read
+
+    return add
 
 
-@register_model("sklvq.models.LGMLVQ", subclasses=False)
-def sklvq_lgmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of sklvq's LGMLVQ, with one matrix a prototype or a class."""
-    _require_sklvq_distance(model, "local-adaptive-squared-euclidean")
-    own, omegas = _sklvq_own(model, label), _floats(model.omega_)
-    if len(omegas) != len(own):
-        omegas = omegas[np.asarray(model.prototypes_labels_)]
-    return local_region(_floats(model.prototypes_), omegas, own, margin)
+def _learnt_region(
+    read: Callable[[Foreign], Learnt], model: Foreign, label: Any, margin: float
+) -> Region:
+    learnt = read(model)
+    labels, prototypes = np.asarray(learnt.labels).tolist(), _floats(learnt.prototypes)
+    own = np.array([value == label for value in labels], dtype=bool)
+    if learnt.single:
+        # The last bit of such a model's distances depends on the other samples of the batch.
+        margin = float(np.sign(margin) * max(abs(margin), SINGLE))
+    omega = None if learnt.omega is None else _floats(learnt.omega)
+    if omega is None or omega.ndim == 2:
+        return first_nearest_region(prototypes, own, margin, omega)
+    if len(omega) != len(own):
+        omega = omega[[class_index(model, value) for value in labels]]
+    return local_region(prototypes, omega, own, margin)
 
 
-def _sklvq_own(model: Foreign, label: Any) -> BoolArray:
-    """``prototypes_labels_`` of sklvq holds places in ``classes_``, not labels."""
-    return np.asarray(np.asarray(model.prototypes_labels_) == class_index(model, label))
+@_reads("pertinent.lvq.GLVQ")
+def _glvq(model: Foreign) -> Learnt:
+    return Learnt(model.prototypes_, model.prototype_labels_)
 
 
-def _require_sklvq_distance(model: Foreign, *known: str) -> None:
+@_reads("pertinent.lvq.GMLVQ")
+def _gmlvq(model: Foreign) -> Learnt:
+    return Learnt(model.prototypes_, model.prototype_labels_, model.omega_)
+
+
+@_reads("pertinent.lvq.LGMLVQ")
+def _lgmlvq(model: Foreign) -> Learnt:
+    omegas = model.omega_[model.prototype_omega_]
+    return Learnt(model.prototypes_, model.prototype_labels_, omegas)
+
+
+@_reads("sklvq.models.GLVQ", "sklvq.models.GMLVQ", "sklvq.models.LGMLVQ")
+def _sklvq(model: Foreign) -> Learnt:
+    known = {
+        "GLVQ": ("squared-euclidean", "euclidean"),
+        "GMLVQ": ("adaptive-squared-euclidean",),
+        "LGMLVQ": ("local-adaptive-squared-euclidean",),
+    }[type(model).__name__]
     if model.distance_type not in known:
         raise UnsupportedModelError(
             f"{type(model).__name__}(distance_type={model.distance_type!r}): supported is "
             f"{' or '.join(repr(name) for name in known)}."
         )
+    labels = model_classes(model)[np.asarray(model.prototypes_labels_)]  # it keeps their places
+    return Learnt(model.prototypes_, labels, None if len(known) == 2 else model.omega_)
 
 
-@register_model("sklearn_lvq.glvq.GlvqModel", subclasses=False)
-def sklearn_lvq_glvq_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of sklearn-lvq's GlvqModel."""
-    return first_nearest_region(_floats(model.w_), _is_label(model.c_w_, label), margin)
+@_reads("sklearn_lvq.glvq.GlvqModel")
+def _glvq_model(model: Foreign) -> Learnt:
+    return Learnt(model.w_, model.c_w_)
 
 
-@register_model("sklearn_lvq.grlvq.GrlvqModel", subclasses=False)
-def sklearn_lvq_grlvq_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of sklearn-lvq's GrlvqModel: a relevance for each feature."""
-    own = _is_label(model.c_w_, label)
-    metric = np.diag(np.sqrt(_floats(model.lambda_)))
-    return first_nearest_region(_floats(model.w_), own, margin, metric)
+@_reads("sklearn_lvq.grlvq.GrlvqModel")
+def _grlvq_model(model: Foreign) -> Learnt:
+    return Learnt(model.w_, model.c_w_, np.diag(np.sqrt(_floats(model.lambda_))))
 
 
-@register_model("sklearn_lvq.gmlvq.GmlvqModel", subclasses=False)
-def sklearn_lvq_gmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of sklearn-lvq's GmlvqModel."""
-    own = _is_label(model.c_w_, label)
-    return first_nearest_region(_floats(model.w_), own, margin, _floats(model.omega_))
+@_reads("sklearn_lvq.gmlvq.GmlvqModel")
+def _gmlvq_model(model: Foreign) -> Learnt:
+    return Learnt(model.w_, model.c_w_, model.omega_)
 
 
-@register_model("sklearn_lvq.lgmlvq.LgmlvqModel", subclasses=False)
-def sklearn_lvq_lgmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of sklearn-lvq's LgmlvqModel, with one matrix a prototype or a class."""
-    own = _is_label(model.c_w_, label)
-    omegas = [_floats(omega) for omega in model.omegas_]
-    if len(omegas) != len(own):
-        places = [model_classes(model).tolist().index(c) for c in np.asarray(model.c_w_).tolist()]
-        omegas = [omegas[place] for place in places]
-    return local_region(_floats(model.w_), np.stack(omegas), own, margin)
+@_reads("sklearn_lvq.lgmlvq.LgmlvqModel")
+def _lgmlvq_model(model: Foreign) -> Learnt:
+    return Learnt(model.w_, model.c_w_, np.stack([_floats(omega) for omega in model.omegas_]))
 
 
-@register_model("prosemble.models.glvq.GLVQ", subclasses=False)
-def prosemble_glvq_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of prosemble's GLVQ (its distance must be the squared Euclidean one)."""
+@_reads("prosemble.models.glvq.GLVQ")
+def _prosemble_glvq(model: Foreign) -> Learnt:
     distance = getattr(model.distance_fn, "__name__", repr(model.distance_fn))
     if distance != "squared_euclidean_distance_matrix":
         raise UnsupportedModelError(
             f"GLVQ(distance_fn={distance}): supported is the default, the squared Euclidean one."
         )
-    own = _is_label(model.prototype_labels_, label)
-    return first_nearest_region(_floats(model.prototypes_), own, _single(margin))
+    return Learnt(model.prototypes_, model.prototype_labels_, single=True)
 
 
-@register_model("prosemble.models.matrix_lvq.GMLVQ", subclasses=False)
-def prosemble_gmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of prosemble's GMLVQ, whose omega has features as rows."""
-    own = _is_label(model.prototype_labels_, label)
-    return first_nearest_region(
-        _floats(model.prototypes_), own, _single(margin), _floats(model.omega_).T
-    )
+@_reads("prosemble.models.matrix_lvq.GMLVQ")
+def _prosemble_gmlvq(model: Foreign) -> Learnt:
+    omega = _floats(model.omega_).T  # features are its rows
+    return Learnt(model.prototypes_, model.prototype_labels_, omega, single=True)
 
 
-@register_model("prosemble.models.local_matrix_lvq.LGMLVQ", subclasses=False)
-def prosemble_lgmlvq_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return the region of prosemble's LGMLVQ, with one matrix a prototype."""
-    own = _is_label(model.prototype_labels_, label)
+@_reads("prosemble.models.local_matrix_lvq.LGMLVQ")
+def _prosemble_lgmlvq(model: Foreign) -> Learnt:
     omegas = _floats(model.omegas_).transpose(0, 2, 1)
-    return local_region(_floats(model.prototypes_), omegas, own, _single(margin))
-
-
-def _single(margin: float) -> float:
-    """Return a margin that covers the rounding of a model that computes in single precision.
-
-    The last bit of such a model's distances depends on the other samples of the batch.
-    """
-    return float(np.sign(margin) * max(abs(margin), SINGLE))
+    return Learnt(model.prototypes_, model.prototype_labels_, omegas, single=True)
 
 
 def _floats(array: Any) -> FloatArray:
