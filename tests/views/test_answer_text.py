@@ -10,7 +10,8 @@ from sklearn.naive_bayes import GaussianNB
 
 import pertinent
 from pertinent.proofs import FEASIBLE
-from pertinent.views.answer_text import answer_text
+from pertinent.summary.answer import summarize_answer
+from pertinent.views import answer_text as views
 from pertinent.views.text import LENGTHS
 
 WORDING = pertinent.Wording(
@@ -19,6 +20,10 @@ WORDING = pertinent.Wording(
     labels={0: "setosa", 1: "versicolor", 2: "virginica"},
 )
 METHODS = ("two-phase", "strict", "exact", "sufficient")
+
+
+def answer_text(results, row=0, length="medium", wording=None):
+    return views.answer_text(summarize_answer(results, row, wording), length)
 
 
 @pytest.fixture(scope="module")

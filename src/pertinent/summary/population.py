@@ -26,13 +26,19 @@ def summarize_population(explanations: Answered) -> Summary:
     positive, negative = explanations.positive, explanations.negative
     wording, features = asked.wording, explanations.table.features
     kept = _free(explanations, positive.kept)
-    speech = wording.speech(features.names)
+    speech, rules = wording.speech(features.names), rule_lines(asked)
     return {
         "n": len(explanations),
         "subject": wording.subject,
         "model": model_name(asked.prepared.model),
         "n_features": len(features),
-        "constraints": "; ".join(rule_lines(asked)) or "none",
+        "library": type(asked.prepared.model).__module__.split(".")[0],
+        "estimator": type(asked.prepared.model).__name__,
+        "settings": _settings(asked.prepared.model),
+        "rules": rules,
+        "constraints": "; ".join(rules) or "none",
+        "between": bool(asked.question.between),
+        "avoid": asked.overlap == "avoid",
         "baseline": asked.baseline,
         "measure": asked.measure,
         "margin": float(asked.prepared.asked_margin),
@@ -110,3 +116,16 @@ def _contrast(explanations: Answered) -> list[list[int]]:
     rows = negative.found & (negative.target_place >= 0)
     np.add.at(table, (negative.label[rows], negative.target_place[rows]), 1)
     return [[int(count) for count in row] for row in table]
+
+
+def _settings(model: Any) -> str:
+    """Return the model's parameters that differ from their defaults."""
+    if not hasattr(model, "get_params"):
+        return "unknown"
+    if hasattr(model, "steps"):
+        return " → ".join(type(step).__name__ for _, step in model.steps)
+    own, usual = model.get_params(deep=False), type(model)().get_params(deep=False)
+    changed = [
+        f"{key}={value!r}" for key, value in own.items() if repr(value) != repr(usual.get(key))
+    ]
+    return ", ".join(changed)[:300] or "defaults"

@@ -7,135 +7,62 @@ ones are printed in full, so that they are valid as printed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from pertinent.exceptions import InputError
-from pertinent.setting.alternative import Alternative
-from pertinent.setting.results import Negatives, Positives
-from pertinent.summary.raw import Raw, raw_rows
-from pertinent.summary.words import Wording, counted, listed, plain
+from pertinent.summary.answer import GAP, Answer
+from pertinent.summary.raw import Raw
+from pertinent.summary.words import counted, listed, plain
 from pertinent.views.text import LENGTHS, LISTED, with_unit
 
-#: A bound this close to the value, relative to it, is the value.
-GAP = 1e-4
 
-
-def answer_text(
-    results: Positives | Negatives,
-    row: int = 0,
-    length: str = "medium",
-    wording: Wording | None = None,
-) -> str:
+def answer_text(answer: Answer, length: str = "medium") -> str:
     """Return one positive or negative in words, whichever method it was asked with.
 
     Parameters
     ----------
-    results : Positives or Negatives
-        Of `pertinent_positives` (methods "two-phase", "strict", "exact", "sufficient") or
-        `pertinent_negatives` (norms "l1" and "l0").
-    row : int
+    answer : Answer
+        Of results of `pertinent_positives` or `pertinent_negatives`: see `summarize_answer`.
     length : {"short", "medium", "long"}
         One sentence; the answer and what is proved of it; the alternatives and numbers as well.
-    wording : Wording, optional
 
     Examples
     --------
     >>> import pertinent
+    >>> from pertinent.summary.answer import summarize_answer
     >>> from pertinent.views.answer_text import answer_text
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LogisticRegression(max_iter=1000).fit(X, y)
     >>> pp = pertinent.pertinent_positives(model, X[:1], method="strict", baseline="median", data=X)
-    >>> print(answer_text(pp, 0, "short"))
+    >>> print(answer_text(summarize_answer(pp), "short"))
     Enough for 0: x2 1.4 (1 of 4 features, proved fewest).
     """
     if length not in LENGTHS:
         raise InputError(f"length must be one of {', '.join(LENGTHS)}. Got {length!r} instead.")
-    if not -len(results) <= row < len(results):
-        raise IndexError(f"There are {len(results)} answers; got index {row}.")
-    answer = _Answer.of(results, row % len(results), wording or Wording())
-    words = _Positive(answer) if isinstance(results, Positives) else _Negative(answer)
+    words = _Positive(answer) if answer.method else _Negative(answer)
     return words.text(length)
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """One row of the results, decoded."""
+def _value(answer: Answer, j: int, point: Sequence[Raw]) -> str:
+    """Return a feature with its value, in full where it is not the sample's own."""
+    feature = answer.features[j]
+    exact = point[j] != feature["sample"]
+    return f"{feature['text']} {with_unit(feature, point[j], exact=exact)}"
 
-    results: Any
-    row: int
-    wording: Wording
-    sample: list[Raw]
-    point: list[Raw]
 
-    @classmethod
-    def of(cls, results: Positives | Negatives, row: int, wording: Wording) -> _Answer:
-        one = results.table.take(np.array([row]))
-        sample = raw_rows(one, one.values)[0]
-        return cls(results, row, wording, sample, raw_rows(one, results.values[row][None])[0])
-
-    @property
-    def status(self) -> str:
-        return str(self.results.status[self.row])
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        names: tuple[str, ...] = self.results.table.features.names
-        return names
-
-    def number(self, name: str) -> float:
-        return float(getattr(self.results, name)[self.row])
-
-    def label(self, place: int) -> str:
-        if place < 0:
-            return "another class"
-        return self.wording.label(self.results.classes.tolist()[place])
-
-    def value(self, j: int, point: list[Raw]) -> str:
-        """Return a feature with its value, in full where it is not the sample's own."""
-        name, own = self.names[j], point[j] == self.sample[j]
-        known = {"unit": self.wording.units.get(name)}
-        return f"{self.text(j)} {with_unit(known, point[j], exact=not own)}"
-
-    def text(self, j: int) -> str:
-        return self.wording.feature(self.names[j])
-
-    @property
-    def proved_number(self) -> bool:
-        """Whether it is proved that fewer features will not do."""
-        if self.status == "optimal":
-            return True
-        enough = self.number("bound") >= self.number("objective")
-        return enough and all(
-            bool(part.certificate.trusted()[part.rows == self.row].all())
-            for part in self.results.certificates
-        )
-
-    @property
-    def proved_closeness(self) -> bool:
-        """Whether it is proved that no other set of that many features comes closer."""
-        size = self.number("closeness")
-        return self.status == "optimal" or (
-            self.proved_number and self.number("closeness_bound") >= size * (1 - GAP)
-        )
-
-    def others(self, what: str, length: str) -> str:
-        """Return the alternatives in words."""
-        found: tuple[Alternative, ...] = self.results.alternatives[self.row]
-        if not found or length != "long":
-            return ""
-        parts = [self._other(other) for other in found]
-        return f"{what}: {'; '.join(parts)}."
-
-    def _other(self, other: Alternative) -> str:
-        one = self.results.table.take(np.array([self.row]))
-        point = raw_rows(one, other.values[None])[0]
-        values = listed([self.value(int(j), point) for j in np.flatnonzero(other.features)])
-        return f"{values} ({'proved' if other.proved else 'not proved'} next best)"
+def _others(answer: Answer, what: str, length: str) -> str:
+    """Return the alternatives in words."""
+    if not answer.others or length != "long":
+        return ""
+    parts = []
+    for other in answer.others:
+        values = listed([_value(answer, j, other.point) for j in other.features])
+        parts.append(f"{values} ({'proved' if other.proved else 'not proved'} next best)")
+    return f"{what}: {'; '.join(parts)}."
 
 
 def _cut(parts: list[str], length: str) -> str:
@@ -153,13 +80,10 @@ def _least(bound: float) -> int:
 class _Positive:
     """Sentences about what was enough."""
 
-    def __init__(self, answer: _Answer) -> None:
-        self.answer = answer
-        self.method: str = answer.results.method
-        self.label = answer.label(int(answer.results.label[answer.row]))
-        self.kept = np.flatnonzero(answer.results.kept[answer.row])
-        self.fallback = bool(answer.results.fallback[answer.row])
-        self.total = len(answer.names)
+    def __init__(self, answer: Answer) -> None:
+        self.answer, self.method, self.label = answer, answer.method, answer.label
+        self.kept, self.fallback = answer.chosen.features, answer.fallback
+        self.total = len(answer.features)
 
     def text(self, length: str) -> str:
         if self.answer.status in ("infeasible", "failed"):
@@ -167,13 +91,13 @@ class _Positive:
         if length == "short":
             return self._short()
         parts = [self._answer(length), self._proof()]
-        parts.append(self.answer.others("Also enough, in this order", length))
+        parts.append(_others(self.answer, "Also enough, in this order", length))
         if length == "long":
             parts.append(self._numbers())
         return " ".join(part for part in parts if part)
 
     def _none(self) -> str:
-        reason = self.answer.results.reason[self.answer.row]
+        reason = self.answer.reason
         if self.answer.status == "failed":
             return f"What was enough for {self.label}: no answer, since {reason}."
         why = f": {reason}" if reason else ""
@@ -198,7 +122,7 @@ class _Positive:
             return "not proved fewest"
         if self.answer.proved_number:
             return "proved fewest"
-        return f"at least {_least(self.answer.number('bound'))} proved"
+        return f"at least {_least(self.answer.bound)} proved"
 
     def _nothing(self) -> str:
         if self.method == "sufficient":
@@ -206,8 +130,8 @@ class _Positive:
         return "nothing in particular, the base values get the same"
 
     def _values(self, length: str) -> str:
-        point = self.answer.point
-        return _cut([self.answer.value(int(j), point) for j in self.kept], length)
+        point = self.answer.chosen.point
+        return _cut([_value(self.answer, j, point) for j in self.kept], length)
 
     def _answer(self, length: str) -> str:
         if not len(self.kept):
@@ -241,7 +165,7 @@ class _Positive:
         if self.fallback:
             return "Checked with the model; fewer features might be enough."
         if not answer.proved_number:
-            least = _least(answer.number("bound"))
+            least = _least(answer.bound)
             verb = "is" if least == 1 else "are"
             needed = f"; proved is that at least {least} of them {verb} needed" if least else ""
             return f"Checked with the model, but not proved fewest of {count}{needed}."
@@ -258,11 +182,11 @@ class _Positive:
         return f"{proof} Not proved closest: {others} might come closer."
 
     def _numbers(self) -> str:
-        objective, bound = self.answer.number("objective"), self.answer.number("bound")
+        objective, bound = self.answer.objective, self.answer.bound
         if self.method == "two-phase":
             return f"Size {objective:.4g}, proved bound {bound:.4g}."
         numbers = f"Features: {objective:.0f}, proved bound {bound:.4g}."
-        closeness = self.answer.number("closeness")
+        closeness = self.answer.closeness
         if closeness == 0:
             return f"{numbers} The values are the sample's own."
         return f"{numbers} They differ from the sample's own values by {closeness:.4g}."
@@ -271,15 +195,13 @@ class _Positive:
 class _Negative:
     """Sentences about what would have changed it."""
 
-    def __init__(self, answer: _Answer) -> None:
-        self.answer = answer
-        self.fewest = answer.results.norm == "l0"
-        self.changed = np.flatnonzero(answer.results.changed[answer.row])
-        self.own = answer.label(int(answer.results.label[answer.row]))
-        self.target = answer.label(int(answer.results.target_place[answer.row]))
+    def __init__(self, answer: Answer) -> None:
+        self.answer, self.fewest = answer, answer.fewest
+        self.changed = answer.chosen.features
+        self.own, self.target = answer.label, answer.target
 
     def text(self, length: str) -> str:
-        reason = self.answer.results.reason[self.answer.row]
+        reason = self.answer.reason
         if self.answer.status == "failed":
             return f"What would have changed {self.own}: no answer, since {reason}."
         if self.answer.status == "infeasible":
@@ -291,7 +213,7 @@ class _Negative:
             f"What would have changed {self.own}: {self._values(length)}. The model then predicts "
             f"{self.target}.",
             self._proof(),
-            self.answer.others("Further changes that do, in this order", length),
+            _others(self.answer, "Further changes that do, in this order", length),
         ]
         if length == "long":
             parts.append(self._numbers())
@@ -300,7 +222,8 @@ class _Negative:
     def _values(self, length: str) -> str:
         answer = self.answer
         parts = [
-            f"{answer.value(int(j), answer.point)} instead of {plain(answer.sample[j])}"
+            f"{_value(answer, j, answer.chosen.point)} instead of "
+            f"{plain(answer.features[j]['sample'])}"
             for j in self.changed
         ]
         return _cut(parts, length)
@@ -310,7 +233,7 @@ class _Negative:
         if self.fewest:
             if self.answer.proved_number:
                 return f"{count}, proved fewest"
-            return f"{count}, at least {_least(self.answer.number('bound'))} proved"
+            return f"{count}, at least {_least(self.answer.bound)} proved"
         proved = "" if self.answer.status == "optimal" else "not "
         return f"{count}, {proved}proved smallest"
 
@@ -321,7 +244,7 @@ class _Negative:
                 return "Proved smallest: no smaller change that is allowed does."
             return "Checked with the model, but not proved smallest."
         if not answer.proved_number:
-            least = counted(_least(answer.number("bound")), "change")
+            least = counted(_least(answer.bound), "change")
             return f"Checked with the model, but not proved fewest; at least {least} proved."
         proof = "Proved fewest: no fewer changes that are allowed do."
         if answer.proved_closeness:
@@ -329,8 +252,8 @@ class _Negative:
         return f"{proof} Not proved smallest among changes of as many features."
 
     def _numbers(self) -> str:
-        objective, bound = self.answer.number("objective"), self.answer.number("bound")
+        objective, bound = self.answer.objective, self.answer.bound
         if not self.fewest:
             return f"Size {objective:.4g}, proved bound {bound:.4g}."
-        size = self.answer.number("closeness")
+        size = self.answer.closeness
         return f"Changes: {objective:.0f}, proved bound {bound:.4g}; their size is {size:.4g}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import sklearn
 from markupsafe import Markup
 
 from pertinent.summary.population import summarize_population
-from pertinent.summary.summary import Summary, asked_of, summarize
+from pertinent.summary.summary import Summary, summarize
 from pertinent.summary.words import listed, percent
 from pertinent.views.html import style, templates
 from pertinent.views.layout import strips
@@ -37,8 +38,6 @@ def write_report(
 
 def report_html(explanations: Answered, title: str | None = None, max_rows: int = 1000) -> str:
     """Return the report as HTML; the same explanations give the same bytes."""
-    import pertinent
-
     population = summarize_population(explanations)
     summaries = summarize(explanations, range(min(len(explanations), max_rows)))
     noun = f"{population['subject']}s"
@@ -51,14 +50,14 @@ def report_html(explanations: Answered, title: str | None = None, max_rows: int 
         title=title or f"What {population['model']} decides, and what would change it",
         text=population_text(population),
         noun=noun,
-        card=model_card(explanations, population),
-        rules=[] if population["constraints"] == "none" else population["constraints"].split("; "),
-        notes=_notes(explanations, population),
+        card=model_card(population),
+        rules=population["rules"],
+        notes=_notes(population),
         population=population,
         rows=[_row(summary) for summary in summaries],
         left_out=len(explanations) - len(summaries),
         glossary=_glossary(population),
-        version=pertinent.__version__,
+        version=version("pertinent"),
         **_charts(population),
     )
 
@@ -69,15 +68,14 @@ def _own(name: str) -> Markup:
     return Markup(source)
 
 
-def model_card(explanations: Answered, population: Summary) -> list[tuple[str, str]]:
+def model_card(population: Summary) -> list[tuple[str, str]]:
     """Return facts about the model and the question, as pairs of words."""
-    model = asked_of(explanations).prepared.model
     names = [feature["text"] for feature in population["features"]]
     shown = names if len(names) <= 20 else [*names[:20], f"{len(names) - 20} more"]
     classes = [f"{c['text']} ({c['count']:,} predicted)" for c in population["classes"]]
     return [
-        ("Model", f"{type(model).__module__.split('.')[0]} {type(model).__name__}"),
-        ("Settings", _settings(model)),
+        ("Model", f"{population['library']} {population['estimator']}"),
+        ("Settings", population["settings"]),
         ("Classes", listed(classes)),
         (f"{len(names)} features", ", ".join(shown)),
         ("Explained", f"{population['n']:,} {population['subject']}s"),
@@ -85,25 +83,11 @@ def model_card(explanations: Answered, population: Summary) -> list[tuple[str, s
     ]
 
 
-def _settings(model: Any) -> str:
-    """Return the model's parameters that differ from their defaults."""
-    if not hasattr(model, "get_params"):
-        return "unknown"
-    if hasattr(model, "steps"):
-        return " → ".join(type(step).__name__ for _, step in model.steps)
-    own, usual = model.get_params(deep=False), type(model)().get_params(deep=False)
-    changed = [
-        f"{key}={value!r}" for key, value in own.items() if repr(value) != repr(usual.get(key))
-    ]
-    return ", ".join(changed)[:300] or "defaults"
-
-
-def _notes(explanations: Answered, population: Summary) -> list[str]:
-    asked = asked_of(explanations)
+def _notes(population: Summary) -> list[str]:
     notes = [f"The size of a change is {MEASURE[population['measure']]}."]
-    if asked.question.between:
+    if population["between"]:
         notes.append("What was enough uses values between the base value and the own one only.")
-    if asked.overlap == "avoid":
+    if population["avoid"]:
         notes.append("Changes keep off what was enough, where that is possible.")
     return notes
 

@@ -1,0 +1,127 @@
+"""One answer of `pertinent_positives` or `pertinent_negatives`, as plain values for a text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.rules.wording import Wording
+from pertinent.setting.results import Negatives, Positives
+from pertinent.summary.raw import Raw, raw_rows
+from pertinent.summary.summary import Summary
+
+#: A bound this close to the value, relative to it, is the value.
+GAP = 1e-4
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Features that are kept or changed, by their places, and the point they are of."""
+
+    features: tuple[int, ...]
+    point: Sequence[Raw]
+    proved: bool = True
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One row of positives or negatives, decoded.
+
+    Attributes
+    ----------
+    method : str
+        How a positive was asked for; "" for a negative.
+    fewest : bool
+        Whether the number of features is what counts.
+    status : str
+    reason : str or None
+    label, target : str
+        The prediction, and the class reached, as they are called.
+    features : list of dict
+        ``text``, ``unit`` and ``sample`` of each.
+    chosen : Chosen
+    others : tuple of Chosen
+        The alternatives, in order.
+    objective, bound, closeness, closeness_bound : float
+    proved_number : bool
+        Whether it is proved that fewer features will not do.
+    fallback : bool
+    """
+
+    method: str
+    fewest: bool
+    status: str
+    reason: str | None
+    label: str
+    target: str
+    features: list[Summary]
+    chosen: Chosen
+    others: tuple[Chosen, ...]
+    objective: float
+    bound: float
+    closeness: float
+    closeness_bound: float
+    proved_number: bool
+    fallback: bool
+
+    @property
+    def proved_closeness(self) -> bool:
+        """Whether it is proved that no other set of that many features comes closer."""
+        met = self.closeness_bound >= self.closeness * (1 - GAP)
+        return self.status == "optimal" or (self.proved_number and met)
+
+
+def summarize_answer(
+    results: Positives | Negatives, row: int = 0, wording: Wording | None = None
+) -> Answer:
+    """Return one positive or negative as plain values, whichever method it was asked with."""
+    if not -len(results) <= row < len(results):
+        raise IndexError(f"There are {len(results)} answers; got index {row}.")
+    row, called = row % len(results), wording or Wording()
+    table = results.table.take(np.array([row]))
+    names, sample = table.features.names, raw_rows(table, table.values)[0]
+    if isinstance(results, Positives):
+        mask, place, method = results.kept, results.label[row], results.method
+        fewest, fallback = method != "two-phase", bool(results.fallback[row])
+    else:
+        mask, place, method = results.changed, results.target_place[row], ""
+        fewest, fallback = results.norm == "l0", False
+
+    def chosen(features: BoolArray, values: FloatArray, proved: bool) -> Chosen:
+        point = raw_rows(table, values[None])[0]
+        return Chosen(tuple(np.flatnonzero(features).tolist()), point, proved)
+
+    def label(place: int) -> str:
+        return "another class" if place < 0 else called.label(results.classes.tolist()[place])
+
+    return Answer(
+        method=method,
+        fewest=fewest,
+        status=str(results.status[row]),
+        reason=results.reason[row],
+        label=label(int(results.label[row])),
+        target=label(int(place)),
+        features=[
+            {"text": called.feature(name), "unit": called.units.get(name), "sample": value}
+            for name, value in zip(names, sample, strict=True)
+        ],
+        chosen=chosen(mask[row], results.values[row], True),
+        others=tuple(chosen(a.features, a.values, a.proved) for a in results.alternatives[row]),
+        objective=float(results.objective[row]),
+        bound=float(results.bound[row]),
+        closeness=float(results.closeness[row]),
+        closeness_bound=float(results.closeness_bound[row]),
+        proved_number=_is_number_proved(results, row),
+        fallback=fallback,
+    )
+
+
+def _is_number_proved(results: Positives | Negatives, row: int) -> bool:
+    if results.status[row] == "optimal":
+        return True
+    return bool(results.bound[row] >= results.objective[row]) and all(
+        bool(part.certificate.trusted()[part.rows == row].all()) for part in results.certificates
+    )
