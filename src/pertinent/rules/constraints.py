@@ -322,8 +322,7 @@ class Constraints:
             return None
         names = {name for relation in self.read_relations for name in relation.coefficients}
         columns = {name: features.column(name, "relations") for name in names}
-        G, h, _ = relation_rows(self.read_relations, columns, features.dim)
-        return Cell(G, h)
+        return Cell(*relation_rows(self.read_relations, columns, features.dim))
 
     def named_relations(self, features: Features) -> list[RuleRef]:
         """Return which rule each of `read_relations` is; ``a <= b <= c`` are two of one rule."""

@@ -174,12 +174,12 @@ def _linear(node: ast.expr, text: str, names: Mapping[str, str]) -> _Terms:
 
 def relation_rows(
     relations: list[Relation], columns: Mapping[Feature, int], dim: int
-) -> tuple[FloatArray, FloatArray, list[str]]:
-    """Return all relations as ``G x <= h``, with the text behind each row."""
-    pairs = [(row, r.text) for r in relations for row in r.rows()]
-    G, h = np.zeros((len(pairs), dim)), np.zeros(len(pairs))
-    for k, ((coefficients, constant), _) in enumerate(pairs):
+) -> tuple[FloatArray, FloatArray]:
+    """Return all relations as ``G x <= h``."""
+    rows = [row for relation in relations for row in relation.rows()]
+    G, h = np.zeros((len(rows), dim)), np.zeros(len(rows))
+    for k, (coefficients, constant) in enumerate(rows):
         for name, value in coefficients.items():
             G[k, columns[name]] += value
         h[k] = constant
-    return G, h, [text for _, text in pairs]
+    return G, h
