@@ -12,6 +12,7 @@ every point of the cell would have it at most 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 
@@ -115,7 +116,7 @@ def dual_values(
     steep, away = np.abs(slopes) > weights, np.abs(start - centers)
     cost = np.einsum("nd,d->n", away, weights)
     if not np.count_nonzero(steep):
-        return np.asarray(cost + excess)
+        return _finite(cost + excess)
     # steep > 0 pushes x down to its lower bound, steep < 0 up to its upper bound.
     end = np.where(slopes > 0, lower, upper)
     endless = steep & np.isinf(end)
@@ -126,7 +127,12 @@ def dual_values(
         steep = (np.abs(slopes) > weights) & np.isfinite(end)
     at = np.where(steep, end, start)
     moved = weights * (np.abs(at - centers) - away) + slopes * (at - start)
-    return np.asarray(cost + excess + np.where(steep, moved, 0.0).sum(1))
+    return _finite(cost + excess + np.where(steep, moved, 0.0).sum(1))
+
+
+def _finite(values: FloatArray) -> FloatArray:
+    """Return the values, 0 where multipliers that are no numbers made them endless or NaN."""
+    return values if isfinite(values.sum()) else np.where(np.isfinite(values), values, 0.0)
 
 
 def is_empty(

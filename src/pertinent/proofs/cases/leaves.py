@@ -40,6 +40,8 @@ def leaf_bounds(
     shrink = parts.shrink(slopes, weights, boxes)
     least = parts.least(slopes * shrink[:, None], weights, centers, start, boxes)
     proved = cost + excess * shrink + least
+    # Multipliers that are no numbers prove nothing.
+    proved = np.where(np.isfinite(proved), proved, 0.0)
     rays = np.flatnonzero(ray)
     if len(rays):
         # Emptiness: y'(G x - h) > 0 for every x of the case, within reach where it has no end.

@@ -56,6 +56,9 @@ def refutes(
     """
     if size < 0:
         return True
+    # A row with something else than numbers, perhaps from a file, asks for nothing.
+    sound = np.isfinite(need) & np.isfinite(gain).all(axis=1)
+    gain, need = gain[sound], need[sound]
     slack = SUMS * (np.abs(need) + np.abs(gain).sum(axis=1))
     useful = (gain / np.where(need > 0, need, np.inf)[:, None]).sum(axis=0)
     order = np.argsort(-useful, kind="stable")

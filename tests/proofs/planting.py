@@ -1,0 +1,172 @@
+"""Bugs planted in any function: its code is replaced everywhere, its result is spoilt."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import pkgutil
+import signal
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+
+class Late(Exception):
+    """The run took too long: a bug may cost an answer."""
+
+
+def functions_of(*packages: Any) -> dict[str, types.FunctionType]:
+    """Return every function and method of the packages that is written in Python, by its path."""
+    found: dict[str, types.FunctionType] = {}
+    for package in packages:
+        for info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+            if info.name.endswith(("kernel", "compiled")):
+                continue  # these need numba
+            module = importlib.import_module(info.name)
+            for name, value in vars(module).items():
+                if getattr(value, "__module__", None) != info.name:
+                    continue
+                if isinstance(value, types.FunctionType):
+                    found[f"{info.name}.{name}"] = value
+                elif isinstance(value, type):
+                    found |= {
+                        f"{info.name}.{name}.{n}": f
+                        for n, f in _methods(value)
+                        if f.__module__ == info.name
+                    }
+    return {path: f for path, f in found.items() if _can_be_replaced(f)}
+
+
+def _methods(cls: type) -> Iterator[tuple[str, types.FunctionType]]:
+    for name, value in vars(cls).items():
+        if isinstance(value, staticmethod | classmethod):
+            value = value.__func__
+        if isinstance(value, property):
+            value = value.fget
+        if isinstance(value, types.FunctionType) and not name.startswith("__"):
+            yield name, value
+
+
+def _can_be_replaced(f: types.FunctionType) -> bool:
+    return not f.__code__.co_freevars and not inspect.isgeneratorfunction(f)
+
+
+@contextlib.contextmanager
+def replaced(f: types.FunctionType, by: Callable[..., Any]) -> Iterator[None]:
+    """Let every call of a function, whoever holds it, call ``by(original, *args)`` instead."""
+    code, name = f.__code__, f"_planted_{id(f)}"
+    original = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    original.__kwdefaults__ = f.__kwdefaults__
+    made: dict[str, Any] = {}
+    source = f"def stand_in(*args, **kwargs): return {name}(*args, **kwargs)"
+    exec(source, made)
+    f.__globals__[name] = lambda *args, **kwargs: by(original, *args, **kwargs)
+    f.__code__ = made["stand_in"].__code__
+    try:
+        yield
+    finally:
+        f.__code__ = code
+        del f.__globals__[name]
+
+
+@contextlib.contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise `Late` after so much time."""
+
+    def stop(*_: Any) -> None:
+        raise Late
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _numbers(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a spoiler of floats and arrays of them."""
+
+    def spoil(value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size:
+            return change(value)
+        return change(value) if isinstance(value, float) else value
+
+    return spoil
+
+
+def _truths(answer: bool) -> Callable[[Any], Any]:
+    """Return a spoiler of truth values."""
+
+    def spoil(value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.dtype == bool:
+            return np.full_like(value, answer)
+        return answer if isinstance(value, bool | np.bool_) else value
+
+    return spoil
+
+
+def _last_row(value: Any) -> Any:
+    """Spoil the last row only: one candidate, one case or one piece is seen wrongly."""
+    if isinstance(value, np.ndarray) and value.ndim and len(value) and value.dtype.kind in "fb":
+        worse = value.copy()
+        worse[-1] = ~worse[-1] if value.dtype == bool else worse[-1] + 1.0
+        return worse
+    return value
+
+
+def _shorter(value: Any) -> Any:
+    """Lose the last of several."""
+    if isinstance(value, list) and value:
+        return value[:-1]
+    return value
+
+
+#: What may be wrong with the result of a function.
+SPOILERS: dict[str, Callable[[Any], Any]] = {
+    "too large": _numbers(lambda x: x * 2.0 + 0.25),
+    "too small": _numbers(lambda x: x * 0.5),
+    "endless": _numbers(lambda x: x + np.inf),
+    "always": _truths(True),
+    "never": _truths(False),
+    "last row": _last_row,
+    "last one lost": _shorter,
+}
+
+
+def spoilt(value: Any, spoil: Callable[[Any], Any], depth: int = 2) -> Any:
+    """Return a result with every part spoilt: items of tuples, fields of dataclasses."""
+    if type(value) is tuple and depth:
+        return tuple(spoilt(item, spoil, depth - 1) for item in value)
+    if is_dataclass(value) and not isinstance(value, type) and depth:
+        new = object.__new__(type(value))
+        if not hasattr(value, "__dict__"):
+            return value
+        new.__dict__.update(value.__dict__)
+        for f in fields(value):
+            new.__dict__[f.name] = spoilt(getattr(value, f.name), spoil, depth - 1)
+        return new
+    return value if isinstance(value, Enum) else spoil(value)
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Return whether spoiling changed nothing."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        return one.shape == other.shape and bool(
+            np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+        )
+    if isinstance(one, tuple | list):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    if is_dataclass(one):
+        return all(is_same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+    return bool(one == other)
