@@ -1,14 +1,13 @@
 """What must hold between the numbers that searches and the checker are tuned with."""
 
-from pertinent.proofs.verdict import GAP_CONVEX, GAP_NONCONVEX
-
-from pertinent.proofs.supports import cardinality
+from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX
+from pertinent.proofs.tolerances import SUMS
 from pertinent.questions import tolerances
 from pertinent.setting.effort import CLOSED, CLOSED_QUADRATIC, Effort
 
 
 def test_what_the_search_rules_out_the_checker_can_refute():
-    assert tolerances.SLACK >= cardinality.ROUNDING
+    assert tolerances.SLACK >= SUMS
 
 
 def test_ties_are_finer_than_what_counts_as_excluded():

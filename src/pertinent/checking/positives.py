@@ -18,30 +18,26 @@ from pertinent.checking.findings import ENOUGH, HOLDS, UNKNOWN, Finding, judged
 from pertinent.checking.reasons import reason
 from pertinent.checking.unique import as_good, is_only_one, unique
 from pertinent.exceptions import InputError
-from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
-from pertinent.geometry.cell import Cell
-from pertinent.geometry.domain import Domain
+from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.gaps import GAP_CONVEX
-from pertinent.geometry.pieces import cells_of, lone_cell
 from pertinent.geometry.task import distance
 from pertinent.proofs import INFEASIBLE, OPTIMAL
-from pertinent.proofs.supports.reach import pushes, splits_by_feature
-from pertinent.proofs.supports.sufficient import worst_case
-from pertinent.proofs.tolerances import SUMS
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import (
-    discrete_domain,
     held_limits,
     positive_limits,
     sufficient_limits,
     turned_off,
 )
-from pertinent.setting.recheck import recheck_exact_positives, recheck_positives, search_gap
+from pertinent.setting.recheck import (
+    holds_whatever,
+    recheck_exact_positives,
+    recheck_positives,
+    search_gap,
+)
 from pertinent.setting.region_key import Is, Kind, Not
 from pertinent.setting.results import Positives
-from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Asked
-from pertinent.tables.table import Table
 
 #: What the certificates of each method bound, by their field.
 METHODS = {
@@ -202,12 +198,12 @@ def _values(asked: Asked, positive: Positives) -> list[Finding]:
 def _whatever(asked: Asked, positive: Positives) -> Finding:
     """Judge whether the kept values suffice, where no solver is needed to tell."""
     table, label = positive.table, int(positive.label[0])
-    low, high = sufficient_limits(asked.prepared, table, asked.question)
-    holds = holds_whatever(asked.prepared, label, table, positive.kept[0], (low[0], high[0]))
+    limits = sufficient_limits(asked.prepared, table, asked.question)
+    holds = holds_whatever(asked.prepared, label, table, positive.kept, limits)
     claim = "it holds whatever the other values are"
     if holds is None:
         return Finding(claim, UNKNOWN, "a solver is needed to tell for this model")
-    return judged(claim, holds, "another class is possible")
+    return judged(claim, holds[0], "another class is possible")
 
 
 def _smallest(asked: Asked, positive: Positives, few: Evidence, near: Evidence) -> list[Finding]:
@@ -230,61 +226,3 @@ def _only_set(positive: Positives) -> list[Finding]:
         return [Finding(claim, UNKNOWN, "the certificate alone does not show it")]
     # The only set of no features is the empty one.
     return unique(ENOUGH, positive, lambda: positive.objective[0] == 0, lambda other: False)
-
-
-#: Entries of a matrix off its diagonal up to this share of the largest are rounding.
-DIAGONAL = 1e-12
-
-
-def holds_whatever(
-    setting: Setting,
-    k: int,
-    table: Table,
-    kept: BoolArray,
-    limits: Limits,
-) -> bool | None:
-    """Return whether kept values give class k whatever the others are.
-
-    None where only a solver can tell.
-
-    Parameters
-    ----------
-    setting : Setting
-    k : int
-    table : Table
-        Of one sample.
-    kept : ndarray of bool, shape (n_features,)
-    limits : tuple of ndarray of shape (n_columns,)
-        Lowest and highest values of the others.
-    """
-    sample, domain = table.values[0], discrete_domain(setting, table)
-    held = setting.features.by_column(kept)
-    low, high = (np.where(held, sample, limit) for limit in limits)
-    own = lone_cell(setting.region(Is(k), setting.asked_margin))
-    if own is not None and _splits(own, domain):
-        # All that the others can push each row by must be less than what it is short of.
-        if domain is None:
-            push, over = worst_case(own, sample, low, high)
-        else:
-            push, over = pushes(own, sample, low, high, domain)
-        return bool((over <= SUMS * (np.abs(over) + push.sum(axis=1))).all())
-    others = cells_of(setting.region(Not(k), -setting.asked_margin))
-    boxes = others is not None and all(cell.is_linear and not len(cell.G) for cell in others)
-    if domain is not None or others is None or not boxes:
-        return None
-    return not any(
-        (np.maximum(low, cell.lower) <= np.minimum(high, cell.upper)).all() for cell in others
-    )
-
-
-def _splits(cell: Cell, domain: Domain | None) -> bool:
-    """Whether the rows of a cell are sums over features."""
-    if domain is not None:
-        return splits_by_feature(cell, domain)
-    if cell.exponentials or cell.has_bounds:
-        return False
-    return all(
-        np.abs(row.A - np.diag(np.diag(row.A))).max(initial=0.0)
-        <= DIAGONAL * np.abs(row.A).max(initial=0.0)
-        for row in cell.quadratics
-    )

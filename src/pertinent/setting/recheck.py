@@ -7,16 +7,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
+from pertinent.geometry.cell import Cell
 from pertinent.geometry.domain import Domain
-from pertinent.geometry.pieces import require_cells
+from pertinent.geometry.pieces import cells_of, lone_cell, require_cells
 from pertinent.geometry.region import Region
 from pertinent.geometry.task import Task
 from pertinent.proofs import FewestProofs
+from pertinent.proofs.supports.reach import pushes, splits_by_feature
+from pertinent.proofs.supports.sufficient import worst_case
+from pertinent.proofs.tolerances import NOTHING, SUMS
 from pertinent.setting.answers import Certified
 from pertinent.setting.effort import CLOSED, CLOSED_QUADRATIC
 from pertinent.setting.limits import (
     allowing,
     at_rest,
+    discrete_domain,
     held_limits,
     negative_limits,
     positive_limits,
@@ -25,9 +30,10 @@ from pertinent.setting.limits import (
     turned_off,
 )
 from pertinent.setting.question import PositiveQuestion
-from pertinent.setting.region_key import Kind
+from pertinent.setting.region_key import Is, Kind, Not
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
+from pertinent.tables.table import Table
 
 
 def bounds_of(
@@ -188,3 +194,54 @@ def _recheck_counted(setting: Setting, negatives: Negatives) -> FloatArray:
 def search_gap(region: Region) -> float:
     """Return how close to the best cost a proof about the region comes."""
     return CLOSED if all(cell.is_linear for cell in require_cells(region)) else CLOSED_QUADRATIC
+
+
+def holds_whatever(
+    setting: Setting, k: int, table: Table, kept: BoolArray, limits: Limits
+) -> BoolArray | None:
+    """Return for which samples kept values give class k whatever the others are.
+
+    None where only a solver can tell.
+
+    Parameters
+    ----------
+    setting : Setting
+    k : int
+    table : Table
+        Of n samples.
+    kept : ndarray of bool, shape (n, n_features)
+    limits : tuple of ndarray of shape (n, n_columns)
+        Lowest and highest values of the others.
+    """
+    x, domain = table.values, discrete_domain(setting, table)
+    held = setting.features.by_column(kept)
+    low, high = (np.where(held, x, limit) for limit in limits)
+    own = lone_cell(setting.region(Is(k), setting.asked_margin))
+    if own is not None and _splits(own, domain):
+        # All that the others can push each row by must be less than what it is short of.
+        holds = np.zeros(len(x), dtype=bool)
+        for i in range(len(x)):
+            one = own, x[i], low[i], high[i]
+            some = None if domain is None else domain.take(np.array([i]))
+            push, over = worst_case(*one) if some is None else pushes(*one, some)
+            holds[i] = (over <= SUMS * (np.abs(over) + push.sum(axis=1))).all()
+        return holds
+    others = cells_of(setting.region(Not(k), -setting.asked_margin))
+    boxes = others is not None and all(cell.is_linear and not len(cell.G) for cell in others)
+    if domain is not None or others is None or not boxes:
+        return None
+    meets = [((low <= cell.upper) & (high >= cell.lower)).all(axis=1) for cell in others]
+    return np.asarray(~np.any([np.zeros(len(x), dtype=bool), *meets], axis=0))
+
+
+def _splits(cell: Cell, domain: Domain | None) -> bool:
+    """Whether the rows of a cell are sums over features."""
+    if domain is not None:
+        return splits_by_feature(cell, domain)
+    if cell.exponentials or cell.has_bounds:
+        return False
+    return all(
+        np.abs(row.A - np.diag(np.diag(row.A))).max(initial=0.0)
+        <= NOTHING * np.abs(row.A).max(initial=0.0)
+        for row in cell.quadratics
+    )

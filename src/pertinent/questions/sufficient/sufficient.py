@@ -35,7 +35,7 @@ from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import discrete_domain, positive_limits, sufficient_limits
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.reasons.reason import Reason, Why
-from pertinent.setting.recheck import proof_margin
+from pertinent.setting.recheck import holds_whatever, proof_margin
 from pertinent.setting.region_key import Is, Kind, Not
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
@@ -70,10 +70,14 @@ def sufficient(
         part = table.take(rows)
         some = None if domain is None else domain.take(rows)
         answer = solve(prepared, part, int(k), lower[rows], upper[rows], question.effort, some)
+        limits = lower[rows], upper[rows]
+        holds = holds_whatever(prepared, int(k), part, answer.mask, limits)
+        if holds is not None:
+            answer.reason[answer.found & ~holds] = Reason(Why.WORST_CASE)
+            answer.found &= holds
         mask[rows], found[rows], reason[rows] = answer.mask, answer.found, answer.reason
         certified = _certified(answer, int(k), rows)
         proof_on = prepared.region(certified.key, proof_margin(prepared, certified.key[0]))
-        limits = lower[rows], upper[rows]
         task = Task(proof_on, part.values, prepared.weights, *limits, domain=some)
         proved[rows] = certified.certificate.bounds(task)
         certificates.append(certified)

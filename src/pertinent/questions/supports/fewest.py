@@ -27,7 +27,7 @@ from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE
 from pertinent.questions.supports.alternatives import other_supports
 from pertinent.questions.supports.closed_forms import best_boxes, is_boxes, one_at_most
 from pertinent.questions.supports.gains import Choices, ranged_choices, strict_choices
-from pertinent.questions.supports.pool import Best, SampleSearch, pools_of
+from pertinent.questions.supports.pool import Best, Pool, SampleSearch
 from pertinent.questions.supports.proving import decide_unique, prove
 from pertinent.questions.supports.smallest import CellPiece, Supports, smallest_supports
 from pertinent.questions.tolerances import FEWEST_RETRIES, HINT_ROOM
@@ -256,7 +256,8 @@ class Batch:
         """Return a fresh search for one sample."""
         options = replace(self.prepared.options, unique=False)
         choices, center = self.choices(np.array([row])), self.samples[row]
-        pools = pools_of(cells, choices, center, self.prepared.weights, options)
+        weights = self.prepared.weights
+        pools = [Pool(cell, choices, center, weights, options) for cell in cells]
         return SampleSearch(pools, self.ask.effort.budget())
 
     def best(self, search: SampleSearch, start: int) -> Best | None:

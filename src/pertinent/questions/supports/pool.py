@@ -48,7 +48,6 @@ class Best:
     mask: BoolArray
     point: FloatArray
     cost: float
-    piece: int
 
 
 class Pool:
@@ -249,8 +248,8 @@ class Pool:
         low, high = np.where(mask, self.low, self.rest), np.where(mask, self.high, self.rest)
         spent = float((self.weights * np.abs(self.rest - self.center))[~mask].sum())
         claim = spent + best * (1 - self.gap / 2)
-        budget = low[None], high[None], np.full(1, np.inf)
-        task = Task(self.cell, self.center[None], self.weights, *budget)
+        limits = low[None], high[None], np.full(1, np.inf)
+        task = Task(self.cell, self.center[None], self.weights, *limits)
         if not closes(task, claim):
             return None
         return Certificate(1, (Block(0, np.array([0]), HalvingProofs(np.array([claim]))),))
@@ -297,10 +296,9 @@ class SampleSearch:
         """How close to the best cost the proof comes."""
         return max((pool.gap for pool in self.pools), default=CLOSED)
 
-    def fewest(self, start: int = 0, most: int | None = None) -> Best | None:
+    def fewest(self, start: int) -> Best | None:
         """Return the closest of the smallest supports, from a size on."""
         last = max((p.most for p in self.pools if np.isfinite(p.least)), default=-1)
-        last = last if most is None else min(last, most)
         for size in range(start, last + 1):
             if not self.stopped:
                 self.proved_size = size
@@ -310,17 +308,17 @@ class SampleSearch:
             if self.budget.expired():
                 break
         if not self.stopped:
-            self.proved_size = np.inf if most is None else last + 1.0
+            self.proved_size = np.inf
         return None
 
     def closest(self, size: int, best: Best | None = None) -> Best | None:
         """Return the closest support with ``size`` features, over all cells."""
-        for piece, pool in enumerate(self.pools):
+        for pool in self.pools:
             if pool.least <= size <= pool.most:
-                best = self._in_cell(piece, pool, size, best)
+                best = self._in_cell(pool, size, best)
         return best
 
-    def _in_cell(self, piece: int, pool: Pool, size: int, best: Best | None) -> Best | None:
+    def _in_cell(self, pool: Pool, size: int, best: Best | None) -> Best | None:
         seen: set[bytes] = set()
         while best is None or best.cost > 0:
             cost = np.inf if best is None else best.cost
@@ -343,19 +341,8 @@ class SampleSearch:
             if costs[first] < cost * (1 - TIE) or (best is None and np.isfinite(costs[first])):
                 # A feature that did not move is not on.
                 on = masks[first] & pool.moved(points[first])
-                best = Best(on, points[first], float(costs[first]), piece)
+                best = Best(on, points[first], float(costs[first]))
             if self.budget.expired() or self.spent > self.budget.nodes:
                 self.stopped = True
                 break
         return best
-
-
-def pools_of(
-    cells: Sequence[Cell],
-    choices: Choices,
-    center: FloatArray,
-    weights: FloatArray,
-    options: Options,
-) -> list[Pool]:
-    """Return the pools of one sample, one for each cell."""
-    return [Pool(cell, choices, center, weights, options) for cell in cells]
