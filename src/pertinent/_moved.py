@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 #: Old module -> new module, both below ``pertinent``.
 MODULES = {
@@ -25,6 +26,8 @@ MODULES = {
 }
 #: Names that stand for something else today: what the old module called a region is a kind of it.
 RENAMED = {"regions": {"Region": "CellUnion"}}
+#: Where the rest of an old module's names went, if it was divided.
+REST = {"explanation": "setting.results", "plausibility": "density.measure"}
 
 
 class _Forward(Loader):
@@ -42,7 +45,13 @@ class _Forward(Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Let every name be looked up in the new module."""
         new, renamed = import_module(self.new), RENAMED.get(self.old, {})
-        module.__dict__["__getattr__"] = lambda name: getattr(new, str(renamed.get(name, name)))
+        rest = import_module(f"pertinent.{REST[self.old]}") if self.old in REST else new
+
+        def look_up(name: str) -> Any:
+            known = renamed.get(name, name)
+            return getattr(new if hasattr(new, known) else rest, known)
+
+        module.__dict__["__getattr__"] = look_up
 
 
 class _Finder(MetaPathFinder):
