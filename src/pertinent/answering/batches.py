@@ -48,6 +48,12 @@ def in_batches(
             f"n_jobs must be a whole number other than 0: 1 is one process, -1 is one for each "
             f"core. Got {n_jobs!r}."
         )
+    if len(table) == 1 and n_jobs in (None, 1):
+        part = _limited(solve, table, slice(0, 1))
+        if progress is not None:
+            progress(1, 1)
+        yield part
+        return
     side_by_side = effective_n_jobs(n_jobs) if n_jobs != 1 and len(table) > 1 else 1
     size = batch_size or _default_size(table, pieces, side_by_side)
     slices = list(_slices(len(table), size))

@@ -147,7 +147,7 @@ def valid(
         judged(f"{name} is predicted as said", right, says),
         judged(f"{name} obeys the rules", obeys),
     ]
-    if prepared.within is not None:
+    if prepared.within is not None and found.dense is not None:
         out.append(judged(f"{name} is {prepared.within.words()}", found.dense[0]))
     return out
 

@@ -10,7 +10,7 @@ from pertinent.answering.nearest import doubt, nearest, propose, settled
 from pertinent.density.measure import by_sample, measure
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.task import distance
-from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL
+from pertinent.proofs import FAILED, FEASIBLE
 from pertinent.setting.answers import Answers, Proposal, claimed_unique, replaced
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import at_rest, held_limits, positive_limits, turned_off
@@ -156,19 +156,20 @@ def _joined(
     held_cost = distance(np.where(off, samples, rest), rest, weights)
     closeness = distance(np.where(off, samples, points), samples, weights)
     closeness_bound = np.where(use, np.maximum(close.bound - held_cost, 0.0), 0.0)
-    both = (sparse.status == OPTIMAL) & (close.status == OPTIMAL)
-    status = np.where(found, np.where(both, OPTIMAL, FEASIBLE), sparse.status)
+    # Optimal where both phases are.
+    both = np.minimum(np.maximum(sparse.status, close.status), FEASIBLE)
+    status = np.where(found, both, sparse.status)
     unique = claimed_unique(np.where(sparse.unique == 1, close.unique, sparse.unique), status)
     second = {i: p for i, p in close.second.items() if unique[i] == 0}
     second.update({i: p for i, p in sparse.second.items() if sparse.unique[i] == 0})
     on = np.abs(points - question.baseline) > question.off_tol
-    kept = found[:, None] & prepared.features.by_feature(on)
+    kept = prepared.features.by_feature(on)  # nothing where the point is NaN
     log_density, threshold, percentile = measure(prepared.within, labels, points)
     return Positives(
         table=table,
         classes=prepared.classes,
         values=points,
-        status_code=status.astype(np.int8),
+        status_code=status,
         reasons=sparse.reason,
         unique_code=unique,
         label=labels,
@@ -176,8 +177,8 @@ def _joined(
         bound=sparse.bound,
         second=second,
         sparse_values=sparse.points,
-        closeness=np.where(found, closeness, np.nan),
-        closeness_bound=np.minimum(closeness_bound, np.where(found, closeness, 0.0)),
+        closeness=closeness,
+        closeness_bound=np.fmin(closeness_bound, closeness),
         kept=kept,
         trivial=found & (sparse.objective == 0),
         baseline=question.baseline,

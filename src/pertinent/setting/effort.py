@@ -79,3 +79,7 @@ class Effort:
             return Budget(self.nodes)
         end = monotonic() + self.time_limit * max(1, samples)
         return Budget(self.nodes, end, self.time_limit)
+
+
+#: The effort where none is asked for.
+USUAL = Effort()

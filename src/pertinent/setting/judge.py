@@ -38,8 +38,8 @@ class Judged:
         Predicted as asked, as likely as asked for, and whatever the order of summation.
     obeys : ndarray of bool, shape (n,)
         Within its limits, and no rule is broken.
-    dense : ndarray of bool, shape (n,)
-        Where plausibility asks for points.
+    dense : ndarray of bool, shape (n,), or None
+        Where plausibility asks for points; None where it asks for nothing.
     broken : dict of int to RuleRef
         A rule that the point breaks, for those that break one by name.
     """
@@ -48,13 +48,14 @@ class Judged:
     predicted: IntArray
     right: BoolArray
     obeys: BoolArray
-    dense: BoolArray
+    dense: BoolArray | None
     broken: dict[int, RuleRef]
 
     @property
     def valid(self) -> BoolArray:
         """Whether nothing speaks against the point."""
-        return self.right & self.obeys & self.dense
+        valid = self.right & self.obeys
+        return valid if self.dense is None else valid & self.dense
 
     def reason(self, i: int, used: float) -> Reason:
         """Return why point i is refused; ``used`` is the margin it was found with."""
@@ -183,11 +184,11 @@ def _dense(
     points: FloatArray,
     predicted: IntArray,
     blends: NDArray[np.object_] | None,
-) -> BoolArray:
+) -> BoolArray | None:
     """Return which points are dense enough, or the blends that they are said to be."""
     within = setting.within
     if within is None:
-        return np.ones(len(points), dtype=bool)
+        return None
     if not isinstance(within, Hulls):
         return is_dense(within, predicted, points)
     if blends is None:

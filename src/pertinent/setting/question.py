@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.setting.effort import Effort
+from pertinent.setting.effort import USUAL, Effort
 from pertinent.tables.numbers import require_whole
 from pertinent.tables.table import Table
 
@@ -41,7 +41,7 @@ class PositiveQuestion:
     off_tol: float = 0.0
     fallback: bool = False
     alternatives: int = 0
-    effort: Effort = field(default_factory=Effort)
+    effort: Effort = USUAL
     ranges: tuple[FloatArray, FloatArray] | None = None
 
     def in_precision_of(self, table: Table) -> PositiveQuestion:
@@ -75,7 +75,7 @@ class NegativeQuestion:
     norm: str = "l1"
     max_changes: int | None = None
     alternatives: int = 0
-    effort: Effort = field(default_factory=Effort)
+    effort: Effort = USUAL
 
     def __post_init__(self) -> None:
         if self.norm not in ("l1", "l0"):

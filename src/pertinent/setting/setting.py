@@ -114,7 +114,7 @@ class Setting:
             self.features, table.values, self.weights, table.booleans, changes
         )
 
-    @property
+    @cached_property
     def pieces(self) -> int:
         """How many pieces the region of a class has."""
         return max(1, len(pieces_of(self.region(Is(0), 0.0))))

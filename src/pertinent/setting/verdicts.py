@@ -73,7 +73,10 @@ def take_verdict(
     out.label[some] = predicted
     if points is not out.points:
         _restate(prepared, out, some, ask, points)
-    for j in (~judged.valid).nonzero()[0]:
+    valid = judged.valid
+    if valid.all():
+        return
+    for j in (~valid).nonzero()[0]:
         _drop(out, rows[j], judged.reason(int(j), proposal.used[rows[j]]))
 
 
