@@ -12,14 +12,16 @@ from sklearn.linear_model import LogisticRegression
 
 from pertinent.solvers.linear.simplex.compiled import solve_compiled
 from pertinent.solvers.linear.simplex.lockstep import solve_lockstep
+from pertinent.solvers.linear.simplex.scaled import Asked
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE
 
 INF = np.inf
 
 
 def assert_same_bytes(G, weights, demand, up, down, **options):
-    left = solve_lockstep(G, weights, demand, up, down, **options)
-    right = solve_compiled(G, weights, demand, up, down, **options)
+    asked = Asked.of(G, weights, demand, up, down, options.pop("cutoff", None))
+    left = solve_lockstep(asked, **options)
+    right = solve_compiled(asked, **options)
     for name in ("status", "pivots", "step", "multipliers"):
         np.testing.assert_array_equal(getattr(left, name), getattr(right, name), err_msg=name)
         assert getattr(left, name).tobytes() == getattr(right, name).tobytes(), name
@@ -109,4 +111,4 @@ def test_without_numba_the_error_names_the_extra(monkeypatch):
     monkeypatch.delitem(sys.modules, "pertinent.solvers.linear.simplex.kernel", raising=False)
     monkeypatch.delattr("pertinent.solvers.linear.simplex.kernel", raising=False)
     with pytest.raises(ImportError, match=r'pip install "pertinent\[fast\]"'):
-        solve_compiled(np.ones((1, 2)), np.ones(2), np.ones((1, 1)), INF, INF)
+        solve_compiled(Asked.of(np.ones((1, 2)), np.ones(2), np.ones((1, 1))))

@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pertinent.solvers.linear.highs import solve_highs
+from pertinent.solvers.linear import highs
+from pertinent.solvers.linear.simplex.scaled import Asked
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE
 from pertinent.solvers.programs import linear
 
 INF = np.inf
+
+
+def solve_highs(*asked):
+    return highs.solve_highs(Asked.of(*asked))
 
 
 def farkas_value(G, demand, up, down, y):

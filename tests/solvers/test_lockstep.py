@@ -12,12 +12,22 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from pertinent.solvers.linear.highs import solve_highs
+from pertinent.solvers.linear import highs
+from pertinent.solvers.linear.simplex import lockstep
 from pertinent.solvers.linear.simplex import scaled as _steps
-from pertinent.solvers.linear.simplex.lockstep import solve_cells, solve_lockstep
+from pertinent.solvers.linear.simplex.lockstep import solve_cells
+from pertinent.solvers.linear.simplex.scaled import Asked
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE
 
 INF = np.inf
+
+
+def solve_lockstep(G, weights, demand, up, down, cutoff=None, **options):
+    return lockstep.solve_lockstep(Asked.of(G, weights, demand, up, down, cutoff), **options)
+
+
+def solve_highs(*asked):
+    return highs.solve_highs(Asked.of(*asked))
 
 
 def check_row(G, weights, demand, up, down, steps, i, tol=1e-9, cutoff=None):
@@ -349,14 +359,18 @@ def test_an_answer_does_not_depend_on_the_other_cells(bounded, stop):
     if not bounded:
         up[:], down[:] = INF, INF
     cutoff = rng.uniform(0.1, 3.0, sizes.sum()) if stop else None
-    stacked = solve_cells(cells, weights, sizes, demand, up, down, cutoff)
-    assert {SOLVED, EMPTY} <= set(stacked.status)
-    assert (CUT in stacked.status) == stop
-    for G, size, end in zip(cells, sizes, np.cumsum(sizes), strict=True):
-        part = slice(end - size, end)
-        own = None if cutoff is None else cutoff[part]
-        alone = solve_lockstep(G, weights, demand[part], up[part], down[part], cutoff=own)
-        assert same_bytes(stacked, alone, part)
+    ends = np.cumsum(sizes)
+    parts = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+    asked = [
+        Asked.of(G, weights, demand[part], up[part], down[part], cutoff[part] if stop else None)
+        for G, part in zip(cells, parts, strict=True)
+    ]
+    stacked = solve_cells(asked)
+    status = np.concatenate([steps.status for steps in stacked])
+    assert {SOLVED, EMPTY} <= set(status)
+    assert (CUT in status) == stop
+    for own, steps in zip(asked, stacked, strict=True):
+        assert same_bytes(steps, lockstep.solve_lockstep(own))
 
 
 def test_many_rows_need_little_memory():

@@ -11,50 +11,35 @@ Every row starts from scratch: a warm start would let an answer depend on the ro
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pertinent.geometry.arrays import FloatArray
-from pertinent.solvers.linear.simplex.scaled import Steps, demote_untrue, empty_steps, scale_rows
+from pertinent.solvers.linear.simplex.scaled import (
+    Asked,
+    Steps,
+    demote_untrue,
+    empty_steps,
+    scale_rows,
+)
 from pertinent.solvers.problem import EMPTY, SOLVED
 from pertinent.solvers.programs.linear import SIMPLEX, LinearProgram
 
 
-def solve_highs(
-    G: FloatArray,
-    weights: FloatArray,
-    demand: FloatArray,
-    room_up: ArrayLike,
-    room_down: ArrayLike,
-) -> Steps:
+def solve_highs(asked: Asked) -> Steps:
     """Return the cheapest steps that satisfy ``-G s >= demand`` within their rooms.
 
-    Parameters
-    ----------
-    G : ndarray of shape (m, d)
-        Rows of the cell ``G x <= h``, shared by all start points b.
-    weights : ndarray of shape (d,)
-        Cost of one unit of each feature, > 0.
-    demand : ndarray of shape (n, m)
-        ``G b - h``: positive where the start point violates the row.
-    room_up, room_down : array_like broadcastable to (n, d)
-        How far each feature may rise and fall, >= 0, possibly ``inf``.
-
-    Returns
-    -------
-    Steps
+    No row stops at its cutoff.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from pertinent.solvers.linear.simplex.scaled import Asked
     >>> G = np.array([[-1.0, -2.0]])  # x0 + 2 x1 >= 4, from the origin
-    >>> solve_highs(G, np.ones(2), np.array([[4.0]]), 1.5, np.inf).step
+    >>> solve_highs(Asked.of(G, np.ones(2), np.array([[4.0]]), up=1.5)).step
     array([[1. , 1.5]])
     """
-    scaled = scale_rows(G, weights)
-    n, (m, d) = len(demand), np.shape(G)
-    up = np.broadcast_to(np.asarray(room_up, dtype=np.float64), (n, d))
-    down = np.broadcast_to(np.asarray(room_down, dtype=np.float64), (n, d))
-    r = scaled.demand(demand)[:, :-1]
+    scaled, up, down = scale_rows(asked.G, asked.weights), asked.up, asked.down
+    n, (m, d) = len(asked), asked.G.shape
+    r = scaled.demand(asked.demand)[:, :-1]
     steps = empty_steps(n, m, d)
     columns = np.concatenate([scaled.rows[:-1], -scaled.rows[:-1]], axis=1)
     program = LinearProgram(np.ones(2 * d), columns, row_lower=0.0, options=SIMPLEX)
@@ -74,7 +59,7 @@ def solve_highs(
         else:  # also where HiGHS does not know: without a proof, the check makes it TROUBLE
             steps.status[i] = EMPTY
             steps.multipliers[i] = np.maximum(_ray(program, columns, r[i] / size, upper), 0.0)
-    demote_untrue(scaled, demand, up, down, None, steps)
+    demote_untrue(scaled, asked, steps)
     return steps
 
 

@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from pertinent.exceptions import InputError
-from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.region import row_products
 from pertinent.geometry.task import distance
 from pertinent.proofs import LinearProofs
 from pertinent.solvers.linear.highs import solve_highs
 from pertinent.solvers.linear.simplex import lockstep
-from pertinent.solvers.linear.simplex.scaled import Steps
+from pertinent.solvers.linear.simplex.scaled import Asked, Steps
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 
 #: Coefficients (cells times rows times features) that are looked at together.
 STACKED = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """A task in the words of the simplex: steps from the start, in their rooms."""
-
-    start: FloatArray
-    demand: FloatArray
-    up: FloatArray
-    down: FloatArray
-    cutoff: FloatArray
-
-
-def _asked(task: Task) -> _Asked:
+def _asked(task: Task) -> Asked:
+    """Return the task in the words of the simplex: steps from the start, in their rooms."""
     start = task.start()
-    return _Asked(
-        start,
+    return Asked(
+        task.cell.G,
+        task.weights,
         row_products(start, task.cell.G) - task.cell.h,
         np.maximum(task.upper - start, 0.0),
         np.maximum(start - task.lower, 0.0),
@@ -46,10 +35,8 @@ def _asked(task: Task) -> _Asked:
 
 def solve_polyhedron(task: Task) -> Solved:
     """Return the optimum of every row, with multipliers or Farkas rays."""
-    asked, G = _asked(task), task.cell.G
-    cutoff = asked.cutoff if np.isfinite(asked.cutoff).any() else None
-    solve = _engine(task.options.engine)
-    return _answer(task, asked, solve(G, task.weights, asked.demand, asked.up, asked.down, cutoff))
+    asked = _asked(task)
+    return _answer(task, asked, _engine(task.options.engine)(asked))
 
 
 def solve_polyhedra(tasks: Sequence[Task]) -> list[Solved]:
@@ -80,50 +67,33 @@ def _stacks(tasks: Sequence[Task]) -> Iterator[list[Task]]:
 
 def _solve_stack(tasks: Sequence[Task]) -> list[Solved]:
     asked = [_asked(task) for task in tasks]
-    sizes = np.array([len(task) for task in tasks])
-    cutoff = np.concatenate([one.cutoff for one in asked])
-    steps = lockstep.solve_cells(
-        [task.cell.G for task in tasks],
-        tasks[0].weights,
-        sizes,
-        np.concatenate([one.demand for one in asked]),
-        np.concatenate([one.up for one in asked]),
-        np.concatenate([one.down for one in asked]),
-        cutoff if np.isfinite(cutoff).any() else None,
-    )
-    starts = np.cumsum(sizes) - sizes
-    return [
-        _answer(task, own, steps[start : start + size])
-        for task, own, start, size in zip(tasks, asked, starts, sizes, strict=True)
-    ]
+    answers = zip(tasks, asked, lockstep.solve_cells(asked), strict=True)
+    return [_answer(task, own, steps) for task, own, steps in answers]
 
 
-def _answer(task: Task, asked: _Asked, steps: Steps) -> Solved:
+def _answer(task: Task, asked: Asked, steps: Steps) -> Solved:
     """Return points and proofs; what the simplex could not solve, HiGHS does."""
     possible = ~(task.lower > task.upper).any(axis=1)
     outcome = steps.status.copy()
     moved, multipliers = steps.step.copy(), steps.multipliers.copy()
     trouble = np.flatnonzero((outcome == TROUBLE) & possible)
     if len(trouble):
-        demand, up, down = asked.demand[trouble], asked.up[trouble], asked.down[trouble]
-        again = solve_highs(task.cell.G, task.weights, demand, up, down)
+        again = solve_highs(asked[trouble])
         moved[trouble], multipliers[trouble] = again.step, again.multipliers
         outcome[trouble] = again.status
     outcome[~possible] = EMPTY
-    points = np.clip(asked.start + moved, task.lower, task.upper)
+    points = np.clip(task.start() + moved, task.lower, task.upper)
     points[outcome != SOLVED] = np.nan
     return Solved(points, outcome, LinearProofs(multipliers, outcome == EMPTY))
 
 
-def _engine(name: str) -> Callable[..., Steps]:
+def _engine(name: str) -> Callable[[Asked], Steps]:
     if name == "numpy":
-        return lambda G, w, r, up, down, cutoff: lockstep.solve_lockstep(
-            G, w, r, up, down, cutoff=cutoff
-        )
+        return lockstep.solve_lockstep
     if name == "compiled":
         from pertinent.solvers.linear.simplex.compiled import solve_compiled
 
-        return lambda G, w, r, up, down, cutoff: solve_compiled(G, w, r, up, down, cutoff=cutoff)
+        return solve_compiled
     if name == "highs":
-        return lambda G, w, r, up, down, cutoff: solve_highs(G, w, r, up, down)
+        return solve_highs
     raise InputError(f"engine must be 'numpy', 'compiled' or 'highs'. Got {name!r} instead.")

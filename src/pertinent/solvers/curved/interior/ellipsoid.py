@@ -8,7 +8,7 @@ center that it does not finish (an empty cell, numerical trouble) gets a cone pr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from pertinent.geometry.region import Cell, Quadratic, row_products
 from pertinent.proofs import TangentProofs
 from pertinent.solvers.curved.convex import solve_convex_row
 from pertinent.solvers.curved.convex_concave import polish
-from pertinent.solvers.curved.interior.points import Balls, Inside, solve_balls, stack
+from pertinent.solvers.curved.interior.points import Balls, Inside, solve_balls
 from pertinent.solvers.curved.shifted import Shifted, shift
 from pertinent.solvers.curved.stationary import point_inside, refine
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
@@ -80,25 +80,15 @@ def solve_ellipsoids(tasks: Sequence[Task]) -> list[Solved]:
     shapes = sorted({room.shape for room in rooms})
     for shape in shapes:
         alike = [room for room in rooms if room.shape == shape]
-        balls = stack([room.balls() for room in alike])
-        found = [
-            solve_balls(balls.take(slice(first, first + AT_ONCE)))
-            for first in range(0, len(balls), AT_ONCE)
-        ]
-        _share_out(alike, found)
+        balls = Balls.stack([room.balls() for room in alike])
+        if not len(balls):
+            continue
+        parts = np.array_split(np.arange(len(balls)), range(AT_ONCE, len(balls), AT_ONCE))
+        found, first = Inside.stack([solve_balls(balls.take(part)) for part in parts]), 0
+        for room in alike:
+            room.finish(found.take(np.arange(first, first + len(room.open))))
+            first += len(room.open)
     return [room.solved() for room in rooms]
-
-
-def _share_out(rooms: Sequence[_Room], found: Sequence[Inside]) -> None:
-    """Hand each cell the answers of its own centers."""
-    if not found:
-        return
-    columns = zip(*([getattr(f, c.name) for c in fields(f)] for f in found), strict=True)
-    whole = Inside(*(np.concatenate(column) for column in columns))
-    first = 0
-    for room in rooms:
-        room.finish(whole.take(slice(first, first + len(room.open))))
-        first += len(room.open)
 
 
 @dataclass(eq=False)

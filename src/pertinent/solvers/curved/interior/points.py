@@ -17,12 +17,11 @@ where D holds, for each feature, 1/theta_p + 1/theta_n of the barrier terms.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, Rows
 from pertinent.solvers.curved.interior.algebra import Scaling, cone_room, divide, jordan
 from pertinent.solvers.tolerances import CENTERED, INTERIOR_GAP, INTERIOR_RESIDUAL
 
@@ -34,7 +33,7 @@ STAY_INSIDE = 0.99
 
 
 @dataclass(frozen=True, eq=False)
-class Balls:
+class Balls(Rows):
     """The problems, scaled to radius 1.
 
     Parameters
@@ -58,17 +57,10 @@ class Balls:
     cutoff: FloatArray
     size: FloatArray
 
-    def __len__(self) -> int:
-        return len(self.up)
-
     @property
     def m(self) -> int:
         """Number of linear rows."""
         return int(self.values.shape[1])
-
-    def take(self, rows: IntArray | slice) -> Balls:
-        """Return some of the problems."""
-        return Balls(*(getattr(self, f.name)[rows] for f in fields(self)))
 
     def pull(self, y: FloatArray, z: FloatArray) -> FloatArray:
         """Return ``a = G'y - P'z``; the first entry of z counts for nothing."""
@@ -80,16 +72,8 @@ class Balls:
         return np.asarray(np.matmul(self.B, step[:, :, None])[:, :, 0])
 
 
-def stack(parts: Sequence[Balls]) -> Balls:
-    """Return the problems of several cells as one batch."""
-    if len(parts) == 1:
-        return parts[0]
-    columns = zip(*([getattr(b, f.name) for f in fields(b)] for b in parts), strict=True)
-    return Balls(*(np.concatenate(column) for column in columns))
-
-
 @dataclass(eq=False)
-class _State:
+class _State(Rows):
     """Iterates of all problems, or a change of them.
 
     ``low`` and ``high`` are the multipliers of 0 <= p <= up and of 0 <= n <= down.
@@ -106,12 +90,9 @@ class _State:
     u: FloatArray
     z: FloatArray
 
-    def take(self, rows: IntArray) -> _State:
-        return _State(*(getattr(self, f.name)[rows] for f in fields(self)))
-
 
 @dataclass(frozen=True, eq=False)
-class Inside:
+class Inside(Rows):
     """What came back for each problem.
 
     ``done`` says that the gap closed, ``cut`` that the bound passed the cutoff, ``empty`` that
@@ -132,10 +113,6 @@ class Inside:
         n, flags = len(balls), np.zeros((3, len(balls)), dtype=bool)
         step, y = np.zeros(balls.up.shape), np.zeros((n, balls.m))
         return cls(step, y, np.zeros(balls.images.shape), *flags)
-
-    def take(self, rows: slice) -> Inside:
-        """Return some of the answers."""
-        return Inside(*(getattr(self, f.name)[rows] for f in fields(self)))
 
 
 def solve_balls(balls: Balls) -> Inside:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.solvers.linear.simplex.scaled import ScaledRows, Steps
+from pertinent.solvers.linear.simplex.scaled import Asked, ScaledRows, Steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,11 +20,9 @@ class Batch:
 
     scaled: ScaledRows
     cell: IntArray | None  # which cell each row asks for; None where there is but one
-    demand: FloatArray
-    room_up: FloatArray
-    room_down: FloatArray
+    asked: Asked  # of all rows; its G is that of the first cell
     free: bool  # no feature has a bound
-    cutoff: FloatArray | None
+    stops: bool  # some row has a cutoff
     steps: Steps
     #: Bases at their optimum, and bases cut short; written down together at the end.
     optimal: list[Bases] = field(default_factory=list)
@@ -32,7 +30,9 @@ class Batch:
 
     def right(self, row: IntArray) -> FloatArray:
         """Return the scaled right-hand sides of some rows."""
-        return self.scaled.demand(self.demand[row], None if self.cell is None else self.cell[row])
+        return self.scaled.demand(
+            self.asked.demand[row], None if self.cell is None else self.cell[row]
+        )
 
     def rows_at(self, row: IntArray, tight: IntArray) -> IntArray:
         """Return where the rows ``tight`` of the cell that each row asks for stand."""
@@ -49,7 +49,7 @@ class Batch:
         """Return the room of one feature per row, on the given side."""
         if self.free:
             return np.full(len(row), np.inf)
-        return np.where(upward, self.room_up[row, feature], self.room_down[row, feature])
+        return np.where(upward, self.asked.up[row, feature], self.asked.down[row, feature])
 
 
 @dataclass(eq=False)

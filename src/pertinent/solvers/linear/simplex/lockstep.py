@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.solvers.linear.simplex.bases import (
@@ -38,6 +37,7 @@ from pertinent.solvers.linear.simplex.pivot import (
     follow_ray,
 )
 from pertinent.solvers.linear.simplex.scaled import (
+    Asked,
     Steps,
     chunk_rows,
     default_limit,
@@ -51,89 +51,58 @@ from pertinent.solvers.problem import CUT, EMPTY, TROUBLE
 from pertinent.solvers.tolerances import FEASIBILITY, PIVOT
 
 
-def solve_lockstep(
-    G: FloatArray,
-    weights: FloatArray,
-    demand: FloatArray,
-    room_up: ArrayLike,
-    room_down: ArrayLike,
-    *,
-    cutoff: FloatArray | None = None,
-    max_pivots: int | None = None,
-) -> Steps:
+def solve_lockstep(asked: Asked, max_pivots: int | None = None) -> Steps:
     """Return the cheapest steps that satisfy ``-G s >= demand`` within their rooms.
 
-    Parameters
-    ----------
-    G : ndarray of shape (m, d)
-        Rows of the cell ``G x <= h``, shared by all start points b.
-    weights : ndarray of shape (d,)
-        Cost of one unit of each feature, > 0.
-    demand : ndarray of shape (n, m)
-        ``G b - h``: positive where the start point violates the row.
-    room_up, room_down : array_like broadcastable to (n, d)
-        How far each feature may rise and fall, >= 0, possibly ``inf``.
-    cutoff : ndarray of shape (n,), optional
-        A row stops (``CUT``) once its optimum is proved to be no less than this.
-    max_pivots : int, optional
-        Rows that need more end as ``TROUBLE``. Default: ``100 + 10 min(m, d)``.
-
-    Returns
-    -------
-    Steps
+    Rows that need more pivots than ``max_pivots`` (``100 + 10 min(m, d)``) end as ``TROUBLE``.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from pertinent.solvers.linear.simplex.scaled import Asked
     >>> G = np.array([[-1.0, -2.0]])  # x0 + 2 x1 >= 4, from the origin
-    >>> solve_lockstep(G, np.ones(2), np.array([[4.0]]), np.inf, np.inf).step
+    >>> solve_lockstep(Asked.of(G, np.ones(2), np.array([[4.0]]))).step
     array([[0., 2.]])
-    >>> solve_lockstep(G, np.ones(2), np.array([[4.0]]), 1.5, np.inf).step
+    >>> solve_lockstep(Asked.of(G, np.ones(2), np.array([[4.0]]), up=1.5)).step
     array([[1. , 1.5]])
     """
-    sizes = np.array([len(demand)])
-    return solve_cells([G], weights, sizes, demand, room_up, room_down, cutoff, max_pivots)
+    return solve_cells([asked], max_pivots)[0]
 
 
-def solve_cells(
-    cells: Sequence[FloatArray],
-    weights: FloatArray,
-    sizes: IntArray,
-    demand: FloatArray,
-    room_up: ArrayLike,
-    room_down: ArrayLike,
-    cutoff: FloatArray | None = None,
-    max_pivots: int | None = None,
-) -> Steps:
+def solve_cells(cells: Sequence[Asked], max_pivots: int | None = None) -> list[Steps]:
     """Return the same for several cells of as many rows each: small batches cost as much as one.
 
-    The first ``sizes[0]`` start points belong to the first cell, and so on; each is answered as it
-    would be alone.
+    Each start point is answered as it would be alone.
     """
-    n, (m, d) = len(demand), np.shape(cells[0])
-    scaled = [scale_rows(G, weights) for G in cells]
+    sizes, (m, d) = [len(asked) for asked in cells], cells[0].G.shape
+    n, scaled = sum(sizes), [scale_rows(asked.G, asked.weights) for asked in cells]
+    whole = cells[0] if len(cells) == 1 else _joined(cells)
     batch = Batch(
         stack_rows(scaled),
         None if len(cells) == 1 else np.repeat(np.arange(len(cells)), sizes),
-        demand,
-        np.broadcast_to(np.asarray(room_up, dtype=np.float64), (n, d)),
-        np.broadcast_to(np.asarray(room_down, dtype=np.float64), (n, d)),
-        bool(np.isinf(room_up).all() and np.isinf(room_down).all()),
-        cutoff,
+        whole,
+        bool(np.isinf(whole.up).all() and np.isinf(whole.down).all()),
+        bool(np.isfinite(whole.cutoff).any()),
         empty_steps(n, m, d),
     )
-    ends = np.cumsum(sizes)
+    ends = np.cumsum(sizes).tolist()
     parts = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+    answers = [batch.steps[part] for part in parts]
+    every = list(zip(scaled, cells, answers, strict=True))
     demanding = [
-        part.start + demanding_rows(rows, demand[part], batch.steps[part])
-        for rows, part in zip(scaled, parts, strict=True)
+        part.start + demanding_rows(rows, asked.demand, own)
+        for part, (rows, asked, own) in zip(parts, every, strict=True)
     ]
     _run(batch, np.concatenate(demanding), max_pivots)
-    for rows, part in zip(scaled, parts, strict=True):
-        stop = None if cutoff is None else cutoff[part]
-        up, down = batch.room_up[part], batch.room_down[part]
-        demote_untrue(rows, demand[part], up, down, stop, batch.steps[part])
-    return batch.steps
+    for rows, asked, own in every:
+        demote_untrue(rows, asked, own)
+    return answers
+
+
+def _joined(cells: Sequence[Asked]) -> Asked:
+    names = ("demand", "up", "down", "cutoff")
+    rows = (np.concatenate([getattr(asked, name) for asked in cells]) for name in names)
+    return Asked(cells[0].G, cells[0].weights, *rows)
 
 
 def _run(batch: Batch, waiting: IntArray, max_pivots: int | None) -> None:
@@ -221,7 +190,7 @@ def _knapsack(
         along = scaled.rows[place[at, None], features]
         here = row[at, None]
         rooms = np.where(
-            along > 0.0, batch.room_up[here, features], batch.room_down[here, features]
+            along > 0.0, batch.asked.up[here, features], batch.asked.down[here, features]
         )
         rooms[np.abs(along) < PIVOT] = 0.0
         reach = np.abs(along) * (rooms * scaled.weights[features])
@@ -266,8 +235,8 @@ def _start_pulls(batch: Batch, bases: Bases) -> None:
     bases.pull *= bases.price[0][:, None]
     bases.high, bases.low = np.ones_like(bases.pull), np.full_like(bases.pull, -1.0)
     if not batch.free:
-        bases.high[batch.room_up[bases.row] == 0.0] = np.inf
-        bases.low[batch.room_down[bases.row] == 0.0] = -np.inf
+        bases.high[batch.asked.up[bases.row] == 0.0] = np.inf
+        bases.low[batch.asked.down[bases.row] == 0.0] = -np.inf
         bases.high[bases.rest > 0.0], bases.low[bases.rest > 0.0] = np.inf, 1.0
         bases.high[bases.rest < 0.0], bases.low[bases.rest < 0.0] = -1.0, -np.inf
     bases.high[everyone, feature], bases.low[everyone, feature] = np.inf, -np.inf
@@ -303,8 +272,8 @@ def _retire(batch: Batch, bases: Bases, leaving: Leaving, limit: int) -> IntArra
     spent = ~optimal & (batch.steps.pivots[bases.row] >= limit)
     batch.steps.status[bases.row[spent]] = TROUBLE
     done = optimal | spent
-    if batch.cutoff is not None:
-        cut = ~done & (bases.bound >= batch.cutoff[bases.row])
+    if batch.stops:
+        cut = ~done & (bases.bound >= batch.asked.cutoff[bases.row])
         batch.steps.status[bases.row[cut]] = CUT
         if cut.any():
             batch.cut.append(bases.finished(np.flatnonzero(cut)))

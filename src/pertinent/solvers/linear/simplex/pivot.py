@@ -12,25 +12,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Rows
 from pertinent.solvers.linear.simplex.bases import Bases, Batch, add_multiple, combine
 from pertinent.solvers.tolerances import BREAKPOINT, FEASIBILITY, PIVOT, RATIO_TIE
 
 
 @dataclass(frozen=True, eq=False)
-class Leaving:
+class Leaving(Rows):
     """What leaves: the slack of ``row``, or (row m) the moving feature at ``position``."""
 
     row: IntArray
     position: IntArray
     is_feature: BoolArray
     amount: FloatArray  # its infeasibility: the slope of the dual objective along the ray
-
-    def take(self, keep: IntArray) -> Leaving:
-        """Return the same for some of the rows."""
-        return Leaving(
-            self.row[keep], self.position[keep], self.is_feature[keep], self.amount[keep]
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,19 +41,13 @@ class Ray:
 
 
 @dataclass(frozen=True, eq=False)
-class Entering:
+class Entering(Rows):
     """What enters: a feature, or the slack of the tight row at ``position``."""
 
     feature: IntArray
     position: IntArray
     is_feature: BoolArray
     is_endless: BoolArray  # nothing enters: the ray proves that no point exists
-
-    def take(self, keep: IntArray) -> Entering:
-        """Return the same for some of the rows."""
-        return Entering(
-            self.feature[keep], self.position[keep], self.is_feature[keep], self.is_endless[keep]
-        )
 
 
 def choose_leaving(bases: Bases) -> Leaving:

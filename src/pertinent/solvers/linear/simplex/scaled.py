@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE
@@ -22,6 +23,51 @@ from pertinent.solvers.tolerances import ACCEPT, BREAKPOINT, FEASIBILITY
 
 #: Working memory, roughly: rows are worked on in chunks of this many bytes.
 CHUNK_BYTES = 8_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What is asked, for n start points b of one cell.
+
+    Parameters
+    ----------
+    G : ndarray of shape (m, d)
+        Rows of the cell ``G x <= h``.
+    weights : ndarray of shape (d,)
+        Cost of one unit of each feature, > 0.
+    demand : ndarray of shape (n, m)
+        ``G b - h``: positive where the start point violates the row.
+    up, down : ndarray of shape (n, d)
+        How far each feature may rise and fall, >= 0, possibly ``inf``.
+    cutoff : ndarray of shape (n,)
+        A row may stop (``CUT``) once its optimum is proved to be no less than this.
+    """
+
+    G: FloatArray
+    weights: FloatArray
+    demand: FloatArray
+    up: FloatArray
+    down: FloatArray
+    cutoff: FloatArray
+
+    @classmethod
+    def of(
+        cls, G: FloatArray, weights: FloatArray, demand: FloatArray, up: ArrayLike = np.inf,
+        down: ArrayLike = np.inf, cutoff: ArrayLike | None = None,
+    ) -> Asked:  # fmt: skip
+        """Return the question with rooms and cutoffs broadcast to all rows."""
+        n, d = len(demand), len(weights)
+        up, down = (np.broadcast_to(np.asarray(r, dtype=float), (n, d)) for r in (up, down))
+        stop = np.broadcast_to(np.asarray(np.inf if cutoff is None else cutoff, dtype=float), n)
+        return cls(np.asarray(G, dtype=float), weights, demand, up, down, stop)
+
+    def __len__(self) -> int:
+        return len(self.demand)
+
+    def __getitem__(self, part: slice | IntArray) -> Asked:
+        """Return what some rows ask."""
+        rows = (self.demand[part], self.up[part], self.down[part], self.cutoff[part])
+        return Asked(self.G, self.weights, *rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,37 +202,20 @@ def demanding_rows(scaled: ScaledRows, demand: FloatArray, steps: Steps) -> IntA
     return np.flatnonzero(violated.any(axis=1) & (steps.status == SOLVED))
 
 
-def demote_untrue(
-    scaled: ScaledRows,
-    demand: FloatArray,
-    room_up: FloatArray,
-    room_down: FloatArray,
-    cutoff: FloatArray | None,
-    steps: Steps,
-) -> None:
+def demote_untrue(scaled: ScaledRows, asked: Asked, steps: Steps) -> None:
     """Demote answers that fail a fresh check, and bring multipliers back to the units of G."""
     n, d = steps.step.shape
-    up, down = np.broadcast_to(room_up, (n, d)), np.broadcast_to(room_down, (n, d))
     size = max(1, chunk_rows(scaled.n_rows, d) // 4)  # many passes: let them stay in the cache
     for first in range(0, n, size):
         part = slice(first, first + size)
         here = steps[part]
-        stop = None if cutoff is None else cutoff[part]
-        good = _trustworthy(scaled, demand[part], up[part], down[part], stop, here)
-        here.status[~good] = TROUBLE
+        here.status[~_trustworthy(scaled, asked[part], here)] = TROUBLE
         here.step[here.status != SOLVED] = np.nan
         here.multipliers[here.status == TROUBLE] = 0.0
         here.multipliers[:] /= scaled.sigma
 
 
-def _trustworthy(
-    scaled: ScaledRows,
-    demand: FloatArray,
-    room_up: FloatArray,
-    room_down: FloatArray,
-    cutoff: FloatArray | None,
-    steps: Steps,
-) -> BoolArray:
+def _trustworthy(scaled: ScaledRows, asked: Asked, steps: Steps) -> BoolArray:
     """Return which answers pass, computed from nothing but the scaled problem.
 
     Notes
@@ -195,9 +224,9 @@ def _trustworthy(
     the one on z's side; a ray proves emptiness by ``y'r - sum_i |z_i| room_i > 0``.
     """
     rows, y = scaled.rows[:-1], steps.multipliers
-    r, t = demand / scaled.sigma, steps.step * scaled.weights
+    r, t = asked.demand / scaled.sigma, steps.step * scaled.weights
     ray = steps.status == EMPTY
-    paid = _paid_at_bounds(y @ rows, ray, room_up, room_down) @ scaled.weights
+    paid = _paid_at_bounds(y @ rows, ray, asked) @ scaled.weights
     demanded = y * r
     bound = demanded.sum(axis=1) - paid
     magnitude = np.abs(demanded).sum(axis=1)
@@ -206,15 +235,10 @@ def _trustworthy(
     feasible = ((1.0 + y) * (r - t @ rows.T) <= ACCEPT * value[:, None]).all(axis=1)
     proved = value - bound <= ACCEPT * value
     good: BoolArray = np.where(ray, bound > FEASIBILITY * magnitude, feasible & proved)
-    if cutoff is not None:
-        reached = bound >= cutoff * (1.0 - ACCEPT)
-        good = np.where(steps.status == CUT, reached, good)
-    return good
+    return np.where(steps.status == CUT, bound >= asked.cutoff * (1.0 - ACCEPT), good)
 
 
-def _paid_at_bounds(
-    z: FloatArray, ray: BoolArray, room_up: FloatArray, room_down: FloatArray
-) -> FloatArray:
+def _paid_at_bounds(z: FloatArray, ray: BoolArray, asked: Asked) -> FloatArray:
     """Return what each feature takes from the dual value by running into its bound.
 
     Where there is no bound, a pull that exceeds the cost by more than rounding proves nothing
@@ -227,7 +251,7 @@ def _paid_at_bounds(
     over = np.flatnonzero(largest > covered + BREAKPOINT)
     if len(over):
         excess = np.maximum(size[over] - covered[over, None], 0.0)
-        room = np.where(z[over] > 0.0, room_up[over], room_down[over])
+        room = np.where(z[over] > 0.0, asked.up[over], asked.down[over])
         excess[np.isinf(room) & (excess <= ACCEPT)] = 0.0
         paid[over] = excess * np.minimum(room, 1e300)
     return paid
