@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from inspect import signature
+
 import numpy as np
 import pytest
 from linear_models import data, fitted
@@ -10,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 import pertinent
 from pertinent.exceptions import InputError
+from pertinent.setting.options import Settings
 
 
 @pytest.fixture(scope="module")
@@ -175,3 +179,46 @@ def test_data_without_rows_is_refused():
     model = LogisticRegression(max_iter=1000).fit(X, y)
     with pytest.raises(InputError, match="data has no rows"):
         pertinent.Explainer(model, data=X[:0])
+
+
+def test_every_argument_that_is_a_choice_is_a_setting():
+    """No argument of the public functions is left out of the settings, nor read twice."""
+    inputs = {"self", "model", "X", "data", "target", "n_jobs", "batch_size"}
+    names = {f.name for f in fields(Settings)}
+    functions = (
+        pertinent.pertinent_positives,
+        pertinent.pertinent_negatives,
+        pertinent.Explainer.__init__,
+    )
+    asked = set()
+    for function in functions:
+        chosen = set(signature(function).parameters) - inputs
+        assert chosen <= names
+        asked |= chosen
+    assert asked == names
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"missing": "drop"}, "missing must be 'error' or 'impute'. Got 'drop' instead."),
+        ({"norm": None}, "norm must be 'l1' or 'l0'. Got None instead."),
+        ({"overlap": ["avoid"]}, r"overlap must be 'allow' or 'avoid'. Got \['avoid'\] instead."),
+        ({"method": None}, "method must be one of .*'two-phase'\\]. Got None."),
+        ({"fallback": True}, "fallback=True belongs to method=\"strict\". Got method='two-phase'."),
+        ({"wording": "plain"}, "wording must be a pertinent.Wording. Got 'plain' instead."),
+        ({"norm": "l0", "overlap": "avoid"}, "norm='l0' goes with overlap='allow' only."),
+    ],
+)
+def test_a_choice_that_cannot_be_is_named(given, said):
+    with pytest.raises(InputError, match=said):
+        Settings.of(given)
+
+
+def test_results_keep_no_training_data_with_their_settings():
+    X, y = load_iris(return_X_y=True)
+    plausible = pertinent.Plausibility(X, y, n_components=1)
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    explainer = pertinent.Explainer(model, plausibility=plausible)
+    assert explainer.prepared.within is not None
+    assert explainer.explain(X[:1]).asked.settings.plausibility is None

@@ -21,7 +21,7 @@ from pertinent.geometry.region import Cell, CellUnion, Quadratic
 from pertinent.geometry.task import Task, distance
 from pertinent.geometry.winners import Scores, WinnerRegion
 from pertinent.proofs import FewestProofs, status_names
-from pertinent.setting.options import Options
+from pertinent.setting.options import Settings
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.recheck import (
     recheck_exact_positives,
@@ -376,7 +376,7 @@ def question(ask, recheck, measure, truth, model):
     """
 
     def claims(found):
-        setting, _ = prepare(model(), X, None, BOX, None, None, None, Options())
+        setting, _ = prepare(model(), X, None, Settings(constraints=BOX))
         proved, values = recheck(setting, found), measure(setting, model(), found)
         proved = np.where(is_about(found), proved, 0.0)
         out = []

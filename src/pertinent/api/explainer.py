@@ -12,15 +12,8 @@ from pertinent.answering.batches import Progress, in_batches
 from pertinent.answering.gathering import Gathering
 from pertinent.answering.nearest import guess, settled, settled_if_guessed
 from pertinent.api.explanation import Explanations
-from pertinent.api.preparing import (
-    POSITIVE_METHODS,
-    known_method,
-    prepare,
-    proving_options,
-    require_kind,
-)
+from pertinent.api.preparing import POSITIVE_METHODS, prepare
 from pertinent.density import Plausibility
-from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
 from pertinent.proofs import INFEASIBLE
 from pertinent.questions.fewest_changed import few_changes
@@ -34,13 +27,11 @@ from pertinent.questions.positive import PositiveProposal, propose_positives
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
 from pertinent.setting.answers import Answers, Proposal
-from pertinent.setting.effort import Effort
-from pertinent.setting.options import Options
-from pertinent.setting.question import NegativeQuestion, PositiveQuestion, data_ranges
+from pertinent.setting.options import Options, Settings
+from pertinent.setting.question import Method, NegativeQuestion, Overlap
 from pertinent.setting.results import Negatives, Positives, overwritten
 from pertinent.summary.asked import Asked
-from pertinent.tables.baselines import baseline_values, or_default
-from pertinent.tables.numbers import require_number
+from pertinent.tables.baselines import or_default
 from pertinent.tables.table import Table
 
 
@@ -105,38 +96,20 @@ class Explainer:
         method: str = "two-phase",
         norm: str = "l1",
     ) -> None:
-        known_method(method, plausibility)
-        if norm != "l1" and overlap != "allow":
-            raise InputError("norm='l0' goes with overlap='allow' only.")
-        require_number("off_tol", off_tol)
-        if overlap not in ("allow", "avoid"):
-            raise InputError(f"overlap must be 'allow' or 'avoid'. Got {overlap!r} instead.")
-        effort = Effort.of(time_limit, gap)  # odd limits are refused here, before any work
-        options = proving_options(options, exact, gap, time_limit)
-        require_kind("wording", wording, Wording)
-        shared = (weights, constraints, plausibility, margin, data, options, min_proba, missing)
-        self.prepared, train = prepare(model, data, *shared)
+        settings = Settings.of(locals())
+        self.prepared, train = prepare(model, data, data, settings)
+        self.question = settings.positive(self.prepared.features, train)
+        self.contrast = settings.negative()
+        self.settings = settings.without_data()
         baseline = or_default(baseline, train)
-        values = baseline_values(
-            baseline,
-            self.prepared.features,
-            train,
-            self.prepared.constraints.lattice(self.prepared.features),
-        )
-        ranges = data_ranges(train)
-        self.question = PositiveQuestion(values, between, off_tol, effort=effort, ranges=ranges)
-        self.method = method
-        self.contrast = NegativeQuestion(norm=norm, effort=effort)
-        self.overlap = overlap
         given = "given" if weights is not None else "units" if data is None else "spread"
         self.asked = Asked(
             self.prepared,
             self.question,
-            overlap,
+            self.settings,
             baseline if isinstance(baseline, str) else "given",
             given,
             None if train is None else np.quantile(train, [0.05, 0.95], axis=0),
-            wording or Wording(),
         )
 
     @property
@@ -214,7 +187,9 @@ class Explainer:
     def _explain_batch(
         self, table: Table, target: IntArray | None
     ) -> tuple[Positives, Negatives, BoolArray]:
-        at_once = self.method == "two-phase" and self.overlap == "allow" and self.contrast.is_plain
+        method, overlap = self.settings.method, self.settings.overlap
+        plain = method is Method.TWO_PHASE and overlap is Overlap.ALLOW
+        at_once = plain and self.contrast.is_plain
         guessed = guess(self.prepared, table) if at_once and target is None else None
         if guessed is not None:
             both = self._propose(table, guessed, None)
@@ -225,7 +200,7 @@ class Explainer:
         if at_once:
             both = self._propose(table, labels, target)
             return _joined(*both, settled(self.prepared, _together(*both)))
-        positive = POSITIVE_METHODS[self.method](self.prepared, table, labels, self.question)
+        positive = POSITIVE_METHODS[method](self.prepared, table, labels, self.question)
         return (positive, *self._contrast(table, labels, target, positive))
 
     def _propose(
@@ -243,7 +218,7 @@ class Explainer:
         self, table: Table, labels: IntArray, target: IntArray | None, positive: Positives
     ) -> tuple[Negatives, BoolArray]:
         """Return negatives, and where they keep off the positive's features as asked for."""
-        if self.overlap == "allow":
+        if self.settings.overlap is Overlap.ALLOW:
             free = replace(self.contrast, target=target)
             solve = nearest_contrast if free.is_plain else few_changes
             return solve(self.prepared, table, labels, free), np.zeros(len(table), dtype=bool)

@@ -7,27 +7,14 @@ from typing import Any
 
 from pertinent.answering.batches import in_batches
 from pertinent.answering.gathering import gather
-from pertinent.api.preparing import (
-    POSITIVE_METHODS,
-    known_method,
-    prepare,
-    proving_options,
-    refuse_misplaced,
-)
+from pertinent.api.preparing import POSITIVE_METHODS, prepare
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import Foreign
 from pertinent.questions.fewest_changed import few_changes
-from pertinent.questions.negative import (
-    nearest_contrast,
-    target_places,
-)
+from pertinent.questions.negative import nearest_contrast, target_places
 from pertinent.rules.constraints import Constraints
-from pertinent.setting.effort import Effort
-from pertinent.setting.options import Options
-from pertinent.setting.question import NegativeQuestion, PositiveQuestion, data_ranges
+from pertinent.setting.options import Options, Settings
 from pertinent.setting.results import Negatives, Positives
-from pertinent.tables.baselines import baseline_values, or_default
-from pertinent.tables.numbers import require_number, require_whole
 from pertinent.tables.table import Table
 
 
@@ -126,30 +113,10 @@ def pertinent_positives(
     >>> pp.status.tolist(), pp.kept.sum(axis=1).tolist()
     (['optimal', 'optimal', 'optimal'], [0, 0, 0])
     """
-    known_method(method, plausibility)
-    refuse_misplaced(method, fallback, alternatives)
-    effort = Effort.of(time_limit, gap)
-    options = proving_options(options, exact, gap, time_limit)
-    require_number("off_tol", off_tol)
-    prepared, train = prepare(
-        model, X, weights, constraints, plausibility, margin, data, options, min_proba, missing
-    )
-    values = baseline_values(
-        or_default(baseline, train),
-        prepared.features,
-        train,
-        prepared.constraints.lattice(prepared.features),
-    )
-    question = PositiveQuestion(
-        values,
-        between,
-        off_tol,
-        fallback,
-        alternatives,
-        effort,
-        data_ranges(train),
-    )
-    method_of = POSITIVE_METHODS[method]
+    settings = Settings.of(locals())
+    prepared, train = prepare(model, X, data, settings)
+    question = settings.positive(prepared.features, train)
+    method_of = POSITIVE_METHODS[settings.method]
     table = prepared.features.read(X)
 
     def solve(batch: Table, rows: slice) -> Positives:
@@ -219,15 +186,11 @@ def pertinent_negatives(
     >>> bool((model.predict(pn.points) == 1).all())
     True
     """
-    require_whole("alternatives", alternatives, 0)
-    effort = Effort.of(time_limit, gap)
-    options = proving_options(options, exact, gap, time_limit)
-    prepared, _ = prepare(
-        model, X, weights, constraints, plausibility, margin, data, options, min_proba, missing
-    )
+    settings = Settings.of(locals())
+    prepared, _ = prepare(model, X, data, settings)
     table = prepared.features.read(X)
     places = target_places(prepared, target, len(table))
-    asked = NegativeQuestion(None, None, norm, max_changes, alternatives, effort)
+    asked = settings.negative()
     method = nearest_contrast if asked.is_plain else few_changes
 
     def solve(batch: Table, rows: slice) -> Negatives:

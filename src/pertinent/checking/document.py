@@ -18,13 +18,14 @@ from pertinent.proofs.records import decode
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
 from pertinent.setting.answers import Certified
-from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.options import Settings
+from pertinent.setting.question import Missing, PositiveQuestion
 from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Answered, Asked
 from pertinent.summary.reasons import read_reason
-from pertinent.summary.stored import CERTIFICATES, ELSEWHERE, REASONS, json_schema
+from pertinent.summary.stored import CERTIFICATES, REASONS, json_schema
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table
 from pertinent.views.frame import installed_backend
@@ -42,40 +43,34 @@ RECORDS: dict[str, dict[str, type]] = {
 def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
     """Return the stored answers as the library's own, for a model."""
     question, proof = document["proof"]["question"], document["proof"]
-    features = _features(model, question)
+    settings = _settings(question, proof)
+    features = _features(model, question, settings)
     table = features.read(_samples(question))
     for name, part in (("method", "positive"), ("norm", "negative")):
         if question.get(name, proof[part][name]) != proof[part][name]:
             raise InputError(f"The question and the answer differ in their {name}.")
-    margin = float(question["margin"])
-    if not margin >= 0:
-        raise InputError(f"The stored margin is {margin}, and at least 0 is expected.")
     prepared = Setting(
         model,
         features,
         _per_column(decode(question["weights"]), table, "weights"),
-        _constraints(question),
-        margin,
-        min_proba=question["min_proba"],
+        settings.constraints,
+        settings.margin,
+        min_proba=settings.min_proba,
         within=_within(question),
     )
     baseline = _per_column(decode(question["baseline"]), table, "baseline")
-    how = PositiveQuestion(
-        baseline,
-        bool(question["between"]),
-        float(question["off_tol"]),
-        ranges=decode(question.get("ranges")),
-    )
+    ranges = decode(question.get("ranges"))
+    how = PositiveQuestion(baseline, settings.between, settings.off_tol, ranges=ranges)
     asked = Asked(
         prepared,
         how.in_precision_of(table),
-        str(question["overlap"]),
+        settings,
         str(question["baseline_from"]),
         str(question["measure"]),
         decode(question["middle"]),
-        _wording(question),
     )
     shared = {"table": table, "classes": prepared.classes, "baseline": baseline}
+    shared |= {"method": settings.method, "norm": settings.norm}
     return Answered(
         _results(Positives, proof["positive"], shared, prepared),
         _results(Negatives, proof["negative"], shared, prepared),
@@ -99,14 +94,26 @@ def asked_target(question: dict[str, Any], prepared: Setting) -> int | None:
     return int(classes.index(label))
 
 
-def _wording(question: dict[str, Any]) -> Wording:
+def _settings(question: dict[str, Any], proof: dict[str, Any]) -> Settings:
+    """Return what was chosen, as far as it is stored."""
     wording = _record(question, "wording")
-    return wording if isinstance(wording, Wording) else Wording()
+    return Settings(
+        constraints=_constraints(question),
+        margin=float(question["margin"]),
+        min_proba=question["min_proba"],
+        missing=question["missing"],
+        method=proof["positive"]["method"],
+        between=bool(question["between"]),
+        off_tol=float(question["off_tol"]),
+        norm=proof["negative"]["norm"],
+        overlap=question["overlap"],
+        wording=wording if isinstance(wording, Wording) else Wording(),
+    )
 
 
-def _features(model: Foreign, question: dict[str, Any]) -> Features:
+def _features(model: Foreign, question: dict[str, Any], settings: Settings) -> Features:
     names = tuple(str(name) for name in question["features"])
-    features = features_of(model, _samples(question), str(question["missing"]))
+    features = features_of(model, _samples(question), settings.missing is Missing.IMPUTE)
     if features.named and features.names != names:
         raise InputError(
             f"The explanation is about the features {list(names)[:10]}, and the model knows "
@@ -206,7 +213,7 @@ def _per_column(values: Any, table: Table, name: str) -> FloatArray:
 def _results(kind: type[R], record: dict[str, Any], shared: dict[str, Any], prepared: Setting) -> R:
     values: dict[str, Any] = {}
     for f in fields(kind):
-        if f.name in ELSEWHERE:
+        if f.name in shared:
             values[f.name] = shared[f.name]
         elif f.name.endswith(CERTIFICATES):
             # Older files lack those that there need not be any of.

@@ -17,6 +17,7 @@ from pertinent.geometry.task import distance
 from pertinent.proofs import INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Certified
 from pertinent.setting.judge import judge_points
+from pertinent.setting.question import Method
 from pertinent.setting.region_key import RegionKey
 from pertinent.setting.results import Negatives, Positives, Results
 from pertinent.setting.setting import Setting
@@ -159,11 +160,11 @@ def positive_details(asked: Asked, positive: Positives) -> Finding:
         "trivial": bool(positive.trivial[0]) == bool(positive.objective[0] == 0),
         "fallback": not positive.fallback[0],
     }
-    if positive.method != "sufficient":
+    if positive.method is not Method.SUFFICIENT:
         on = np.abs(positive.values - asked.question.baseline) > asked.question.off_tol
         own = positive.found[:, None] & prepared.features.by_feature(on)
         right["kept"] = np.array_equal(positive.kept, own)
-    if positive.method == "two-phase":
+    if positive.method is Method.TWO_PHASE:
         at = positive.sparse_values
         same = prepared.predict(positive.table, at)[0] if positive.found[0] else None
         right["sparse_point"] = same is None or same == positive.label[0]

@@ -19,13 +19,13 @@ from pertinent.checking.evidence import (
 from pertinent.checking.findings import CHANGE, ENOUGH, HOLDS, REFUTED, UNKNOWN, Finding, judged
 from pertinent.checking.reasons import NOT_SHOWN, reason
 from pertinent.checking.unique import as_good, is_only_one, unique
-from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
 from pertinent.geometry.gaps import GAP_NONCONVEX
 from pertinent.geometry.task import distance
 from pertinent.proofs import FAILED, INFEASIBLE, OPTIMAL
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import negative_limits
+from pertinent.setting.question import Norm, Overlap
 from pertinent.setting.recheck import (
     is_of_sets,
     recheck_few_changes,
@@ -63,9 +63,7 @@ def negative_findings(
     unsure : str
         Why nothing can be proved here; "" if that is not so.
     """
-    if negative.norm not in ("l1", "l0"):
-        raise InputError(f"The stored norm {negative.norm!r} is not known.")
-    prepared, table, fewest = asked.prepared, negative.table, negative.norm == "l0"
+    prepared, table, fewest = asked.prepared, negative.table, negative.norm is Norm.L0
     goals, rest = {"certificates": "distance"}, None
     if fewest:
         near = "cost" if is_of_sets(negative.closeness_certificates) else "distance"
@@ -198,7 +196,7 @@ def overlap_findings(
     """
     asked, avoided = explanations.asked, bool(explanations.avoided[0])
     assert asked is not None
-    if asked.overlap == "allow":
+    if asked.settings.overlap is Overlap.ALLOW:
         return [] if not avoided else [Finding("both parts may share features", REFUTED)]
     if avoided:
         both = (explanations.positive.kept & explanations.negative.changed).any()

@@ -17,7 +17,6 @@ from pertinent.checking.evidence import (
 from pertinent.checking.findings import ENOUGH, HOLDS, UNKNOWN, Finding, judged
 from pertinent.checking.reasons import reason
 from pertinent.checking.unique import as_good, is_only_one, unique
-from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.gaps import GAP_CONVEX
 from pertinent.geometry.task import distance
@@ -29,6 +28,7 @@ from pertinent.setting.limits import (
     sufficient_limits,
     turned_off,
 )
+from pertinent.setting.question import Method
 from pertinent.setting.recheck import (
     holds_whatever,
     recheck_exact_positives,
@@ -41,10 +41,10 @@ from pertinent.summary.asked import Asked
 
 #: What the certificates of each method bound, by their field.
 METHODS = {
-    "two-phase": {"certificates": "distance", "closeness_certificates": "distance"},
-    "strict": {"certificates": "strict", "closeness_certificates": "strict"},
-    "exact": {"certificates": "size", "closeness_certificates": "cost"},
-    "sufficient": {"certificates": "sufficient"},
+    Method.TWO_PHASE: {"certificates": "distance", "closeness_certificates": "distance"},
+    Method.STRICT: {"certificates": "strict", "closeness_certificates": "strict"},
+    Method.EXACT: {"certificates": "size", "closeness_certificates": "cost"},
+    Method.SUFFICIENT: {"certificates": "sufficient"},
 }
 
 
@@ -61,16 +61,14 @@ def positive_findings(asked: Asked, positive: Positives, label: int, unsure: str
     unsure : str
         Why nothing can be proved here; "" if that is not so.
     """
-    if positive.method not in METHODS:
-        raise InputError(f"The stored method {positive.method!r} is not known.")
     prepared, question = asked.prepared, asked.question
     # What suffices whatever the other values are is proved by what other classes need.
-    others = [Not(label)] if positive.method == "sufficient" else []
+    others = [Not(label)] if positive.method is Method.SUFFICIENT else []
     positive, foreign = about_the_question(
         ENOUGH, asked, positive, [Is(label), *others], METHODS[positive.method]
     )
     limits = positive_limits(prepared, positive.table, question)
-    proofs = two_phase_proofs if positive.method == "two-phase" else exact_proofs
+    proofs = two_phase_proofs if positive.method is Method.TWO_PHASE else exact_proofs
     return [
         *valid(ENOUGH, prepared, positive, Is(label), int(positive.label[0]), limits),
         *foreign,
@@ -167,7 +165,7 @@ def exact_proofs(asked: Asked, positive: Positives, unsure: str) -> list[Finding
 
 def _kept(asked: Asked, positive: Positives) -> BoolArray:
     """Return which features are kept, from the point where it tells."""
-    if positive.method == "sufficient":
+    if positive.method is Method.SUFFICIENT:
         return positive.kept
     away = np.abs(positive.values - asked.question.baseline) > asked.question.off_tol
     return asked.prepared.features.by_feature(away)
@@ -185,14 +183,14 @@ def _values(asked: Asked, positive: Positives) -> list[Finding]:
     kept = _kept(asked, positive)
     right = kept.sum() == positive.objective[0]
     out = [judged("it keeps as many values as said", right, f"{kept.sum()}")]
-    if positive.method == "exact":
+    if positive.method is Method.EXACT:
         real = _distance(asked, positive)
         right = np.isclose(real, positive.closeness[0], rtol=1e-9, atol=1e-12)
         return [*out, judged("its distance to the sample is as said", right, f"{real:.6g}")]
     on = asked.prepared.features.by_column(kept)
     own = (positive.values == positive.table.values)[on].all()
     out.append(judged("the values it keeps are the sample's own", own))
-    return [*out, _whatever(asked, positive)] if positive.method == "sufficient" else out
+    return [*out, _whatever(asked, positive)] if positive.method is Method.SUFFICIENT else out
 
 
 def _whatever(asked: Asked, positive: Positives) -> Finding:
@@ -211,7 +209,7 @@ def _smallest(asked: Asked, positive: Positives, few: Evidence, near: Evidence) 
     if positive.status_code[0] != OPTIMAL:
         return []
     out = [few.judge("no fewer values are enough", few.bound >= positive.objective[0])]
-    if positive.method == "exact":
+    if positive.method is Method.EXACT:
         prepared = asked.prepared
         region = prepared.region(Is(int(positive.label[0])), prepared.asked_margin)
         gap = max(GAP_CONVEX, 4 * search_gap(region))

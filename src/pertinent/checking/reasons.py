@@ -11,6 +11,7 @@ from pertinent.geometry.codec import unknown_kinds
 from pertinent.geometry.task import Task
 from pertinent.proofs import FAILED
 from pertinent.setting.answers import Certified
+from pertinent.setting.question import Method, Norm
 from pertinent.setting.reasons.conflicts import why_infeasible, why_too_few
 from pertinent.setting.reasons.implausible import is_shown, why_pair
 from pertinent.setting.reasons.reason import Reason, Why
@@ -55,13 +56,13 @@ def reason(
 def _counts_features(results: Results) -> bool:
     """Return whether the proof looks at sets of features."""
     if isinstance(results, Negatives):
-        return results.norm == "l0"
-    return isinstance(results, Positives) and results.method != "two-phase"
+        return results.norm is Norm.L0
+    return isinstance(results, Positives) and results.method is not Method.TWO_PHASE
 
 
 def _is_strict(said: Reason, results: Results) -> bool:
     """Return whether a reason says what the proof of the method "strict" shows, no more."""
-    strict = isinstance(results, Positives) and results.method == "strict"
+    strict = isinstance(results, Positives) and results.method is Method.STRICT
     return strict and said == Reason(Why.OWN_VALUES, Is(int(results.label[0])))
 
 

@@ -17,7 +17,7 @@ from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.questions.negative import nearest_contrast
 from pertinent.setting.answers import Certified
 from pertinent.setting.limits import allowing
-from pertinent.setting.question import NegativeQuestion
+from pertinent.setting.question import NegativeQuestion, Norm
 from pertinent.setting.results import Negatives, overwritten
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
@@ -110,7 +110,7 @@ def counted_negatives(
         bound=np.where(proved, np.inf, np.fmin(found.bound, found.size)),
         closeness=negatives.objective,
         closeness_bound=negatives.bound,
-        norm="l0",
+        norm=Norm.L0,
         certificates=tuple(part for parts in found.proofs.values() for part in parts),
         closeness_certificates=negatives.certificates,
     )

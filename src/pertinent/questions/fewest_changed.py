@@ -20,7 +20,7 @@ from pertinent.questions.supports.proving import why_none_of_few
 from pertinent.questions.tolerances import FEW_SETS
 from pertinent.questions.verify import doubted, refuse_blends
 from pertinent.setting.limits import is_mixed, negative_limits
-from pertinent.setting.question import NegativeQuestion
+from pertinent.setting.question import NegativeQuestion, Norm
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Is, Kind, Not
 from pertinent.setting.results import Negatives, overwritten
@@ -38,7 +38,7 @@ def few_changes(
 def _few_changes(
     prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion
 ) -> Negatives:
-    if question.norm == "l0":
+    if question.norm is Norm.L0:
         question = replace(question, max_changes=_fewer(prepared, question))
         by_rules = is_mixed(prepared, table) or not _has_cells(prepared, labels, question)
         if by_rules and not question.alternatives:
@@ -121,7 +121,7 @@ def _fewest(
         negatives,
         objective=size,
         bound=bound,
-        norm="l0",
+        norm=Norm.L0,
         certificates=found.certificates,
         closeness_certificates=found.cost_certificates,
     )

@@ -9,7 +9,7 @@ from pertinent.questions.results import positives_by_number
 from pertinent.questions.supports.fewest import Ask, fewest_features
 from pertinent.questions.verify import doubted, refuse_blends
 from pertinent.setting.limits import positive_limits
-from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
@@ -49,7 +49,7 @@ def exact(
         table,
         labels,
         question,
-        "exact",
+        Method.EXACT,
         found.points,
         prepared.features.by_feature(away),
         found.status,

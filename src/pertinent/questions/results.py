@@ -9,7 +9,7 @@ from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.proofs import FEASIBLE
 from pertinent.setting.alternative import Alternative
 from pertinent.setting.answers import Certified
-from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
@@ -20,7 +20,7 @@ def positives_by_number(
     table: Table,
     labels: IntArray,
     question: PositiveQuestion,
-    method: str,
+    method: Method,
     points: FloatArray,
     kept: BoolArray,
     status: IntArray,
@@ -40,7 +40,7 @@ def positives_by_number(
     ----------
     setting, table, labels, question
         What was asked.
-    method : {"strict", "exact", "sufficient"}
+    method : Method
     points : ndarray of shape (n, n_features)
         NaN where there is none.
     kept : ndarray of bool, shape (n, n_features)

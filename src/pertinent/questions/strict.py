@@ -31,7 +31,7 @@ from pertinent.setting.alternative import UNIQUE, UNKNOWN, Alternative, uniquene
 from pertinent.setting.answers import Certified
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import owner_of, strict_limits
-from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.recheck import bounds_of
 from pertinent.setting.region_key import Is, Kind
@@ -158,7 +158,7 @@ class _Attempts:
             self.table,
             self.labels,
             self.question,
-            "strict",
+            Method.STRICT,
             self.points,
             kept,
             status,

@@ -1,8 +1,30 @@
-"""How to solve; none of it changes what is asked."""
+"""What a user chooses beside the model and the samples: what is asked, and how it is solved."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from pertinent.density import Plausibility
+from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import FloatArray
+from pertinent.rules.constraints import Constraints
+from pertinent.rules.wording import Wording
+from pertinent.setting.effort import Effort
+from pertinent.setting.question import (
+    Method,
+    Missing,
+    NegativeQuestion,
+    Norm,
+    Overlap,
+    PositiveQuestion,
+    data_ranges,
+    kind_of,
+)
+from pertinent.tables.baselines import baseline_values, or_default
+from pertinent.tables.features import Features
+from pertinent.tables.numbers import require_number, require_whole
 
 
 @dataclass(frozen=True)
@@ -40,3 +62,111 @@ class Options:
             gap=self.gap if gap is None else gap,
             time_limit=self.time_limit if time_limit is None else time_limit,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """The arguments of the functions, of `Explainer` and of a stored question, checked once.
+
+    `pertinent_positives`, `pertinent_negatives` and `Explainer` say what each of them means.
+    """
+
+    baseline: Any = None
+    weights: Any = None
+    constraints: Constraints = field(default_factory=Constraints)
+    plausibility: Plausibility | None = None
+    margin: float | None = None
+    min_proba: float | None = None
+    missing: Missing = Missing.ERROR
+    method: Method = Method.TWO_PHASE
+    between: bool = False
+    off_tol: float = 0.0
+    fallback: bool = False
+    alternatives: int = 0
+    norm: Norm = Norm.L1
+    max_changes: int | None = None
+    overlap: Overlap = Overlap.ALLOW
+    options: Options = field(default_factory=Options)
+    exact: bool = False
+    time_limit: float | None = None
+    gap: float | None = None
+    wording: Wording = field(default_factory=Wording)
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Settings:
+        """Return the settings among the arguments of a function; None and words are allowed."""
+        return cls(**{f.name: arguments[f.name] for f in fields(cls) if f.name in arguments})
+
+    def __post_init__(self) -> None:
+        for name, kind in KINDS.items():
+            object.__setattr__(self, name, kind_of(kind, name, getattr(self, name)))
+        for name, own in OWN.items():
+            given = getattr(self, name)
+            if not isinstance(given, own | None):
+                raise InputError(
+                    f"{name} must be a pertinent.{own.__name__}. Got {given!r:.60} instead."
+                )
+            if given is None and own is not Plausibility:
+                object.__setattr__(self, name, own())
+        require_number("off_tol", self.off_tol)
+        require_whole("alternatives", self.alternatives, 0)
+        if self.margin is not None:
+            require_number("margin", self.margin)
+        if self.max_changes is not None:
+            require_whole("max_changes", self.max_changes, 1)
+        Effort.of(self.time_limit, self.gap)  # refuses odd limits
+        self._refuse_misplaced()
+
+    def _refuse_misplaced(self) -> None:
+        """Say what a choice goes with, rather than ignore it."""
+        method = str(self.method)
+        if self.plausibility is not None and self.method is not Method.TWO_PHASE:
+            raise InputError(
+                f"plausibility works with method='two-phase' only. Got {method!r}: an exact set of "
+                "features and a density cannot be asked for together."
+            )
+        if self.fallback and self.method is not Method.STRICT:
+            raise InputError(f'fallback=True belongs to method="strict". Got method={method!r}.')
+        if self.norm is Norm.L0 and self.overlap is Overlap.AVOID:
+            raise InputError("norm='l0' goes with overlap='allow' only.")
+
+    @property
+    def effort(self) -> Effort:
+        """How far an exact search goes."""
+        return Effort.of(self.time_limit, self.gap)
+
+    @property
+    def solving(self) -> Options:
+        """The options, with a proof of global optimality asked for if ``exact``."""
+        return self.options.proving(self.exact, self.gap, self.time_limit)
+
+    def without_data(self) -> Settings:
+        """Return the settings without what holds training data, for results to keep."""
+        return replace(self, plausibility=None)
+
+    def positive(self, features: Features, train: FloatArray | None) -> PositiveQuestion:
+        """Return how positives are asked for, with base values from the training data if asked."""
+        if self.alternatives and self.method not in (Method.STRICT, Method.EXACT):
+            raise InputError(
+                'alternatives belong to method="strict" and "exact". '
+                f"Got method={str(self.method)!r}."
+            )
+        baseline, lattice = or_default(self.baseline, train), self.constraints.lattice(features)
+        values = baseline_values(baseline, features, train, lattice)
+        how = (self.between, self.off_tol, self.fallback, self.alternatives, self.effort)
+        return PositiveQuestion(values, *how, data_ranges(train))
+
+    def negative(self) -> NegativeQuestion:
+        """Return how negatives are asked for."""
+        how = (self.norm, self.max_changes, self.alternatives, self.effort)
+        return NegativeQuestion(None, None, *how)
+
+
+#: What the words of some settings stand for, and the classes that others are objects of.
+KINDS = {"method": Method, "norm": Norm, "overlap": Overlap, "missing": Missing}
+OWN: dict[str, type] = {
+    "constraints": Constraints,
+    "plausibility": Plausibility,
+    "options": Options,
+    "wording": Wording,
+}

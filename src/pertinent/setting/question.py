@@ -1,17 +1,59 @@
-"""What a question asks, beside the samples themselves."""
+"""What a question asks, beside the samples themselves, and the words that name its kinds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from enum import StrEnum
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.setting.effort import USUAL, Effort
-from pertinent.tables.numbers import require_whole
 from pertinent.tables.table import Table
+
+K = TypeVar("K", bound=StrEnum)
+
+
+class Method(StrEnum):
+    """How positives are found."""
+
+    TWO_PHASE = "two-phase"
+    STRICT = "strict"
+    EXACT = "exact"
+    SUFFICIENT = "sufficient"
+
+
+class Norm(StrEnum):
+    """What a negative has least of: the weighted L1 of its change, or changed features."""
+
+    L1 = "l1"
+    L0 = "l0"
+
+
+class Overlap(StrEnum):
+    """Whether a negative may change the features that its positive keeps."""
+
+    ALLOW = "allow"
+    AVOID = "avoid"
+
+
+class Missing(StrEnum):
+    """What becomes of missing values."""
+
+    ERROR = "error"
+    IMPUTE = "impute"
+
+
+def kind_of(kind: type[K], name: str, word: Any) -> K:
+    """Return the kind that a word stands for; a word that stands for none is refused."""
+    words = [str(one) for one in kind]
+    if isinstance(word, str) and word in words:
+        return kind(word)
+    if len(words) == 2:
+        raise InputError(f"{name} must be {words[0]!r} or {words[1]!r}. Got {word!r} instead.")
+    raise InputError(f"{name} must be one of {sorted(words)}. Got {word!r}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +103,8 @@ class NegativeQuestion:
         Place of each sample's wanted class; None for the nearest of all others.
     untouched : ndarray of bool, shape (n, n_features), optional
         Features that each sample may not change, beyond the constraints.
-    norm : {"l1", "l0"}
-        "l0": the fewest changed features, then the closest.
+    norm : Norm
+        L0: the fewest changed features, then the closest.
     max_changes : int, optional
         How many features may change.
     alternatives : int
@@ -72,21 +114,15 @@ class NegativeQuestion:
 
     target: IntArray | None = None
     untouched: BoolArray | None = None
-    norm: str = "l1"
+    norm: Norm = Norm.L1
     max_changes: int | None = None
     alternatives: int = 0
     effort: Effort = USUAL
 
-    def __post_init__(self) -> None:
-        if self.norm not in ("l1", "l0"):
-            raise InputError(f"norm must be 'l1' or 'l0'. Got {self.norm!r} instead.")
-        if self.max_changes is not None:
-            require_whole("max_changes", self.max_changes, 1)
-
     @property
     def is_plain(self) -> bool:
         """Whether the nearest point is all that is asked for."""
-        return self.norm == "l1" and self.max_changes is None and not self.alternatives
+        return self.norm is Norm.L1 and self.max_changes is None and not self.alternatives
 
     def take(self, rows: IntArray) -> NegativeQuestion:
         """Return what is asked of some of the samples."""

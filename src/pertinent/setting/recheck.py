@@ -29,7 +29,7 @@ from pertinent.setting.limits import (
     sufficient_limits,
     turned_off,
 )
-from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.question import Method, Norm, PositiveQuestion
 from pertinent.setting.region_key import Is, Kind, Not
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
@@ -118,14 +118,14 @@ def recheck_exact_positives(
     """
     samples, parts = positives.table.values, positives.certificates
     domain = setting.domain_of(positives.table, changes=False)
-    if positives.method == "sufficient":
+    if positives.method is Method.SUFFICIENT:
         limits = sufficient_limits(setting, positives.table, question)
         size = np.zeros(len(samples))
         for part in parts:
             margin = proof_margin(setting, part.key[0])
             np.maximum(size, bounds_of(setting, [part], samples, limits, domain, margin), out=size)
         return size, np.zeros(len(samples))
-    limits_of = strict_limits if positives.method == "strict" else positive_limits
+    limits_of = strict_limits if positives.method is Method.STRICT else positive_limits
     limits = limits_of(setting, positives.table, question)
     size = bounds_of(setting, parts, samples, limits, domain)
     return size, bounds_of(setting, positives.closeness_certificates, samples, limits, domain)
@@ -141,7 +141,7 @@ def proof_margin(setting: Setting, kind: Kind) -> float:
 
 def recheck_few_changes(setting: Setting, negatives: Negatives) -> FloatArray:
     """Return what the certificates of ``norm="l0"`` or ``max_changes`` prove of the objective."""
-    if negatives.norm == "l0" and not is_of_sets(negatives.certificates):
+    if negatives.norm is Norm.L0 and not is_of_sets(negatives.certificates):
         return _recheck_counted(setting, negatives)
     limits = negative_limits(setting, negatives.table)
     samples, domain = negatives.table.values, setting.domain_of(negatives.table, changes=False)

@@ -12,6 +12,7 @@ from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.proofs import FEASIBLE, status_names
 from pertinent.setting.alternative import Alternative
 from pertinent.setting.answers import Certified
+from pertinent.setting.question import Method, Norm
 from pertinent.tables.table import Table
 
 _TRUTH = np.array([None, False, True], dtype=object)
@@ -113,10 +114,9 @@ class Positives(Results):
     closeness, closeness_bound : ndarray of shape (n,)
         Phase 2: weighted L1 between point and sample over the features phase 1 turned on
         (eq. 8), and the bound on it for that set of features.
-    method : str
-        "two-phase", "strict", "exact" or "sufficient". For the last three ``objective`` is the
-        number of kept features, ``bound`` its proved lower bound, and ``closeness_bound`` holds
-        for every set of that many features.
+    method : {"two-phase", "strict", "exact", "sufficient"}
+        For the last three ``objective`` is the number of kept features, ``bound`` its proved
+        lower bound, and ``closeness_bound`` holds for every set of that many features.
     fallback : ndarray of bool, shape (n,)
         No strict positive exists, and this is the two-phase one instead.
     alternatives : tuple of tuples of Alternative
@@ -137,7 +137,7 @@ class Positives(Results):
     trivial: BoolArray
     baseline: FloatArray
     closeness_certificates: tuple[Certified, ...] = field(repr=False)
-    method: str = "two-phase"
+    method: Method = Method.TWO_PHASE
     fallback: BoolArray = field(default=None)  # type: ignore[arg-type]
     alternatives: tuple[tuple[Alternative, ...], ...] = ()
     log_density: FloatArray | None = None
@@ -192,7 +192,7 @@ class Negatives(Results):
 
     changed: BoolArray
     target_place: IntArray
-    norm: str = "l1"
+    norm: Norm = Norm.L1
     closeness: FloatArray = field(default=None)  # type: ignore[arg-type]
     closeness_bound: FloatArray = field(default=None)  # type: ignore[arg-type]
     alternatives: tuple[tuple[Alternative, ...], ...] = ()

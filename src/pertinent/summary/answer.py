@@ -9,6 +9,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.rules.wording import Wording
+from pertinent.setting.question import Method, Norm
 from pertinent.setting.results import Negatives, Positives
 from pertinent.summary.raw import Raw, raw_rows
 from pertinent.summary.summary import Summary
@@ -84,11 +85,11 @@ def summarize_answer(
     table = results.table.take(np.array([row]))
     names, sample = table.features.names, raw_rows(table, table.values)[0]
     if isinstance(results, Positives):
-        mask, place, method = results.kept, results.label[row], results.method
-        fewest, fallback = method != "two-phase", bool(results.fallback[row])
+        mask, place, method = results.kept, results.label[row], str(results.method)
+        fewest, fallback = results.method is not Method.TWO_PHASE, bool(results.fallback[row])
     else:
         mask, place, method = results.changed, results.target_place[row], ""
-        fewest, fallback = results.norm == "l0", False
+        fewest, fallback = results.norm is Norm.L0, False
 
     def chosen(features: BoolArray, values: FloatArray, proved: bool) -> Chosen:
         point = raw_rows(table, values[None])[0]

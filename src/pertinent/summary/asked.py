@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.rules.wording import Wording
+from pertinent.setting.options import Settings
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
@@ -25,23 +25,22 @@ class Asked:
     ----------
     prepared : Setting
     question : PositiveQuestion
-    overlap : {"allow", "avoid"}
+    settings : Settings
+        Without the training data.
     baseline : str
         Where the baseline comes from: "median", "mean" or "given".
     measure : str
         What the weights are: "spread" (1 / standard deviation), "units" (all 1) or "given".
     ranges : ndarray of shape (2, n_features), optional
         Where the middle 90% of the training data lie.
-    wording : Wording
     """
 
     prepared: Setting
     question: PositiveQuestion
-    overlap: str = "allow"
+    settings: Settings = field(default_factory=Settings)
     baseline: str = "given"
     measure: str = "given"
     ranges: FloatArray | None = None
-    wording: Wording = field(default_factory=Wording)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,6 +8,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.rules.words import Speech
+from pertinent.setting.question import Overlap
 from pertinent.summary.summary import Summary, asked_of, model_name, rule_lines
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def summarize_population(explanations: Answered) -> Summary:
     """Return counts, shares and distributions over all samples, as plain values."""
     asked = asked_of(explanations)
     positive, negative = explanations.positive, explanations.negative
-    wording, features = asked.wording, explanations.table.features
+    wording, features = asked.settings.wording, explanations.table.features
     kept = _free(explanations, positive.kept)
     speech, rules = wording.speech(features.names), rule_lines(asked)
     return {
@@ -38,7 +39,7 @@ def summarize_population(explanations: Answered) -> Summary:
         "rules": rules,
         "constraints": "; ".join(rules) or "none",
         "between": bool(asked.question.between),
-        "avoid": asked.overlap == "avoid",
+        "avoid": asked.settings.overlap is Overlap.AVOID,
         "baseline": asked.baseline,
         "measure": asked.measure,
         "margin": float(asked.prepared.asked_margin),
@@ -59,7 +60,7 @@ def summarize_population(explanations: Answered) -> Summary:
 
 def _class(explanations: Answered, k: int) -> Summary:
     label = explanations.positive.classes.tolist()[k]
-    text = asked_of(explanations).wording.label(label)
+    text = asked_of(explanations).settings.wording.label(label)
     return {"label": label, "text": text, "count": int((explanations.positive.label == k).sum())}
 
 

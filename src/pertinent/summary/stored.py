@@ -20,6 +20,7 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.codec import encode, record_as
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
+from pertinent.setting.question import Method
 from pertinent.setting.region_key import Kind
 from pertinent.summary.raw import raw_rows
 from pertinent.summary.reasons import write_reason
@@ -89,7 +90,7 @@ def document(explanations: Answered, row: int, summary: Summary) -> Document:
 
 def _question(explanations: Answered, row: int) -> dict[str, Any]:
     asked, table = asked_of(explanations), explanations.table
-    prepared = asked.prepared
+    prepared, settings = asked.prepared, asked.settings
     one = table.take(np.array([row]))
     return {
         "features": list(table.features.names),
@@ -102,22 +103,22 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "margin": float(prepared.asked_margin),
         "constraints": encode(prepared.constraints),
         "baseline": encode(asked.question.baseline),
-        "between": bool(asked.question.between),
-        "off_tol": float(asked.question.off_tol),
+        "between": bool(settings.between),
+        "off_tol": float(settings.off_tol),
         "ranges": encode(_ranges(explanations)),
-        "method": explanations.positive.method,
-        "norm": explanations.negative.norm,
+        "method": str(settings.method),
+        "norm": str(settings.norm),
         "target": _target(explanations.negative, row),
-        "overlap": asked.overlap,
+        "overlap": str(settings.overlap),
         "avoided": bool(explanations.avoided[row]),
         "steps": encode(rounding_steps(explanations)),
-        "min_proba": prepared.min_proba,
-        "missing": "error" if table.features.fills is None else "impute",
+        "min_proba": settings.min_proba,
+        "missing": str(settings.missing),
         "within": encode(prepared.within),
         "baseline_from": asked.baseline,
         "measure": asked.measure,
         "middle": encode(asked.ranges),
-        "wording": encode(asked.wording),
+        "wording": encode(settings.wording),
     }
 
 
@@ -132,7 +133,7 @@ def _target(negatives: Negatives, row: int) -> Any:
 
 def _ranges(explanations: Answered) -> Any:
     """Return between which values the others may vary, where that was asked."""
-    if explanations.positive.method != "sufficient":
+    if explanations.positive.method is not Method.SUFFICIENT:
         return None
     return asked_of(explanations).question.ranges
 

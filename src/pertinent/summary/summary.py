@@ -11,6 +11,7 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
 from pertinent.rules.words import Speech, in_words
 from pertinent.setting.limits import negative_limits, positive_limits
+from pertinent.setting.question import Method, Overlap
 from pertinent.summary.raw import (
     Raw,
     first_column,
@@ -54,7 +55,7 @@ def summarize(
         steps = rounding_steps(explanations)
     tables = _decoded(explanations, asked, chosen, steps)
     names = row_names(explanations.table.take(chosen))
-    speech = asked.wording.speech(explanations.table.features.names)
+    speech = asked.settings.wording.speech(explanations.table.features.names)
     rules = _rules(asked)
     both = (("positive", explanations.positive), ("negative", explanations.negative))
     return [
@@ -137,7 +138,7 @@ def _decoded(
 def _summary(
     explanations: Answered, asked: Asked, row: int, name: Any, raw: dict[str, list[Any]]
 ) -> Summary:
-    wording = asked.wording
+    wording, keeps_off = asked.settings.wording, asked.settings.overlap is Overlap.AVOID
     positive, negative = explanations.positive, explanations.negative
     prediction = _label(positive.classes, int(positive.label[row]))
     both = positive.kept[row] & negative.changed[row]
@@ -154,12 +155,12 @@ def _summary(
         "positive": _positive(explanations, row, raw),
         "negative": _negative(explanations, asked, row, raw),
         "overlap": [names[j] for j in np.flatnonzero(both)],
-        "avoided": bool(explanations.avoided[row]) if asked.overlap == "avoid" else None,
+        "avoided": bool(explanations.avoided[row]) if keeps_off else None,
     }
 
 
 def _features(explanations: Answered, asked: Asked, raw: dict[str, list[Any]]) -> list[Summary]:
-    wording, ranges, known = asked.wording, asked.ranges, explanations.table.features
+    wording, ranges, known = asked.settings.wording, asked.ranges, explanations.table.features
     out = []
     for j, name in enumerate(known.names):
         number, at = is_number(known, j), first_column(known, j)
@@ -181,7 +182,7 @@ def _positive(explanations: Answered, row: int, raw: dict[str, list[Any]]) -> Su
     results = explanations.positive
     return {
         **_common(results, row),
-        "method": str(getattr(results, "method", "two-phase")),
+        "method": str(getattr(results, "method", Method.TWO_PHASE)),
         "trivial": bool(results.trivial[row]),
         "fallback": bool(results.fallback[row]),
         "values": _values(explanations, results.kept[row], raw, "kept", "positive"),
@@ -197,8 +198,8 @@ def _negative(explanations: Answered, asked: Asked, row: int, raw: dict[str, lis
     return {
         **_common(results, row),
         "target": target,
-        "target_text": asked.wording.labels.get(target),
-        "norm": results.norm,
+        "target_text": asked.settings.wording.labels.get(target),
+        "norm": str(results.norm),
         "values": _values(explanations, results.changed[row], raw, "changed", "negative"),
         "point": _point(raw["negative"]),
     }
@@ -256,7 +257,7 @@ def _point(values: list[Raw]) -> list[Raw] | None:
 def rule_lines(asked: Asked) -> list[str]:
     """Return all that points must obey beside the prediction, one sentence for each rule."""
     prepared = asked.prepared
-    speech = asked.wording.speech(prepared.features.names)
+    speech = asked.settings.wording.speech(prepared.features.names)
     lines = in_words(prepared.constraints, speech)
     if prepared.min_proba is not None:
         lines.append(f"a probability of at least {prepared.min_proba:g}")

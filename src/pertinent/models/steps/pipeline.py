@@ -103,15 +103,16 @@ def pipelines_in(model: Foreign) -> list[Foreign]:
     return [inside(one) for one in every if is_pipeline(inside(one))]
 
 
-def features_of(model: Foreign, example: Any = None, missing: str = "error") -> Features:
-    """Return the features of a model, named by the model or else by a table."""
-    if missing not in ("error", "impute"):
-        raise InputError(f"missing must be 'error' or 'impute'. Got {missing!r} instead.")
+def features_of(model: Foreign, example: Any = None, impute: bool = False) -> Features:
+    """Return the features of a model, named by the model or else by a table.
+
+    With ``impute`` missing values are read as the model's own imputer fills them.
+    """
     names, named = _names_of(first_step(model), example)
     found = structure_of(model, names)
     if found is None:
-        return Features(names, named, fills={} if missing == "impute" else None)
-    fills = found.fills if missing == "impute" else None
+        return Features(names, named, fills={} if impute else None)
+    fills = found.fills if impute else None
     return Features(names, named, found.levels, found.others, found.binned, fills, found.unused)
 
 

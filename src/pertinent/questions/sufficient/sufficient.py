@@ -33,7 +33,7 @@ from pertinent.questions.verify import doubted
 from pertinent.setting.answers import Certified
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import discrete_domain, positive_limits, sufficient_limits
-from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.recheck import holds_whatever, proof_margin
 from pertinent.setting.region_key import Is, Kind, Not
@@ -183,7 +183,7 @@ def _result(
         table,
         labels,
         question,
-        "sufficient",
+        Method.SUFFICIENT,
         values,
         mask,
         status,
