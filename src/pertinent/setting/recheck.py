@@ -7,15 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
-from pertinent.geometry.cell import Cell
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import cells_of, lone_cell, require_cells
 from pertinent.geometry.region import Region
 from pertinent.geometry.task import Task
 from pertinent.proofs import FewestProofs
 from pertinent.proofs.supports.reach import pushes, splits_by_feature
-from pertinent.proofs.supports.sufficient import worst_case
-from pertinent.proofs.tolerances import NOTHING, SUMS
+from pertinent.proofs.tolerances import SUMS
 from pertinent.setting.answers import Certified
 from pertinent.setting.effort import CLOSED, CLOSED_QUADRATIC
 from pertinent.setting.limits import (
@@ -217,13 +215,12 @@ def holds_whatever(
     held = setting.features.by_column(kept)
     low, high = (np.where(held, x, limit) for limit in limits)
     own = lone_cell(setting.region(Is(k), setting.asked_margin))
-    if own is not None and _splits(own, domain):
+    if own is not None and splits_by_feature(own, domain):
         # All that the others can push each row by must be less than what it is short of.
         holds = np.zeros(len(x), dtype=bool)
         for i in range(len(x)):
-            one = own, x[i], low[i], high[i]
             some = None if domain is None else domain.take(np.array([i]))
-            push, over = worst_case(*one) if some is None else pushes(*one, some)
+            push, over = pushes(own, x[i], low[i], high[i], some)
             holds[i] = (over <= SUMS * (np.abs(over) + push.sum(axis=1))).all()
         return holds
     others = cells_of(setting.region(Not(k), -setting.asked_margin))
@@ -232,16 +229,3 @@ def holds_whatever(
         return None
     meets = [((low <= cell.upper) & (high >= cell.lower)).all(axis=1) for cell in others]
     return np.asarray(~np.any([np.zeros(len(x), dtype=bool), *meets], axis=0))
-
-
-def _splits(cell: Cell, domain: Domain | None) -> bool:
-    """Whether the rows of a cell are sums over features."""
-    if domain is not None:
-        return splits_by_feature(cell, domain)
-    if cell.exponentials or cell.has_bounds:
-        return False
-    return all(
-        np.abs(row.A - np.diag(np.diag(row.A))).max(initial=0.0)
-        <= NOTHING * np.abs(row.A).max(initial=0.0)
-        for row in cell.quadratics
-    )

@@ -49,6 +49,9 @@ FLAT = 1e-9
 APART = 1e-7
 #: Columns, divided by their largest entry, are independent if their singular values exceed this.
 INDEPENDENT = 1e-10
+#: A row is an ellipsoid if its eigenvalues exceed the first share of its entries; its extent is
+#: taken larger by the second.
+ELLIPSOID, ROOM = 1e-8, 1e-6
 #: Costs of two pieces this close, relatively, are the same: the first piece wins.
 SAME_COST = 1e-9
 #: Coefficients of a row below this share of its largest are none.

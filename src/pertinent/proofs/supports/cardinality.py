@@ -132,6 +132,14 @@ def weighted(
     return np.concatenate([gain, y @ gain]), np.concatenate([need, y @ need])
 
 
+def without_infinity(gain: FloatArray, need: FloatArray) -> FloatArray:
+    """Return gains of which each endless one is as much as its row can ask for."""
+    endless = np.isposinf(gain)
+    finite = np.where(endless, 0.0, gain)
+    enough = np.abs(need) + np.abs(finite).sum(axis=1) + 1.0
+    return np.where(endless, enough[:, None], finite)
+
+
 def not_all_of(
     gain: FloatArray, need: FloatArray, listed: Sequence[BoolArray], open_: BoolArray
 ) -> tuple[FloatArray, FloatArray]:

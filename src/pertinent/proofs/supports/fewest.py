@@ -22,7 +22,12 @@ from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell, Quadratic
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Certificate, Proofs
-from pertinent.proofs.supports.cardinality import _is_diagonal, not_all_of, refutes
+from pertinent.proofs.supports.cardinality import (
+    _is_diagonal,
+    not_all_of,
+    refutes,
+    without_infinity,
+)
 from pertinent.proofs.supports.fewest_mixed import FeatureRows, MixedSample, is_discrete
 from pertinent.proofs.tolerances import END, EQUAL, REACH, ROOT, SMALLER
 
@@ -184,10 +189,7 @@ class _Sample:
         rows += [self._quadratic(row, size) for row in self.cell.quadratics]
         rows += [self._exclusion(*pair, value) for pair in argument.excluded]
         gain, need = np.concatenate([r[0] for r in rows]), np.concatenate([r[1] for r in rows])
-        endless = np.isposinf(gain)
-        finite = np.where(endless, 0.0, gain)
-        enough = np.abs(need) + np.abs(finite).sum(axis=1) + 1.0
-        gain = np.where(endless, enough[:, None], finite)
+        gain = without_infinity(gain, need)
         need = need - (gain * self.forced).sum(axis=1)
         gain, need = not_all_of(gain, need, argument.listed, ~self.forced)
         more = size - int(self.forced.sum())

@@ -19,8 +19,8 @@ from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.proofs.core import Certificate
-from pertinent.proofs.supports.cardinality import not_all_of, refutes
-from pertinent.proofs.supports.reach import corners, most_by_feature
+from pertinent.proofs.supports.cardinality import not_all_of, refutes, without_infinity
+from pertinent.proofs.supports.reach import most_by_feature, stretches
 
 if TYPE_CHECKING:
     from pertinent.proofs.supports.fewest import Argument
@@ -84,7 +84,7 @@ class FeatureRows:
         if empty[0]:
             none = np.zeros((len(cell.G), features))
             return cls(low, high, rest, forced, free, True, none, np.zeros(len(cell.G)))
-        gain = most_by_feature(-cell.G, rest, corners(domain, low, high))
+        gain = most_by_feature(-cell.G, stretches(domain, rest, low, high))
         return cls(low, high, rest, forced, free, False, gain, cell.G @ rest - cell.h)
 
 
@@ -130,6 +130,7 @@ class MixedSample:
         parts = [self._exclusion(*pair, value) for pair in argument.excluded]
         gain = np.concatenate([self.rows.gain, *(part[0] for part in parts)])
         need = np.concatenate([self.rows.need, *(part[1] for part in parts)])
+        gain = without_infinity(gain, need)
         need = need - (gain * self.forced).sum(axis=1)
         gain, need = not_all_of(gain, need, argument.listed, ~self.forced)
         more = size - int(self.forced.sum())

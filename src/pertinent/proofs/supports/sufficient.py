@@ -40,18 +40,16 @@ class SufficientProofs(Proofs):
     def bounds(self, task: Task) -> FloatArray:
         """Return the number of features proved necessary; the centers are the samples."""
         cell, centers, lower, upper = task.cell, task.centers, task.lower, task.upper
-        mixed = is_discrete(task.domain)
+        domain = task.domain if is_discrete(task.domain) else None
         closed = np.zeros(len(centers), dtype=bool)
-        if mixed and task.domain is not None and not splits_by_feature(cell, task.domain):
-            return np.zeros(len(centers))
-        if not mixed:
+        if domain is None:
             closed = _one_row_suffices(cell, centers, lower, upper, self.size)
-        for i in np.flatnonzero(~closed):
-            if mixed and task.domain is not None:
-                one = task.domain.take(np.array([i]))
-                gain, need = pushes(cell, centers[i], *narrowed(one, lower[i], upper[i]), one)
-            else:
-                gain, need = worst_case(cell, centers[i], lower[i], upper[i])
+        for i in np.flatnonzero(~closed) if splits_by_feature(cell, domain) else ():
+            one, limits = None, (lower[i], upper[i])
+            if domain is not None:
+                one = domain.take(np.array([i]))
+                limits = narrowed(one, *limits)
+            gain, need = pushes(cell, centers[i], *limits, one)
             fewer = int(min(self.size[i] - 1, gain.shape[1]))
             rows = weighted(gain, need, self.extra.get(int(i)))
             closed[i] = fewer >= 0 and refutes(*rows, fewer)
@@ -135,20 +133,3 @@ def _one_row_suffices(
         most = np.where(count > 0, reach[np.arange(len(x)), np.maximum(count, 1) - 1], 0.0)
         closed |= most < need - SUMS * (np.abs(need) + gain.sum(axis=1))
     return np.asarray(closed & (count >= 0))
-
-
-def worst_case(
-    cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return how far each feature can push each row, and what must be taken back."""
-    push = [np.maximum(cell.G * (lower - x), cell.G * (upper - x))]
-    over = [cell.G @ x - cell.h]
-    for row in cell.quadratics:
-        a, slope = np.diag(row.A), row.gradient(x[None])[0]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inner = np.where(a < 0, np.clip(-slope / (2 * a), lower - x, upper - x), 0.0)
-        ends = [slope * t + a * t * t for t in (lower - x, upper - x, inner)]
-        push.append(np.max(ends, axis=0)[None])
-        over.append(row.value(x[None]))
-    gain = np.maximum(np.concatenate(push), 0.0)
-    return gain, np.concatenate(over) + gain.sum(axis=1)

@@ -79,21 +79,25 @@ def _of_number(
     own = None if domain.own is None else domain.own[:1, j]
     cuts = np.unique(np.concatenate([[low[j], high[j]], *(b.edges for b in bins)]))
     cuts = cuts[(cuts >= low[j]) & (cuts <= high[j])]
-    places = []
-    for first, last in list(pairwise(cuts)) or [(low[j], low[j])]:
+    on_lattice = j in domain.lattice
+    # An edge is of one bin only, and a range may end there.
+    alone = cuts if not on_lattice else cuts[domain.floor(j, cuts, own) == cuts]
+    places = [_followed(bins, j, columns, np.array([c]), float(c)) for c in alone]
+    for first, last in pairwise(cuts):
         ends = np.array([first, last, *inner[(inner > first) & (inner < last)]])
-        if j in domain.lattice:
+        if on_lattice:
             ends = _on_lattice(domain, j, ends, own, first, last)
         places.append(_followed(bins, j, columns, ends, _between(first, last)))
-    return np.concatenate(places)
+    return np.concatenate([np.zeros((0, len(columns))), *places])
 
 
 def _on_lattice(
     domain: Domain, j: int, ends: FloatArray, own: FloatArray | None, first: float, last: float
 ) -> FloatArray:
-    """Return the allowed neighbours of places that lie between two cuts."""
+    """Return the allowed neighbours of places, strictly between two cuts."""
+    ends = np.clip(ends, np.nextafter(first, np.inf), np.nextafter(last, -np.inf))
     near = np.concatenate([domain.floor(j, ends, own), domain.ceil(j, ends, own)])
-    return np.asarray(near[(near >= first) & (near <= last)])
+    return np.asarray(near[(near > first) & (near < last)])
 
 
 def _between(first: float, last: float) -> float:

@@ -16,13 +16,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Rows
+from pertinent.geometry.arrays import Limits as Ends
 from pertinent.solvers.curved.cone import ConeProgram
 from pertinent.solvers.curved.convex_concave import convex_concave, polish
 from pertinent.solvers.curved.shifted import Local, shift
 from pertinent.solvers.curved.stationary import shortened
 from pertinent.solvers.problem import Task
 from pertinent.solvers.search.engine import Limits, Problem, search
-from pertinent.solvers.tolerances import MIDDLE_ROUNDING, PROVED
+from pertinent.solvers.tolerances import ELLIPSOID, MIDDLE_ROUNDING, PROVED, ROOM
 
 #: Open boxes at any time, and rounds of halving, after which a search gives up: for a point, ...
 LIMITS = Limits(waiting=4_000, rounds=120)
@@ -127,6 +128,8 @@ def closes(task: Task, claim: float, most: int = MOST_FREE) -> bool:
     It is tried if at most ``most`` features are free to move.
     """
     free = np.flatnonzero(task.upper[0] > task.lower[0])
+    if (task.lower > task.upper).any():
+        return True
     if len(free) > most:
         return False
     shifted = shift(task)
@@ -136,6 +139,9 @@ def closes(task: Task, claim: float, most: int = MOST_FREE) -> bool:
     target = claim - float(shifted.base[0])
     boxes = _ball(local, target)
     if not np.isfinite(boxes.half).all():
+        down, up = _extent(local)
+        boxes = Halves(np.maximum(boxes.low, -down), np.minimum(boxes.high, up))
+    if not np.isfinite(boxes.half).all():
         return False
     return search(_Ball(local, target, sizes), boxes, PROOF_LIMITS)
 
@@ -143,6 +149,26 @@ def closes(task: Task, claim: float, most: int = MOST_FREE) -> bool:
 def _ball(local: Local, radius: float) -> Halves:
     """Return the box around the L1 ball of a radius, within the bounds."""
     return Halves(np.maximum(-local.down, -radius)[None], np.minimum(local.up, radius)[None])
+
+
+def _extent(local: Local) -> Ends:
+    """Return how far down and up steps can be by the rows; ``inf`` where no row tells.
+
+    A row ``s'As + g's + c <= 0`` with A positive definite is an ellipsoid around
+    ``m = -A^-1 g / 2``: ``|s_i - m_i| <= sqrt(room * A^-1_ii)`` with ``room = m'Am - c``.
+    """
+    down, up = np.full(local.dim, np.inf), np.full(local.dim, np.inf)
+    for k, (g, c) in enumerate(zip(local.slopes, local.values, strict=True)):
+        A = local.forms[k] if k < len(local.forms) else np.zeros((local.dim, local.dim))
+        if np.linalg.eigvalsh(A)[0] > ELLIPSOID * np.abs(A).max():
+            inverse = np.linalg.inv(A)
+            m = -inverse @ g / 2
+            reach = np.sqrt((abs(m @ A @ m) + abs(c)) * np.diag(inverse)) + ROOM * np.abs(m)
+            down, up = np.minimum(down, reach - m), np.minimum(up, reach + m)
+        elif local.dim == 1 and A[0, 0] == 0 and g[0] != 0:
+            end = abs(c / g[0]) * (1 + ROOM)  # g s + c <= 0
+            (up if g[0] > 0 else down)[0] = min(end, (up if g[0] > 0 else down)[0])
+    return down, up
 
 
 class _Face(Problem[Halves]):
@@ -274,7 +300,7 @@ def _may_undercut(
     # The Lagrangian of one row, flattest in the middle of the box: cost + y row >= target.
     side = np.where(np.abs(middle) >= half, np.sign(middle), 0.0)
     paid = (side * middle).sum(axis=1)
-    for k in range(values.shape[1]):
+    for k in range(values.shape[1] if np.isfinite(target) else 0):
         slope = slopes[:, k]
         steep = (slope * slope).sum(axis=1)
         y = np.maximum(-(side * slope).sum(axis=1), 0.0) / np.where(steep > 0, steep, 1.0)

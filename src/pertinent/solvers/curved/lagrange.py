@@ -19,6 +19,7 @@ import numpy as np
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.proofs import LagrangeProofs, Proofs
 from pertinent.proofs.cases.halving import HalvingProofs
+from pertinent.solvers.curved.halving import closes
 from pertinent.solvers.curved.shifted import Local, Shifted
 from pertinent.solvers.programs.conic import Block, Cone, solve_conic
 
@@ -50,12 +51,9 @@ def prove_empty(shifted: Shifted, i: int) -> LagrangeProofs | None:
 
 def prove_nothing(shifted: Shifted, i: int) -> Proofs | None:
     """Return a proof that one center has no point: by a combination of rows, or by halving."""
-    task = shifted.task
-    limits = task.lower[i : i + 1], task.upper[i : i + 1]
     proofs: Proofs | None = prove_empty(shifted, i)
-    if proofs is None and (limits[1] > limits[0]).sum() <= MOST_HALVED:
+    if proofs is None and closes(shifted.task.take(np.array([i])), np.inf, MOST_HALVED):
         proofs = HalvingProofs(np.array([np.inf]))
-        proofs = proofs if np.isinf(proofs.bounds(task.take(np.array([i])))[0]) else None
     return proofs
 
 
