@@ -296,10 +296,11 @@ class Constraints:
         changes : bool
             Whether the rules of change apply.
         """
-        lattice = {int(j): 0 for j in booleans} | dict(self._fixed(features).lattice)
+        fixed = self._fixed(features).lattice
         counted = changes and (self.max_changes is not None or bool(self.together))
-        if features.is_plain and not lattice and not counted:
+        if features.is_plain and not len(booleans) and not fixed and not counted:
             return None
+        lattice = {int(j): 0 for j in booleans} | dict(fixed)
         decimals = np.full(features.dim, np.nan)
         decimals[list(lattice)] = list(lattice.values())
         off = any(not is_on_lattice(samples[:, j], d).all() for j, d in lattice.items())
