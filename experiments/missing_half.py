@@ -122,7 +122,7 @@ def _phase_one(row: Quadratic, sample: np.ndarray) -> Projections:
     """Return the projection of the zero vector onto the row."""
     d = len(sample)
     cell = Cell(np.zeros((0, d)), np.zeros(0), (row,), anchors=sample[None]).tighten(MARGIN)
-    return project(np.zeros((1, d)), Region((cell,)), np.ones(d))
+    return project(np.zeros((1, d)), cell, np.ones(d))
 
 
 def _phase_two(region: Region, sample: np.ndarray, point: np.ndarray) -> np.ndarray:

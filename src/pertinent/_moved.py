@@ -22,6 +22,7 @@ MODULES = {
     "plausibility": "density",
     "projection": "solvers",
     "regions": "geometry.region",
+    "views.answer_text": "api.answer_text",
     "winners": "geometry.winners",
 }
 #: Names that stand for something else today: what the old module called a region is a kind of it.

@@ -14,6 +14,7 @@ NAMED = {
     "pertinent.model_files": ("load_model",),
     "pertinent.projection": ("Options", "choose_method", "project"),
     "pertinent.regions": ("Cell", "Region"),
+    "pertinent.views.answer_text": ("answer_text",),
 }
 STILL_THERE = {
     "pertinent.datasets": ("load_credit",),
@@ -21,7 +22,6 @@ STILL_THERE = {
     "pertinent.lvq": ("GLVQ",),
     "pertinent.scale": ("explain_batches", "output_schema", "run"),
     "pertinent.testing": (),
-    "pertinent.views.answer_text": ("answer_text",),
 }
 
 

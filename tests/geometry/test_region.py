@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -163,12 +161,6 @@ def test_terms_follow_every_change_of_a_cell():
     np.testing.assert_array_equal(pulled.terms, [[10.0, 23.0, 23.0]])
     diagonal = cell.pull_back(AffineMap(np.array([-2.0, 1.0]), np.array([0.0, 1.0])))
     np.testing.assert_array_equal(diagonal.terms, [[20.0, 3.0, 10.0]])
-
-
-def test_the_old_path_still_makes_unions_of_cells():
-    with pytest.warns(DeprecationWarning, match=r"import pertinent\.geometry\.region"):
-        old = importlib.reload(importlib.import_module("pertinent.regions"))
-    assert isinstance(old.Region((Cell.whole_space(2),)), CellUnion)
 
 
 def test_what_is_no_region_says_what_it_lacks():

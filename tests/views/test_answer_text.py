@@ -9,9 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import pertinent
+from pertinent.api.answer_text import answer_text
 from pertinent.proofs import FEASIBLE
-from pertinent.summary.answer import summarize_answer
-from pertinent.views import answer_text as views
 from pertinent.views.text import LENGTHS
 
 WORDING = pertinent.Wording(
@@ -20,10 +19,6 @@ WORDING = pertinent.Wording(
     labels={0: "setosa", 1: "versicolor", 2: "virginica"},
 )
 METHODS = ("two-phase", "strict", "exact", "sufficient")
-
-
-def answer_text(results, row=0, length="medium", wording=None):
-    return views.answer_text(summarize_answer(results, row, wording), length)
 
 
 @pytest.fixture(scope="module")

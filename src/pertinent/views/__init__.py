@@ -5,5 +5,5 @@ samples, `population.summarize_population`), so that all say the same and none c
 is known. `Explanation` and `Explanations` offer them as methods.
 
 Answers of `pertinent_positives` and `pertinent_negatives` alone, exact ones included, are put into
-words by `answer_text.answer_text`.
+words by `answer.answer_words`.
 """

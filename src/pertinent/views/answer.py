@@ -18,29 +18,8 @@ from pertinent.summary.words import counted, listed, plain
 from pertinent.views.text import LENGTHS, LISTED, with_unit
 
 
-def answer_text(answer: Answer, length: str = "medium") -> str:
-    """Return one positive or negative in words, whichever method it was asked with.
-
-    Parameters
-    ----------
-    answer : Answer
-        Of results of `pertinent_positives` or `pertinent_negatives`: see `summarize_answer`.
-    length : {"short", "medium", "long"}
-        One sentence; the answer and what is proved of it; the alternatives and numbers as well.
-
-    Examples
-    --------
-    >>> import pertinent
-    >>> from pertinent.summary.answer import summarize_answer
-    >>> from pertinent.views.answer_text import answer_text
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = LogisticRegression(max_iter=1000).fit(X, y)
-    >>> pp = pertinent.pertinent_positives(model, X[:1], method="strict", baseline="median", data=X)
-    >>> print(answer_text(summarize_answer(pp), "short"))
-    Enough for 0: x2 1.4 (1 of 4 features, proved fewest).
-    """
+def answer_words(answer: Answer, length: str = "medium") -> str:
+    """Return one positive or negative in words: see `pertinent.api.answer_text`."""
     if length not in LENGTHS:
         raise InputError(f"length must be one of {', '.join(LENGTHS)}. Got {length!r} instead.")
     words = _Positive(answer) if answer.method else _Negative(answer)
