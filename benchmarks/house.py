@@ -175,13 +175,23 @@ def _kind_of_search(loop: ast.While | ast.For, scope: ast.AST, tree: ast.Module)
     if isinstance(loop, ast.For):
         return "levels" if called(loop.iter) == "range" and _splits(loop) else ""
     frontier = {word for word in words(loop.test) if word.strip("_") in FRONTIER}
-    if any(_adds_to(scope, name) for name in frontier):
+    if any(_adds_to(scope, name) or _refills(loop, name) for name in frontier):
         return "frontier"
     goes_on = words(*_closure(loop.test, tree))
     if frontier or "best" in words(loop.test) | goes_on:
         asked = {called(part) for node in _closure(loop, tree) for part in ast.walk(node)}
         return "proposals" if asked & ASKS_AGAIN else ""
     return ""
+
+
+def _refills(loop: ast.AST, name: str) -> bool:
+    """Return whether a loop joins new cases to the ones that wait: `waiting = join(...)`."""
+    return any(
+        isinstance(node, ast.Assign)
+        and any(_ends(target) == name for target in node.targets)
+        and any("join" in called(part) for part in ast.walk(node.value))
+        for node in ast.walk(loop)
+    )
 
 
 def _adds_to(scope: ast.AST, name: str) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,16 +14,13 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, IntArray, Limits
 from pertinent.geometry.domain import Domain, is_on_lattice
 from pertinent.geometry.region import Cell
+from pertinent.rules.fields import Feature, RuleFields
 from pertinent.rules.form import ends_of, require_well_formed
 from pertinent.rules.reference import RuleKind, RuleRef
-from pertinent.rules.relations import Relation, read_relation, relation_rows
+from pertinent.rules.relations import relation_rows
 from pertinent.rules.words import in_words
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table, is_missing, values_of
-
-Feature = str | int
-Bound = tuple[float | None, float | None]
-Transitions = Mapping[Any, Sequence[Any]] | Callable[[Any, Any], bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +36,7 @@ class _Fixed:
 
 
 @dataclass(frozen=True)
-class Constraints:
+class Constraints(RuleFields):
     """Rules that every returned point obeys, in the units of the data.
 
     Parameters
@@ -89,30 +86,12 @@ class Constraints:
     debt <= 0.4 * income; at most 2 features change
     """
 
-    frozen: Sequence[Feature] = ()
-    bounds: Mapping[Feature, Bound] = field(default_factory=dict)
-    increase_only: Sequence[Feature] = ()
-    decrease_only: Sequence[Feature] = ()
-    integer: Sequence[Feature] = ()
-    decimals: Mapping[Feature, int] = field(default_factory=dict)
-    categories: Mapping[Feature, Sequence[Any]] = field(default_factory=dict)
-    transitions: Mapping[Feature, Transitions] = field(default_factory=dict)
-    relations: Sequence[Any] = ()
-    max_changes: int | None = None
-    costs: Mapping[Feature, float] = field(default_factory=dict)
-    together: Sequence[Sequence[Feature]] = ()
-
     def __post_init__(self) -> None:
         require_well_formed(self)
         self.read_relations  # noqa: B018 - a relation that cannot be read is refused here
 
     def __str__(self) -> str:
         return "; ".join(in_words(self)) or "none"
-
-    @cached_property
-    def read_relations(self) -> list[Relation]:
-        """The relations as coefficients, in the order in which they were given."""
-        return [one for given in self.relations for one in read_relation(given)]
 
     @cached_property
     def depends_on_sample(self) -> bool:

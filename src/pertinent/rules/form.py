@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pertinent.exceptions import InputError
+from pertinent.rules.fields import RuleFields
 from pertinent.tables.numbers import is_number, is_whole
-
-if TYPE_CHECKING:
-    from pertinent.rules.constraints import Constraints
 
 _EXAMPLES = {
     "bounds": "{'income': (0, None)}",
@@ -25,7 +23,7 @@ _LISTS = ("frozen", "increase_only", "decrease_only", "integer", "relations", "t
 DIGITS = 12
 
 
-def require_well_formed(rules: Constraints) -> None:
+def require_well_formed(rules: RuleFields) -> None:
     """Refuse rules of a wrong form; whether the features exist is asked when there is a model."""
     for name in _LISTS:
         _require_list(name, getattr(rules, name))

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pertinent.rules.fields import Feature, RuleFields
 from pertinent.tables.words import listed, plain
-
-if TYPE_CHECKING:
-    from pertinent.rules.constraints import Constraints, Feature
 
 #: Names in a relation: identifiers, or anything in backticks.
 _NAME = re.compile(r"`([^`]+)`|\b([^\W\d]\w*)")
@@ -57,7 +55,7 @@ class Speech:
 TERSE = Speech()
 
 
-def in_words(rules: Constraints, speech: Speech = TERSE) -> list[str]:
+def in_words(rules: RuleFields, speech: Speech = TERSE) -> list[str]:
     """Return all rules, one after the other; in full, features with the same rule share one.
 
     Examples
@@ -94,7 +92,7 @@ def in_words(rules: Constraints, speech: Speech = TERSE) -> list[str]:
     ]
 
 
-def _of_numbers(rules: Constraints) -> list[str]:
+def _of_numbers(rules: RuleFields) -> list[str]:
     parts = [f"{name} frozen" for name in rules.frozen]
     for name, (low, high) in rules.bounds.items():
         left = "" if low is None else f"{low:g} <= " if high is not None else f" >= {low:g}"
@@ -107,7 +105,7 @@ def _of_numbers(rules: Constraints) -> list[str]:
     return parts + [f"{name} is a whole number" for name in rules.integer]
 
 
-def _of_numbers_in_full(rules: Constraints, speech: Speech) -> list[str]:
+def _of_numbers_in_full(rules: RuleFields, speech: Speech) -> list[str]:
     parts = speech.shared(rules.frozen, "stays as it is", "stay as they are")
     by_range: dict[tuple[float | None, float | None], list[Feature]] = {}
     for name, (low, high) in rules.bounds.items():
