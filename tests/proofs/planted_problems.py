@@ -20,7 +20,7 @@ from pertinent.geometry.gaps import GAP_NONCONVEX, is_closed
 from pertinent.geometry.region import Cell, CellUnion, Quadratic
 from pertinent.geometry.task import Task, distance
 from pertinent.geometry.winners import Scores, WinnerRegion
-from pertinent.proofs import FewestProofs, status_names
+from pertinent.proofs import status_names
 from pertinent.setting.options import Settings
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.recheck import (
@@ -28,7 +28,6 @@ from pertinent.setting.recheck import (
     recheck_few_changes,
     recheck_negatives,
 )
-from pertinent.setting.results import Negatives
 from pertinent.solvers import project
 
 
@@ -357,17 +356,6 @@ def held(setting, model, found):
     return out
 
 
-def is_about(found):
-    """Return whether proofs about sets of features speak of the samples, as check asks as well."""
-    rest = X if isinstance(found, Negatives) else np.zeros_like(X)
-    return all(
-        np.array_equal(block.proofs.rest, rest[part.rows][block.rows])
-        for part in found.certificates
-        for block in part.certificate.blocks
-        if isinstance(block.proofs, FewestProofs)
-    )
-
-
 def question(ask, recheck, measure, truth, model):
     """Return the problem of a question about the samples.
 
@@ -378,7 +366,6 @@ def question(ask, recheck, measure, truth, model):
     def claims(found):
         setting, _ = prepare(model(), X, None, Settings(constraints=BOX))
         proved, values = recheck(setting, found), measure(setting, model(), found)
-        proved = np.where(is_about(found), proved, 0.0)
         out = []
         for i, status in enumerate(found.status):
             sure = proved[i] >= values[i] * (1 - GAP_NONCONVEX) - 1e-9

@@ -41,7 +41,7 @@ def made(odd, ray):
     yield CURVED, TangentProofs((np.zeros((1, 2)),), two, ray), 1.0
     yield CURVED, LagrangeProofs(two, two, two, ray), 1.0
     for goal in ("size", "cost"):
-        claim = np.zeros((1, 2)), np.array([2.0]), np.array([3.0])
+        claim = np.array([2.0]), np.array([3.0])
         yield Task.of(LINEAR.region, *_plain()), FewestProofs(*claim, (fewest,), goal), 1.0
     samples = Task.of(LINEAR.region, np.ones((1, 2)), np.ones(2))
     yield samples, StrictProofs(np.zeros(2), np.array([2.0]), extra={0: one}), 1.0

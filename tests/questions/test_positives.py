@@ -173,10 +173,9 @@ def test_a_proof_of_closeness_that_claims_too_much_is_refused(digits):
         args = (region.cells[0], X[:12][part.rows], np.ones(64))
         ends = np.zeros((len(part.rows), 64)), np.ones((len(part.rows), 64))
         searched = (proofs.value > 0) & (proofs.size > 1)
-        more = FewestProofs(
-            proofs.rest, proofs.size, proofs.value * 1.001, proofs.arguments, "cost"
-        )
-        assert (more.bounds(Task.of(*args, *ends))[searched] == 0).all()
+        more = FewestProofs(proofs.size, proofs.value * 1.001, proofs.arguments, "cost")
+        task = Task(*args, *ends, rest=np.tile(X.mean(axis=0), (len(part.rows), 1)))
+        assert (more.bounds(task)[searched] == 0).all()
         checked += int(searched.sum())
     assert checked
 

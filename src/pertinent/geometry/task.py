@@ -25,6 +25,10 @@ class Task(Rows):
         The samples' own bounds; those of a single cell are included.
     domain : Domain, optional
         Whole numbers, categories and the like; None where any number will do.
+    rest : ndarray of shape (n, n_features), optional
+        Where features stand that are off, if features are counted; None: at the center.
+    off_tol : float
+        A feature this close to where it rests is off.
     """
 
     region: Cell | Region = field(metadata=SHARED)
@@ -33,6 +37,8 @@ class Task(Rows):
     lower: FloatArray
     upper: FloatArray
     domain: Domain | None = field(default=None, kw_only=True)
+    rest: FloatArray | None = field(default=None, kw_only=True)
+    off_tol: float = field(default=0.0, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.centers)
@@ -63,12 +69,11 @@ class Task(Rows):
 
     def on(self, piece: Cell | Region, rows: IntArray | None = None) -> Task:
         """Return the same asked of one piece, for some of the rows (None: all)."""
-        centers, low, high, domain = self.centers, self.lower, self.upper, self.domain
-        if rows is not None:
-            centers, low, high = centers[rows], low[rows], high[rows]
-            domain = None if domain is None else domain.take(rows)
-        low, high = limits_within(piece, low, high)
-        return Task(piece, centers, self.weights, low, high, domain=domain)
+        some = self if rows is None else self.take(rows)
+        low, high = limits_within(piece, some.lower, some.upper)
+        task = Task(piece, some.centers, self.weights, low, high, domain=some.domain)
+        task.rest, task.off_tol = some.rest, some.off_tol
+        return task
 
 
 def limits_within(piece: Cell | Region, lower: FloatArray, upper: FloatArray) -> Limits:

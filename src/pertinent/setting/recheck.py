@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -41,6 +42,7 @@ def bounds_of(
     limits: Limits,
     domain: Domain | None,
     margin: float | None = None,
+    question: PositiveQuestion | None = None,
 ) -> FloatArray:
     """Return what certificates prove of each center, recomputed from the regions; else 0.
 
@@ -55,13 +57,19 @@ def bounds_of(
         What values the question allows.
     margin : float, optional
         That of the regions the proofs speak of; by default the margin asked for.
+    question : PositiveQuestion, optional
+        Features that are off rest at its baseline, else at the center.
     """
     proved = np.zeros(len(centers))
     for part in certified:
         if not len(part.rows):
             continue
         region = setting.region(part.key, setting.asked_margin if margin is None else margin)
-        task = Task.of(region, centers, setting.weights, *limits, domain).take(part.rows)
+        task = Task.of(region, centers, setting.weights, *limits, domain)
+        if question is not None:
+            rest = np.broadcast_to(question.baseline, centers.shape)
+            task = replace(task, rest=rest, off_tol=question.off_tol)
+        task = task.take(part.rows)
         proved[part.rows] = np.maximum(proved[part.rows], part.certificate.bounds(task))
     return proved
 
@@ -115,6 +123,7 @@ def recheck_exact_positives(
     For the methods "strict", "exact" and "sufficient".
     """
     samples, parts = positives.table.values, positives.certificates
+    question = question.in_precision_of(positives.table)
     domain = setting.domain_of(positives.table, changes=False)
     if positives.method is Method.SUFFICIENT:
         limits = sufficient_limits(setting, positives.table, question)
@@ -125,8 +134,9 @@ def recheck_exact_positives(
         return size, np.zeros(len(samples))
     limits_of = strict_limits if positives.method is Method.STRICT else positive_limits
     limits = limits_of(setting, positives.table, question)
-    size = bounds_of(setting, parts, samples, limits, domain)
-    return size, bounds_of(setting, positives.closeness_certificates, samples, limits, domain)
+    args = samples, limits, domain, None, question
+    size = bounds_of(setting, parts, *args)
+    return size, bounds_of(setting, positives.closeness_certificates, *args)
 
 
 def proof_margin(setting: Setting, kind: Kind) -> float:

@@ -59,14 +59,15 @@ class Argument:
         return cls(np.zeros((0, n_rows)), np.zeros(0, dtype=bool), (), tuple(listed))
 
 
-@record_as("fewest", retired=("domain",))
+@record_as("fewest", retired=("domain", "rest", "off_tol"))
 @dataclass(frozen=True, eq=False)
 class FewestProofs(Proofs):
     """No support has fewer features (``goal="size"``), or none of that size costs less.
 
+    Where features rest is part of the question: the task says it.
+
     Parameters
     ----------
-    rest : ndarray of shape (n, n_features)
     size : ndarray of shape (n,)
         Claimed of each sample: no support has fewer features.
     value : ndarray of shape (n,)
@@ -74,44 +75,38 @@ class FewestProofs(Proofs):
     arguments : tuple of Argument
         One for each sample.
     goal : {"size", "cost"}
-    off_tol : float
     """
 
-    rest: FloatArray
     size: FloatArray
     value: FloatArray
     arguments: tuple[Argument, ...]
     goal: str = "size"
-    off_tol: float = 0.0
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the number of features, or the cost, proved necessary in this cell."""
         cell, centers, weights = task.cell, task.centers, task.weights
-        lower, upper = task.lower, task.upper
+        lower, upper, tol = task.lower, task.upper, task.off_tol
+        rest = centers if task.rest is None else task.rest
         mixed = is_discrete(task.domain)
         boxed = cell.is_linear and not len(cell.G) and not any(a.listed for a in self.arguments)
         if boxed and not mixed:
-            return self._in_box(centers, weights, lower, upper)
+            return self._in_box(task, rest)
         proved = np.zeros(len(centers))
         for i in range(len(centers)):
-            where = self.rest[i], lower[i], upper[i], self.off_tol
             one: _Sample | MixedSample
             if mixed and task.domain is not None:
                 domain = task.domain.take(np.array([i]))
-                rows = FeatureRows.of(cell, *where, domain)
+                rows = FeatureRows.of(cell, rest[i], lower[i], upper[i], tol, domain)
                 one = MixedSample(cell, centers[i], weights, domain, rows)
             else:
-                one = _Sample.of(
-                    cell, self.rest[i], centers[i], weights, lower[i], upper[i], self.off_tol
-                )
+                one = _Sample.of(cell, rest[i], centers[i], weights, lower[i], upper[i], tol)
             proved[i] = np.inf if one.stuck else self._one(one, i)
         return proved
 
-    def _in_box(
-        self, centers: FloatArray, weights: FloatArray, lower: FloatArray, upper: FloatArray
-    ) -> FloatArray:
+    def _in_box(self, task: Task, rest: FloatArray) -> FloatArray:
         """Return the bounds in a box: only features whose rest value lies outside must be on."""
-        away = np.maximum(np.maximum(lower - self.rest, self.rest - upper), 0.0) > self.off_tol
+        centers, weights, lower, upper = task.centers, task.weights, task.lower, task.upper
+        away = np.maximum(np.maximum(lower - rest, rest - upper), 0.0) > task.off_tol
         size, empty = away.sum(axis=1).astype(float), (lower > upper).any(axis=1)
         if self.goal == "size":
             return np.where(empty, np.inf, size)

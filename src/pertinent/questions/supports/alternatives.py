@@ -83,9 +83,9 @@ def _holds(
     size = float(mask.sum() if ask.at_most is None else ask.at_most)
     goals = {"cost": cost} if ask.at_most is not None else {"size": size, "cost": cost}
     for goal, wanted in goals.items():
-        claim = ask.rest[one], np.array([size]), np.array([cost])
+        claim = np.array([size]), np.array([cost])
         for cell, argument in known:
-            proofs = FewestProofs(*claim, (argument,), goal, ask.off_tol)
+            proofs = FewestProofs(*claim, (argument,), goal)
             if proofs.bounds(batch.task(cell, np.array(one)).on(cell))[0] < wanted:
                 return False
     return True

@@ -181,9 +181,10 @@ class Batch:
 
     def task(self, region: Cell | Region, rows: IntArray) -> Task:
         """Return what proofs about some samples are checked against."""
-        low, high = self.ask.lower[rows], self.ask.upper[rows]
-        domain = self.domain_of(rows)
-        return Task(region, self.samples[rows], self.prepared.weights, low, high, domain=domain)
+        ask, domain = self.ask, self.domain_of(rows)
+        task = Task(region, self.samples, self.prepared.weights, ask.lower, ask.upper)
+        task = replace(task, rest=ask.rest, off_tol=ask.off_tol).take(rows)
+        return replace(task, domain=domain)
 
     def in_boxes(self, cells: Sequence[Cell]) -> bool:
         """Whether the closed form for boxes applies: not to categories."""

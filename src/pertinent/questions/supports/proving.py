@@ -54,9 +54,7 @@ def _certificate(batch: Batch, rows: IntArray, k: int, goal: str) -> Certificate
     blocks = []
     for piece, cell in enumerate(batch.cells(k)):
         arguments = tuple(_argument(batch, int(i), piece, len(cell.G)) for i in rows)
-        proofs = FewestProofs(
-            batch.ask.rest[rows], claim, batch.value[rows], arguments, goal, batch.ask.off_tol
-        )
+        proofs = FewestProofs(claim, batch.value[rows], arguments, goal)
         blocks.append(Block(piece, everyone, proofs))
     return Certificate(len(rows), tuple(blocks))
 
