@@ -43,10 +43,11 @@ def case_bounds(
     """
     y = np.maximum(y, 0.0)
     slopes = row_products(y, np.ascontiguousarray(cell.G.T))
-    # A slope beyond the weight of an unbounded number: shrink all multipliers until it holds.
+    # A slope beyond the weight of an unbounded number: shrink all multipliers until it holds, to
+    # nothing if the weight is 0. What is cut off of a number is looked at with it.
     outer = _outer_slopes(domain, slopes)
     end = np.where(outer > 0, boxes.lower, boxes.upper)
-    endless = (np.abs(outer) > weights) & np.isinf(end) & (weights > 0)
+    endless = (np.abs(outer) > weights) & np.isinf(end) & ~domain.follows
     if endless.any():
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(endless, np.abs(outer) / weights, 1.0).max(axis=1)
