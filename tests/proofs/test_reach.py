@@ -6,7 +6,9 @@ import pytest
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell, Quadratic
 from pertinent.geometry.task import Task
-from pertinent.proofs import SufficientProofs
+from pertinent.proofs import Argument, FewestProofs, SufficientProofs
+from pertinent.proofs.cases import leaves
+from pertinent.proofs.cases.narrowing import whole_box
 from pertinent.proofs.supports import reach
 from pertinent.proofs.supports.sufficient import narrowed
 from pertinent.questions.sufficient.worst import worst_gains
@@ -166,3 +168,23 @@ def test_rows_that_are_no_sums_prove_no_set_necessary():
     assert not reach.splits_by_feature(cell)
     task = Task.of(cell, np.zeros((1, 2)), np.ones(2), 0.0, 1.0)
     assert SufficientProofs(np.array([1.0])).bounds(task).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("high", [4e6, np.inf])
+def test_large_numbers_are_no_infinity(high):
+    """``x0 + x1 + x2 >= 7e6`` from 0: two features of 4e6 each will do."""
+    cell = Cell(-np.ones((1, 3)), np.array([-7e6]))
+    proofs = FewestProofs(np.array([3.0]), np.zeros(1), (Argument.empty(1),))
+    task = Task.of(cell, np.zeros((1, 3)), np.ones(3), 0.0, high)
+    assert proofs.bounds(task)[0] <= (2.0 if high == 4e6 else 1.0)
+    mixed = Task.of(cell, np.zeros((1, 3)), np.ones(3), 0.0, high, Domain(np.zeros(3)))
+    assert proofs.bounds(mixed)[0] <= (2.0 if high == 4e6 else 1.0)
+
+
+@pytest.mark.parametrize("high", [1e7, np.inf])
+def test_a_ray_looks_at_all_of_a_long_range(high):
+    """``x0 >= 5e6`` has points up to 1e7."""
+    cell, domain = Cell(np.array([[-1.0]]), np.array([-5e6])), Domain(np.zeros(1))
+    box = whole_box(np.zeros(1), np.full(1, high))
+    args = np.ones((1, 1)), np.ones(1, dtype=bool), cell, np.zeros((1, 1)), np.ones(1), box, domain
+    assert np.isfinite(leaves.leaf_bounds(*args)).all()

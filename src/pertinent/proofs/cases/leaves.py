@@ -19,7 +19,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell, row_products
 from pertinent.proofs.cases.narrowing import Boxes
-from pertinent.proofs.tolerances import REACH, SCALED, SUMS
+from pertinent.proofs.tolerances import CANCELLED, REACH, SCALED, SUMS
 
 
 def leaf_bounds(
@@ -44,14 +44,19 @@ def leaf_bounds(
     proved = np.where(np.isfinite(proved), proved, 0.0)
     rays = np.flatnonzero(ray)
     if len(rays):
-        # Emptiness: y'(G x - h) > 0 for every x of the case, within reach where it has no end.
+        # Emptiness: y'(G x - h) > 0 for every x of the case. Where it has no end there must be no
+        # slope; what cancellation leaves of one is looked at within reach.
         case, at = boxes.take(rays), start[rays]
         far = REACH * (1.0 + np.abs(at))
-        low, high = np.maximum(case.lower, at - far), np.minimum(case.upper, at + far)
+        low = np.where(np.isinf(case.lower), at - far, case.lower)
+        high = np.where(np.isinf(case.upper), at + far, case.upper)
         near = Boxes(case.row, low, high, case.state)
         fall = parts.least(slopes[rays], np.zeros_like(weights), centers[rays], at, near)
         size = np.abs(slopes[rays]).sum(axis=1) + np.abs(excess[rays])
-        empty = excess[rays] + fall > SUMS * size
+        terms = row_products(y[rays], np.ascontiguousarray(np.abs(cell.G).T))
+        empty = (excess[rays] + fall > SUMS * size) & ~parts.falls_endlessly(
+            slopes[rays], terms, case
+        )
         proved[rays[empty]] = np.inf
     return np.asarray(proved)
 
@@ -98,18 +103,33 @@ class _Parts:
         Smaller multipliers prove less, but what they prove holds.
         """
         factor = np.ones(len(slopes))
-        columns = [(j, slopes[:, j]) for j in self.numbers]
-        for bins in self.binned:
-            outer = slopes[:, bins.column]
-            if bins.excess is not None:  # far out, what is cut off grows with the number
-                outer = outer + slopes[:, bins.excess]
-            columns.append((bins.column, outer))
-        for j, slope in columns:
+        for j, slope in self._far_out(slopes):
             end = np.where(slope > 0, boxes.lower[:, j], boxes.upper[:, j])
             endless = np.isinf(end) & (np.abs(slope) > weights[j])
             share = weights[j] * (1.0 - SCALED) / np.where(endless, np.abs(slope), 1.0)
             factor = np.where(endless, np.minimum(factor, share), factor)
         return factor
+
+    def falls_endlessly(self, slopes: FloatArray, terms: FloatArray, boxes: Boxes) -> BoolArray:
+        """Return the cases with a slope towards an open end; ``terms`` is what it was made of.
+
+        What is no more than rounding of these terms is none.
+        """
+        out = np.zeros(len(slopes), dtype=bool)
+        for (j, slope), (_, size) in zip(self._far_out(slopes), self._far_out(terms), strict=True):
+            end = np.where(slope > 0, boxes.lower[:, j], boxes.upper[:, j])
+            out |= np.isinf(end) & (np.abs(slope) > CANCELLED * size)
+        return out
+
+    def _far_out(self, slopes: FloatArray) -> list[tuple[int, FloatArray]]:
+        """Return each number with its slopes far out, where what is cut off grows with it."""
+        out = [(j, slopes[:, j]) for j in self.numbers]
+        for bins in self.binned:
+            slope = slopes[:, bins.column]
+            out.append(
+                (bins.column, slope if bins.excess is None else slope + slopes[:, bins.excess])
+            )
+        return out
 
     def least(
         self,

@@ -29,7 +29,7 @@ from pertinent.proofs.supports.cardinality import (
     without_infinity,
 )
 from pertinent.proofs.supports.fewest_mixed import FeatureRows, MixedSample, is_discrete
-from pertinent.proofs.tolerances import END, EQUAL, REACH, ROOT, SMALLER
+from pertinent.proofs.tolerances import CANCELLED, END, EQUAL, REACH, ROOT, SMALLER
 
 
 @record_as("argument")
@@ -191,12 +191,14 @@ class _Sample:
         return refutes(np.where(self.free, gain, 0.0), need, more)
 
     def _feasibility(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        reach = REACH * (1.0 + np.abs(self.rest))
-        down = np.maximum(self.low - self.rest, -reach)
-        up = np.minimum(self.high - self.rest, reach)
-        slopes = y @ self.cell.G
-        need = y @ (self.cell.G @ self.rest - self.cell.h)
-        return np.maximum(-slopes * down, -slopes * up), need
+        """Each feature's largest ``-s (x - r)``; without an end, of what cancellation leaves."""
+        slopes, sizes = y @ self.cell.G, y @ np.abs(self.cell.G)
+        room = np.where(slopes > 0, self.rest - self.low, self.high - self.rest)
+        left_over = np.isinf(room) & (np.abs(slopes) <= CANCELLED * sizes)
+        room = np.where(left_over, REACH * (1.0 + np.abs(self.rest)), room)
+        with np.errstate(invalid="ignore"):
+            gain = np.where(slopes == 0, 0.0, np.abs(slopes) * room)
+        return gain, y @ (self.cell.G @ self.rest - self.cell.h)
 
     def _cost(self, y: FloatArray, value: float) -> tuple[FloatArray, FloatArray]:
         y = y * self._shrunk(y @ self.cell.G)[:, None]

@@ -61,8 +61,8 @@ def case_bounds(
     if ray.any():
         r = np.flatnonzero(ray)
         reach = REACH * (1.0 + np.abs(start[r]))
-        low = np.maximum(boxes.lower[r], start[r] - reach)
-        high = np.minimum(boxes.upper[r], start[r] + reach)
+        low = np.where(np.isinf(boxes.lower[r]), start[r] - reach, boxes.lower[r])
+        high = np.where(np.isinf(boxes.upper[r]), start[r] + reach, boxes.upper[r])
         free = np.zeros_like(weights)
         fall = _Least(slopes[r], free, centers[r], start[r], low, high).over(domain)
         size = np.abs(slopes[r]).sum(axis=1) + np.abs(excess[r])
