@@ -19,15 +19,9 @@ from rich.table import Table
 from pertinent import cli
 from pertinent.api.explanation import Explanations
 from pertinent.checking import HOLDS, REFUTED, UNKNOWN, check
-from pertinent.cli.files import (
-    constraints_of,
-    model_columns,
-    parse_label,
-    parse_rows,
-    read_table,
-)
+from pertinent.cli.files import model_columns, parse_label, parse_rows, read_table
+from pertinent.cli.given import Given, ModelFile, Pickle, with_given
 from pertinent.exceptions import InputError, PertinentError
-from pertinent.geometry.arrays import Foreign
 from pertinent.models import supported_models
 from pertinent.models.files import load_model
 from pertinent.proofs import FAILED
@@ -47,24 +41,9 @@ out, err = Console(), Console(stderr=True)
 #: How long texts may be.
 LENGTHS = ("short", "medium", "long")
 
-ModelFile = Annotated[Path, typer.Argument(help="The model: a skops file.")]
 DataFile = Annotated[Path, typer.Argument(help="The rows: CSV, Parquet or Arrow.")]
-Pickle = Annotated[
-    bool, typer.Option("--allow-pickle", help="Read pickles too: they run whatever they hold.")
-]
-Train = Annotated[
-    Path | None, typer.Option(help="Training data: typical values and spreads come from it.")
-]
-Target = Annotated[str | None, typer.Option(help="The class to reach; by default the nearest.")]
 Rows = Annotated[str | None, typer.Option(help='Only these rows, e.g. "0,4,10-20".')]
 Ignore = Annotated[list[str] | None, typer.Option(help="Columns that are not features.")]
-Freeze = Annotated[list[str] | None, typer.Option(help="Features that stay as they are.")]
-Bound = Annotated[list[str] | None, typer.Option(help='Bounds, e.g. "income=0:" or "time=6:72".')]
-Increase = Annotated[list[str] | None, typer.Option(help="Features that may only increase.")]
-Decrease = Annotated[list[str] | None, typer.Option(help="Features that may only decrease.")]
-Integer = Annotated[list[str] | None, typer.Option(help="Features that take whole numbers.")]
-Relation = Annotated[list[str] | None, typer.Option(help='e.g. "debt <= 0.4 * income".')]
-MaxChanges = Annotated[int | None, typer.Option(min=1, help="How many features may change.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 
 
@@ -100,35 +79,23 @@ def _known_length(length: str) -> str:
 
 
 def _explained(
-    model_file: Path, data_file: Path, options: dict[str, Any]
-) -> tuple[Foreign, Explanations]:
-    model = load_model(model_file, allow_pickle=options["allow_pickle"])
-    frame, extra = model_columns(read_table(data_file), model, options["ignore"] or [])
+    model_file: Path, data_file: Path, given: Given, rows: str | None, ignore: list[str] | None
+) -> Explanations:
+    model = given.load(model_file)
+    frame, extra = model_columns(read_table(data_file), model, ignore or [])
     if extra:
         err.print(f"Ignored columns that the model does not know: {escape(', '.join(extra))}.")
-    train = frame
-    if options["train"] is not None:
-        train, _ = model_columns(read_table(options["train"]), model, options["ignore"] or [])
-    rules = constraints_of(
-        options["freeze"] or [], options["bound"] or [], options["increase"] or [],
-        options["decrease"] or [], options["integer"] or [], options["relation"] or [],
-        options["max_changes"],
-    )  # fmt: skip
-    rows = parse_rows(options["rows"], len(frame))
-    chosen = frame if rows is None else frame.iloc[rows]
-    from pertinent.api.explainer import Explainer  # loads solvers, which `check` does without
-
-    explainer = Explainer(model, data=train, constraints=rules)
+    explainer, places = given.explainer(model, frame, ignore or []), parse_rows(rows, len(frame))
+    chosen = frame if places is None else frame.iloc[places]
     with Progress(TextColumn("Explaining"), BarColumn(), MofNCompleteColumn(), console=err,
                   transient=True, disable=not err.is_terminal) as bar:  # fmt: skip
         task = bar.add_task("", total=len(chosen))
-        result = explainer.explain(
+        return explainer.explain(
             chosen,
-            parse_label(options["target"], model),
+            parse_label(given.target, model),
             batch_size=256,
             progress=lambda done, _: bar.update(task, completed=done),
         )
-    return model, result
 
 
 def _finish(result: Explanations) -> None:
@@ -142,20 +109,13 @@ def _finish(result: Explanations) -> None:
 @app.command(
     epilog="Example: [bold]pertinent explain model.skops rows.csv --rows 0-4 --freeze age[/]"
 )
+@with_given
 def explain(
     model: ModelFile,
     data: DataFile,
-    train: Train = None,
-    target: Target = None,
+    given: Given,
     rows: Rows = None,
     ignore: Ignore = None,
-    freeze: Freeze = None,
-    bound: Bound = None,
-    increase: Increase = None,
-    decrease: Decrease = None,
-    integer: Integer = None,
-    relation: Relation = None,
-    max_changes: MaxChanges = None,
     length: Annotated[
         str, typer.Option(help="short, medium or long.", callback=_known_length)
     ] = "medium",
@@ -163,12 +123,10 @@ def explain(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to a file instead.")
     ] = None,
-    allow_pickle: Pickle = False,
 ) -> None:
     """Explain rows of a table in words, or as JSON lines that `check` verifies."""
-    options = dict(locals())
     with _said():
-        _, result = _explained(model, data, options)
+        result = _explained(model, data, given, rows, ignore)
         if json_:
             text = "\n".join(explanation.json() for explanation in result)
         else:
@@ -184,32 +142,23 @@ def explain(
 
 
 @app.command(epilog="Example: [bold]pertinent report model.skops rows.parquet -o report.html[/]")
+@with_given
 def report(
     model: ModelFile,
     data: DataFile,
+    given: Given,
     output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file.")] = Path(
         "report.html"
     ),
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     max_rows: Annotated[int, typer.Option(min=0, help="Rows listed one by one.")] = 1000,
-    train: Train = None,
-    target: Target = None,
     rows: Rows = None,
     ignore: Ignore = None,
-    freeze: Freeze = None,
-    bound: Bound = None,
-    increase: Increase = None,
-    decrease: Decrease = None,
-    integer: Integer = None,
-    relation: Relation = None,
-    max_changes: MaxChanges = None,
     json_: AsJson = False,
-    allow_pickle: Pickle = False,
 ) -> None:
     """Write one self-contained HTML page about all rows of a table."""
-    options = dict(locals())
     with _said():
-        _, result = _explained(model, data, options)
+        result = _explained(model, data, given, rows, ignore)
         with _writing(output):
             path = result.report(output, title, max_rows)
         if json_:

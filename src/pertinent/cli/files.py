@@ -1,4 +1,4 @@
-"""Tables from files, and rules from options."""
+"""Tables from files, and what the words of options stand for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 from pertinent.exceptions import InputError, MissingExtraError
 from pertinent.geometry.arrays import Foreign
-from pertinent.rules.constraints import Constraints
 
 READERS = {".csv": "csv", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
 
@@ -108,27 +107,6 @@ def parse_bounds(texts: Sequence[str]) -> dict[str | int, tuple[float | None, fl
         except ValueError as error:
             raise InputError(f'Expected bounds like "income=0:1000", got {text!r}.') from error
     return bounds
-
-
-def constraints_of(
-    freeze: Sequence[str],
-    bound: Sequence[str],
-    increase: Sequence[str],
-    decrease: Sequence[str],
-    integer: Sequence[str],
-    relation: Sequence[str],
-    max_changes: int | None,
-) -> Constraints:
-    """Return the rules that the options spell out."""
-    return Constraints(
-        frozen=list(freeze),
-        bounds=parse_bounds(bound),
-        increase_only=list(increase),
-        decrease_only=list(decrease),
-        integer=list(integer),
-        relations=list(relation),
-        max_changes=max_changes,
-    )
 
 
 def parse_label(text: str | None, model: Foreign) -> Any:

@@ -3,61 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from pertinent import cli
-from pertinent.cli.app import (
-    Bound,
-    Decrease,
-    Freeze,
-    Increase,
-    Integer,
-    MaxChanges,
-    ModelFile,
-    Pickle,
-    Relation,
-    Target,
-    Train,
-    _said,
-    app,
-    err,
-    out,
-)
-from pertinent.cli.files import constraints_of, model_columns, parse_label, read_table
-from pertinent.models.files import load_model
+from pertinent.cli.app import _said, app, err, out
+from pertinent.cli.files import parse_label
+from pertinent.cli.given import Given, ModelFile, with_given
 from pertinent.scale.files import sha256
 from pertinent.scale.run import BATCH_ROWS, Finished, Job
 from pertinent.scale.run import run as run_job
 
 
 @app.command(epilog="Example: [bold]pertinent run model.skops data/ out/ --train train.parquet[/]")
+@with_given
 def run(
     model: ModelFile,
     data: Annotated[Path, typer.Argument(help="A Parquet file, or a folder of them.")],
     folder: Annotated[Path, typer.Argument(metavar="OUT", help="A folder for the answers.")],
-    train: Train = None,
-    target: Target = None,
+    given: Given,
     keep: Annotated[
         list[str] | None, typer.Option(help="Columns to hand through, such as a key.")
     ] = None,
-    freeze: Freeze = None,
-    bound: Bound = None,
-    increase: Increase = None,
-    decrease: Decrease = None,
-    integer: Integer = None,
-    relation: Relation = None,
-    max_changes: MaxChanges = None,
     batch_rows: Annotated[int, typer.Option(min=1, help="Rows in each file.")] = BATCH_ROWS,
     jobs: Annotated[int, typer.Option(help="Files at a time.")] = 1,
-    allow_pickle: Pickle = False,
 ) -> None:
     """Explain a whole data set; started again after any end, it goes on where it stopped."""
-    options = dict(locals())
     with _said():
-        job = _job(model, options)
+        job = _job(model, given, keep)
         done = _shown(job, data, folder, batch_rows, jobs)
         for line in summary_lines(done):
             out.print(line, highlight=False, soft_wrap=True)
@@ -66,24 +41,12 @@ def run(
             raise typer.Exit(cli.UNANSWERED)
 
 
-def _job(model_file: Path, options: dict[str, Any]) -> Job:
+def _job(model_file: Path, given: Given, keep: list[str] | None) -> Job:
     """Return the job that the options describe; what they say goes into the manifest."""
-    model = load_model(model_file, allow_pickle=options["allow_pickle"])
-    rules = {
-        name: options[name] or []
-        for name in ("freeze", "bound", "increase", "decrease", "integer", "relation")
-    }
-    settings: dict[str, Any] = {**rules, "max_changes": options["max_changes"], "train": None}
-    data = None
-    if options["train"] is not None:
-        data, _ = model_columns(read_table(options["train"]), model, [])
-        settings["train"] = sha256(options["train"])
-    constraints = constraints_of(**rules, max_changes=options["max_changes"])
-    from pertinent.api.explainer import Explainer  # loads solvers, which `check` does without
-
-    explainer = Explainer(model, data=data, constraints=constraints)
-    label = parse_label(options["target"], model)
-    return Job(explainer, sha256(model_file), settings, label, tuple(options["keep"] or ()))
+    model = given.load(model_file)
+    settings = {**given.rules(), "train": None if given.train is None else sha256(given.train)}
+    label = parse_label(given.target, model)
+    return Job(given.explainer(model), sha256(model_file), settings, label, tuple(keep or ()))
 
 
 def _shown(job: Job, data: Path, folder: Path, batch_rows: int, jobs: int) -> Finished:
