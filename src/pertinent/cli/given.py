@@ -86,7 +86,7 @@ def with_given(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def called(**options: Any) -> None:
-        given = Given(**{name: options.pop(name) for name in names})
+        given = Given(**{name: options.pop(name) for name in names if name in options})
         command(**options, given=given)
 
     every = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in (*own, *shared)]

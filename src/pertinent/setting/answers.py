@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.arrays import (
+    BY_KEY,
+    SHARED,
+    BoolArray,
+    CodeArray,
+    FloatArray,
+    IntArray,
+    Rows,
+)
 from pertinent.geometry.domain import Domain
 from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL, Certificate
 from pertinent.setting.region_key import Kind, RegionKey
@@ -16,11 +24,12 @@ from pertinent.tables.table import Table
 
 
 @dataclass(eq=False)
-class Answers:
+class Answers(Rows):
     """Nearest points for a batch of rows, checked against the model.
 
     ``label`` is the place in ``classes`` of the class each point is predicted as; -1 if none.
     ``gap`` is the relative gap to the bound within which an answer is optimal; -1: it never is.
+    ``take`` and ``put`` leave the certificates: `Certified` says by itself which rows it is about.
     """
 
     points: FloatArray
@@ -30,8 +39,8 @@ class Answers:
     unique: CodeArray
     label: IntArray
     reason: NDArray[np.object_]
-    second: dict[int, FloatArray]
-    certificates: tuple[Certified, ...]
+    second: dict[int, FloatArray] = field(metadata=BY_KEY)
+    certificates: tuple[Certified, ...] = field(metadata=SHARED)
     blend: NDArray[np.object_]
     gap: FloatArray
 
@@ -53,23 +62,8 @@ class Answers:
 
     def expand(self, rows: IntArray) -> Answers:
         """Return the answers of the given rows, which may repeat."""
-        places: dict[int, list[int]] = {}
-        for new, old in enumerate(rows):
-            if int(old) in self.second:
-                places.setdefault(int(old), []).append(new)
-        second = {new: self.second[old] for old, news in places.items() for new in news}
-        return Answers(
-            self.points[rows],
-            self.objective[rows],
-            self.bound[rows],
-            self.status[rows],
-            self.unique[rows],
-            self.label[rows],
-            self.reason[rows],
-            second,
-            tuple(c.expand(rows) for c in self.certificates),
-            self.blend[rows],
-            self.gap[rows],
+        return replace(
+            self.take(rows), certificates=tuple(c.expand(rows) for c in self.certificates)
         )
 
 
@@ -189,30 +183,22 @@ def blank(centers: FloatArray) -> Answers:
     )
 
 
-_ARRAYS = ("points", "objective", "bound", "status", "unique", "label", "reason", "blend", "gap")
-
-
 def merged(centers: FloatArray, parts: Sequence[tuple[IntArray, Answers]]) -> Answers:
     """Return the answers of all rows from those of disjoint groups of them."""
     whole, certificates = blank(centers), []
     for rows, part in parts:
-        for name in _ARRAYS:
-            getattr(whole, name)[rows] = getattr(part, name)
-        whole.second.update({int(rows[i]): point for i, point in part.second.items()})
+        whole.put(rows, part)
         certificates += [Certified(c.key, rows[c.rows], c.certificate) for c in part.certificates]
     return replace(whole, certificates=tuple(certificates))
 
 
 def replaced(answers: Answers, rows: IntArray, again: Answers) -> Answers:
-    """Return the answers with some rows solved anew."""
-    for name in _ARRAYS:
-        getattr(answers, name)[rows] = getattr(again, name)
-    second = {i: p for i, p in answers.second.items() if i not in set(rows.tolist())}
-    second.update({int(rows[i]): p for i, p in again.second.items()})
+    """Return the answers with some rows solved anew, which are overwritten."""
+    answers.put(rows, again)
     untouched = np.setdiff1d(np.arange(len(answers)), rows)
     old = [c.among(untouched, len(answers)) for c in answers.certificates]
     new = [Certified(c.key, rows[c.rows], c.certificate) for c in again.certificates]
-    return replace(answers, second=second, certificates=tuple(old + new))
+    return replace(answers, certificates=tuple(old + new))
 
 
 def claimed_unique(unique: CodeArray, status: CodeArray) -> CodeArray:

@@ -95,19 +95,19 @@ class Settings:
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Settings:
         """Return the settings among the arguments of a function; None and words are allowed."""
-        return cls(**{f.name: arguments[f.name] for f in fields(cls) if f.name in arguments})
+        return cls(**{name: arguments[name] for name in NAMES if name in arguments})
 
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():
             object.__setattr__(self, name, kind_of(kind, name, getattr(self, name)))
         for name, own in OWN.items():
             given = getattr(self, name)
-            if not isinstance(given, own | None):
+            if given is None and own is not Plausibility:
+                object.__setattr__(self, name, own())
+            elif given is not None and not isinstance(given, own):
                 raise InputError(
                     f"{name} must be a pertinent.{own.__name__}. Got {given!r:.60} instead."
                 )
-            if given is None and own is not Plausibility:
-                object.__setattr__(self, name, own())
         require_number("off_tol", self.off_tol)
         require_whole("alternatives", self.alternatives, 0)
         if self.margin is not None:
@@ -162,6 +162,7 @@ class Settings:
         return NegativeQuestion(None, None, *how)
 
 
+NAMES = tuple(f.name for f in fields(Settings))
 #: What the words of some settings stand for, and the classes that others are objects of.
 KINDS = {"method": Method, "norm": Norm, "overlap": Overlap, "missing": Missing}
 OWN: dict[str, type] = {

@@ -48,12 +48,13 @@ class Missing(StrEnum):
 
 def kind_of(kind: type[K], name: str, word: Any) -> K:
     """Return the kind that a word stands for; a word that stands for none is refused."""
-    words = [str(one) for one in kind]
-    if isinstance(word, str) and word in words:
+    try:
         return kind(word)
-    if len(words) == 2:
-        raise InputError(f"{name} must be {words[0]!r} or {words[1]!r}. Got {word!r} instead.")
-    raise InputError(f"{name} must be one of {sorted(words)}. Got {word!r}.")
+    except ValueError as error:
+        words = [str(one) for one in kind]
+        listed = f"{words[0]!r} or {words[1]!r}" if len(words) == 2 else f"one of {sorted(words)}"
+        end = " instead." if len(words) == 2 else "."
+        raise InputError(f"{name} must be {listed}. Got {word!r}{end}") from error
 
 
 @dataclass(frozen=True, eq=False)
