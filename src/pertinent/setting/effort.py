@@ -62,11 +62,6 @@ class Effort:
     time_limit: float | None = None
     gap: float = 1e-6
 
-    @classmethod
-    def of(cls, time_limit: float | None, gap: float | None) -> Effort:
-        """Return the effort asked for; None leaves the default."""
-        return cls(time_limit=time_limit, gap=cls.gap if gap is None else gap)
-
     def __post_init__(self) -> None:
         limit = self.time_limit
         if limit is not None and not (is_number(limit) and limit > 0):

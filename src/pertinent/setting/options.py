@@ -52,17 +52,6 @@ class Options:
     time_limit: float = 30.0
     unique: bool = True
 
-    def proving(self, exact: bool, gap: float | None, time_limit: float | None) -> Options:
-        """Return the options with a proof of global optimality asked for, if ``exact``."""
-        if not exact:
-            return self
-        return replace(
-            self,
-            exact=True,
-            gap=self.gap if gap is None else gap,
-            time_limit=self.time_limit if time_limit is None else time_limit,
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class Settings:
@@ -114,7 +103,7 @@ class Settings:
             require_number("margin", self.margin)
         if self.max_changes is not None:
             require_whole("max_changes", self.max_changes, 1)
-        Effort.of(self.time_limit, self.gap)  # refuses odd limits
+        _ = self.effort  # refuses odd limits
         self._refuse_misplaced()
 
     def _refuse_misplaced(self) -> None:
@@ -133,12 +122,14 @@ class Settings:
     @property
     def effort(self) -> Effort:
         """How far an exact search goes."""
-        return Effort.of(self.time_limit, self.gap)
+        return Effort(time_limit=self.time_limit, gap=Effort.gap if self.gap is None else self.gap)
 
     @property
     def solving(self) -> Options:
         """The options, with a proof of global optimality asked for if ``exact``."""
-        return self.options.proving(self.exact, self.gap, self.time_limit)
+        given = {"gap": self.gap, "time_limit": self.time_limit}
+        limits: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        return replace(self.options, exact=True, **limits) if self.exact else self.options
 
     def without_data(self) -> Settings:
         """Return the settings without what holds training data, for results to keep."""
