@@ -66,6 +66,9 @@ class Problem:
     ask: Callable[[], object]
     claims: Callable[[object], list[Claim]]
     truth: Callable[[], list[float]]
+    #: Whether the claims are those of an answer that is handed out; else a solver's own word, which
+    #: `pertinent.setting.claims` does not repeat.
+    handed_out: bool = False
 
 
 def projection(region, centers, lower=-6.0, upper=6.0, weights=None, domain=None, truth=()):
@@ -374,7 +377,7 @@ def question(ask, recheck, measure, truth, model):
             out.append(Claim(str(status), float(values[i]), bound, float(proved[i]), bool(sure)))
         return out
 
-    return Problem(ask, claims, truth)
+    return Problem(ask, claims, truth, handed_out=True)
 
 
 def negatives(truth, measure=costs, recheck=recheck_few_changes, **how):

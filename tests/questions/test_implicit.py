@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.preprocessing import StandardScaler
 
 import pertinent
-from pertinent.questions import fewest_changed
+from pertinent.setting import limits
 
 X, y = load_iris(return_X_y=True)
 X = StandardScaler().fit_transform(X)
@@ -26,7 +26,7 @@ def test_the_rules_count_as_the_search_over_cells_does(monkeypatch, name, more):
     model = MODELS[name].fit(X, y)
     rows = X[::10]
     by_cells = pertinent.pertinent_negatives(model, rows, **more)
-    monkeypatch.setattr(fewest_changed, "cells_of", no_cells)
+    monkeypatch.setattr(limits, "cells_of", no_cells)
     by_rules = pertinent.pertinent_negatives(model, rows, **more)
     np.testing.assert_array_equal(by_rules.status, by_cells.status)
     assert by_cells.found.any()

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 import pertinent
-from pertinent.answering.parallel import WINDOW, in_parallel
+from pertinent.api.parallel import WINDOW, in_parallel
 from pertinent.geometry.threads import one_thread
 from pertinent.lvq import LGMLVQ
 
@@ -52,13 +52,13 @@ def test_joblib_decides_where_batches_run(explainer, samples, backend):
 
 def test_parallel_config_is_seen(explainer, samples, monkeypatch):
     used = []
-    inner = pertinent.answering.parallel.Parallel
+    inner = pertinent.api.parallel.Parallel
 
     def parallel(**settings):
         used.append(inner(**settings))
         return used[-1]
 
-    monkeypatch.setattr(pertinent.answering.parallel, "Parallel", parallel)
+    monkeypatch.setattr(pertinent.api.parallel, "Parallel", parallel)
     explainer.explain(samples, batch_size=50)
     assert not used
     with joblib.parallel_config(backend="threading", n_jobs=3):

@@ -8,25 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.answering.batches import Progress, in_batches
-from pertinent.answering.gathering import Gathering
 from pertinent.answering.nearest import guess, settled, settled_if_guessed
+from pertinent.api.asking import is_formula, negatives_of, positives_of
+from pertinent.api.batches import Progress, in_batches
 from pertinent.api.explanation import Explanations
-from pertinent.api.preparing import POSITIVE_METHODS, prepare
+from pertinent.api.gathering import Gathering
+from pertinent.api.preparing import prepare
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
 from pertinent.proofs import INFEASIBLE
-from pertinent.questions.fewest_changed import few_changes
-from pertinent.questions.negative import (
-    NegativeProposal,
-    nearest_contrast,
-    propose_negatives,
-    target_places,
-)
+from pertinent.questions.negative import NegativeProposal, propose_negatives, target_places
 from pertinent.questions.positive import PositiveProposal, propose_positives
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
 from pertinent.setting.answers import Answers, Proposal
+from pertinent.setting.claims.negatives import stated_negatives
+from pertinent.setting.claims.positives import stated_positives
+from pertinent.setting.judge import Ledger, noting
 from pertinent.setting.options import Options, Settings
 from pertinent.setting.question import Method, NegativeQuestion, Overlap
 from pertinent.setting.results import Negatives, Positives, overwritten
@@ -193,15 +191,38 @@ class Explainer:
         guessed = guess(self.prepared, table) if at_once and target is None else None
         if guessed is not None:
             both = self._propose(table, guessed, None)
-            answers = settled_if_guessed(self.prepared, _together(*both), table, guessed)
-            if answers is not None:
-                return _joined(*both, answers)
+            with noting() as ledger:
+                answers = settled_if_guessed(self.prepared, _together(*both), table, guessed)
+                found = None if answers is None else _joined(*both, answers)
+            if found is not None:
+                return self._stated(table, guessed, None, *found, ledger)
         labels = self.prepared.predict(table)
         if at_once:
             both = self._propose(table, labels, target)
-            return _joined(*both, settled(self.prepared, _together(*both)))
-        positive = POSITIVE_METHODS[method](self.prepared, table, labels, self.question)
+            with noting() as ledger:
+                found = _joined(*both, settled(self.prepared, _together(*both)))
+            return self._stated(table, labels, target, *found, ledger)
+        positive = positives_of(self.prepared, table, labels, self.question, method)
         return (positive, *self._contrast(table, labels, target, positive))
+
+    def _stated(
+        self,
+        table: Table,
+        labels: IntArray,
+        target: IntArray | None,
+        positive: Positives,
+        negative: Negatives,
+        ledger: Ledger,
+    ) -> tuple[Positives, Negatives, BoolArray]:
+        """Return both with what may be claimed of them; no negative had anything to keep off."""
+        if is_formula(self.prepared, table):
+            return positive, negative, np.zeros(len(table), dtype=bool)
+        asked, question = (self.prepared, table, labels), NegativeQuestion(target)
+        return (
+            stated_positives(*asked, self.question, self.settings.method, positive, ledger),
+            stated_negatives(*asked, question, negative, ledger),
+            np.zeros(len(table), dtype=bool),
+        )
 
     def _propose(
         self, table: Table, labels: IntArray, target: IntArray | None
@@ -220,16 +241,16 @@ class Explainer:
         """Return negatives, and where they keep off the positive's features as asked for."""
         if self.settings.overlap is Overlap.ALLOW:
             free = replace(self.contrast, target=target)
-            solve = nearest_contrast if free.is_plain else few_changes
-            return solve(self.prepared, table, labels, free), np.zeros(len(table), dtype=bool)
+            negative = negatives_of(self.prepared, table, labels, free)
+            return negative, np.zeros(len(table), dtype=bool)
         question = NegativeQuestion(target, positive.kept)
-        negative = nearest_contrast(self.prepared, table, labels, question)
+        negative = negatives_of(self.prepared, table, labels, question)
         # Where nothing is left without the positive's features, they are allowed after all.
         avoided = negative.found
         rows = np.flatnonzero(~avoided)
         if len(rows):
             free = NegativeQuestion(None if target is None else target[rows])
-            again = nearest_contrast(self.prepared, table.take(rows), labels[rows], free)
+            again = negatives_of(self.prepared, table.take(rows), labels[rows], free)
             none = np.flatnonzero(negative.status_code == INFEASIBLE)
             why = tuple(part.among(none, len(table)) for part in negative.certificates)
             negative = overwritten(negative, rows, again)
@@ -243,7 +264,6 @@ def _together(positive: PositiveProposal, negative: NegativeProposal) -> list[Pr
 
 def _joined(
     positive: PositiveProposal, negative: NegativeProposal, answers: list[Answers]
-) -> tuple[Positives, Negatives, BoolArray]:
+) -> tuple[Positives, Negatives]:
     sparse, close, found = answers
-    none = np.zeros(len(found), dtype=bool)  # no negative had anything to keep off
-    return positive.judged(sparse, close), negative.judged(found), none
+    return positive.judged(sparse, close), negative.judged(found)

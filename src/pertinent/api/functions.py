@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pertinent.answering.batches import in_batches
-from pertinent.answering.gathering import gather
-from pertinent.api.preparing import POSITIVE_METHODS, prepare
+from pertinent.api.asking import negatives_of, positives_of
+from pertinent.api.batches import in_batches
+from pertinent.api.gathering import gather
+from pertinent.api.preparing import prepare
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import Foreign
-from pertinent.questions.fewest_changed import few_changes
-from pertinent.questions.negative import nearest_contrast, target_places
+from pertinent.questions.negative import target_places
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.options import Options, Settings
 from pertinent.setting.results import Negatives, Positives
@@ -116,11 +116,10 @@ def pertinent_positives(
     settings = Settings.of(locals())
     prepared, train = prepare(model, X, data, settings)
     question = settings.positive(prepared.features, train)
-    method_of = POSITIVE_METHODS[settings.method]
     table = prepared.features.read(X)
 
     def solve(batch: Table, rows: slice) -> Positives:
-        return method_of(prepared, batch, prepared.predict(batch), question)
+        return positives_of(prepared, batch, prepared.predict(batch), question, settings.method)
 
     return gather(in_batches(solve, table, n_jobs, batch_size, pieces=prepared.pieces), table)
 
@@ -191,10 +190,9 @@ def pertinent_negatives(
     table = prepared.features.read(X)
     places = target_places(prepared, target, len(table))
     asked = settings.negative()
-    method = nearest_contrast if asked.is_plain else few_changes
 
     def solve(batch: Table, rows: slice) -> Negatives:
         question = replace(asked, target=None if places is None else places[rows])
-        return method(prepared, batch, prepared.predict(batch), question)
+        return negatives_of(prepared, batch, prepared.predict(batch), question)
 
     return gather(in_batches(solve, table, n_jobs, batch_size, pieces=prepared.pieces), table)

@@ -9,21 +9,10 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.models import region_function
 from pertinent.models.steps.pipeline import features_of
-from pertinent.questions.fewest_kept import exact
-from pertinent.questions.positive import two_phase
-from pertinent.questions.strict import strict
-from pertinent.questions.sufficient.sufficient import sufficient
 from pertinent.setting.options import Settings
-from pertinent.setting.question import Method, Missing
+from pertinent.setting.question import Missing
 from pertinent.setting.setting import Setting
 from pertinent.tables.baselines import weight_values
-
-POSITIVE_METHODS = {
-    Method.TWO_PHASE: two_phase,
-    Method.STRICT: strict,
-    Method.EXACT: exact,
-    Method.SUFFICIENT: sufficient,
-}
 
 
 def prepare(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +26,26 @@ _ALONG, _EACH, _KEYS, _SHARED = "along", "each", "keys", "shared"
 SHARED, OF_EACH, BY_KEY = {"rows": _SHARED}, {"rows": _EACH}, {"rows": _KEYS}
 
 _PLANS: dict[type, tuple[tuple[str, str], ...]] = {}
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Return whether two values are equal, array by array; NaN equals NaN."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        if one.shape != other.shape or one.dtype != other.dtype:
+            return False
+        same = one == other
+        if one.dtype.kind == "f" and not same.all():
+            same |= (one != one) & (other != other)
+        return bool(same.all())
+    if isinstance(one, tuple | list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if is_dataclass(one):
+        return all(alike(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+    return bool(one == other)
 
 
 class Rows:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.geometry.arrays import SHARED, FloatArray, IntArray, Limits, Rows
+from pertinent.geometry.arrays import SHARED, FloatArray, IntArray, Limits, Rows, alike
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Region
 
@@ -62,6 +62,11 @@ class Task(Rows):
     def cell(self) -> Cell:
         """The region, where it is a single cell."""
         return self.region  # type: ignore[return-value]
+
+    def is_same(self, other: Task) -> bool:
+        """Return whether the same is asked, number by number."""
+        asked = ("region", "weights", "centers", "lower", "upper", "domain", "rest", "off_tol")
+        return all(alike(getattr(self, name), getattr(other, name)) for name in asked)
 
     def start(self) -> FloatArray:
         """Return the point of the bounds nearest to each center."""

@@ -124,6 +124,33 @@ class Certificate:
     n: int
     blocks: tuple[Block, ...] = ()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"n": self.n, "blocks": self.blocks}
+
+    def proved(self, task: Task) -> FloatArray:
+        """Return the same as `bounds`; what was asked last is remembered until `forget`.
+
+        The same proofs of the same task, number by number, show the same.
+        """
+        known = self.__dict__.get("_known")
+        if known is not None and known[0] is self.blocks and known[1].is_same(task):
+            return np.array(known[2])
+        found = self.bounds(task)
+        self.__dict__["_known"] = self.blocks, task, found
+        return found.copy()
+
+    def and_also(self, blocks: Sequence[Block]) -> Certificate:
+        """Return the certificate with further proofs; what is known of these holds for all."""
+        more = Certificate(self.n, (*self.blocks, *blocks))
+        known = self.__dict__.get("_known")
+        if known is not None and known[0] is self.blocks:
+            more.__dict__["_known"] = more.blocks, *known[1:]
+        return more
+
+    def forget(self) -> None:
+        """Forget what was asked last."""
+        self.__dict__.pop("_known", None)
+
     def bounds(self, task: Task) -> FloatArray:
         """Return the proved lower bound of each row of a task, recomputed from its region."""
         over_union = np.full(self.n, np.inf)

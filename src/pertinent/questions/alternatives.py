@@ -18,9 +18,8 @@ from pertinent.answering.nearest import nearest
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.proofs import INFEASIBLE, OPTIMAL
 from pertinent.questions.tolerances import ALTERNATIVES_GAP
-from pertinent.setting.alternative import Alternative
 from pertinent.setting.region_key import Kind
-from pertinent.setting.results import Negatives
+from pertinent.setting.results import Alternative, Negatives
 from pertinent.setting.setting import Setting
 from pertinent.solvers.search.engine import BestFirst, Ranked, search
 from pertinent.tables.table import Table

@@ -10,7 +10,6 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import IntArray
-from pertinent.geometry.pieces import cells_of
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.questions.alternatives import further_contrasts
 from pertinent.questions.counted import counted_negatives
@@ -19,10 +18,10 @@ from pertinent.questions.supports.fewest import Ask, Fewest, fewest_features
 from pertinent.questions.supports.proving import why_none_of_few
 from pertinent.questions.tolerances import FEW_SETS
 from pertinent.questions.verify import doubted, refuse_blends
-from pertinent.setting.limits import is_mixed, negative_limits
+from pertinent.setting.limits import counts_by_rules, has_cells, is_mixed, negative_limits
 from pertinent.setting.question import NegativeQuestion, Norm
 from pertinent.setting.reasons.reason import Reason, Why
-from pertinent.setting.region_key import Is, Kind, Not
+from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives, overwritten
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
@@ -38,17 +37,16 @@ def few_changes(
 def _few_changes(
     prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion
 ) -> Negatives:
+    kind, wanted = _wanted(labels, question)
     if question.norm is Norm.L0:
         question = replace(question, max_changes=_fewer(prepared, question))
-        by_rules = is_mixed(prepared, table) or not _has_cells(prepared, labels, question)
+        by_rules = is_mixed(prepared, table) or not has_cells(prepared, kind, wanted)
         if by_rules and not question.alternatives:
             return counted_negatives(prepared, table, labels, question, question.max_changes)
         refuse_blends(prepared, 'norm="l0"')
         _refuse_together(prepared)
         return _fewest(prepared, table, labels, question)
-    if question.max_changes is not None and (
-        _by_rules(prepared, table) or not _has_cells(prepared, labels, question)
-    ):
+    if question.max_changes is not None and counts_by_rules(prepared, table, kind, wanted):
         # Categories, whole numbers and features that change together: the rules count them.
         rules = replace(prepared.constraints, max_changes=_fewer(prepared, question))
         prepared = replace(prepared, constraints=rules)
@@ -86,16 +84,9 @@ def _refuse_together(prepared: Setting) -> None:
         )
 
 
-def _has_cells(prepared: Setting, labels: IntArray, question: NegativeQuestion) -> bool:
-    """Whether sets of features can be searched cell by cell; in other regions the rules count."""
-    key, asked = (Not, labels) if question.target is None else (Is, question.target)
-    regions = (prepared.region(key(int(k)), prepared.asked_margin) for k in np.unique(asked))
-    return all(cells_of(region) is not None for region in regions)
-
-
-def _by_rules(prepared: Setting, table: Table) -> bool:
-    counted = prepared.constraints.max_changes is not None
-    return counted or is_mixed(prepared, table) or prepared.within is not None
+def _wanted(labels: IntArray, question: NegativeQuestion) -> tuple[Kind, IntArray]:
+    """Return what must be predicted: the target, or any class but the sample's own."""
+    return (Kind.NOT, labels) if question.target is None else (Kind.IS, question.target)
 
 
 def _ask(prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion) -> Ask:
@@ -104,8 +95,7 @@ def _ask(prepared: Setting, table: Table, labels: IntArray, question: NegativeQu
     lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)
     if question.target is not None:
         _refuse_own_class(prepared, labels, question.target)
-    asked = question.target
-    kind, wanted = (Kind.NOT, labels) if asked is None else (Kind.IS, asked)
+    kind, wanted = _wanted(labels, question)
     return Ask(kind, wanted, samples, lower, upper, question.effort, question.alternatives)
 
 

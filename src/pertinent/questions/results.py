@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.proofs import FEASIBLE
-from pertinent.setting.alternative import Alternative
 from pertinent.setting.answers import Certified
 from pertinent.setting.question import Method, PositiveQuestion
-from pertinent.setting.results import Positives
+from pertinent.setting.results import Alternative, Positives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 

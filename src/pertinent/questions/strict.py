@@ -27,7 +27,6 @@ from pertinent.questions.results import positives_by_number
 from pertinent.questions.supports.gains import Choices, strict_choices
 from pertinent.questions.supports.smallest import further_supports, smallest_supports
 from pertinent.questions.verify import doubted, refuse_categories
-from pertinent.setting.alternative import UNIQUE, UNKNOWN, Alternative, uniqueness
 from pertinent.setting.answers import Certified
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import owner_of, strict_limits
@@ -35,7 +34,7 @@ from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.recheck import bounds_of
 from pertinent.setting.region_key import Is, Kind
-from pertinent.setting.results import Positives
+from pertinent.setting.results import UNIQUE, UNKNOWN, Alternative, Positives, uniqueness
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 

@@ -7,7 +7,10 @@ the limits of each value, the rules value by value, and the density asked for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +25,57 @@ from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Kind
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
+
+#: Odd numbers, one for each column, that mix the bits of a point into one number.
+_ODD = np.random.default_rng(7).integers(0, 2**63, size=4096, dtype=np.uint64) * 2 + 1
+
+
+@dataclass(eq=False)
+class Ledger:
+    """The points that the judge accepted, with what they were asked to be predicted as."""
+
+    known: list[tuple[Kind, FloatArray, IntArray]] = field(default_factory=list)
+
+    def note(self, points: FloatArray, kind: Kind, labels: IntArray) -> None:
+        """Remember points that are valid, as they are now."""
+        self.known.append((kind, points.copy(), labels))
+
+    def holds(self, points: FloatArray, kind: Kind, labels: IntArray) -> BoolArray:
+        """Return which points were accepted, bit by bit."""
+        found = np.zeros(len(points), dtype=bool)
+        for noted, known, own in self.known:  # most often all points of one call, in their order
+            if noted is kind and len(known) == len(points):
+                found |= (known == points).all(axis=1) & (own == labels)
+                if found.all():
+                    return found
+        left = np.flatnonzero(~found & ~np.isnan(points).any(axis=1))
+        if len(left) and self.known:
+            marks = np.concatenate([_marks(p, k, own) for k, p, own in self.known])
+            found[left] = np.isin(_marks(points[left], kind, labels[left]), marks)
+        return found
+
+
+def _marks(points: FloatArray, kind: Kind, labels: IntArray) -> NDArray[np.uint64]:
+    """Return a number for each point that no other point is likely to have."""
+    bits = (points + 0.0).view(np.uint64)
+    odd = _ODD[np.arange(points.shape[1]) % len(_ODD)] if points.shape[1] > 4096 else _ODD
+    mixed = ((bits ^ (bits >> np.uint64(29))) * odd[: points.shape[1]]).sum(axis=1)
+    asked = labels.astype(np.uint64) * _ODD[1] + _ODD[2 + (kind is Kind.IS)]
+    return np.asarray(mixed + asked)
+
+
+_LEDGER: ContextVar[Ledger | None] = ContextVar("ledger", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[Ledger]:
+    """Note all points that are accepted meanwhile."""
+    ledger = Ledger()
+    token = _LEDGER.set(ledger)
+    try:
+        yield ledger
+    finally:
+        _LEDGER.reset(token)
 
 
 @dataclass(eq=False)
@@ -112,9 +166,16 @@ def judge(
     if setting.constraints.speaks_of_values or not obeys.all():
         broken = _broken(setting, ask, points)
         obeys[list(broken)] = False
-    return Judged(
-        points, predicted, right, obeys, _dense(setting, ask, points, predicted, blends), broken
-    )
+    dense = _dense(setting, ask, points, predicted, blends)
+    judged = Judged(points, predicted, right, obeys, dense, broken)
+    ledger = _LEDGER.get()
+    if ledger is not None:
+        valid = judged.valid
+        if valid.all():
+            ledger.note(points, ask.kind, ask.labels)
+        else:
+            ledger.note(points[valid], ask.kind, ask.labels[valid])
+    return judged
 
 
 def judge_points(

@@ -13,9 +13,11 @@ import numpy as np
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.domain import Domain, is_on_lattice
+from pertinent.geometry.pieces import cells_of
 from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.proofs.supports.fewest_mixed import is_discrete
 from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table, values_of
 
@@ -141,6 +143,21 @@ def is_mixed(prepared: Setting, table: Table) -> bool:
     rules = prepared.constraints
     discrete = not prepared.features.is_plain or rules.lattice(prepared.features)
     return bool(discrete or rules.together or len(table.booleans) or not prepared.has_cells)
+
+
+def counts_by_rules(prepared: Setting, table: Table, kind: Kind, labels: IntArray) -> bool:
+    """Whether ``max_changes`` is a rule of the search, rather than a limit of sets of features."""
+    counted = prepared.constraints.max_changes is not None
+    if counted or is_mixed(prepared, table) or prepared.within is not None:
+        return True
+    return not has_cells(prepared, kind, labels)
+
+
+def has_cells(prepared: Setting, kind: Kind, labels: IntArray) -> bool:
+    """Whether the regions asked for are unions of cells."""
+    keys = (RegionKey(kind, int(k)) for k in np.unique(labels))
+    regions = (prepared.region(key, prepared.asked_margin) for key in keys)
+    return all(cells_of(region) is not None for region in regions)
 
 
 def allowing(prepared: Setting, changes: int) -> Setting:

@@ -201,7 +201,8 @@ class PieceSearch:
     def finish(self, proved_on: Cell | Region) -> Projections:
         """Return the answers with their status, decided by the re-checked certificate."""
         n, everything = len(self.task), tuple(self.blocks)
-        bound = Certificate(n, everything).bounds(replace(self.task, region=proved_on))
+        certificate = Certificate(n, everything)
+        bound = certificate.proved(replace(self.task, region=proved_on))
         found = self.piece >= 0
         objective = np.where(found, self.best, np.nan)
         decision, shown = self._uniqueness(found)
@@ -213,7 +214,7 @@ class PieceSearch:
             piece=self.piece,
             unique=decision.unique,
             second=decision.second,
-            certificate=Certificate(n, (*everything, *shown)),
+            certificate=certificate.and_also(shown),
             methods=self.methods,
             solved=self.solved,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -82,16 +83,16 @@ def project_task(task: Task, proved_on: Cell | Region, skip: bool = True) -> Pro
     pieces, wide = pieces_of(task.region), pieces_of(proved_on)
     if len(pieces) == len(wide) == 1 and len(task):
         method = choose_method(pieces[0], task.domain)
-        return _alone(onto(task, pieces[0]), method, wide[0])
+        return _alone(onto(task, pieces[0]), method, replace(task, region=proved_on))
     search = PieceSearch.begin(task, skip)
     search.run()
     return search.finish(proved_on)
 
 
-def _alone(task: Task, method: Method, proved_on: Cell | Region) -> Projections:
+def _alone(task: Task, method: Method, asked: Task) -> Projections:
     """Return the nearest points of a single piece; the same as a search over one piece gives.
 
-    Bounds speak of the piece ``proved_on``: the task's own, or the same without its margin.
+    Bounds speak of what is ``asked``: the same, or the same without its margin.
     """
     n = len(task)
     answer = method.solve(task)
@@ -101,7 +102,8 @@ def _alone(task: Task, method: Method, proved_on: Cell | Region) -> Projections:
     if not everyone:
         points = np.where(found[:, None], points, np.nan)
         objective = np.where(found, objective, np.nan)
-    proved = np.maximum(answer.proofs.bounds(task.on(proved_on)), 0.0)
+    certificate = Certificate(n, (Block(0, np.arange(n), answer.proofs),))
+    proved = certificate.proved(asked)
     some = None if everyone else found
     decision = _unique(task, some, points, answer)
     return Projections(
@@ -112,7 +114,7 @@ def _alone(task: Task, method: Method, proved_on: Cell | Region) -> Projections:
         piece=np.where(found, 0, -1),
         unique=decision.unique,
         second=decision.second,
-        certificate=Certificate(n, (Block(0, np.arange(n), answer.proofs), *decision.block(0))),
+        certificate=certificate.and_also(decision.block(0)),
         methods=(method,),
         solved=n,
     )

@@ -23,8 +23,7 @@ from pertinent.summary.raw import (
 from pertinent.summary.rounding import first_steps, round_valid
 
 if TYPE_CHECKING:
-    from pertinent.setting.alternative import Alternative
-    from pertinent.setting.results import Negatives, Positives, Results
+    from pertinent.setting.results import Alternative, Negatives, Positives, Results
     from pertinent.summary.asked import Answered, Asked
 
 #: Plain values only: what `json.dumps` takes.

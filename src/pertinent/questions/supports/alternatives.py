@@ -11,8 +11,8 @@ from pertinent.geometry.arrays import BoolArray
 from pertinent.geometry.region import Cell
 from pertinent.proofs import OPTIMAL, Argument, FewestProofs
 from pertinent.questions.supports.closed_forms import further_boxes
-from pertinent.setting.alternative import Alternative
 from pertinent.setting.effort import CLOSED
+from pertinent.setting.results import Alternative
 
 if TYPE_CHECKING:
     from pertinent.questions.supports.fewest import Batch

@@ -31,12 +31,12 @@ from pertinent.questions.supports.pool import Best, Pool, SampleSearch
 from pertinent.questions.supports.proving import decide_unique, prove
 from pertinent.questions.supports.smallest import CellPiece, Supports, smallest_supports
 from pertinent.questions.tolerances import FEWEST_RETRIES, HINT_ROOM
-from pertinent.setting.alternative import Alternative
 from pertinent.setting.answers import Answers, Certified
 from pertinent.setting.effort import CLOSED, Effort
 from pertinent.setting.limits import discrete_domain
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Kind, RegionKey
+from pertinent.setting.results import Alternative
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 

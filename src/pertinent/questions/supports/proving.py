@@ -17,12 +17,12 @@ from pertinent.proofs import (
     FewestProofs,
 )
 from pertinent.questions.tolerances import COST_ROUNDING
-from pertinent.setting.alternative import uniqueness
 from pertinent.setting.answers import Certified
 from pertinent.setting.reasons.conflicts import why_too_few
 from pertinent.setting.reasons.reason import Reason
 from pertinent.setting.recheck import search_gap
 from pertinent.setting.region_key import RegionKey
+from pertinent.setting.results import uniqueness
 
 if TYPE_CHECKING:
     from pertinent.questions.supports.fewest import Ask, Batch

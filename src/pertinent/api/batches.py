@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from joblib import effective_n_jobs, parallel_config
 
-from pertinent.answering.parallel import in_parallel
+from pertinent.api.parallel import in_parallel
 from pertinent.exceptions import InputError
 from pertinent.geometry.threads import one_thread
 from pertinent.tables.numbers import is_whole, require_whole

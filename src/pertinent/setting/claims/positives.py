@@ -1,0 +1,213 @@
+"""What is claimed of positives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.task import distance
+from pertinent.proofs import (
+    FewestProofs,
+    StrictProofs,
+)
+from pertinent.proofs.core import NoProofs
+from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
+from pertinent.setting.claims.shown import (
+    ROUNDED,
+    Asked,
+    accepted,
+    at_most,
+    is_distance,
+    stated,
+    status_of,
+)
+from pertinent.setting.judge import Ledger
+from pertinent.setting.limits import (
+    at_rest,
+    held_limits,
+    owner_of,
+    positive_limits,
+    strict_limits,
+    sufficient_limits,
+    turned_off,
+)
+from pertinent.setting.question import Method, PositiveQuestion
+from pertinent.setting.recheck import (
+    bounds_of,
+    holds_whatever,
+    recheck_exact_positives,
+    search_gap,
+)
+from pertinent.setting.region_key import Kind
+from pertinent.setting.results import Positives
+from pertinent.setting.setting import Setting
+from pertinent.tables.table import Table
+
+
+def stated_positives(
+    setting: Setting,
+    table: Table,
+    labels: IntArray,
+    question: PositiveQuestion,
+    method: Method,
+    found: Positives,
+    ledger: Ledger,
+) -> Positives:
+    """Return positives with what may be claimed of them; parameters as in `stated_negatives`."""
+    asked = Asked(setting, table.values, labels, ledger)
+    question = question.in_precision_of(table)
+    claim = _near_positives if method is Method.TWO_PHASE else _few_positives
+    if found.table is not table or found.method != method:
+        found = replace(found, table=table, method=method)
+    return claim(asked, question, found)
+
+
+def _near_positives(asked: Asked, question: PositiveQuestion, found: Positives) -> Positives:
+    """Decide what is claimed of both phases."""
+    setting, table, samples = asked.setting, found.table, found.table.values
+    lower, upper = positive_limits(setting, table, question)
+    good = accepted(asked, found, found.values, Kind.IS, asked.labels, (lower, upper))
+    sparse = found.sparse_values
+    if sparse is not found.values:
+        good &= accepted(asked, found, sparse, Kind.IS, asked.labels, (lower, upper))
+    domain = setting.domain_of(table, changes=False)
+    lattice = domain is not None
+    parts = found.certificates, found.closeness_certificates
+    first, second = (asked.about(some, Kind.IS, asked.labels, is_distance) for some in parts)
+    base = np.broadcast_to(question.baseline, samples.shape)
+    bound = bounds_of(setting, first, base, (lower, upper), domain)
+    gap = asked.gaps(first, lattice, len(samples))
+    few = asked.shown(found, sparse, base, (lower, upper), bound, gap, found.bound)
+    # The second phase holds what the first one turned off.
+    off = turned_off(setting, sparse, question) & good[:, None]
+    limits = low, high = held_limits(lower, upper, question, off)
+    bound = bounds_of(setting, second, samples, limits, domain)
+    gap = asked.gaps(second, lattice, len(samples))
+    weights, rest = setting.weights, at_rest(lower, upper, question)
+    spent = distance(np.where(off, samples, rest), rest, weights)
+    said = found.closeness_bound + spent
+    close = asked.shown(found, found.values, samples, limits, bound, gap, said)
+    closed = few.closed & close.closed
+    closed &= ((found.values >= low) & (found.values <= high)).all(axis=1)
+    near = distance(np.where(off, samples, found.values), samples, weights)
+    status = status_of(found, good, closed, np.isinf(few.bound))
+    return stated(
+        asked,
+        found,
+        status,
+        good,
+        bound=at_most(found.bound, few.bound, few.size),
+        closeness_bound=at_most(found.closeness_bound, np.maximum(close.bound - spent, 0.0), near),
+        objective=few.size,
+        closeness=near,
+    )
+
+
+def _few_positives(asked: Asked, question: PositiveQuestion, found: Positives) -> Positives:
+    """Decide what is claimed of the methods "strict", "exact" and "sufficient"."""
+    setting, table, method = asked.setting, found.table, found.method
+    samples, usual = table.values, positive_limits(setting, table, question)
+    limits = strict_limits(setting, table, question) if method is Method.STRICT else usual
+    if found.fallback.any():
+        low, high = (
+            np.where(found.fallback[:, None], *both) for both in zip(usual, limits, strict=True)
+        )
+        limits = low, high
+    good = accepted(asked, found, found.values, Kind.IS, asked.labels, limits)
+    kept = found.kept & good[:, None]
+    if method is not Method.SUFFICIENT:
+        away = np.abs(found.values - question.baseline) > question.off_tol
+        kept = setting.features.by_feature(away) & good[:, None]
+    count = np.where(good, kept.sum(axis=1).astype(float), np.nan)
+    on = setting.features.by_column(kept)
+    near = distance(np.where(on, found.values, samples), samples, setting.weights)
+    if method is Method.SUFFICIENT:
+        good &= _suffices(asked, question, found, kept)
+
+    def few(proofs: Any, rows: IntArray) -> bool:
+        return _is_of_kept(setting, question, method, proofs, "size", count[rows])
+
+    def close(proofs: Any, rows: IntArray) -> bool:
+        return _is_of_kept(setting, question, method, proofs, "cost", count[rows])
+
+    kinds = (Kind.IS, Kind.NOT) if method is Method.SUFFICIENT else (Kind.IS,)
+    told = replace(
+        found,
+        certificates=tuple(
+            part
+            for kind in kinds
+            for part in asked.about(found.certificates, kind, asked.labels, few)
+        ),
+        closeness_certificates=asked.about(
+            found.closeness_certificates, Kind.IS, asked.labels, close
+        ),
+    )
+    proved, cost = recheck_exact_positives(setting, question, told)
+    closed = (proved >= count) & ~found.fallback
+    own = ((found.values == samples) | ~on).all(axis=1)
+    if method is Method.EXACT:
+        regions = [setting.region(part.key, setting.asked_margin) for part in told.certificates]
+        gap = max([question.effort.gap, *(4 * search_gap(region) for region in regions)])
+        closed &= cost >= near * (1 - gap) - ROUNDED
+    else:
+        closed &= own
+    status = status_of(found, good, closed, np.isinf(proved))
+    proved = np.where(found.fallback, 0.0, proved)
+    return stated(
+        asked,
+        found,
+        status,
+        good,
+        bound=at_most(found.bound, proved, count),
+        closeness_bound=at_most(found.closeness_bound, cost, near),
+        objective=count,
+        closeness=np.where(found.fallback | ~good, found.closeness, near),
+    )
+
+
+def _suffices(
+    asked: Asked, question: PositiveQuestion, found: Positives, kept: BoolArray
+) -> BoolArray:
+    """Return where kept values give the class whatever the others are, as far as NumPy tells."""
+    setting, table = asked.setting, found.table
+    lower, upper = sufficient_limits(setting, table, question)
+    out = np.ones(len(table), dtype=bool)
+    for k in np.unique(asked.labels):
+        rows = np.flatnonzero(asked.labels == k)
+        limits = lower[rows], upper[rows]
+        holds = holds_whatever(setting, int(k), table.take(rows), kept[rows], limits)
+        if holds is not None:
+            out[rows] = holds
+    return out
+
+
+def _is_of_kept(
+    setting: Setting,
+    question: PositiveQuestion,
+    method: Method,
+    proofs: Any,
+    goal: str,
+    count: FloatArray,
+) -> bool:
+    """Return whether proofs speak of all sets of kept features, with this baseline."""
+    if isinstance(proofs, NoProofs):
+        return True
+    if method is Method.SUFFICIENT:
+        return isinstance(proofs, SufficientProofs | RivalSetProofs)
+    if method is Method.STRICT:
+        owner, own = getattr(proofs, "owner", None), owner_of(setting)
+        grouped = owner is own if own is None or owner is None else np.array_equal(owner, own)
+        return (
+            isinstance(proofs, StrictProofs)
+            and not proofs.listed
+            and np.array_equal(proofs.baseline, question.baseline)
+            and proofs.off_tol == question.off_tol
+            and grouped
+        )
+    if not isinstance(proofs, FewestProofs) or any(a.listed for a in proofs.arguments):
+        return False
+    enough = goal == "size" or not (proofs.size < count).any()
+    return proofs.goal == goal and enough
