@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, product
 
@@ -302,6 +302,17 @@ def tree_sufficient_sizes():
     ]
 
 
+def tree_change_costs():
+    """Return the least cost of another class of the tree, from all sides of its cuts."""
+    model, out = tree(), []
+    for x, label in zip(X, tree().predict(X), strict=True):
+        beside = [[t + s for t in cuts for s in (-1e-6, 1e-6)] for cuts in _cuts(model)]
+        grid = np.array(list(product(*([x[j], *values] for j, values in enumerate(beside)))))
+        other = grid[(model.predict(grid) != label) & in_box(grid)]
+        out.append(float(np.abs(other - x).sum(axis=1).min()))
+    return out
+
+
 def _cuts(model):
     return [
         [
@@ -380,13 +391,19 @@ def question(ask, recheck, measure, truth, model):
     return Problem(ask, claims, truth, handed_out=True)
 
 
-def negatives(truth, measure=costs, recheck=recheck_few_changes, **how):
+def negatives(truth, measure=costs, recheck=recheck_few_changes, model=logistic, **how):
     """Return the problem of negatives."""
 
     def ask():
-        return pertinent.pertinent_negatives(logistic(), X, constraints=BOX, **how)
+        return pertinent.pertinent_negatives(model(), X, constraints=BOX, **how)
 
-    return question(ask, recheck, measure, truth, logistic)
+    return question(ask, recheck, measure, truth, model)
+
+
+def formula():
+    """Return the nearest changes of a linear model: the one answer that claims do not decide."""
+    plain = negatives(lambda: change_costs(4), recheck=recheck_negatives)
+    return replace(plain, handed_out=False)
 
 
 def positives(truth, measure, model=logistic, **how):
@@ -444,7 +461,8 @@ def problems():
         "nothing curved": projection(
             Cell(np.array([[-1.0, 0.0]]), np.array([-3.0]), (ellipsoid,)), zero, truth=[np.inf]
         ),
-        "negative": negatives(lambda: change_costs(4), recheck=recheck_negatives),
+        "negative": formula(),
+        "negative, tree": negatives(tree_change_costs, recheck=recheck_negatives, model=tree),
         "few changes": negatives(change_sizes, changes, norm="l0"),
         "at most two changes": negatives(lambda: change_costs(2), max_changes=2),
         "strict": positives(lambda: strict_sizes(logistic()), strictly_kept, method="strict"),
