@@ -28,7 +28,7 @@ POSITIVE_METHODS = {
 def is_formula(setting: Setting, table: Table) -> bool:
     """Whether a nearest point is a formula, whose bound was recomputed from its proof.
 
-    To decide it again here would cost such a row a quarter more; no search has pruned anything.
+    To decide it again here would take about as long as the answer; no search has pruned anything.
     """
     return setting.has_closed_form and not len(table.booleans)
 
