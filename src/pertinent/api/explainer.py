@@ -188,10 +188,11 @@ class Explainer:
         method, overlap = self.settings.method, self.settings.overlap
         plain = method is Method.TWO_PHASE and overlap is Overlap.ALLOW
         at_once = plain and self.contrast.is_plain
+        stated = not is_formula(self.prepared, table)
         guessed = guess(self.prepared, table) if at_once and target is None else None
         if guessed is not None:
             both = self._propose(table, guessed, None)
-            with noting() as ledger:
+            with noting(stated) as ledger:
                 answers = settled_if_guessed(self.prepared, _together(*both), table, guessed)
                 found = None if answers is None else _joined(*both, answers)
             if found is not None:
@@ -199,7 +200,7 @@ class Explainer:
         labels = self.prepared.predict(table)
         if at_once:
             both = self._propose(table, labels, target)
-            with noting() as ledger:
+            with noting(stated) as ledger:
                 found = _joined(*both, settled(self.prepared, _together(*both)))
             return self._stated(table, labels, target, *found, ledger)
         positive = positives_of(self.prepared, table, labels, self.question, method)

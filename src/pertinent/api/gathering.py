@@ -19,6 +19,7 @@ R = TypeVar("R", bound=Results)
 
 #: The same for every batch.
 _SHARED = frozenset({"classes", "baseline", "method", "norm"})
+_CERTIFICATES = ("certificates", "closeness_certificates", "avoiding_certificates")
 
 
 class Gathering(Generic[R]):
@@ -37,7 +38,10 @@ class Gathering(Generic[R]):
         self._parts: dict[str, Any] = {}
 
     def add(self, part: R) -> None:
-        """Take the results of the next batch."""
+        """Take the results of the next batch; their proofs need remember no batch any more."""
+        for name in _CERTIFICATES:
+            for certified in getattr(part, name, ()):
+                certified.certificate.forget()
         if self._first is None:
             self._first = part
             if len(part) == len(self._table):

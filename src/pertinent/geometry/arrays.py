@@ -121,6 +121,8 @@ def _some(value: Any, rows: RowIndex, how: str) -> Any:
     if how == _EACH:
         return tuple([array[rows] for array in value])
     if how == _KEYS:
+        if not value:
+            return {}
         return {new: value[i] for new, i in enumerate(_places(rows)) if i in value}
     return value
 
@@ -135,10 +137,9 @@ def _overwrite(whole: Any, rows: IntArray, part: Any, how: str) -> None:
         for mine, theirs in zip(whole, part, strict=True):
             mine[rows] = theirs
     elif how == _KEYS:
-        for i, row in enumerate(rows.tolist()):
-            whole.pop(row, None)
-            if i in part:
-                whole[row] = part[i]
+        for row in set(whole).intersection(rows.tolist()) if whole else ():
+            del whole[row]
+        whole.update({int(rows[i]): value for i, value in part.items()})
     elif how == _ALONG and isinstance(whole, np.ndarray):
         whole[rows] = part
     elif how == _ALONG and isinstance(whole, Rows):

@@ -139,7 +139,8 @@ class _Attempts:
     def result(self) -> Positives:
         certificates = self._certificates()
         limits = self.lower, self.upper
-        proved = bounds_of(self.prepared, certificates, self.table.values, limits, None)
+        asked = self.table.values, limits, None, None, self.question
+        proved = bounds_of(self.prepared, certificates, *asked)
         away = np.abs(self.points - self.question.baseline) > self.question.off_tol
         kept = self.valid[:, None] & self.prepared.features.by_feature(away)
         objective = np.where(self.valid, kept.sum(axis=1).astype(float), np.nan)

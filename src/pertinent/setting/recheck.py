@@ -74,7 +74,6 @@ def bounds_of(
         else:
             bound = part.certificate.proved(task.take(part.rows))
             proved[part.rows] = np.maximum(proved[part.rows], bound)
-        part.certificate.forget()
     return proved
 
 
