@@ -117,8 +117,10 @@ def test_planted_bugs_make_no_false_claim(functions, bugs):
         for took, name in of:
             problem = problems()[name]
             claims = ask_with_bug(problem, functions[path], SPOILERS[kind], 0.5 + 5 * took)
+            if claims is None:
+                continue  # noticed: only bugs that still got an answer count as tried
             tried[path.split(".")[1]] += 1
-            for claim, value in zip(claims or (), problem.truth(), strict=False):
+            for claim, value in zip(claims, problem.truth(), strict=False):
                 if claim.is_confirmed_though_false(value):
                     believed.append((path, kind, name, claim, value))
                 elif problem.handed_out and claim.is_false(value):
