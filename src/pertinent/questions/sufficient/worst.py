@@ -17,8 +17,9 @@ from pertinent.questions.supports.reach import corners, pushes, worst_place
 from pertinent.questions.supports.smallest import smallest
 from pertinent.questions.supports.subsets import Budget, Gains
 from pertinent.setting.effort import Effort
+from pertinent.setting.judge import judge_points
 from pertinent.setting.reasons.reason import Reason, Why
-from pertinent.setting.region_key import Is
+from pertinent.setting.region_key import Is, Kind
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
@@ -132,16 +133,19 @@ def _refused(
     lower: FloatArray,
     upper: FloatArray,
     domain: Domain | None,
-) -> NDArray[np.int64]:
-    """Return the samples for which predict disagrees at the worst case of some linear row."""
+) -> IntArray:
+    """Return the samples for which the judge refuses the worst case of some linear row."""
     bad = np.zeros(len(table), dtype=bool)
     kept = prepared.features.by_column(answer.mask)
+    labels = np.full(len(table), k)
     for g in cell.G:
         corner = np.where(g > 0, upper, np.where(g < 0, lower, table.values))
         if domain is not None:
             corner = _worst_places(g, table.values, lower, upper, domain)
-        points = table.as_handed_out(np.where(kept, table.values, corner))
-        bad |= prepared.predict(table, points) != k
+        points = np.where(kept, table.values, corner)
+        judged = judge_points(prepared, table, points, Kind.IS, labels, (lower, upper))
+        # A corner stands for the points around it: no rule about single values speaks of it.
+        bad |= ~judged.right
     return np.flatnonzero(bad & answer.found)
 
 
