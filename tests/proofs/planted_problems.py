@@ -365,7 +365,7 @@ def held(setting, model, found):
     out = np.full(len(X), np.nan)
     for i, mask in enumerate(found.kept):
         table, label = found.table.take(np.array([i])), int(model.predict(X[[i]])[0])
-        if holds_whatever(setting, label, table, mask, limits):
+        if holds_whatever(setting, label, table, mask, limits)[0]:
             out[i] = mask.sum()
     return out
 

@@ -44,7 +44,7 @@ METHODS = {
     Method.TWO_PHASE: {"certificates": "distance", "closeness_certificates": "distance"},
     Method.STRICT: {"certificates": "strict", "closeness_certificates": "strict"},
     Method.EXACT: {"certificates": "size", "closeness_certificates": "cost"},
-    Method.SUFFICIENT: {"certificates": "sufficient"},
+    Method.SUFFICIENT: {"certificates": "sufficient", "closeness_certificates": "distance"},
 }
 
 
@@ -194,13 +194,14 @@ def _values(asked: Asked, positive: Positives) -> list[Finding]:
 
 
 def _whatever(asked: Asked, positive: Positives) -> Finding:
-    """Judge whether the kept values suffice, where no solver is needed to tell."""
+    """Judge whether the kept values suffice, by the model or by a proof of its own."""
     table, label = positive.table, int(positive.label[0])
     limits = sufficient_limits(asked.prepared, table, asked.question)
-    holds = holds_whatever(asked.prepared, label, table, positive.kept, limits)
+    why = positive.closeness_certificates
+    holds, sure = holds_whatever(asked.prepared, label, table, positive.kept, limits, why)
     claim = "it holds whatever the other values are"
-    if holds is None:
-        return Finding(claim, UNKNOWN, "a solver is needed to tell for this model")
+    if not holds[0] and not sure:
+        return Finding(claim, UNKNOWN, "no proof of it is stored, and this model needs one")
     return judged(claim, holds[0], "another class is possible")
 
 

@@ -42,7 +42,7 @@ def reason(
     if len(parts) != 1 or unknown_kinds(parts[0].certificate):
         return [Finding(claim, UNKNOWN, NOT_SHOWN)]
     low, high = (np.broadcast_to(limit, results.values.shape)[0] for limit in limits)
-    if _is_strict(said, results):
+    if _is_of_method(said, prepared, results):
         return [Finding(claim, HOLDS)]
     if _counts_features(results):
         return [Finding(claim, *_of_sets(prepared, said, results, (low, high)))]
@@ -60,10 +60,15 @@ def _counts_features(results: Results) -> bool:
     return isinstance(results, Positives) and results.method is not Method.TWO_PHASE
 
 
-def _is_strict(said: Reason, results: Results) -> bool:
-    """Return whether a reason says what the proof of the method "strict" shows, no more."""
-    strict = isinstance(results, Positives) and results.method is Method.STRICT
-    return strict and said == Reason(Why.OWN_VALUES, Is(int(results.label[0])))
+def _is_of_method(said: Reason, prepared: Setting, results: Results) -> bool:
+    """Return whether a reason says what "strict" or "sufficient" shows by itself, no more."""
+    if not isinstance(results, Positives):
+        return False
+    own = Is(int(results.label[0]))
+    if results.method is Method.SUFFICIENT and said == Reason(Why.TOO_CLOSE):
+        region = prepared.region(own, prepared.asked_margin)
+        return not region.contains(results.table.values)[0]
+    return results.method is Method.STRICT and said == Reason(Why.OWN_VALUES, own)
 
 
 def _of_sets(prepared: Setting, said: Reason, results: Results, limits: Limits) -> tuple[str, str]:

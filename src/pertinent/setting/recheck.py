@@ -212,11 +212,16 @@ def search_gap(region: Region) -> float:
 
 
 def holds_whatever(
-    setting: Setting, k: int, table: Table, kept: BoolArray, limits: Limits
-) -> BoolArray | None:
-    """Return for which samples kept values give class k whatever the others are.
+    setting: Setting,
+    k: int,
+    table: Table,
+    kept: BoolArray,
+    limits: Limits,
+    why: Sequence[Certified] = (),
+) -> tuple[BoolArray, bool]:
+    """Return for which samples it is shown that kept values give class k whatever the others are.
 
-    None where only a solver can tell.
+    And whether another class is possible for all the rest, rather than not ruled out.
 
     Parameters
     ----------
@@ -227,6 +232,8 @@ def holds_whatever(
     kept : ndarray of bool, shape (n, n_features)
     limits : tuple of ndarray of shape (n, n_columns)
         Lowest and highest values of the others.
+    why : sequence of Certified
+        Proofs that no point of another class has the kept values, for models that need them.
     """
     x, domain = table.values, discrete_domain(setting, table)
     held = setting.features.by_column(kept)
@@ -239,10 +246,15 @@ def holds_whatever(
             some = None if domain is None else domain.take(np.array([i]))
             push, over = pushes(own, x[i], low[i], high[i], some)
             holds[i] = (over <= SUMS * (np.abs(over) + push.sum(axis=1))).all()
-        return holds
+        return holds, True
     others = cells_of(setting.region(Not(k), -setting.asked_margin))
     boxes = others is not None and all(cell.is_linear and not len(cell.G) for cell in others)
     if domain is not None or others is None or not boxes:
-        return None
+        about = [part for part in why if part.key == Not(k)]
+        told = np.zeros(len(x), dtype=bool)
+        for part in about:
+            told[part.rows] = part.certificate.trusted()
+        bound = bounds_of(setting, about, x, (low, high), domain, -setting.asked_margin)
+        return told & np.isinf(bound), False
     meets = [((low <= cell.upper) & (high >= cell.lower)).all(axis=1) for cell in others]
-    return np.asarray(~np.any([np.zeros(len(x), dtype=bool), *meets], axis=0))
+    return np.asarray(~np.any([np.zeros(len(x), dtype=bool), *meets], axis=0)), True

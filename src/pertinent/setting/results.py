@@ -186,6 +186,8 @@ class Positives(Results):
     method : {"two-phase", "strict", "exact", "sufficient"}
         For the last three ``objective`` is the number of kept features, ``bound`` its proved
         lower bound, and ``closeness_bound`` holds for every set of that many features.
+        The ``closeness_certificates`` of "sufficient" prove that no point of another class has
+        the kept values, for models where that cannot be read off their region.
     fallback : ndarray of bool, shape (n,)
         No strict positive exists, and this is the two-phase one instead.
     alternatives : tuple of tuples of Alternative

@@ -14,17 +14,19 @@ that a set must hit to be called sufficient may come as close as that to the oth
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.domain import Domain
-from pertinent.geometry.pieces import require_cells
-from pertinent.geometry.region import Region
-from pertinent.proofs import INFEASIBLE
+from pertinent.geometry.pieces import cells_of
+from pertinent.geometry.region import Cell, Region
+from pertinent.proofs import INFEASIBLE, Certificate
+from pertinent.proofs.core import scatter
 from pertinent.questions.sufficient.worst import Suffices
 from pertinent.questions.supports.closed_forms import is_boxes
 from pertinent.questions.supports.smallest import Supports, smallest
@@ -58,6 +60,7 @@ class _Row:
     sample: FloatArray
     budget: Budget
     features: Features
+    hits: dict[tuple[int, bytes], Supports]
     rivals: list[FloatArray] = field(default_factory=list)
     sure: list[bool] = field(default_factory=list)
     size: int = 0
@@ -86,12 +89,19 @@ class _Row:
             self.state = State.STOPPED
             return
         if self.rivals:
-            hit = smallest_hitting(self.differs(np.array(self.rivals)), self.size, self.budget)
+            hit = self._smallest(self.differs(np.array(self.rivals)))
             self.size, self.multipliers = int(hit.bound[0]), hit.extra.get((0, 0))
             if hit.found[0]:
                 self.mask = hit.mask[0]
             else:
                 self.state = State.STOPPED
+
+    def _smallest(self, sets: BoolArray) -> Supports:
+        """Return the smallest set that hits all; samples with the same rivals ask once."""
+        asked = self.size, sets.tobytes()
+        if asked not in self.hits:
+            self.hits[asked] = smallest_hitting(sets, self.size, self.budget)
+        return self.hits[asked]
 
     def proof(self) -> tuple[FloatArray, FloatArray | None]:
         """Return the rivals that are surely of another class, and the weights of their rows."""
@@ -109,10 +119,11 @@ class _Others:
     sure: Region
     wide: Region
 
-    @property
-    def is_boxes(self) -> bool:
-        """Whether all cells are boxes."""
-        return is_boxes(require_cells(self.sure)) and is_boxes(require_cells(self.wide))
+    def boxes(self) -> list[Sequence[Cell]] | None:
+        """Return the cells of both; None where some are not boxes."""
+        known = [cells_of(region) for region in (self.sure, self.wide)]
+        boxes = [cells for cells in known if cells is not None and is_boxes(cells)]
+        return boxes if len(boxes) == len(known) else None
 
 
 def hit_rivals(
@@ -130,22 +141,30 @@ def hit_rivals(
     inner = -margin if prepared.asked_margin > 0 else margin
     others = _Others(prepared.region(Not(k), inner), prepared.region(Not(k), -margin))
     known = prepared.features
-    rows = [_Row(i, x, effort.budget(), known) for i, x in enumerate(table.values)]
-    if others.is_boxes and domain is None:
-        for row, low, high in zip(rows, lower, upper, strict=True):
-            _meet_boxes(row, others, low, high)
-    else:
-        search(_Meeting(others, prepared, lower, upper, domain), rows)
-    return _answers(rows)
+    hits: dict[tuple[int, bytes], Supports] = {}
+    rows = [_Row(i, x, effort.budget(), known, hits) for i, x in enumerate(table.values)]
+    boxes = others.boxes() if domain is None else None
+    if boxes is None:
+        meeting = _Meeting(others, prepared, lower, upper, domain)
+        search(meeting, rows)
+        return _answers(rows, scatter(len(rows), meeting.none_left))
+    ends = [
+        (np.array([cell.lower for cell in cells]), np.array([cell.upper for cell in cells]))
+        for cells in boxes
+    ]
+    for row, low, high in zip(rows, lower, upper, strict=True):
+        _meet_boxes(row, ends, low, high)
+    return _answers(rows, None)
 
 
-def _meet_boxes(row: _Row, others: _Others, low: FloatArray, high: FloatArray) -> None:
-    """Meet the sample clipped into every leaf of another class that the bounds leave."""
-    for region, sure in ((others.sure, True), (others.wide, False)):
-        cells = require_cells(region)
-        if row.state is State.OPEN and len(cells):
-            floor = np.maximum([cell.lower for cell in cells], low)
-            ceiling = np.minimum([cell.upper for cell in cells], high)
+def _meet_boxes(row: _Row, boxes: Sequence[Limits], low: FloatArray, high: FloatArray) -> None:
+    """Meet the sample clipped into every leaf of another class that the bounds leave.
+
+    ``boxes`` are the ends of the leaves that surely are of another class, and possibly.
+    """
+    for (lowest, highest), sure in zip(boxes, (True, False), strict=True):
+        if row.state is State.OPEN and len(lowest):
+            floor, ceiling = np.maximum(lowest, low), np.minimum(highest, high)
             possible = (floor <= ceiling).all(axis=1)
             rivals = np.clip(row.sample, floor[possible], ceiling[possible])
             rivals = rivals[minimal_sets(rivals != row.sample)]
@@ -165,6 +184,8 @@ class _Meeting(Problem[list[_Row]]):
     lower: FloatArray
     upper: FloatArray
     domain: Domain | None
+    #: Samples without a rival in the widest sense, and the proof of it.
+    none_left: list[tuple[IntArray, Certificate]] = field(default_factory=list)
 
     def advance(self, chosen: list[_Row]) -> list[_Row]:
         """Let samples meet rivals; return those whose set is still to be tried."""
@@ -184,15 +205,16 @@ class _Meeting(Problem[list[_Row]]):
         options = replace(self.prepared.options, unique=False)
         some = None if self.domain is None else self.domain.take(here)
         found = project(x, region, self.prepared.weights, low, high, options, domain=some)
-        none = []
-        for j, row in enumerate(rows):
-            if found.status[j] == INFEASIBLE:
-                none.append(row)
-            elif np.isfinite(found.objective[j]):
-                row.meet(found.points[j : j + 1], sure)
+        none = np.asarray(found.status == INFEASIBLE)
+        if not sure:
+            proof = found.certificate.take(np.flatnonzero(none))
+            self.none_left.append((here[none], proof))
+        for j in np.flatnonzero(~none):
+            if np.isfinite(found.objective[j]):
+                rows[j].meet(found.points[j : j + 1], sure)
             else:
-                row.state = State.FAILED
-        return none
+                rows[j].state = State.FAILED
+        return [rows[j] for j in np.flatnonzero(none)]
 
 
 def minimal_sets(sets: BoolArray) -> IntArray:
@@ -231,7 +253,7 @@ _REASONS = {
 }
 
 
-def _answers(rows: list[_Row]) -> Suffices:
+def _answers(rows: list[_Row], none_left: Certificate | None) -> Suffices:
     reason: NDArray[np.object_] = np.array([_REASONS[row.state] for row in rows], dtype=object)
     size = [np.inf if row.state is State.NONE else float(row.size) for row in rows]
     proofs = [row.proof() for row in rows]
@@ -242,4 +264,5 @@ def _answers(rows: list[_Row]) -> Suffices:
         reason,
         tuple(rivals for rivals, _ in proofs),
         {i: weights for i, (_, weights) in enumerate(proofs) if weights is not None},
+        none_left,
     )

@@ -13,15 +13,16 @@ sample in some feature of S. Rivals are found by projection, as long as there ar
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
-from pertinent.geometry.pieces import lone_cell, require_cells
+from pertinent.geometry.pieces import cells_of, lone_cell
 from pertinent.geometry.region import Region
-from pertinent.geometry.task import Task
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
 from pertinent.proofs.core import WHOLE
 from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
@@ -35,7 +36,6 @@ from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import discrete_domain, positive_limits, sufficient_limits
 from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.reasons.reason import Reason, Why
-from pertinent.setting.recheck import holds_whatever, proof_margin
 from pertinent.setting.region_key import Is, Kind, Not
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
@@ -58,35 +58,29 @@ def sufficient(
     domain = discrete_domain(prepared, table)
     n, d = len(table), len(prepared.features)
     mask, found = np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
-    proved = np.zeros(n)
+    size = np.zeros(n)
     reason: NDArray[np.object_] = np.full(n, None, dtype=object)
-    certificates = []
-    margin = prepared.margin_for(table)
+    certificates, none_left = [], []
     for k in np.unique(labels):
         rows = np.flatnonzero(labels == k)
-        region = prepared.region(Is(int(k)), margin)
+        region = prepared.region(Is(int(k)), prepared.margin_for(table))
         solve = keep_worst_case if _splits(region, domain) else hit_rivals
-        _refuse(prepared, region, solve is hit_rivals)
-        part = table.take(rows)
+        if solve is hit_rivals:
+            _refuse_curved(prepared, region)
         some = None if domain is None else domain.take(rows)
-        answer = solve(prepared, part, int(k), lower[rows], upper[rows], question.effort, some)
         limits = lower[rows], upper[rows]
-        holds = holds_whatever(prepared, int(k), part, answer.mask, limits)
-        if holds is not None:
-            answer.reason[answer.found & ~holds] = Reason(Why.WORST_CASE)
-            answer.found &= holds
+        answer = solve(prepared, table.take(rows), int(k), *limits, question.effort, some)
         mask[rows], found[rows], reason[rows] = answer.mask, answer.found, answer.reason
-        certified = _certified(answer, int(k), rows)
-        proof_on = prepared.region(certified.key, proof_margin(prepared, certified.key[0]))
-        task = Task(proof_on, part.values, prepared.weights, *limits, domain=some)
-        proved[rows] = certified.certificate.bounds(task)
-        certificates.append(certified)
+        size[rows] = answer.size
+        certificates.append(_certified(answer, int(k), rows))
+        if answer.none_left is not None:
+            none_left.append(Certified(Not(int(k)), rows, answer.none_left))
     kept = prepared.features.by_column(mask)
     points = np.where(kept, table.values, _at_rest(prepared, table, question, lower, upper))
     positives = _result(
-        prepared, table, labels, question, points, mask, found, proved, reason, tuple(certificates)
+        prepared, table, labels, question, points, mask, found, size, reason, tuple(certificates)
     )
-    return doubted(prepared, positives)
+    return doubted(prepared, replace(positives, closeness_certificates=tuple(none_left)))
 
 
 def _at_rest(
@@ -141,8 +135,9 @@ def _splits(region: Region, domain: Domain | None) -> bool:
     return is_separable(cell, NEARLY_DIAGONAL) and not cell.has_bounds
 
 
-def _refuse(prepared: Setting, region: Region, by_rivals: bool) -> None:
-    if by_rivals and not all(cell.is_linear for cell in require_cells(region)):
+def _refuse_curved(prepared: Setting, region: Region) -> None:
+    cells = cells_of(region)
+    if cells is not None and not all(cell.is_linear for cell in cells):
         raise UnsupportedModelError(
             f'method="sufficient" cannot be proved for {type(prepared.model).__name__}: its '
             "regions have quadratic rows that mix features. It is exact for linear models, "
@@ -159,7 +154,7 @@ def _result(
     points: FloatArray,
     mask: BoolArray,
     found: BoolArray,
-    proved: FloatArray,
+    size: FloatArray,
     reason: NDArray[np.object_],
     certificates: tuple[Certified, ...],
 ) -> Positives:
@@ -173,9 +168,9 @@ def _result(
     for j in np.flatnonzero(~judged.valid):
         named = int(j) in judged.broken
         reason[rows[j]] = judged.reason(int(j), 0.0) if named else Reason(Why.REGION)
-    size = mask.sum(axis=1)
-    status = np.where(right, np.where(proved >= size, OPTIMAL, FEASIBLE), FAILED)
-    status[~right & np.isinf(proved)] = INFEASIBLE
+    # What the search claims: only what proofs show of it is handed out.
+    status = np.where(right, np.where(size >= mask.sum(axis=1), OPTIMAL, FEASIBLE), FAILED)
+    status[~right & np.isinf(size)] = INFEASIBLE
     values = np.full(points.shape, np.nan)
     values[rows] = np.where(judged.valid[:, None], judged.points, np.nan)
     return positives_by_number(
@@ -187,7 +182,7 @@ def _result(
         values,
         mask,
         status,
-        proved,
+        size,
         reasons=reason,
         unique=np.full(len(table), -1),
         certificates=certificates,

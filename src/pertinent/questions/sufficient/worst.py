@@ -12,6 +12,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, row_products
+from pertinent.proofs import Certificate
 from pertinent.questions.supports.gains import best_alone
 from pertinent.questions.supports.reach import corners, pushes, worst_place
 from pertinent.questions.supports.smallest import smallest
@@ -39,6 +40,8 @@ class Suffices:
         Points of other classes that every sufficient set must rule out.
     extra : dict of int to ndarray
         Multipliers of further rows that the proof needs.
+    none_left : Certificate, optional
+        That no point of another class has the values of the set, where a solver told so.
     """
 
     mask: BoolArray
@@ -47,6 +50,7 @@ class Suffices:
     reason: NDArray[np.object_]
     rivals: tuple[FloatArray, ...] | None = None
     extra: dict[int, FloatArray] = field(default_factory=dict)
+    none_left: Certificate | None = None
 
 
 def keep_worst_case(

@@ -171,16 +171,16 @@ def _few_positives(asked: Asked, question: PositiveQuestion, found: Positives) -
 def _suffices(
     asked: Asked, question: PositiveQuestion, found: Positives, kept: BoolArray
 ) -> BoolArray:
-    """Return where kept values give the class whatever the others are, as far as NumPy tells."""
+    """Return where it is shown that kept values give the class whatever the others are."""
     setting, table = asked.setting, found.table
+    why = asked.about(found.closeness_certificates, Kind.NOT, asked.labels, is_distance)
     lower, upper = sufficient_limits(setting, table, question)
-    out = np.ones(len(table), dtype=bool)
+    out = np.zeros(len(table), dtype=bool)
     for k in np.unique(asked.labels):
         rows = np.flatnonzero(asked.labels == k)
         limits = lower[rows], upper[rows]
-        holds = holds_whatever(setting, int(k), table.take(rows), kept[rows], limits)
-        if holds is not None:
-            out[rows] = holds
+        some = [part.expand(rows) for part in why if part.key.place == k]
+        out[rows], _ = holds_whatever(setting, int(k), table.take(rows), kept[rows], limits, some)
     return out
 
 
