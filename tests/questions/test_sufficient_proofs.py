@@ -53,7 +53,7 @@ def test_a_proof_of_another_set_shows_nothing(nearest):
 
 
 def test_a_set_whose_proof_is_lost_is_not_handed_out(nearest, monkeypatch):
-    monkeypatch.setattr(rivals, "scatter", lambda n, parts: Certificate(n))
+    monkeypatch.setattr(rivals, "Certificate", lambda n, blocks: Certificate(n))
     found = pertinent.pertinent_positives(
         nearest, X[::25], method="sufficient", data=X, baseline=np.zeros(4)
     )

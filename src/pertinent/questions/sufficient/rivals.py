@@ -25,8 +25,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.region import Cell, Region
-from pertinent.proofs import INFEASIBLE, Certificate
-from pertinent.proofs.core import scatter
+from pertinent.proofs import INFEASIBLE, Block, Certificate
 from pertinent.questions.sufficient.worst import Suffices
 from pertinent.questions.supports.closed_forms import is_boxes
 from pertinent.questions.supports.smallest import Supports, smallest
@@ -147,7 +146,7 @@ def hit_rivals(
     if boxes is None:
         meeting = _Meeting(others, prepared, lower, upper, domain)
         search(meeting, rows)
-        return _answers(rows, scatter(len(rows), meeting.none_left))
+        return _answers(rows, Certificate(len(rows), tuple(meeting.none_left)))
     ends = [
         (np.array([cell.lower for cell in cells]), np.array([cell.upper for cell in cells]))
         for cells in boxes
@@ -184,8 +183,8 @@ class _Meeting(Problem[list[_Row]]):
     lower: FloatArray
     upper: FloatArray
     domain: Domain | None
-    #: Samples without a rival in the widest sense, and the proof of it.
-    none_left: list[tuple[IntArray, Certificate]] = field(default_factory=list)
+    #: Proofs that samples have no rival even in the widest sense.
+    none_left: list[Block] = field(default_factory=list)
 
     def advance(self, chosen: list[_Row]) -> list[_Row]:
         """Let samples meet rivals; return those whose set is still to be tried."""
@@ -207,8 +206,8 @@ class _Meeting(Problem[list[_Row]]):
         found = project(x, region, self.prepared.weights, low, high, options, domain=some)
         none = np.asarray(found.status == INFEASIBLE)
         if not sure:
-            proof = found.certificate.take(np.flatnonzero(none))
-            self.none_left.append((here[none], proof))
+            blocks = found.certificate.take(np.flatnonzero(none)).blocks
+            self.none_left += [replace(b, rows=here[none][b.rows]) for b in blocks]
         for j in np.flatnonzero(~none):
             if np.isfinite(found.objective[j]):
                 rows[j].meet(found.points[j : j + 1], sure)
