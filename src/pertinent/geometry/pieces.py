@@ -106,6 +106,16 @@ def pieces_of(region: Cell | Region) -> Sequence[Cell | Region]:
     return region.pieces if isinstance(region, Joined) else (region,)
 
 
+def outline_of(piece: Cell | Region) -> Cell:
+    """Return a cell around a piece: the piece itself if it is a cell, else all of space.
+
+    What the rows of the outline ask for is necessary; for a cell it is also enough.
+    """
+    if isinstance(piece, Cell):
+        return piece
+    return Cell(np.zeros((0, piece.dim)), np.zeros(0))
+
+
 def parts_of(region: Cell | Region) -> tuple[Cell | Region, ...]:
     """Return the regions that a region was joined from; itself where it was not."""
     if not isinstance(region, Joined):

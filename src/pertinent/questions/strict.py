@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pertinent.answering.retry import climb
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.pieces import pieces_of, require_cells
+from pertinent.geometry.pieces import cells_of, pieces_of
 from pertinent.geometry.task import Task
 from pertinent.proofs import (
     FAILED,
@@ -68,7 +68,8 @@ def strict(
 def _refuse_unfolded(prepared: Setting, labels: IntArray) -> None:
     """Say which models and rules with categories or bins are not known."""
     regions = [prepared.region(Is(int(k)), 0.0) for k in np.unique(labels)]
-    if not all(cell.is_linear for region in regions for cell in require_cells(region)):
+    cells = [cells_of(region) for region in regions]
+    if not all(own is not None and all(cell.is_linear for cell in own) for own in cells):
         refuse_categories(prepared, 'method="strict" of a model with curved regions')
     if prepared.constraints.categories or prepared.constraints.transitions:
         raise InputError(
@@ -118,7 +119,7 @@ class _Attempts:
             mine = rows[self.labels[rows] == k]
             region = self.prepared.region(Is(int(k)), used)
             here = self.choices.take(mine)
-            found = smallest_supports(require_cells(region), here, self.budget)
+            found = smallest_supports(pieces_of(region), here, self.budget)
             if first:
                 self.claim[mine] = found.bound
                 self.extra.update({(int(mine[i]), c): y for (i, c), y in found.extra.items()})
@@ -212,7 +213,7 @@ class _Attempts:
         region = self.prepared.region(Is(int(self.labels[row])), self.asked)
         here, count = self.choices.take(np.array([row])), self.question.alternatives
         budget = self.question.effort.budget()
-        masks = further_supports(require_cells(region), here, first, count, budget)
+        masks = further_supports(region, here, first, count, budget)
         if not masks:
             return ()
         points = self._switched(np.full(len(masks), row), np.array(masks))

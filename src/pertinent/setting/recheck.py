@@ -9,8 +9,8 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
 from pertinent.geometry.domain import Domain
-from pertinent.geometry.pieces import cells_of, lone_cell, require_cells
-from pertinent.geometry.region import Region
+from pertinent.geometry.pieces import cells_of, lone_cell, outline_of, pieces_of
+from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import Task
 from pertinent.proofs import FewestProofs
 from pertinent.proofs.supports.reach import pushes, splits_by_feature
@@ -206,9 +206,11 @@ def _recheck_counted(setting: Setting, negatives: Negatives) -> FloatArray:
     return proved
 
 
-def search_gap(region: Region) -> float:
+def search_gap(region: Cell | Region) -> float:
     """Return how close to the best cost a proof about the region comes."""
-    return CLOSED if all(cell.is_linear for cell in require_cells(region)) else CLOSED_QUADRATIC
+    pieces = [(piece, outline_of(piece)) for piece in pieces_of(region)]
+    linear = all(cell is piece and cell.is_linear for piece, cell in pieces)
+    return CLOSED if linear else CLOSED_QUADRATIC
 
 
 def holds_whatever(

@@ -18,7 +18,8 @@ import numpy as np
 
 from pertinent.geometry.arrays import BY_KEY, SHARED, BoolArray, FloatArray, IntArray
 from pertinent.geometry.codec import record_as
-from pertinent.geometry.region import Cell, Quadratic
+from pertinent.geometry.pieces import outline_of
+from pertinent.geometry.region import Cell, Quadratic, Region
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 from pertinent.proofs.tolerances import FIRST_BRANCHES, MOST_BRANCHES, NOTHING, SUMS
@@ -182,9 +183,10 @@ class StrictProofs(Proofs):
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the number of features proved necessary; the centers are the samples."""
-        cell, centers, lower, upper = task.cell, task.centers, task.lower, task.upper
+        cell, centers, lower, upper = outline_of(task.region), task.centers, task.lower, task.upper
+        is_cell = cell is task.region
         if self.owner is not None:
-            return self._folded(cell, centers, lower, upper)
+            return self._folded(cell, centers, lower, upper) if is_cell else np.zeros(len(task))
         rest = np.clip(self.baseline, lower, upper)
         forced = np.abs(rest - self.baseline) > self.off_tol
         rest = np.where(forced, self.baseline, rest)
@@ -193,13 +195,14 @@ class StrictProofs(Proofs):
         start = np.where(forced, centers, rest)
         # What is to be refuted: supports with this many free features.
         fewer = np.minimum(self.size - 1 - granted, free.sum(axis=1)).astype(np.int64)
-        plain = not cell.exponentials and all(_is_diagonal(row) for row in cell.quadratics)
+        plain = is_cell and not cell.exponentials
+        plain = plain and all(_is_diagonal(row) for row in cell.quadratics)
         closed = fewer < 0
         if plain:
             closed |= _one_row_suffices(cell, start, centers, free, fewer)
         for i in np.flatnonzero(~closed):
             gain, need = switch_gains(cell, start[i], centers[i], free[i], int(fewer[i]))
-            meets = None if plain else _Meets(cell, start[i], centers[i])
+            meets = None if plain else _Meets(task.region, start[i], centers[i])
             gain, need = weighted(gain, need, self.extra.get(int(i)))
             gain, need = not_all_of(gain, need, self.listed, ~forced[i])
             closed[i] = refutes(gain, need, int(fewer[i]), meets)
@@ -234,16 +237,16 @@ class StrictProofs(Proofs):
 
 @dataclass(frozen=True, eq=False)
 class _Meets:
-    """Whether the point with the given features switched on lies in the cell."""
+    """Whether the point with the given features switched on lies in the piece."""
 
-    cell: Cell
+    piece: Cell | Region
     start: FloatArray
     x: FloatArray
 
     def __call__(self, features: list[int]) -> bool:
         point = self.start.copy()
         point[features] = self.x[features]
-        return bool(self.cell.contains(point[None])[0])
+        return bool(self.piece.contains(point[None])[0])
 
 
 def _one_row_suffices(

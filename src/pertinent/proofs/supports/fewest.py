@@ -19,7 +19,8 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.codec import record_as
-from pertinent.geometry.region import Cell, Quadratic
+from pertinent.geometry.pieces import outline_of
+from pertinent.geometry.region import Cell, Quadratic, Region
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Certificate, Proofs
 from pertinent.proofs.supports.cardinality import (
@@ -84,12 +85,13 @@ class FewestProofs(Proofs):
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the number of features, or the cost, proved necessary in this cell."""
-        cell, centers, weights = task.cell, task.centers, task.weights
+        piece, centers, weights = task.region, task.centers, task.weights
+        cell = outline_of(piece)
         lower, upper, tol = task.lower, task.upper, task.off_tol
         rest = centers if task.rest is None else task.rest
         mixed = is_discrete(task.domain)
-        boxed = cell.is_linear and not len(cell.G) and not any(a.listed for a in self.arguments)
-        if boxed and not mixed:
+        boxed = cell is piece and cell.is_linear and not len(cell.G)
+        if boxed and not mixed and not any(a.listed for a in self.arguments):
             return self._in_box(task, rest)
         proved = np.zeros(len(centers))
         for i in range(len(centers)):
@@ -97,9 +99,9 @@ class FewestProofs(Proofs):
             if mixed and task.domain is not None:
                 domain = task.domain.take(np.array([i]))
                 rows = FeatureRows.of(cell, rest[i], lower[i], upper[i], tol, domain)
-                one = MixedSample(cell, centers[i], weights, domain, rows)
+                one = MixedSample(piece, centers[i], weights, domain, rows)
             else:
-                one = _Sample.of(cell, rest[i], centers[i], weights, lower[i], upper[i], tol)
+                one = _Sample.of(piece, rest[i], centers[i], weights, lower[i], upper[i], tol)
             proved[i] = np.inf if one.stuck else self._one(one, i)
         return proved
 
@@ -135,8 +137,9 @@ class FewestProofs(Proofs):
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """One sample, one cell: where its features may stand."""
+    """One sample, one piece: where its features may stand."""
 
+    piece: Cell | Region
     cell: Cell
     rest: FloatArray
     center: FloatArray
@@ -146,13 +149,16 @@ class _Sample:
     forced: BoolArray
     free: BoolArray
     stuck: bool
-    #: A single feature has a closed form.
-    has_closed_form: bool = True
+
+    @property
+    def has_closed_form(self) -> bool:
+        """Whether the cost of a single feature has a closed form."""
+        return self.cell is self.piece
 
     @classmethod
     def of(
         cls,
-        cell: Cell,
+        piece: Cell | Region,
         wanted: FloatArray,
         center: FloatArray,
         weights: FloatArray,
@@ -166,7 +172,8 @@ class _Sample:
         fixed = (low >= rest) & (high <= rest)
         free = ~forced & ~fixed & (low <= high)
         stuck = bool((forced & (low > high)).any())
-        return cls(cell, rest, center, weights, low, high, forced, free, stuck)
+        cell = outline_of(piece)
+        return cls(piece, cell, rest, center, weights, low, high, forced, free, stuck)
 
     def toll(self) -> float:
         """Return what the features that cannot rest cost in any case."""
@@ -255,7 +262,7 @@ class _Sample:
     ) -> tuple[FloatArray, FloatArray]:
         """Demand a feature outside the support, where the support's own certificate holds."""
         low, high = np.where(support, self.low, self.rest), np.where(support, self.high, self.rest)
-        one = self.cell, self.center[None], self.weights, low[None], high[None]
+        one = self.piece, self.center[None], self.weights, low[None], high[None]
         proved = certificate.bounds(Task(*one))[0]
         spent = (self.weights * np.abs(self.rest - self.center))[~support].sum()
         holds = proved - spent >= value if np.isfinite(value) else np.isinf(proved)

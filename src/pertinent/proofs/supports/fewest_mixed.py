@@ -15,7 +15,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
-from pertinent.geometry.region import Cell
+from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.proofs.core import Certificate
@@ -90,9 +90,9 @@ class FeatureRows:
 
 @dataclass(frozen=True, eq=False)
 class MixedSample:
-    """One sample, one cell, as `pertinent.proofs.supports.fewest` looks at it."""
+    """One sample, one piece, as `pertinent.proofs.supports.fewest` looks at it."""
 
-    cell: Cell
+    piece: Cell | Region
     center: FloatArray
     weights: FloatArray
     domain: Domain
@@ -142,7 +142,7 @@ class MixedSample:
         """Demand a feature outside the support, where the support's own certificate holds."""
         on, rest = support[self.domain.owner], self.rows.rest
         low, high = np.where(on, self.rows.low, rest), np.where(on, self.rows.high, rest)
-        one = self.cell, self.center[None], self.weights, low[None], high[None]
+        one = self.piece, self.center[None], self.weights, low[None], high[None]
         proved = certificate.bounds(Task(*one, domain=self.domain))[0]
         spent = (self.weights * np.abs(rest - self.center))[~on].sum()
         holds = proved - spent >= value if np.isfinite(value) else np.isinf(proved)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray
-from pertinent.geometry.region import Cell
+from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import OPTIMAL, Argument, FewestProofs
-from pertinent.questions.supports.closed_forms import further_boxes
+from pertinent.questions.supports.closed_forms import further_boxes, is_boxes
 from pertinent.setting.effort import CLOSED
 from pertinent.setting.results import Alternative
 
@@ -25,10 +25,10 @@ def other_supports(batch: Batch, row: int) -> tuple[Alternative, ...]:
     """
     if not batch.out.found[row]:
         return ()
-    cells = batch.cells(int(batch.ask.labels[row]))
-    if batch.in_boxes(cells):
-        return _other_boxes(batch, row, cells)
-    search = batch.searches.get(row) or batch.begin(row, cells)
+    pieces = batch.pieces(int(batch.ask.labels[row]))
+    if batch.domain is None and is_boxes(pieces):
+        return _other_boxes(batch, row, pieces)
+    search = batch.searches.get(row) or batch.begin(row, pieces)
     search.budget, search.spent = batch.ask.effort.budget(), 0
     search.listed = [batch.mask[row]]
     first = bool(batch.out.status[row] == OPTIMAL)
@@ -43,7 +43,7 @@ def other_supports(batch: Batch, row: int) -> tuple[Alternative, ...]:
             break
         size = int(best.mask.sum()) if batch.ask.at_most is None else size
         masks.append(best.mask)
-        known = [(pool.cell, pool.argument(search.listed)) for pool in search.pools]
+        known = [(pool.region, pool.argument(search.listed)) for pool in search.pools]
         wanted = best.cost * (1 - 2 * search.gap)
         proved.append(first and not search.stopped and _holds(batch, row, known, best.mask, wanted))
         search.listed = [*search.listed, best.mask]
@@ -74,7 +74,7 @@ def _other_boxes(batch: Batch, row: int, cells: Sequence[Cell]) -> tuple[Alterna
 def _holds(
     batch: Batch,
     row: int,
-    known: Sequence[tuple[Cell, Argument]],
+    known: Sequence[tuple[Cell | Region, Argument]],
     mask: BoolArray,
     cost: float,
 ) -> bool:
@@ -84,9 +84,9 @@ def _holds(
     goals = {"cost": cost} if ask.at_most is not None else {"size": size, "cost": cost}
     for goal, wanted in goals.items():
         claim = np.array([size]), np.array([cost])
-        for cell, argument in known:
+        for piece, argument in known:
             proofs = FewestProofs(*claim, (argument,), goal)
-            if proofs.bounds(batch.task(cell, np.array(one)).on(cell))[0] < wanted:
+            if proofs.bounds(batch.task(piece, np.array(one)).on(piece))[0] < wanted:
                 return False
     return True
 

@@ -14,11 +14,13 @@ Every column is a feature here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.region import Cell, row_products
+from pertinent.geometry.pieces import outline_of
+from pertinent.geometry.region import Cell, Region, row_products
 from pertinent.questions.supports.gains import Choices
 from pertinent.questions.tolerances import AT_BOUND, BATCH_NUMBERS, ROOT_ROUNDING
 from pertinent.solvers.curved.shifted import real_roots
@@ -111,9 +113,14 @@ def _root_costs(cell: Cell, own: Choices, centers: FloatArray, weights: FloatArr
     return _with_none(cost, np.asarray((c[:, :, 0] <= 0).all(axis=1)), own)
 
 
-def is_boxes(cells: Sequence[Cell]) -> bool:
-    """Whether every cell has bounds only."""
-    return all(cell.is_linear and not len(cell.G) for cell in cells)
+def are_cells(pieces: Sequence[Cell | Region]) -> TypeGuard[Sequence[Cell]]:
+    """Whether every piece is a cell."""
+    return all(outline_of(piece) is piece for piece in pieces)
+
+
+def is_boxes(pieces: Sequence[Cell | Region]) -> TypeGuard[Sequence[Cell]]:
+    """Whether every piece is a cell that has bounds only."""
+    return are_cells(pieces) and all(cell.is_linear and not len(cell.G) for cell in pieces)
 
 
 def box_costs(

@@ -20,16 +20,16 @@ from pertinent.answering.nearest import nearest
 from pertinent.answering.retry import climb
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
-from pertinent.geometry.pieces import require_cells
+from pertinent.geometry.pieces import pieces_of
 from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import Task
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE
 from pertinent.questions.supports.alternatives import other_supports
-from pertinent.questions.supports.closed_forms import best_boxes, is_boxes, one_at_most
+from pertinent.questions.supports.closed_forms import are_cells, best_boxes, is_boxes, one_at_most
 from pertinent.questions.supports.gains import Choices, ranged_choices, strict_choices
 from pertinent.questions.supports.pool import Best, Pool, SampleSearch
 from pertinent.questions.supports.proving import decide_unique, prove
-from pertinent.questions.supports.smallest import CellPiece, Supports, smallest_supports
+from pertinent.questions.supports.smallest import RegionPiece, Supports, smallest_supports
 from pertinent.questions.tolerances import FEWEST_RETRIES, HINT_ROOM
 from pertinent.setting.answers import Answers, Certified
 from pertinent.setting.effort import CLOSED, Effort
@@ -134,7 +134,7 @@ class Batch:
         """Return the answers."""
         everyone = np.arange(len(self.samples))
         for k, rows in self.by_label(everyone):
-            self._supports(rows, self.cells(k))
+            self._supports(rows, self.pieces(k))
         self._fill(np.flatnonzero(self.have), first=True)
         self._again()
         self._without_support(np.flatnonzero(~self.have))
@@ -149,9 +149,9 @@ class Batch:
         key = RegionKey(self.ask.kind, k)
         return self.prepared.region(key, self.margin if margin is None else margin)
 
-    def cells(self, k: int, margin: float | None = None) -> Sequence[Cell]:
-        """Return the cells of that region: sets of features are searched cell by cell."""
-        return require_cells(self.region(k, margin), "A search for sets of features")
+    def pieces(self, k: int, margin: float | None = None) -> Sequence[Cell | Region]:
+        """Return the pieces of that region: sets of features are searched piece by piece."""
+        return pieces_of(self.region(k, margin))
 
     def by_label(self, rows: IntArray) -> list[tuple[int, IntArray]]:
         """Return each class asked for, with those of the samples that ask for it."""
@@ -186,29 +186,20 @@ class Batch:
         task = replace(task, rest=ask.rest, off_tol=ask.off_tol).take(rows)
         return replace(task, domain=domain)
 
-    def in_boxes(self, cells: Sequence[Cell]) -> bool:
-        """Whether the closed form for boxes applies: not to categories."""
-        return self.domain is None and is_boxes(cells)
-
     # Supports ---------------------------------------------------------------------------------
 
-    def _supports(self, rows: IntArray, cells: Sequence[Cell]) -> None:
+    def _supports(self, rows: IntArray, pieces: Sequence[Cell | Region]) -> None:
         """Find supports at the margin asked for: the cheap ways first."""
-        if self.domain is not None:
-            for row in rows:
-                self._search(int(row), cells, self.margin)
-            return
-        choices = self.choices(rows)
-        if is_boxes(cells):
-            args = (choices, self.samples[rows], self.prepared.weights, self.ask.at_most)
-            mask, found = best_boxes(cells, *args)
+        if self.domain is None and is_boxes(pieces):
+            args = (self.samples[rows], self.prepared.weights, self.ask.at_most)
+            mask, found = best_boxes(pieces, self.choices(rows), *args)
             self._take(rows, found, mask)
             return
         left = np.ones(len(rows), dtype=bool)
-        if self.ask.at_most is None:
-            left = self._cheap(rows, cells, choices)
+        if self.domain is None and self.ask.at_most is None and are_cells(pieces):
+            left = self._cheap(rows, pieces, self.choices(rows))
         for j in np.flatnonzero(left):
-            self._search(int(rows[j]), cells, self.margin)
+            self._search(int(rows[j]), pieces, self.margin)
 
     def _cheap(self, rows: IntArray, cells: Sequence[Cell], choices: Choices) -> BoolArray:
         """Answer by closed forms where they apply; return which samples are left."""
@@ -218,7 +209,7 @@ class Batch:
         if self.ask.own_values and left.any():
             least = np.full(len(rows), np.inf)
             for cell in cells:
-                np.minimum(least, CellPiece(cell, choices).least, out=least)
+                np.minimum(least, RegionPiece(cell, choices).least, out=least)
             own = self._strict(rows, cells)
             # As few as the bound, at the sample's own values: nothing is smaller or closer.
             size = own.mask.sum(axis=1)
@@ -239,8 +230,8 @@ class Batch:
         self.mask[mine], self.have[mine] = mask[found], True
         self.claim[mine] = mask[found].sum(axis=1) if self.ask.at_most is None else 0.0
 
-    def _search(self, row: int, cells: Sequence[Cell], margin: float) -> None:
-        search = self.begin(row, cells)
+    def _search(self, row: int, pieces: Sequence[Cell | Region], margin: float) -> None:
+        search = self.begin(row, pieces)
         size = self.ask.at_most
         best = self.best(search, 0)
         if margin == self.margin:
@@ -253,12 +244,12 @@ class Batch:
         if best is not None:
             self.mask[row], self.have[row], self.hints[row] = best.mask, True, best
 
-    def begin(self, row: int, cells: Sequence[Cell]) -> SampleSearch:
+    def begin(self, row: int, pieces: Sequence[Cell | Region]) -> SampleSearch:
         """Return a fresh search for one sample."""
         options = replace(self.prepared.options, unique=False)
         choices, center = self.choices(np.array([row])), self.samples[row]
         weights = self.prepared.weights
-        pools = [Pool(cell, choices, center, weights, options) for cell in cells]
+        pools = [Pool(piece, choices, center, weights, options) for piece in pieces]
         return SampleSearch(pools, self.ask.effort.budget())
 
     def best(self, search: SampleSearch, start: int) -> Best | None:
@@ -353,7 +344,7 @@ class Batch:
             used = float(margins[0])
             for k, some in self.by_label(rows):
                 for row in some:
-                    self._search(int(row), self.cells(k, used), used)
+                    self._search(int(row), self.pieces(k, used), used)
             self._fill(rows)
             return np.asarray(rows[self.have[rows] & (self.out.status[rows] == FAILED)])
 

@@ -19,12 +19,12 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray
-from pertinent.geometry.region import Cell
+from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
+from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import INFEASIBLE, Argument, Block, Certificate, LinearProofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.questions.supports.gains import Choices, any_of, with_forced
-from pertinent.questions.supports.smallest import CellPiece, exclude
+from pertinent.questions.supports.smallest import RegionPiece, exclude
 from pertinent.questions.supports.subsets import Budget, Gains, Outcome, find_supports
 from pertinent.questions.tolerances import (
     CANDIDATES,
@@ -34,8 +34,9 @@ from pertinent.questions.tolerances import (
     REACH,
     TIE,
 )
-from pertinent.setting.effort import CLOSED, CLOSED_QUADRATIC
+from pertinent.setting.effort import CLOSED
 from pertinent.setting.options import Options
+from pertinent.setting.recheck import search_gap
 from pertinent.solvers import Projections, project
 from pertinent.solvers.curved.halving import closes
 from pertinent.solvers.problem import Task
@@ -51,11 +52,12 @@ class Best:
 
 
 class Pool:
-    """One sample and one cell, with all that is known about its supports.
+    """One sample and one piece of a region, with all that is known about its supports.
 
     Parameters
     ----------
-    cell : Cell
+    region : Cell or Region
+        The piece.
     choices : Choices
         Of the one sample; the cell's own bounds are added.
     center : ndarray of shape (n_columns,)
@@ -66,14 +68,17 @@ class Pool:
 
     def __init__(
         self,
-        cell: Cell,
+        region: Cell | Region,
         choices: Choices,
         center: FloatArray,
         weights: FloatArray,
         options: Options,
     ) -> None:
-        self.cell, self.center, self.weights, self.options = cell, center, weights, options
-        self.piece = CellPiece(cell, choices)
+        self.region, self.center, self.weights, self.options = region, center, weights, options
+        self.piece = RegionPiece(region, choices)
+        self.cell = cell = self.piece.cell
+        #: How close to the best a cost counts as no better.
+        self.gap = search_gap(region)
         self.choices = self.piece.choices
         self.domain, self.rest = self.choices.domain, self.choices.rest[0]
         self.low, self.high = self.choices.low[0], self.choices.high[0]
@@ -85,11 +90,6 @@ class Pool:
         self.ray: list[bool] = []
         self.excluded: list[tuple[BoolArray, Certificate, float]] = []
         self.doubtful: list[BoolArray] = []
-
-    @property
-    def gap(self) -> float:
-        """How close to the best a cost counts as no better."""
-        return CLOSED if self.cell.is_linear else CLOSED_QUADRATIC
 
     def argument(self, listed: Sequence[BoolArray] = ()) -> Argument:
         """Return what the proof rests on."""
@@ -154,15 +154,17 @@ class Pool:
     def judge(self, supports: BoolArray, best: float) -> tuple[FloatArray, FloatArray]:
         """Project onto each support; return points and costs, and learn from the multipliers."""
         on = self.choices.columns(supports)
-        low, high = np.where(on, self.low, self.rest), np.where(on, self.high, self.rest)
-        found = self._project(low, high)
+        found = self._project(*self._held(on))
         cost = np.where(on, self.weights * np.abs(found.points - self.center), 0.0).sum(axis=1)
         cost = np.where(np.isnan(found.objective), np.inf, cost)
         reached = min(best, float(cost.min(initial=np.inf)))
         spent = np.where(on, 0.0, self.weights * np.abs(self.rest - self.center)).sum(axis=1)
         before = len(self.doubtful)
-        for k, mask in enumerate(supports):
-            self._learn(k, mask, found, float(found.bound[k] - spent[k]), reached)
+        none = np.asarray(found.status == INFEASIBLE) & (self.cell is not self.region)
+        if none.any():
+            self._rule_out(supports[none])
+        for k in np.flatnonzero(~none).tolist():
+            self._learn(k, supports[k], found, float(found.bound[k] - spent[k]), reached)
         points = found.points
         if self.domain is None:
             for mask in self.doubtful[before:]:
@@ -173,12 +175,30 @@ class Pool:
             self._settle(before, min(reached, float(cost.min(initial=np.inf))))
         return points, cost
 
+    def _held(self, on: BoolArray) -> Limits:
+        """Return the box in which columns that are off rest."""
+        return np.where(on, self.low, self.rest), np.where(on, self.high, self.rest)
+
+    def _rule_out(self, supports: BoolArray) -> None:
+        """Learn that supports hold no point, after each has grown as far as that stays so.
+
+        A region without rows says nothing of other supports: the largest rule out the most.
+        """
+        for j in np.flatnonzero(self.choices.usable[0]):
+            more = supports.copy()
+            more[:, j] = True
+            none = self._project(*self._held(self.choices.columns(more))).status == INFEASIBLE
+            supports = np.unique(np.where(none[:, None], more, supports), axis=0)
+        found = self._project(*self._held(self.choices.columns(supports)))
+        for k, mask in enumerate(supports):
+            self.excluded.append((mask, found.certificate.take(np.array([k])), np.inf))
+
     def _project(self, low: FloatArray, high: FloatArray) -> Projections:
         """Return the nearest points of the cell within several boxes."""
         n = len(low)
         centers = np.broadcast_to(self.center, low.shape)
         domain = None if self.domain is None else self.domain.take(np.zeros(n, dtype=np.int64))
-        args = (centers, self.cell, self.weights, low, high, self.options)
+        args = (centers, self.region, self.weights, low, high, self.options)
         return project(*args, domain=domain)
 
     def _in_parts(self, mask: BoolArray) -> tuple[FloatArray, float]:
@@ -219,7 +239,8 @@ class Pool:
     ) -> None:
         none = found.status[k] == INFEASIBLE
         proofs = found.certificate.blocks[0].proofs if found.certificate.blocks else None
-        if self.domain is None and isinstance(proofs, LinearProofs):
+        of_rows = self.domain is None and self.cell is self.region
+        if of_rows and isinstance(proofs, LinearProofs):
             y = np.maximum(proofs.multipliers[k], 0.0)
             self.multipliers.append(y if none else self._shrunk(y, mask))
             self.ray.append(bool(none))
@@ -245,7 +266,7 @@ class Pool:
         """Return the proof that a support costs no less than the best, by halving boxes."""
         if self.cell.is_linear or self.domain is not None:
             return None
-        low, high = np.where(mask, self.low, self.rest), np.where(mask, self.high, self.rest)
+        low, high = self._held(mask)
         spent = float((self.weights * np.abs(self.rest - self.center))[~mask].sum())
         claim = spent + best * (1 - self.gap / 2)
         limits = low[None], high[None], np.full(1, np.inf)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pertinent.geometry.arrays import IntArray
+from pertinent.geometry.pieces import outline_of
 from pertinent.proofs import (
     FEASIBLE,
     INFEASIBLE,
@@ -52,8 +53,9 @@ def _certificate(batch: Batch, rows: IntArray, k: int, goal: str) -> Certificate
         claim = np.full(len(rows), float(at_most))  # the cheapest of at most so many
     everyone = np.arange(len(rows))
     blocks = []
-    for piece, cell in enumerate(batch.cells(k)):
-        arguments = tuple(_argument(batch, int(i), piece, len(cell.G)) for i in rows)
+    for piece, part in enumerate(batch.pieces(k)):
+        n_rows = len(outline_of(part).G)
+        arguments = tuple(_argument(batch, int(i), piece, n_rows) for i in rows)
         proofs = FewestProofs(claim, batch.value[rows], arguments, goal)
         blocks.append(Block(piece, everyone, proofs))
     return Certificate(len(rows), tuple(blocks))

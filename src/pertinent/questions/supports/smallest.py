@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.region import Cell
+from pertinent.geometry.pieces import outline_of, pieces_of
+from pertinent.geometry.region import Cell, Region
 from pertinent.questions.supports.cover import deepen, hard_cover
 from pertinent.questions.supports.gains import Choices, cell_gains
 from pertinent.questions.supports.subsets import (
@@ -114,19 +115,20 @@ class Piece:
             yield samples[more == count], int(count)
 
 
-class CellPiece(Piece):
-    """One cell, whose rows the support of each sample must meet.
+class RegionPiece(Piece):
+    """One piece of a region: the support of each sample must meet the rows of its outline.
 
     Parameters
     ----------
-    cell : Cell
+    region : Cell or Region
     choices : Choices
         Of n samples; the cell's own bounds are added.
     """
 
-    def __init__(self, cell: Cell, choices: Choices) -> None:
-        self.cell, self.choices = cell, choices.within(cell)
-        self.decides = is_separable(cell, NEARLY_DIAGONAL)
+    def __init__(self, region: Cell | Region, choices: Choices) -> None:
+        cell = outline_of(region)
+        self.region, self.cell, self.choices = region, cell, choices.within(cell)
+        self.decides = cell is region and is_separable(cell, NEARLY_DIAGONAL)
         # For other than separable rows the size that limits partners is left open here.
         gains = cell_gains(cell, self.choices, cell.dim)
         super().__init__(gains, self.choices.forced, self.choices.impossible)
@@ -148,7 +150,7 @@ class CellPiece(Piece):
             here = self.choices.take(samples[problem])
             on = here.forced.copy()
             on[np.arange(len(on))[:, None], features] = True
-            return self.cell.contains(np.where(here.columns(on), here.low, here.rest))
+            return self.region.contains(np.where(here.columns(on), here.low, here.rest))
 
         return inside
 
@@ -276,29 +278,32 @@ def _without_useless(piece: Piece, one: IntArray) -> BoolArray | None:
     return on
 
 
-def smallest_supports(cells: Sequence[Cell], choices: Choices, budget: Budget) -> Supports:
-    """Return the smallest supports over a union of cells, batch by batch."""
-    rows = sum(len(cell.G) + len(cell.quadratics) for cell in cells)
+def smallest_supports(
+    pieces: Sequence[Cell | Region], choices: Choices, budget: Budget
+) -> Supports:
+    """Return the smallest supports over the pieces of a region, batch by batch."""
+    outlines = (outline_of(piece) for piece in pieces)
+    rows = sum(len(cell.G) + len(cell.quadratics) for cell in outlines)
     count = max(1, BATCH_NUMBERS // max(1, rows * choices.rest.shape[1]))
     out = Supports.none(len(choices), choices.n_features)
-    for start in range(0, len(choices) if len(cells) else 0, count):
+    for start in range(0, len(choices) if len(pieces) else 0, count):
         here = np.arange(start, min(start + count, len(choices)))
         some = choices if len(here) == len(choices) else choices.take(here)
-        part = smallest([CellPiece(cell, some) for cell in cells], budget)
+        part = smallest([RegionPiece(piece, some) for piece in pieces], budget)
         out.mask[here], out.found[here], out.bound[here] = part.mask, part.found, part.bound
         out.extra.update({(row + start, place): y for (row, place), y in part.extra.items()})
     return out
 
 
 def further_supports(
-    cells: Sequence[Cell], choices: Choices, first: BoolArray, count: int, budget: Budget
+    region: Region, choices: Choices, first: BoolArray, count: int, budget: Budget
 ) -> list[BoolArray]:
     """Return the next smallest supports of one sample after its first.
 
     A support that contains a smaller one says nothing new and is left out: the supports listed
     are minimal ones, in the order of their size.
     """
-    pieces = [CellPiece(cell, choices) for cell in cells]
+    pieces = [RegionPiece(piece, choices) for piece in pieces_of(region)]
     known, stopped = [first], False
     for k in range(int(first.sum()), choices.n_features + 1):
         same: set[bytes] = {m.tobytes() for m in known}

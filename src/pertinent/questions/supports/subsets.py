@@ -257,7 +257,7 @@ class _Walk:
             everyone = self.stack.pop()
             self._judge(everyone.take(np.flatnonzero((everyone.need <= 0).all(axis=1))))
         rows, d = self.gain.shape[1:]
-        chunk = max(1, STEP_NUMBERS // max(1, rows * d))
+        chunk = max(1, STEP_NUMBERS // max(1, max(1, rows) * d))
         while self.stack:
             nodes = self.stack.pop()
             nodes = nodes.take(np.flatnonzero(self.outcome[nodes.problem] == Outcome.EXHAUSTED))
