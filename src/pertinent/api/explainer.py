@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.answering.nearest import guess, settled, settled_if_guessed
-from pertinent.api.asking import is_formula, negatives_of, positives_of
+from pertinent.answering.searching import SEARCH
+from pertinent.api.asking import negatives_of, positives_of
 from pertinent.api.batches import Progress, in_batches
 from pertinent.api.explanation import Explanations
 from pertinent.api.gathering import Gathering
@@ -17,14 +17,10 @@ from pertinent.api.preparing import prepare
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
 from pertinent.proofs import INFEASIBLE
-from pertinent.questions.negative import NegativeProposal, propose_negatives, target_places
-from pertinent.questions.positive import PositiveProposal, propose_positives
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
-from pertinent.setting.answers import Answers, Proposal
-from pertinent.setting.claims.negatives import stated_negatives
-from pertinent.setting.claims.positives import stated_positives
-from pertinent.setting.judge import Ledger, noting
+from pertinent.setting.nearest.both import both_at_once
+from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.options import Options, Settings
 from pertinent.setting.question import Method, NegativeQuestion, Overlap
 from pertinent.setting.results import Negatives, Positives, overwritten
@@ -188,53 +184,12 @@ class Explainer:
         method, overlap = self.settings.method, self.settings.overlap
         plain = method is Method.TWO_PHASE and overlap is Overlap.ALLOW
         at_once = plain and self.contrast.is_plain
-        stated = not is_formula(self.prepared, table)
-        guessed = guess(self.prepared, table) if at_once and target is None else None
-        if guessed is not None:
-            both = self._propose(table, guessed, None)
-            with noting(stated) as ledger:
-                answers = settled_if_guessed(self.prepared, _together(*both), table, guessed)
-                found = None if answers is None else _joined(*both, answers)
-            if found is not None:
-                return self._stated(table, guessed, None, *found, ledger)
-        labels = self.prepared.predict(table)
         if at_once:
-            both = self._propose(table, labels, target)
-            with noting(stated) as ledger:
-                found = _joined(*both, settled(self.prepared, _together(*both)))
-            return self._stated(table, labels, target, *found, ledger)
+            both = both_at_once(SEARCH, self.prepared, table, self.question, target)
+            return *both, np.zeros(len(table), dtype=bool)
+        labels = self.prepared.predict(table)
         positive = positives_of(self.prepared, table, labels, self.question, method)
         return (positive, *self._contrast(table, labels, target, positive))
-
-    def _stated(
-        self,
-        table: Table,
-        labels: IntArray,
-        target: IntArray | None,
-        positive: Positives,
-        negative: Negatives,
-        ledger: Ledger,
-    ) -> tuple[Positives, Negatives, BoolArray]:
-        """Return both with what may be claimed of them; no negative had anything to keep off."""
-        if is_formula(self.prepared, table):
-            return positive, negative, np.zeros(len(table), dtype=bool)
-        asked, question = (self.prepared, table, labels), NegativeQuestion(target)
-        return (
-            stated_positives(*asked, self.question, self.settings.method, positive, ledger),
-            stated_negatives(*asked, question, negative, ledger),
-            np.zeros(len(table), dtype=bool),
-        )
-
-    def _propose(
-        self, table: Table, labels: IntArray, target: IntArray | None
-    ) -> tuple[PositiveProposal, NegativeProposal]:
-        """Solve both questions, for the model to judge together: its calls cost few rows most."""
-        allowed = self.prepared.constraints.limits(self.prepared.features, table)
-        question = NegativeQuestion(target)
-        return (
-            propose_positives(self.prepared, table, labels, self.question, allowed),
-            propose_negatives(self.prepared, table, labels, question, allowed),
-        )
 
     def _contrast(
         self, table: Table, labels: IntArray, target: IntArray | None, positive: Positives
@@ -257,14 +212,3 @@ class Explainer:
             negative = overwritten(negative, rows, again)
             negative = replace(negative, avoiding_certificates=why)
         return negative, avoided
-
-
-def _together(positive: PositiveProposal, negative: NegativeProposal) -> list[Proposal]:
-    return [positive.first, positive.second, negative.found]
-
-
-def _joined(
-    positive: PositiveProposal, negative: NegativeProposal, answers: list[Answers]
-) -> tuple[Positives, Negatives]:
-    sparse, close, found = answers
-    return positive.judged(sparse, close), negative.judged(found)

@@ -11,8 +11,8 @@ from pertinent.api.gathering import gather
 from pertinent.api.preparing import prepare
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import Foreign
-from pertinent.questions.negative import target_places
 from pertinent.rules.constraints import Constraints
+from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.options import Options, Settings
 from pertinent.setting.results import Negatives, Positives
 from pertinent.tables.table import Table

@@ -14,10 +14,11 @@ from functools import partial
 
 import numpy as np
 
-from pertinent.answering.nearest import nearest
+from pertinent.answering.searching import SEARCH
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.proofs import INFEASIBLE, OPTIMAL
 from pertinent.questions.tolerances import ALTERNATIVES_GAP
+from pertinent.setting.nearest.flow import nearest
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Alternative, Negatives
 from pertinent.setting.setting import Setting
@@ -56,7 +57,7 @@ def further_contrasts(
     negatives : Negatives
         The best answers.
     kind, labels, lower, upper
-        What they were asked with, see `pertinent.answering.nearest`.
+        What they were asked with, see `pertinent.setting.nearest.flow`.
     count : int
     """
     solve = partial(_solve, prepared, table, kind, labels, lower, upper)
@@ -93,7 +94,8 @@ def _solve(
         np.where(held, np.minimum(high, samples), high),
     )
     some = table.take(row)
-    found = nearest(prepared, some, samples, kind, labels[row], low, high, changes=True)
+    asked = some, samples, kind, labels[row], low, high
+    found = nearest(SEARCH, prepared, *asked, changes=True)
     changed = features.by_feature(found.points != samples)
     told = found.points, changed, found.bound, found.status, found.label
     return _Branches(row, found.objective, frozen, *told)

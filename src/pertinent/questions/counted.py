@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pertinent.answering.searching import SEARCH
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
-from pertinent.questions.negative import nearest_contrast
 from pertinent.setting.answers import Certified
 from pertinent.setting.limits import allowing
+from pertinent.setting.nearest.negative import nearest_contrast
 from pertinent.setting.question import NegativeQuestion, Norm
 from pertinent.setting.results import Negatives, overwritten
 from pertinent.setting.setting import Setting
@@ -63,7 +64,7 @@ def fewest_by_rules(
     """
     last = len(prepared.features) if most is None else most
     out = Counted(
-        nearest_contrast(allowing(prepared, 1), table, labels, question),
+        nearest_contrast(SEARCH, allowing(prepared, 1), table, labels, question),
         np.full(len(table), np.nan),
         np.ones(len(table)),
         {},
@@ -80,7 +81,7 @@ def fewest_by_rules(
         if not len(left) or k == last:
             break
         some, part = table.take(left), question.take(left)
-        again = nearest_contrast(allowing(prepared, k + 1), some, labels[left], part)
+        again = nearest_contrast(SEARCH, allowing(prepared, k + 1), some, labels[left], part)
         out.negatives = overwritten(out.negatives, left, again)
     return out
 

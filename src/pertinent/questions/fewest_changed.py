@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from pertinent.answering.searching import SEARCH
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.questions.alternatives import further_contrasts
 from pertinent.questions.counted import counted_negatives
-from pertinent.questions.negative import _refuse_own_class, nearest_contrast
 from pertinent.questions.supports.fewest import Ask, Fewest, fewest_features
 from pertinent.questions.supports.proving import why_none_of_few
 from pertinent.questions.tolerances import FEW_SETS
 from pertinent.questions.verify import doubted, refuse_blends
 from pertinent.setting.limits import counts_by_rules, has_cells, is_mixed, negative_limits
+from pertinent.setting.nearest.negative import nearest_contrast, refuse_own_class
 from pertinent.setting.question import NegativeQuestion, Norm
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Kind
@@ -51,7 +52,7 @@ def _few_changes(
         rules = replace(prepared.constraints, max_changes=_fewer(prepared, question))
         prepared = replace(prepared, constraints=rules)
         question = replace(question, max_changes=None)
-    negatives = nearest_contrast(prepared, table, labels, question)
+    negatives = nearest_contrast(SEARCH, prepared, table, labels, question)
     if question.max_changes is not None:
         return _limited(prepared, table, labels, question, negatives)
     if question.alternatives:
@@ -94,7 +95,7 @@ def _ask(prepared: Setting, table: Table, labels: IntArray, question: NegativeQu
     limits = negative_limits(prepared, table, question.untouched)
     lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)
     if question.target is not None:
-        _refuse_own_class(prepared, labels, question.target)
+        refuse_own_class(prepared, labels, question.target)
     kind, wanted = _wanted(labels, question)
     return Ask(kind, wanted, samples, lower, upper, question.effort, question.alternatives)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.answering.retry import climb
+from pertinent.answering.searching import SEARCH
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.pieces import cells_of, pieces_of
@@ -22,7 +22,6 @@ from pertinent.proofs import (
     Certificate,
     StrictProofs,
 )
-from pertinent.questions.positive import two_phase
 from pertinent.questions.results import positives_by_number
 from pertinent.questions.supports.gains import Choices, strict_choices
 from pertinent.questions.supports.smallest import further_supports, smallest_supports
@@ -30,6 +29,8 @@ from pertinent.questions.verify import doubted, refuse_categories
 from pertinent.setting.answers import Certified
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import owner_of, strict_limits
+from pertinent.setting.nearest.ladder import climb
+from pertinent.setting.nearest.positive import two_phase
 from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.recheck import bounds_of
@@ -269,7 +270,8 @@ def with_fallback(prepared: Setting, positives: Positives, question: PositiveQue
     rows = np.flatnonzero(positives.status_code == INFEASIBLE)
     if not len(rows):
         return positives
-    other = two_phase(prepared, positives.table.take(rows), positives.label[rows], question)
+    some, labels = positives.table.take(rows), positives.label[rows]
+    other = two_phase(SEARCH, prepared, some, labels, question)
     fallback = positives.fallback.copy()
     fallback[rows] = other.found
     changes: dict[str, NDArray[np.generic]] = {}

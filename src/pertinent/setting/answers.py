@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -28,7 +27,6 @@ class Answers(Rows):
     """Nearest points for a batch of rows, checked against the model.
 
     ``label`` is the place in ``classes`` of the class each point is predicted as; -1 if none.
-    ``gap`` is the relative gap to the bound within which an answer is optimal; -1: it never is.
     ``take`` and ``put`` leave the certificates: `Certified` says by itself which rows it is about.
     """
 
@@ -42,7 +40,6 @@ class Answers(Rows):
     second: dict[int, FloatArray] = field(metadata=BY_KEY)
     certificates: tuple[Certified, ...] = field(metadata=SHARED)
     blend: NDArray[np.object_]
-    gap: FloatArray
 
     def __len__(self) -> int:
         return len(self.points)
@@ -108,7 +105,7 @@ class RowRules:
 
 @dataclass(eq=False)
 class Ask:
-    """One batch of questions: see `pertinent.answering.nearest`."""
+    """One batch of questions: see `pertinent.setting.nearest`."""
 
     table: Table
     centers: FloatArray
@@ -139,18 +136,6 @@ class Ask:
         )
 
 
-@dataclass(eq=False)
-class Proposal:
-    """Points for a batch of questions, not yet judged by the model.
-
-    ``used`` is the margin that each was solved with, ``answers.gap`` what counts as closed.
-    """
-
-    ask: Ask
-    used: FloatArray
-    answers: Answers
-
-
 def into_bounds(points: FloatArray, low: FloatArray, high: FloatArray, single: bool) -> FloatArray:
     """Return points moved inside their bounds where rounding to single precision left them."""
     if not single:
@@ -179,17 +164,7 @@ def blank(centers: FloatArray) -> Answers:
         second={},
         certificates=(),
         blend=np.full(n, None, dtype=object),
-        gap=np.full(n, -1.0),
     )
-
-
-def merged(centers: FloatArray, parts: Sequence[tuple[IntArray, Answers]]) -> Answers:
-    """Return the answers of all rows from those of disjoint groups of them."""
-    whole, certificates = blank(centers), []
-    for rows, part in parts:
-        whole.put(rows, part)
-        certificates += [Certified(c.key, rows[c.rows], c.certificate) for c in part.certificates]
-    return replace(whole, certificates=tuple(certificates))
 
 
 def replaced(answers: Answers, rows: IntArray, again: Answers) -> Answers:

@@ -68,10 +68,10 @@ _LEDGER: ContextVar[Ledger | None] = ContextVar("ledger", default=None)
 
 
 @contextmanager
-def noting(wanted: bool = True) -> Iterator[Ledger]:
-    """Note all points that are accepted meanwhile, if that is wanted."""
+def noting() -> Iterator[Ledger]:
+    """Note all points that are accepted meanwhile."""
     ledger = Ledger()
-    token = _LEDGER.set(ledger if wanted else None)
+    token = _LEDGER.set(ledger)
     try:
         yield ledger
     finally:

@@ -119,21 +119,6 @@ class Setting:
         """How many pieces the region of a class has."""
         return max(1, len(pieces_of(self.region(Is(0), 0.0))))
 
-    @cached_property
-    def has_closed_form(self) -> bool:
-        """Whether the nearest point of any class is a formula, not the end of a search.
-
-        Each class is one linear row, and no rule speaks of more than limits.
-        """
-        rules = self.constraints
-        counted = rules.together or rules.max_changes is not None
-        if counted or self.within is not None or not self.features.is_plain:
-            return False
-        if rules.lattice(self.features) or rules.relations or len(self.classes) > 2:
-            return False
-        cells = [lone_cell(self.region(Is(k), 0.0)) for k in range(len(self.classes))]
-        return all(cell is not None and cell.is_linear and len(cell.G) <= 1 for cell in cells)
-
     @property
     def has_cells(self) -> bool:
         """Whether the region of a class is a union of cells."""

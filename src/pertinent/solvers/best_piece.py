@@ -12,13 +12,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.pieces import forms_of, pieces_of
 from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import distance
 from pertinent.geometry.threads import one_thread
-from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Block, Certificate
+from pertinent.proofs import Block, Certificate
 from pertinent.solvers.cheap import piece_bounds
 from pertinent.solvers.linear.uniqueness import Decision, decide_unique
 from pertinent.solvers.problem import (
@@ -199,23 +198,18 @@ class PieceSearch:
                 self.tied.pop(int(i), None)
 
     def finish(self, proved_on: Cell | Region) -> Projections:
-        """Return the answers with their status, decided by the re-checked certificate."""
-        n, everything = len(self.task), tuple(self.blocks)
-        certificate = Certificate(n, everything)
-        bound = certificate.proved(replace(self.task, region=proved_on))
+        """Return the answers; their certificate speaks of ``proved_on``."""
         found = self.piece >= 0
-        objective = np.where(found, self.best, np.nan)
         decision, shown = self._uniqueness(found)
         return Projections(
             points=self.points,
-            objective=objective,
-            bound=np.fmin(bound, objective),
-            status=statuses(self.task, found, self.points, objective, bound),
+            objective=np.where(found, self.best, np.nan),
             piece=self.piece,
             unique=decision.unique,
             second=decision.second,
-            certificate=certificate.and_also(shown),
+            certificate=Certificate(len(found), (*self.blocks, *shown)),
             methods=self.methods,
+            asked=replace(self.task, region=proved_on),
             solved=self.solved,
         )
 
@@ -240,24 +234,6 @@ class PieceSearch:
         for i, point in self.tied.items():
             decision.unique[i], decision.second[i] = 0, point
         return decision, shown
-
-
-def statuses(
-    task: Task,
-    found: BoolArray | None,
-    points: FloatArray,
-    objective: FloatArray,
-    proved: FloatArray,
-) -> CodeArray:
-    """Return the status of each row; ``found`` says which have a point, None that all have."""
-    gap = GAP_CONVEX if task.region.is_convex and task.domain is None else GAP_NONCONVEX
-    if found is None:
-        closed = is_closed(objective, proved, points, task.centers, task.weights, gap)
-        return np.where(closed, OPTIMAL, FEASIBLE).astype(np.int8)
-    with np.errstate(invalid="ignore"):
-        closed = is_closed(objective, proved, points, task.centers, task.weights, gap)
-    without = np.where(np.isinf(proved), INFEASIBLE, FAILED)
-    return np.where(found, np.where(closed, OPTIMAL, FEASIBLE), without).astype(np.int8)
 
 
 def _on_one_thread(solve: Solver, task: Task) -> Solved:

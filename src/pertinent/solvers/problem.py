@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 from typing import TypeVar
+
+import numpy as np
 
 from pertinent.geometry import task
 from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray, Rows
+from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import limits_within
-from pertinent.proofs import Certificate, Proofs
+from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Certificate, Proofs
 from pertinent.setting.options import Options
 
 
@@ -107,10 +111,6 @@ class Projections:
         NaN where there is none.
     objective : ndarray of shape (n,)
         Weighted L1 distance of each point, NaN where there is none.
-    bound : ndarray of shape (n,)
-        Proved lower bound, ``inf`` where proved that no point exists.
-    status : ndarray of int8, shape (n,)
-        See `pertinent.proofs.status_names`.
     piece : ndarray of int, shape (n,)
         Cell that holds the point, -1 where there is none.
     unique : ndarray of int8, shape (n,)
@@ -120,20 +120,42 @@ class Projections:
     certificate : Certificate
     methods : tuple of Method
         One for each cell.
+    asked : Task
+        What bounds and statuses speak of: the task, or the same without its margin.
     solved : int
         How many (row, piece) pairs were solved; the others were skipped by their bound.
     """
 
     points: FloatArray
     objective: FloatArray
-    bound: FloatArray
-    status: CodeArray
     piece: IntArray
     unique: CodeArray
     second: dict[int, FloatArray]
     certificate: Certificate
     methods: tuple[Method, ...]
+    asked: task.Task
     solved: int = 0
 
     def __len__(self) -> int:
         return len(self.points)
+
+    @cached_property
+    def _proved(self) -> FloatArray:
+        return self.certificate.bounds(self.asked)
+
+    @cached_property
+    def bound(self) -> FloatArray:
+        """Proved lower bound, ``inf`` where proved that no point exists; shape (n,)."""
+        return np.fmin(self._proved, self.objective)  # the objective is NaN without a point
+
+    @cached_property
+    def status(self) -> CodeArray:
+        """Status of each row, decided by the certificate: see `pertinent.proofs.status_names`."""
+        asked, found = self.asked, self.piece >= 0
+        gap = GAP_CONVEX if asked.region.is_convex and asked.domain is None else GAP_NONCONVEX
+        with np.errstate(invalid="ignore"):
+            closed = is_closed(
+                self.objective, self._proved, self.points, asked.centers, asked.weights, gap
+            )
+        without = np.where(np.isinf(self._proved), INFEASIBLE, FAILED)
+        return np.where(found, np.where(closed, OPTIMAL, FEASIBLE), without).astype(np.int8)

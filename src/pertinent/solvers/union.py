@@ -14,7 +14,7 @@ from pertinent.geometry.region import Cell, CellUnion, Region
 from pertinent.geometry.task import as_bounds, distance
 from pertinent.proofs import Block, Certificate, Proofs
 from pertinent.setting.options import Options
-from pertinent.solvers.best_piece import PieceSearch, statuses
+from pertinent.solvers.best_piece import PieceSearch
 from pertinent.solvers.linear.uniqueness import Decision, decide_unique
 from pertinent.solvers.problem import (
     EMPTY,
@@ -75,47 +75,42 @@ def project(
     high = as_bounds(upper, centers.shape, np.inf)
     every, options = np.full(len(centers), np.inf), options or Options()
     task = Task(region, centers, weights, low, high, every, options, domain=domain)
-    return project_task(task, region if proved_on is None else proved_on, skip)
+    return project_task(task, proved_on, skip)
 
 
-def project_task(task: Task, proved_on: Cell | Region, skip: bool = True) -> Projections:
+def project_task(
+    task: Task, proved_on: Cell | Region | None = None, skip: bool = True
+) -> Projections:
     """Return the nearest points of the task's region; see `project`."""
-    pieces, wide = pieces_of(task.region), pieces_of(proved_on)
-    if len(pieces) == len(wide) == 1 and len(task):
-        method = choose_method(pieces[0], task.domain)
-        return _alone(onto(task, pieces[0]), method, replace(task, region=proved_on))
+    pieces = pieces_of(task.region)
+    if len(pieces) == 1 and len(task):
+        return _alone(task, pieces[0], proved_on)
     search = PieceSearch.begin(task, skip)
     search.run()
-    return search.finish(proved_on)
+    return search.finish(task.region if proved_on is None else proved_on)
 
 
-def _alone(task: Task, method: Method, asked: Task) -> Projections:
-    """Return the nearest points of a single piece; the same as a search over one piece gives.
-
-    Bounds speak of what is ``asked``: the same, or the same without its margin.
-    """
-    n = len(task)
-    answer = method.solve(task)
+def _alone(task: Task, piece: Cell | Region, proved_on: Cell | Region | None) -> Projections:
+    """Return the nearest points of a single piece; the same as a search over one piece gives."""
+    n, method, own = len(task), choose_method(piece, task.domain), onto(task, piece)
+    answer = method.solve(own)
     points, objective = answer.points, distance(answer.points, task.centers, task.weights)
     found = (answer.outcome == SOLVED) & (objective < np.inf)
     everyone = np.count_nonzero(found) == n
     if not everyone:
         points = np.where(found[:, None], points, np.nan)
         objective = np.where(found, objective, np.nan)
-    certificate = Certificate(n, (Block(0, np.arange(n), answer.proofs),))
-    proved = certificate.proved(asked)
-    some = None if everyone else found
-    decision = _unique(task, some, points, answer)
+    decision = _unique(own, None if everyone else found, points, answer)
+    block = Block(0, np.arange(n), answer.proofs)
     return Projections(
         points=points,
         objective=objective,
-        bound=np.fmin(proved, objective),  # the objective is NaN where there is no point
-        status=statuses(task, some, points, objective, proved),
         piece=np.where(found, 0, -1),
         unique=decision.unique,
         second=decision.second,
-        certificate=certificate.and_also(decision.block(0)),
+        certificate=Certificate(n, (block, *decision.block(0))),
         methods=(method,),
+        asked=task if proved_on is None else replace(task, region=proved_on),
         solved=n,
     )
 
@@ -144,7 +139,7 @@ def _method_of_union(region: CellUnion | Joined, domain: Domain | None = None) -
 
 
 def _solve_union(task: Task) -> Solved:
-    found = project_task(task, task.region)
+    found = project_task(task)
     without = np.where(np.isinf(found.bound), EMPTY, TROUBLE)
     outcome = np.where(found.piece >= 0, SOLVED, without).astype(np.int8)
     return Solved(found.points, outcome, cast(Proofs, found.certificate))  # it has their operations

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.answering.retry import climb
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import require_cells
@@ -19,6 +18,7 @@ from pertinent.questions.supports.smallest import smallest
 from pertinent.questions.supports.subsets import Budget, Gains
 from pertinent.setting.effort import Effort
 from pertinent.setting.judge import judge_points
+from pertinent.setting.nearest.ladder import climb
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Is, Kind
 from pertinent.setting.setting import Setting

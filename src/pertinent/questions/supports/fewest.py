@@ -5,7 +5,7 @@ on to the sample. A support is a set of features; a category or a binned number 
 columns. Where every column is a feature, samples for which one feature suffices are answered by a
 closed form, and positives whose exact values already need no more than the bound by sorting or
 search. The rest is left to `supports.pool`. The point itself comes from
-`pertinent.answering.nearest` with the other features held, so it has passed the model's predict.
+`pertinent.setting.nearest.flow` with the other features held, so it has passed the model's predict.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.answering.nearest import nearest
-from pertinent.answering.retry import climb
+from pertinent.answering.searching import SEARCH
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import pieces_of
@@ -34,6 +33,8 @@ from pertinent.questions.tolerances import FEWEST_RETRIES, HINT_ROOM
 from pertinent.setting.answers import Answers, Certified
 from pertinent.setting.effort import CLOSED, Effort
 from pertinent.setting.limits import discrete_domain
+from pertinent.setting.nearest.flow import nearest
+from pertinent.setting.nearest.ladder import climb
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.results import Alternative
@@ -49,7 +50,7 @@ class Ask:
     ----------
     kind : Kind
     labels : ndarray of int, shape (n,)
-        As in `pertinent.answering.nearest`.
+        As in `pertinent.setting.nearest.flow`.
     rest : ndarray of shape (n, n_features)
         Value of a feature that is off.
     lower, upper : ndarray of shape (n, n_features)
@@ -280,6 +281,7 @@ class Batch:
 
     def _within(self, rows: IntArray, low: FloatArray, high: FloatArray) -> Answers:
         return nearest(
+            SEARCH,
             self.prepared,
             self.table.take(rows),
             self.samples[rows],

@@ -20,23 +20,18 @@ from pertinent.setting.claims.shown import (
     Asked,
     accepted,
     at_most,
-    is_distance,
     stated,
     status_of,
 )
 from pertinent.setting.judge import Ledger
 from pertinent.setting.limits import (
-    at_rest,
-    held_limits,
     owner_of,
     positive_limits,
     strict_limits,
     sufficient_limits,
-    turned_off,
 )
 from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.recheck import (
-    bounds_of,
     holds_whatever,
     recheck_exact_positives,
     search_gap,
@@ -56,54 +51,15 @@ def stated_positives(
     found: Positives,
     ledger: Ledger,
 ) -> Positives:
-    """Return positives with what may be claimed of them; parameters as in `stated_negatives`."""
+    """Return strict, exact or sufficient positives with what may be claimed of them.
+
+    Parameters as in `stated_negatives`.
+    """
     asked = Asked(setting, table.values, labels, ledger)
     question = question.in_precision_of(table)
-    claim = _near_positives if method is Method.TWO_PHASE else _few_positives
     if found.table is not table or found.method != method:
         found = replace(found, table=table, method=method)
-    return claim(asked, question, found)
-
-
-def _near_positives(asked: Asked, question: PositiveQuestion, found: Positives) -> Positives:
-    """Decide what is claimed of both phases."""
-    setting, table, samples = asked.setting, found.table, found.table.values
-    lower, upper = positive_limits(setting, table, question)
-    good = accepted(asked, found, found.values, Kind.IS, asked.labels, (lower, upper))
-    sparse = found.sparse_values
-    if sparse is not found.values:
-        good &= accepted(asked, found, sparse, Kind.IS, asked.labels, (lower, upper))
-    domain = setting.domain_of(table, changes=False)
-    lattice = domain is not None
-    parts = found.certificates, found.closeness_certificates
-    first, second = (asked.about(some, Kind.IS, asked.labels, is_distance) for some in parts)
-    base = np.broadcast_to(question.baseline, samples.shape)
-    bound = bounds_of(setting, first, base, (lower, upper), domain)
-    gap = asked.gaps(first, lattice, len(samples))
-    few = asked.shown(found, sparse, base, (lower, upper), bound, gap, found.bound)
-    # The second phase holds what the first one turned off.
-    off = turned_off(setting, sparse, question) & good[:, None]
-    limits = low, high = held_limits(lower, upper, question, off)
-    bound = bounds_of(setting, second, samples, limits, domain)
-    gap = asked.gaps(second, lattice, len(samples))
-    weights, rest = setting.weights, at_rest(lower, upper, question)
-    spent = distance(np.where(off, samples, rest), rest, weights)
-    said = found.closeness_bound + spent
-    close = asked.shown(found, found.values, samples, limits, bound, gap, said)
-    closed = few.closed & close.closed
-    closed &= ((found.values >= low) & (found.values <= high)).all(axis=1)
-    near = distance(np.where(off, samples, found.values), samples, weights)
-    status = status_of(found, good, closed, np.isinf(few.bound))
-    return stated(
-        asked,
-        found,
-        status,
-        good,
-        bound=at_most(found.bound, few.bound, few.size),
-        closeness_bound=at_most(found.closeness_bound, np.maximum(close.bound - spent, 0.0), near),
-        objective=few.size,
-        closeness=near,
-    )
+    return _few_positives(asked, question, found)
 
 
 def _few_positives(asked: Asked, question: PositiveQuestion, found: Positives) -> Positives:

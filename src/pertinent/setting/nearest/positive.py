@@ -6,14 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.answering.nearest import doubt, nearest, propose, settled
 from pertinent.density.measure import by_sample, measure
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.task import distance
 from pertinent.proofs import FAILED, FEASIBLE
-from pertinent.setting.answers import Answers, Proposal, claimed_unique, replaced
+from pertinent.setting.answers import Answers, claimed_unique, replaced
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import at_rest, held_limits, positive_limits, turned_off
+from pertinent.setting.nearest.flow import answered, doubt, nearest, propose
+from pertinent.setting.nearest.search import Search
+from pertinent.setting.nearest.verdicts import Proposal
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Positives
@@ -29,7 +31,8 @@ class PositiveProposal:
     its answer depends on the class alone and is solved once a class.
     """
 
-    prepared: Setting
+    search: Search
+    setting: Setting
     table: Table
     labels: IntArray
     question: PositiveQuestion
@@ -43,9 +46,9 @@ class PositiveProposal:
     def judged(self, sparse: Answers, close: Answers) -> Positives:
         """Return the positives, from both phases as the model accepts them."""
         sparse = sparse if self.place is None else sparse.expand(self.place)
-        doubt(self.prepared, self.table, sparse)
+        doubt(self.setting, self.table, sparse)
         _fall_back_on_the_sample(self, sparse)
-        off = turned_off(self.prepared, sparse.points, self.question)
+        off = turned_off(self.setting, sparse.points, self.question)
         held = off & sparse.found[:, None]
         # Phase 2 sees of phase 1 only what it turned off: it stands unless that has changed.
         rows = (held != self.held).any(axis=1).nonzero()[0]
@@ -53,30 +56,33 @@ class PositiveProposal:
             close = replaced(close, rows, self._second_phase(rows, held[rows]))
         rest = at_rest(self.lower, self.upper, self.question)
         return _joined(
-            self.prepared, self.table, self.labels, self.question, sparse, close, off, rest
+            self.setting, self.table, self.labels, self.question, sparse, close, off, rest
         )
 
     def _second_phase(self, rows: IntArray, held: BoolArray) -> Answers:
         some = self.table.take(rows)
         lower, upper = (b[rows] if len(b) > 1 else b for b in (self.lower, self.upper))
         low, high = held_limits(lower, upper, self.question, held)
-        return nearest(self.prepared, some, some.values, Kind.IS, self.labels[rows], low, high)
+        return nearest(
+            self.search, self.setting, some, some.values, Kind.IS, self.labels[rows], low, high
+        )
 
 
 def two_phase(
-    prepared: Setting, table: Table, labels: IntArray, question: PositiveQuestion
+    search: Search, setting: Setting, table: Table, labels: IntArray, question: PositiveQuestion
 ) -> Positives:
     """Return the paper's positives (algorithm 1) for a batch of samples predicted as ``labels``.
 
     Phase 1 (eq. 5) projects the baseline onto the region of the predicted class: few features
     leave it. Phase 2 (eq. 6) holds the others at the baseline and projects the sample.
     """
-    proposal = propose_positives(prepared, table, labels, question)
-    return proposal.judged(*settled(prepared, [proposal.first, proposal.second]))
+    proposal = propose_positives(search, setting, table, labels, question)
+    return proposal.judged(*answered(search, setting, [proposal.first, proposal.second]))
 
 
 def propose_positives(
-    prepared: Setting,
+    search: Search,
+    setting: Setting,
     table: Table,
     labels: IntArray,
     question: PositiveQuestion,
@@ -87,41 +93,42 @@ def propose_positives(
     ``allowed`` is what the constraints allow, where it is known already.
     """
     question = question.in_precision_of(table)
-    lower, upper = positive_limits(prepared, table, question, allowed)
-    first, place = _phase_one(prepared, table, labels, lower, upper, question)
-    points, found = first.answers.points, first.answers.found
+    lower, upper = positive_limits(setting, table, question, allowed)
+    first, place = _phase_one(search, setting, table, labels, lower, upper, question)
+    points, found = first.points, first.cost < np.inf
     if place is not None:
         points, found = points[place], found[place]
-    held = turned_off(prepared, points, question) & found[:, None]
+    held = turned_off(setting, points, question) & found[:, None]
     low, high = held_limits(lower, upper, question, held)
-    second = propose(prepared, table, table.values, Kind.IS, labels, low, high)
+    second = propose(search, setting, table, table.values, Kind.IS, labels, low, high)
     return PositiveProposal(
-        prepared, table, labels, question, lower, upper, first, place, held, second
+        search, setting, table, labels, question, lower, upper, first, place, held, second
     )
 
 
 def _phase_one(
-    prepared: Setting,
+    search: Search,
+    setting: Setting,
     table: Table,
     labels: IntArray,
     lower: FloatArray,
     upper: FloatArray,
     question: PositiveQuestion,
 ) -> tuple[Proposal, IntArray | None]:
-    if len(lower) > 1 or len(labels) <= 1 or by_sample(prepared.within):
+    if len(lower) > 1 or len(labels) <= 1 or by_sample(setting.within):
         centers = question.baseline[None]
         if len(labels) != 1:
             centers = np.broadcast_to(centers, table.values.shape)
-        return propose(prepared, table, centers, Kind.IS, labels, lower, upper), None
+        return propose(search, setting, table, centers, Kind.IS, labels, lower, upper), None
     # The same range for everyone: the answer depends on the class alone.
     classes, place = np.unique(labels, return_inverse=True)
     centers = np.broadcast_to(question.baseline, (len(classes), len(question.baseline)))
-    return propose(prepared, table, centers, Kind.IS, classes, lower, upper), place
+    return propose(search, setting, table, centers, Kind.IS, classes, lower, upper), place
 
 
 def _fall_back_on_the_sample(proposal: PositiveProposal, sparse: Answers) -> None:
     """Answer with the sample where the solvers gave up: it has its own class, proved or not."""
-    setting, question = proposal.prepared, proposal.question
+    setting, question = proposal.setting, proposal.question
     rows = (sparse.status == FAILED).nonzero()[0]
     if not len(rows) or setting.asked_margin > 0:
         return
@@ -136,7 +143,7 @@ def _fall_back_on_the_sample(proposal: PositiveProposal, sparse: Answers) -> Non
 
 
 def _joined(
-    prepared: Setting,
+    setting: Setting,
     table: Table,
     labels: IntArray,
     question: PositiveQuestion,
@@ -145,7 +152,7 @@ def _joined(
     off: BoolArray,
     rest: FloatArray,
 ) -> Positives:
-    samples, weights = table.values, prepared.weights
+    samples, weights = table.values, setting.weights
     # Phase 1's point is valid as it stands: it answers where phase 2 has numerical trouble.
     found = sparse.found
     use = close.found & found
@@ -163,11 +170,11 @@ def _joined(
     second = {i: p for i, p in close.second.items() if unique[i] == 0}
     second.update({i: p for i, p in sparse.second.items() if sparse.unique[i] == 0})
     on = np.abs(points - question.baseline) > question.off_tol
-    kept = prepared.features.by_feature(on)  # nothing where the point is NaN
-    log_density, threshold, percentile = measure(prepared.within, labels, points)
+    kept = setting.features.by_feature(on)  # nothing where the point is NaN
+    log_density, threshold, percentile = measure(setting.within, labels, points)
     return Positives(
         table=table,
-        classes=prepared.classes,
+        classes=setting.classes,
         values=points,
         status_code=status,
         reasons=sparse.reason,
@@ -187,5 +194,5 @@ def _joined(
         log_density=log_density,
         density_threshold=threshold,
         density_percentile=percentile,
-        blend=np.where(use, close.blend, sparse.blend) if by_sample(prepared.within) else None,
+        blend=np.where(use, close.blend, sparse.blend) if by_sample(setting.within) else None,
     )

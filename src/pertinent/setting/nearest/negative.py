@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.answering.nearest import doubt, propose, settled
 from pertinent.density.measure import by_sample, measure
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import IntArray, Limits
-from pertinent.setting.answers import Answers, Proposal, claimed_unique
+from pertinent.setting.answers import Answers, claimed_unique
 from pertinent.setting.limits import negative_limits
+from pertinent.setting.nearest.flow import answered, doubt, propose
+from pertinent.setting.nearest.search import Search
+from pertinent.setting.nearest.verdicts import Proposal
 from pertinent.setting.question import NegativeQuestion, is_one_label
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives
@@ -21,7 +23,7 @@ from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
 
-def target_places(prepared: Setting, target: Any, n: int) -> IntArray | None:
+def target_places(setting: Setting, target: Any, n: int) -> IntArray | None:
     """Return the wanted class of each sample: one label for all, or one for each."""
     if target is None:
         return None
@@ -29,19 +31,19 @@ def target_places(prepared: Setting, target: Any, n: int) -> IntArray | None:
         kind = type(target).__name__
         raise InputError(f"target must be one label, or one for each sample. Got a {kind} instead.")
     if is_one_label(target):
-        return np.repeat(prepared.places(np.array([target])), n)
+        return np.repeat(setting.places(np.array([target])), n)
     if np.ndim(target) != 1:
         raise InputError("target must be one label, or one label for each sample.")
     if len(target) != n:
         raise InputError(f"target has {len(target)} labels for {n} samples.")
-    return prepared.places(target)
+    return setting.places(target)
 
 
 @dataclass(eq=False)
 class NegativeProposal:
     """The nearest contrasts, not yet judged."""
 
-    prepared: Setting
+    setting: Setting
     table: Table
     labels: IntArray
     target: IntArray | None
@@ -49,21 +51,22 @@ class NegativeProposal:
 
     def judged(self, found: Answers) -> Negatives:
         """Return the negatives, from the points that the model accepts."""
-        doubt(self.prepared, self.table, found)
+        doubt(self.setting, self.table, found)
         wanted = found.label if self.target is None else self.target
-        return _result(self.prepared, self.table, self.labels, wanted, found)
+        return _result(self.setting, self.table, self.labels, wanted, found)
 
 
 def nearest_contrast(
-    prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion
+    search: Search, setting: Setting, table: Table, labels: IntArray, question: NegativeQuestion
 ) -> Negatives:
     """Return the nearest point of another class for a batch predicted as ``labels`` (eq. 1)."""
-    proposal = propose_negatives(prepared, table, labels, question)
-    return proposal.judged(*settled(prepared, [proposal.found]))
+    proposal = propose_negatives(search, setting, table, labels, question)
+    return proposal.judged(*answered(search, setting, [proposal.found]))
 
 
 def propose_negatives(
-    prepared: Setting,
+    search: Search,
+    setting: Setting,
     table: Table,
     labels: IntArray,
     question: NegativeQuestion,
@@ -74,18 +77,19 @@ def propose_negatives(
     ``allowed`` is what the constraints allow, where it is known already.
     """
     samples, target = table.values, question.target
-    lower, upper = allowed or negative_limits(prepared, table, question.untouched)
+    lower, upper = allowed or negative_limits(setting, table, question.untouched)
     if target is not None:
-        _refuse_own_class(prepared, labels, target)
+        refuse_own_class(setting, labels, target)
     kind, wanted = (Kind.NOT, labels) if target is None else (Kind.IS, target)
-    found = propose(prepared, table, samples, kind, wanted, lower, upper, changes=True)
-    return NegativeProposal(prepared, table, labels, target, found)
+    found = propose(search, setting, table, samples, kind, wanted, lower, upper, changes=True)
+    return NegativeProposal(setting, table, labels, target, found)
 
 
-def _refuse_own_class(prepared: Setting, labels: IntArray, target: IntArray) -> None:
+def refuse_own_class(setting: Setting, labels: IntArray, target: IntArray) -> None:
+    """Refuse a target that a sample is already predicted as."""
     same = np.flatnonzero(labels == target)
     if len(same):
-        label = prepared.classes.tolist()[labels[same[0]]]
+        label = setting.classes.tolist()[labels[same[0]]]
         raise InputError(
             f"A sample is already predicted as its target {label!r}. "
             "Leave such rows out or give them another target."
@@ -93,14 +97,14 @@ def _refuse_own_class(prepared: Setting, labels: IntArray, target: IntArray) -> 
 
 
 def _result(
-    prepared: Setting, table: Table, labels: IntArray, wanted: IntArray, found: Answers
+    setting: Setting, table: Table, labels: IntArray, wanted: IntArray, found: Answers
 ) -> Negatives:
-    different = prepared.features.by_feature(found.points != table.values)
+    different = setting.features.by_feature(found.points != table.values)
     changed = found.found[:, None] & different
-    log_density, threshold, percentile = measure(prepared.within, wanted, found.points)
+    log_density, threshold, percentile = measure(setting.within, wanted, found.points)
     return Negatives(
         table=table,
-        classes=prepared.classes,
+        classes=setting.classes,
         values=found.points,
         status_code=found.status,
         reasons=found.reason,
@@ -115,5 +119,5 @@ def _result(
         log_density=log_density,
         density_threshold=threshold,
         density_percentile=percentile,
-        blend=found.blend if by_sample(prepared.within) else None,
+        blend=found.blend if by_sample(setting.within) else None,
     )

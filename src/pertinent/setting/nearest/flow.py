@@ -1,8 +1,7 @@
-"""The nearest points that the model predicts as asked: proposed, judged, solved again.
+"""The nearest points that the model predicts as asked: found, judged, solved again.
 
-A solver proposes points; `pertinent.setting.judge` judges them in the form they are handed out. A
-point that is refused is solved again with a larger margin, and reported as failed if that does not
-help.
+A point that is refused is solved again with a larger margin, and reported as failed if that does
+not help.
 """
 
 from __future__ import annotations
@@ -11,23 +10,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pertinent.answering.proposing import solve
-from pertinent.answering.retry import TRIES_SINGLE, climb
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
-from pertinent.setting.answers import Answers, Ask, Proposal, RowRules, replaced
+from pertinent.setting.answers import Answers, Ask, RowRules, blank, replaced
+from pertinent.setting.nearest.ladder import TRIES_SINGLE, climb
+from pertinent.setting.nearest.search import Search
+from pertinent.setting.nearest.verdicts import (
+    FEW,
+    Proposal,
+    predict_all,
+    prefer_start,
+    proposal,
+    verdict,
+)
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Kind
 from pertinent.setting.setting import Setting
-from pertinent.setting.verdicts import (
-    FEW,
-    Handed,
-    handed_by,
-    predict_all,
-    prefer_start,
-    take_verdict,
-    verify,
-)
 from pertinent.tables.table import Table
 
 #: How often a point that is refused is solved again.
@@ -35,6 +33,7 @@ TRIES = 12
 
 
 def nearest(
+    search: Search,
     setting: Setting,
     table: Table,
     centers: FloatArray,
@@ -49,6 +48,8 @@ def nearest(
 
     Parameters
     ----------
+    search : Search
+    setting : Setting
     table : Table
         Says in which form points are handed out and predicted.
     centers : ndarray of shape (n, n_features)
@@ -59,11 +60,12 @@ def nearest(
     changes : bool
         Whether the rules about how many features change, and which together, apply.
     """
-    proposal = propose(setting, table, centers, kind, labels, lower, upper, changes=changes)
-    return settled(setting, [proposal])[0]
+    asked = propose(search, setting, table, centers, kind, labels, lower, upper, changes=changes)
+    return answered(search, setting, [asked])[0]
 
 
 def propose(
+    search: Search,
     setting: Setting,
     table: Table,
     centers: FloatArray,
@@ -74,40 +76,43 @@ def propose(
     *,
     changes: bool = False,
 ) -> Proposal:
-    """Return the nearest points of the regions, for `settled`; parameters as in `nearest`."""
+    """Return the points that a search finds, for `answered`; parameters as in `nearest`."""
     low = lower if lower.shape == centers.shape else np.broadcast_to(lower, centers.shape)
     high = upper if upper.shape == centers.shape else np.broadcast_to(upper, centers.shape)
     domain = setting.domain_of(table, changes=changes)
     ask = Ask(table, centers, kind, labels, low, high, RowRules(domain, changes))
     used = setting.first_margins(table, centers, kind, labels)
-    return Proposal(ask, used, solve(setting, ask, used))
+    return proposal(search, setting, ask, used)
 
 
-def settled(setting: Setting, proposals: Sequence[Proposal]) -> list[Answers]:
+def answered(search: Search, setting: Setting, proposals: Sequence[Proposal]) -> list[Answers]:
     """Return the answers that the model accepts; what it refuses is solved again."""
-    verify(setting, proposals)
-    return [_settled(setting, proposal) for proposal in proposals]
+    predicted = predict_all(setting, [proposed.given for proposed in proposals])
+    return [
+        _settled(search, setting, proposed, own)
+        for proposed, own in zip(proposals, predicted, strict=True)
+    ]
 
 
-def settled_if_guessed(
-    setting: Setting, proposals: Sequence[Proposal], table: Table, labels: IntArray
+def answered_if_guessed(
+    search: Search, setting: Setting, proposals: Sequence[Proposal], table: Table, labels: IntArray
 ) -> list[Answers] | None:
     """Return the same where the labels of the samples were guessed; None if one is wrong."""
-    samples = Handed(np.arange(len(table)), proposals[-1].ask, table.values)
-    handed = [handed_by(proposal) for proposal in proposals]
-    own, *verdicts = predict_all(setting, [samples, *handed])
+    given = [proposed.given for proposed in proposals]
+    own, *predicted = predict_all(setting, [(given[-1][0], table.values), *given])
     if not (own == labels).all():
         return None
-    for proposal, points, verdict in zip(proposals, handed, verdicts, strict=True):
-        take_verdict(setting, proposal, points, verdict)
-    return [_settled(setting, proposal) for proposal in proposals]
+    return [
+        _settled(search, setting, proposed, own)
+        for proposed, own in zip(proposals, predicted, strict=True)
+    ]
 
 
 def guess(setting: Setting, table: Table) -> IntArray | None:
     """Return what a few samples are likely predicted as, by the regions; None if unclear.
 
     A call of ``predict`` costs a few rows more than all else. With a guess the samples can go
-    to the model together with their answers: see `settled_if_guessed`.
+    to the model together with their answers: see `answered_if_guessed`.
     """
     asks_more = setting.within is not None or setting.min_proba is not None
     if len(table) > FEW // 8 or not table.takes_any_points or asks_more or setting.features.fills:
@@ -131,17 +136,18 @@ def doubt(setting: Setting, table: Table, answers: Answers) -> None:
     answers.reason[gone] = Reason(Why.MISPLACED)
 
 
-def _settled(setting: Setting, proposal: Proposal) -> Answers:
-    """Solve what was refused again, with larger and larger margins."""
-    answers, ask, used = proposal.answers, proposal.ask, proposal.used
+def _settled(search: Search, setting: Setting, proposed: Proposal, predicted: IntArray) -> Answers:
+    """Judge the points, and solve what is refused again with larger and larger margins."""
+    ask, used = proposed.ask, proposed.used
+    if not len(ask):
+        return blank(ask.centers)
+    answers = verdict(search, setting, proposed, predicted)
 
     def again(rows: IntArray, margins: FloatArray) -> IntArray:
         nonlocal answers
-        some = ask.take(rows)
-        redone = Proposal(some, margins, solve(setting, some, margins))
-        verify(setting, [redone])
-        answers = replaced(answers, rows, redone.answers)
-        return np.asarray(rows[redone.answers.status == FAILED])
+        redone = verdict(search, setting, proposal(search, setting, ask.take(rows), margins))
+        answers = replaced(answers, rows, redone)
+        return np.asarray(rows[redone.status == FAILED])
 
     refused = (answers.status == FAILED).nonzero()[0]
     if len(refused):

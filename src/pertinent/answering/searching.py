@@ -1,0 +1,54 @@
+"""Points found by projection onto the regions of the model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pertinent.answering.blends import nearest_blends
+from pertinent.answering.conflict import why_none
+from pertinent.density import Hulls
+from pertinent.geometry.arrays import FloatArray, Limits
+from pertinent.setting.answers import Ask, Certified
+from pertinent.setting.nearest.search import Found
+from pertinent.setting.reasons.reason import Reason
+from pertinent.setting.region_key import RegionKey
+from pertinent.setting.setting import Setting
+from pertinent.solvers.problem import Task
+from pertinent.solvers.union import project_task
+
+
+class Projecting:
+    """The search of every question about distances: a projection by the solvers."""
+
+    def find(self, setting: Setting, ask: Ask, key: RegionKey, margin: float) -> Found:
+        """Return the nearest points of the region at a margin."""
+        region = setting.region(key, margin)
+        if isinstance(setting.within, Hulls):
+            owner = setting.owners(key, margin)
+            args, samples = (ask.centers, ask.low, ask.high), ask.table.values
+            blended = nearest_blends(setting.within, samples, region, owner, setting.weights, args)
+            found, blends = blended
+            return Found(found.points, found.certificate, found.unique, found.second, blends)
+        every = np.full(len(ask), np.inf)
+        found = project_task(
+            Task(
+                region,
+                ask.centers,
+                setting.weights,
+                ask.low,
+                ask.high,
+                every,
+                setting.options,
+                domain=ask.rules.domain,
+            )
+        )
+        return Found(found.points, found.certificate, found.unique, found.second)
+
+    def why_none(
+        self, setting: Setting, part: Certified, near: FloatArray, limits: Limits
+    ) -> Reason:
+        """Return why there is no point, by the rules that the proof of one row rests on."""
+        return why_none(setting, part, near, limits)
+
+
+SEARCH = Projecting()

@@ -1,0 +1,292 @@
+"""Points judged, and what is claimed of them: status and bound, from the proofs alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent.density.hull import Hulls
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.gaps import (
+    GAP_CONVEX,
+    GAP_NONCONVEX,
+    ROUNDING,
+    is_closed,
+    rounding_unit,
+)
+from pertinent.geometry.task import Task, distance
+from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Certificate
+from pertinent.proofs.core import WHOLE
+from pertinent.setting.answers import Answers, Ask, Certified
+from pertinent.setting.claims.shown import is_distance
+from pertinent.setting.judge import Judged, handed_out, judge
+from pertinent.setting.nearest.search import Found, Search
+from pertinent.setting.reasons.implausible import is_about_neighbours
+from pertinent.setting.reasons.reason import Reason, Why
+from pertinent.setting.region_key import RegionKey
+from pertinent.setting.setting import Setting
+
+#: Up to this many points of several questions are predicted in one call: a call costs more.
+FEW = 256
+
+
+@dataclass(eq=False)
+class Part:
+    """What was found for the rows that ask for the same region with the same margin."""
+
+    key: RegionKey
+    rows: IntArray
+    found: Found
+
+
+@dataclass(eq=False)
+class Proposal:
+    """Points for a batch of n questions, not yet judged.
+
+    Parameters
+    ----------
+    ask : Ask
+    used : ndarray of shape (n,)
+        The margin that each row was solved with.
+    parts : list of Part
+        Each row belongs to one part.
+    points : ndarray of shape (n, n_features)
+        As they are handed out; NaN where there is none.
+    cost : ndarray of shape (n,)
+        Their distance from the centers; NaN where there is no point.
+    rows : ndarray of int
+        Those that have a point.
+    """
+
+    ask: Ask
+    used: FloatArray
+    parts: list[Part]
+    points: FloatArray
+    cost: FloatArray
+    rows: IntArray
+
+    @property
+    def given(self) -> tuple[Ask, FloatArray]:
+        """The rows that have a point: their question, and the points."""
+        if len(self.rows) == len(self.points):
+            return self.ask, self.points
+        return self.ask.take(self.rows), self.points[self.rows]
+
+
+def proposal(search: Search, setting: Setting, ask: Ask, used: FloatArray) -> Proposal:
+    """Return the points that a search finds, those of the same class and margin together."""
+    parts = []
+    for k, margin, rows in _alike(ask.labels, used):
+        key, some = RegionKey(ask.kind, k), _part(setting, ask, rows)
+        parts.append(Part(key, rows, search.find(setting, some, key, margin)))
+    points = parts[0].found.points if len(parts) == 1 else np.full(ask.centers.shape, np.nan)
+    if len(parts) > 1:
+        for part in parts:
+            points[part.rows] = part.found.points
+    points = handed_out(ask, points)
+    cost = distance(points, ask.centers, setting.weights)
+    return Proposal(ask, used, parts, points, cost, (cost < np.inf).nonzero()[0])
+
+
+def _part(setting: Setting, ask: Ask, rows: IntArray) -> Ask:
+    """Return some of the questions, their samples only where a search looks at them."""
+    if len(rows) == len(ask) or isinstance(setting.within, Hulls):
+        return ask if len(rows) == len(ask) else ask.take(rows)
+    low, high, labels = ask.low[rows], ask.high[rows], ask.labels[rows]
+    return Ask(ask.table, ask.centers[rows], ask.kind, labels, low, high, ask.rules.take(rows))
+
+
+def _alike(labels: IntArray, used: FloatArray) -> Iterator[tuple[int, float, IntArray]]:
+    """Yield each class and margin with its rows."""
+    n = len(labels)
+    if n == 1 or (n and (labels == labels[0]).all() and (used == used[0]).all()):
+        yield int(labels[0]), float(used[0]), np.arange(n)
+        return
+    for k in np.unique(labels):
+        own = np.flatnonzero(labels == k)
+        for margin in np.unique(used[own]):
+            yield int(k), float(margin), own[used[own] == margin]
+
+
+def predict_all(setting: Setting, asked: Sequence[tuple[Ask, FloatArray]]) -> Iterator[IntArray]:
+    """Yield the predictions of the points of each question, from one call where they are few."""
+    table, sizes = asked[0][0].table, [len(points) for _, points in asked]
+    if len(asked) == 1 or sum(sizes) > FEW or not table.takes_any_points:
+        yield from (setting.predict(ask.table, points) for ask, points in asked)
+        return
+    predicted = setting.predict(table, np.concatenate([points for _, points in asked]))
+    start = 0
+    for size in sizes:
+        yield predicted[start : start + size]
+        start += size
+
+
+def verdict(
+    search: Search, setting: Setting, proposed: Proposal, predicted: IntArray | None = None
+) -> Answers:
+    """Return what may be claimed of the points; those that are refused are dropped.
+
+    Parameters
+    ----------
+    search : Search
+        Asked only why there is no point where that is proved.
+    setting : Setting
+    proposed : Proposal
+    predicted : ndarray of int, optional
+        What ``predict`` says of the points, where it was asked already.
+    """
+    points, cost, rows, n = proposed.points, proposed.cost, proposed.rows, len(proposed.points)
+    judged = _judged(setting, proposed, predicted)
+    bound, gap = _proved(setting, proposed)
+    unit = rounding_unit(True, points.shape[1]) if proposed.ask.table.single_precision else ROUNDING
+    centers, complete = proposed.ask.centers, len(rows) == n
+    closed = is_closed(cost, bound, points, centers, setting.weights, gap, unit)
+    status = np.where(closed, OPTIMAL, FEASIBLE).astype(np.int8)
+    unique, second, blend = _particulars(proposed)
+    label, reason = judged.predicted, np.empty(n, dtype=object)
+    if not complete:
+        without = ~(cost < np.inf)
+        status[without] = np.where(np.isinf(bound[without]), INFEASIBLE, FAILED)
+        label = np.full(n, -1)
+        label[rows] = judged.predicted
+    certificates = tuple(Certified(p.key, p.rows, p.found.certificate) for p in proposed.parts)
+    bound = np.fmin(bound, cost)  # the cost is NaN where there is no point
+    answers = Answers(
+        points, cost, bound, status, unique, label, reason, second, certificates, blend
+    )
+    valid = judged.valid
+    if not valid.all():
+        for j in (~valid).nonzero()[0].tolist():
+            _drop(answers, int(rows[j]), judged.reason(j, proposed.used[rows[j]]))
+    if not complete:
+        _give_reasons(search, setting, proposed, answers, without)
+    return answers
+
+
+def _judged(setting: Setting, proposed: Proposal, predicted: IntArray | None) -> Judged:
+    """Return the verdict of the model and the rules on the points that there are."""
+    (ask, points), rows = proposed.given, proposed.rows
+    solved, blends = (proposed.cost, proposed.used), None
+    if len(rows) < len(proposed.points):
+        solved = proposed.cost[rows], proposed.used[rows]
+    if isinstance(setting.within, Hulls):
+        blends = _particulars(proposed)[2][rows]
+    return judge(setting, ask, points, predicted, solved, blends)
+
+
+def _proved(setting: Setting, proposed: Proposal) -> tuple[FloatArray, FloatArray]:
+    """Return the bound that is proved of each row, and the gap within which it is optimal.
+
+    The gap is -1, which none meets, where a bound only repeats a solver's word.
+    """
+    ask, n = proposed.ask, len(proposed.points)
+    bound, gap = np.zeros(n), np.full(n, -1.0)
+    for part in proposed.parts:
+        certificate = part.found.certificate
+        if not _is_about(setting, ask, part, certificate):
+            continue
+        region = setting.region(part.key, setting.asked_margin)
+        domain = ask.rules.domain
+        task = Task(region, ask.centers, setting.weights, ask.low, ask.high, domain=domain)
+        convex = region.is_convex and domain is None
+        own = np.where(certificate.trusted(), GAP_CONVEX if convex else GAP_NONCONVEX, -1.0)
+        if len(part.rows) == n:
+            return certificate.bounds(task), own
+        bound[part.rows], gap[part.rows] = certificate.bounds(task.take(part.rows)), own
+    return bound, gap
+
+
+def _is_about(setting: Setting, ask: Ask, part: Part, certificate: Certificate) -> bool:
+    """Return whether a certificate speaks of distances, and of the neighbours to be blended."""
+    if not all(is_distance(block.proofs, block.rows) for block in certificate.blocks):
+        return False
+    if not isinstance(setting.within, Hulls):
+        return True
+    owner = setting.owners(part.key, setting.asked_margin)
+    for block in certificate.blocks:
+        place = int(owner[block.piece]) if block.piece != WHOLE else -1
+        for i, row in enumerate(part.rows[block.rows]):
+            one = block.proofs.take(np.array([i]))
+            if not is_about_neighbours(setting, place, one, ask.table.values[row]):
+                return False
+    return True
+
+
+def _particulars(
+    proposed: Proposal,
+) -> tuple[CodeArray, dict[int, FloatArray], NDArray[np.object_]]:
+    """Return which points are the only best ones, others as good, and what blends they are."""
+    n, parts = len(proposed.points), proposed.parts
+    blend = np.empty(n, dtype=object)
+    if len(parts) == 1 and not parts[0].found.blends:
+        return parts[0].found.unique, parts[0].found.second, blend
+    unique, second = np.full(n, -1, dtype=np.int8), dict[int, FloatArray]()
+    for part in parts:
+        unique[part.rows] = part.found.unique
+        second.update({int(part.rows[i]): point for i, point in part.found.second.items()})
+        for i, own in part.found.blends.items():
+            blend[part.rows[i]] = own
+    return unique, second, blend
+
+
+def _give_reasons(
+    search: Search, setting: Setting, proposed: Proposal, answers: Answers, without: BoolArray
+) -> None:
+    """Say why rows have no point."""
+    ask = proposed.ask
+    near = ask.table.values if isinstance(setting.within, Hulls) else ask.centers
+    answers.reason[without & (answers.status == FAILED)] = Reason(Why.NO_PROOF)
+    for i in np.flatnonzero(answers.status == INFEASIBLE):
+        for part in answers.certificates:
+            here = np.flatnonzero(part.rows == i)
+            if len(here):
+                own = Certified(part.key, here, part.certificate.take(here))
+                limits = ask.low[i], ask.high[i]
+                answers.reason[i] = search.why_none(setting, own, near[i], limits)
+
+
+def prefer_start(setting: Setting, answers: Answers, ask: Ask, used: FloatArray) -> None:
+    """Answer with the start itself where only the margin keeps it out.
+
+    The point of the bounds nearest to the center cannot be undercut. If it lies exactly on
+    the boundary and ``predict`` gives it the class asked for, it is the answer. Not if rounding
+    alone decides: ``predict`` may then say otherwise in other company.
+    """
+    rows = _near_start(setting, answers, ask, used)
+    if not len(rows):
+        return
+    some = ask.take(rows)
+    handed = handed_out(some, np.clip(some.centers, some.low, some.high))
+    judged = judge(setting, some, handed)
+    exact = setting.is_exact(ask.kind, some.labels, handed)
+    right = judged.valid & (exact | ~answers.found[rows])
+    for j in np.flatnonzero(right):
+        i = rows[j]
+        answers.points[i], answers.label[i] = handed[j], judged.predicted[j]
+        answers.objective[i] = answers.bound[i] = distance(
+            handed[j : j + 1], ask.centers[i : i + 1], setting.weights
+        )[0]
+        answers.status[i], answers.unique[i], answers.reason[i] = OPTIMAL, 1, None
+        answers.second.pop(int(i), None)
+
+
+def _near_start(setting: Setting, answers: Answers, ask: Ask, used: FloatArray) -> IntArray:
+    """Return the rows without an answer, or with one no farther than its margin may explain."""
+    asks_more = setting.within is not None or setting.min_proba is not None
+    if ask.rules.domain is not None or asks_more or setting.asked_margin > 0:
+        return np.zeros(0, dtype=np.int64)
+    # A margin is a distance in the units of the model's features; NaN where no point is.
+    far = answers.objective > 100 * setting.largest_weight * used
+    rows: IntArray = (~far & (answers.objective != 0)).nonzero()[0]
+    if not len(rows):
+        return rows
+    return np.asarray(rows[(ask.low[rows] <= ask.high[rows]).all(axis=1)])
+
+
+def _drop(out: Answers, i: int, reason: Reason) -> None:
+    """Take a point back."""
+    out.points[i], out.objective[i], out.status[i] = np.nan, np.nan, FAILED
+    out.unique[i], out.label[i], out.blend[i], out.reason[i] = -1, -1, None, reason
