@@ -153,9 +153,13 @@ class Certificate:
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the proved lower bound of each row of a task, recomputed from its region."""
-        over_union = np.full(self.n, np.inf)
-        by_piece = self._by_piece()
         pieces = pieces_of(task.region)
+        if len(pieces) == 1 and all(block.piece == 0 for block in self.blocks):
+            alone = np.zeros(self.n)
+            self._raise(alone, self.blocks, task.on(pieces[0]))
+            return alone
+        by_piece = self._by_piece()
+        over_union = np.full(self.n, np.inf)
         whole = self._whole(by_piece.get(WHOLE, ()), task, len(pieces))
         for piece in range(len(pieces)):
             known = np.zeros(self.n) if whole is None else whole[:, piece]
@@ -173,10 +177,14 @@ class Certificate:
                 proved = block.proofs.bounds(task.take(block.rows))
                 known[block.rows] = np.maximum(known[block.rows], proved)
 
+    @property
+    def is_recomputed(self) -> bool:
+        """Whether every bound is recomputed: none of the proofs can repeat a solver's word."""
+        always = Proofs.trusted, RegionProofs.trusted
+        return all(type(block.proofs).trusted in always for block in self.blocks)
+
     def trusted(self) -> BoolArray:
         """Return False for the rows whose bound may rest on a solver's word (``exact=True``)."""
-        if len(self.blocks) == 1 and len(self.blocks[0].rows) == self.n:
-            return np.asarray(self.blocks[0].proofs.trusted())
         trusted = np.ones(self.n, dtype=bool)
         for block in self.blocks:
             trusted[block.rows] &= block.proofs.trusted()
@@ -212,7 +220,7 @@ class Certificate:
 
 
 def _is_everything(rows: IntArray, n: int) -> bool:
-    return len(rows) == n and bool((rows == np.arange(n)).all())
+    return len(rows) == n and (n == 1 or bool((rows == np.arange(n)).all()))
 
 
 def concatenate(certificates: Sequence[Certificate]) -> Certificate:

@@ -203,7 +203,6 @@ class PieceSearch:
         decision, shown = self._uniqueness(found)
         return Projections(
             points=self.points,
-            objective=np.where(found, self.best, np.nan),
             piece=self.piece,
             unique=decision.unique,
             second=decision.second,

@@ -109,8 +109,6 @@ class Projections:
     ----------
     points : ndarray of shape (n, n_features)
         NaN where there is none.
-    objective : ndarray of shape (n,)
-        Weighted L1 distance of each point, NaN where there is none.
     piece : ndarray of int, shape (n,)
         Cell that holds the point, -1 where there is none.
     unique : ndarray of int8, shape (n,)
@@ -127,7 +125,6 @@ class Projections:
     """
 
     points: FloatArray
-    objective: FloatArray
     piece: IntArray
     unique: CodeArray
     second: dict[int, FloatArray]
@@ -138,6 +135,11 @@ class Projections:
 
     def __len__(self) -> int:
         return len(self.points)
+
+    @cached_property
+    def objective(self) -> FloatArray:
+        """Weighted L1 distance of each point, NaN where there is none; shape (n,)."""
+        return task.distance(self.points, self.asked.centers, self.asked.weights)
 
     @cached_property
     def _proved(self) -> FloatArray:

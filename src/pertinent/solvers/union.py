@@ -11,7 +11,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import Joined, pieces_of
 from pertinent.geometry.region import Cell, CellUnion, Region
-from pertinent.geometry.task import as_bounds, distance
+from pertinent.geometry.task import as_bounds
 from pertinent.proofs import Block, Certificate, Proofs
 from pertinent.setting.options import Options
 from pertinent.solvers.best_piece import PieceSearch
@@ -94,17 +94,14 @@ def _alone(task: Task, piece: Cell | Region, proved_on: Cell | Region | None) ->
     """Return the nearest points of a single piece; the same as a search over one piece gives."""
     n, method, own = len(task), choose_method(piece, task.domain), onto(task, piece)
     answer = method.solve(own)
-    points, objective = answer.points, distance(answer.points, task.centers, task.weights)
-    found = (answer.outcome == SOLVED) & (objective < np.inf)
+    points, found = answer.points, answer.outcome == SOLVED
     everyone = np.count_nonzero(found) == n
     if not everyone:
         points = np.where(found[:, None], points, np.nan)
-        objective = np.where(found, objective, np.nan)
     decision = _unique(own, None if everyone else found, points, answer)
     block = Block(0, np.arange(n), answer.proofs)
     return Projections(
         points=points,
-        objective=objective,
         piece=np.where(found, 0, -1),
         unique=decision.unique,
         second=decision.second,

@@ -39,6 +39,7 @@ class Part:
 
     key: RegionKey
     rows: IntArray
+    ask: Ask
     found: Found
 
 
@@ -81,7 +82,7 @@ def proposal(search: Search, setting: Setting, ask: Ask, used: FloatArray) -> Pr
     parts = []
     for k, margin, rows in _alike(ask.labels, used):
         key, some = RegionKey(ask.kind, k), _part(setting, ask, rows)
-        parts.append(Part(key, rows, search.find(setting, some, key, margin)))
+        parts.append(Part(key, rows, some, search.find(setting, some, key, margin)))
     points = parts[0].found.points if len(parts) == 1 else np.full(ask.centers.shape, np.nan)
     if len(parts) > 1:
         for part in parts:
@@ -92,11 +93,19 @@ def proposal(search: Search, setting: Setting, ask: Ask, used: FloatArray) -> Pr
 
 
 def _part(setting: Setting, ask: Ask, rows: IntArray) -> Ask:
-    """Return some of the questions, their samples only where a search looks at them."""
-    if len(rows) == len(ask) or isinstance(setting.within, Hulls):
-        return ask if len(rows) == len(ask) else ask.take(rows)
-    low, high, labels = ask.low[rows], ask.high[rows], ask.labels[rows]
-    return Ask(ask.table, ask.centers[rows], ask.kind, labels, low, high, ask.rules.take(rows))
+    """Return some of the questions, their samples only where a search looks at them.
+
+    A search may look at the arrays, not write to them: its proofs are judged by them.
+    """
+    if len(rows) == len(ask):
+        return ask
+    if isinstance(setting.within, Hulls):
+        return ask.take(rows)
+    centers, low, high = ask.centers[rows], ask.low[rows], ask.high[rows]
+    for array in (centers, low, high):
+        array.flags.writeable = False
+    labels, rules = ask.labels[rows], ask.rules.take(rows)
+    return Ask(ask.table, centers, ask.kind, labels, low, high, rules)
 
 
 def _alike(labels: IntArray, used: FloatArray) -> Iterator[tuple[int, float, IntArray]]:
@@ -177,25 +186,27 @@ def _judged(setting: Setting, proposed: Proposal, predicted: IntArray | None) ->
     return judge(setting, ask, points, predicted, solved, blends)
 
 
-def _proved(setting: Setting, proposed: Proposal) -> tuple[FloatArray, FloatArray]:
+def _proved(setting: Setting, proposed: Proposal) -> tuple[FloatArray, float | FloatArray]:
     """Return the bound that is proved of each row, and the gap within which it is optimal.
 
     The gap is -1, which none meets, where a bound only repeats a solver's word.
     """
-    ask, n = proposed.ask, len(proposed.points)
+    n = len(proposed.points)
     bound, gap = np.zeros(n), np.full(n, -1.0)
     for part in proposed.parts:
-        certificate = part.found.certificate
-        if not _is_about(setting, ask, part, certificate):
+        ask, certificate = part.ask, part.found.certificate
+        if not _is_about(setting, proposed.ask, part, certificate):
             continue
         region = setting.region(part.key, setting.asked_margin)
         domain = ask.rules.domain
         task = Task(region, ask.centers, setting.weights, ask.low, ask.high, domain=domain)
         convex = region.is_convex and domain is None
-        own = np.where(certificate.trusted(), GAP_CONVEX if convex else GAP_NONCONVEX, -1.0)
+        own: float | FloatArray = GAP_CONVEX if convex else GAP_NONCONVEX
+        if not certificate.is_recomputed:
+            own = np.where(certificate.trusted(), own, -1.0)
         if len(part.rows) == n:
             return certificate.bounds(task), own
-        bound[part.rows], gap[part.rows] = certificate.bounds(task.take(part.rows)), own
+        bound[part.rows], gap[part.rows] = certificate.bounds(task), own
     return bound, gap
 
 
