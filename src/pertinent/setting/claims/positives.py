@@ -20,6 +20,7 @@ from pertinent.setting.claims.shown import (
     Asked,
     accepted,
     at_most,
+    is_distance,
     stated,
     status_of,
 )
