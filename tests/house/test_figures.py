@@ -67,11 +67,11 @@ def test_judges_and_ladders(root):
         {
             "setting/judge": "def judge(s, t, x):\n  return (s.predict(t, x) == 1) & s.is_sure(x)",
             "setting/plain": "def own(s, t):\n  return s.predict(t)",
-            "answering/retry": "for _ in range(3):\n  margin = margin * GROWTH",
+            "setting/ladder": "for _ in range(3):\n  margin = margin * GROWTH",
         },
     )
     assert house.judges(root) == ["setting/judge.py:1 judge"]
-    assert house.ladders(root) == ["answering/retry.py:1"]
+    assert house.ladders(root) == ["setting/ladder.py:1"]
 
 
 def test_largest_cycle(root):

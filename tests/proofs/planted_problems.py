@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
 
@@ -400,12 +400,6 @@ def negatives(truth, measure=costs, recheck=recheck_few_changes, model=logistic,
     return question(ask, recheck, measure, truth, model)
 
 
-def formula():
-    """Return the nearest changes of a linear model: the one answer that claims do not decide."""
-    plain = negatives(lambda: change_costs(4), recheck=recheck_negatives)
-    return replace(plain, handed_out=False)
-
-
 def positives(truth, measure, model=logistic, **how):
     """Return the problem of positives of the smallest size."""
     asked = PositiveQuestion(np.zeros(4))
@@ -461,7 +455,7 @@ def problems():
         "nothing curved": projection(
             Cell(np.array([[-1.0, 0.0]]), np.array([-3.0]), (ellipsoid,)), zero, truth=[np.inf]
         ),
-        "negative": formula(),
+        "negative": negatives(lambda: change_costs(4), recheck=recheck_negatives),
         "negative, tree": negatives(tree_change_costs, recheck=recheck_negatives, model=tree),
         "few changes": negatives(change_sizes, changes, norm="l0"),
         "at most two changes": negatives(lambda: change_costs(2), max_changes=2),

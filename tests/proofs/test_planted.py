@@ -3,9 +3,7 @@
 Every function of solvers, answering and questions that the problems call is broken, one at a time
 and in several ways: its result too large or too small, always or never true, wrong in its last row,
 one item short. Whatever comes out then, the trusted base confirms no false claim; and no answer is
-handed out with a false status or bound, since `pertinent.setting.claims` decides both. One kind of
-answer is an exception: the nearest point of one linear row, a formula whose bound its solver
-computes. What is said falsely of it is refused by the check only.
+handed out with a false status or bound, since `pertinent.setting` decides both.
 
 ``PLANT_ALL=1`` plants all of about 1500 bugs, which takes minutes; by default it is some of each.
 """
