@@ -7,7 +7,7 @@ import pytest
 from linear_models import ESTIMATORS, LOADERS, data, fitted, supported
 
 import pertinent
-from pertinent.setting.recheck import recheck_negatives, recheck_positives
+from tests.shown import proved_of_negatives, proved_of_positives
 
 CASES = [
     pytest.param(estimator, name, standardised, id=f"{estimator}-{name}-{kind}")
@@ -34,8 +34,8 @@ def test_every_row_is_valid_and_proved(estimator, name, standardised, margin):
 
     prepared = explainer.prepared
     for reported, objective in (
-        (recheck_negatives(prepared, negative), negative.objective),
-        (recheck_positives(prepared, explainer.question, positive)[0], positive.objective),
+        (proved_of_negatives(prepared, negative)[0], negative.objective),
+        (proved_of_positives(prepared, explainer.question, positive)[0], positive.objective),
     ):
         # Re-proved from the model's own coefficients: nothing costs less than what is returned.
         assert (objective - reported <= 1e-6 * objective + 1e-9).all()

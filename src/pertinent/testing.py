@@ -19,7 +19,9 @@ import pertinent
 from pertinent.exceptions import PertinentError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.models import decision_region, model_classes
-from pertinent.setting.recheck import recheck_negatives, recheck_positives
+from pertinent.setting.claims.negatives import shown_negatives
+from pertinent.setting.claims.positives import shown_positives
+from pertinent.setting.question import NegativeQuestion
 from pertinent.setting.results import Negatives, Positives
 
 Check = Callable[[Foreign, FloatArray], None]
@@ -149,11 +151,11 @@ def check_certificates(model: Foreign, X: FloatArray) -> None:
     samples = _sample(X)
     explainer = pertinent.Explainer(model, data=X)
     result = explainer.explain(samples)
-    proved = recheck_negatives(explainer.prepared, result.negative)
-    _assert_proved(result.negative.bound, proved)
-    first, second = recheck_positives(explainer.prepared, explainer.question, result.positive)
-    _assert_proved(result.positive.bound, first)
-    _assert_proved(result.positive.closeness_bound, second)
+    shown = shown_negatives(explainer.prepared, NegativeQuestion(), result.negative)
+    _assert_proved(result.negative.bound, shown.few.bound)
+    shown = shown_positives(explainer.prepared, explainer.question, result.positive)
+    _assert_proved(result.positive.bound, shown.few.bound)
+    _assert_proved(result.positive.closeness_bound, shown.near.bound)
 
 
 def check_nothing_is_closer(model: Foreign, X: FloatArray, tries: int = 4000) -> None:

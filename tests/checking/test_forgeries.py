@@ -214,3 +214,18 @@ def test_multipliers_that_prove_nothing_show_no_answer_to_be_the_only_one(alone)
     checked = pertinent.check(resummed(document, model), model)
     claim = "what would have changed it is the only one of its size"
     assert [f.verdict for f in checked.findings if f.claim == claim] == ["not re-checkable here"]
+
+
+def test_a_proof_about_fewer_features_says_nothing_of_the_closest(iris):
+    """No set of no features comes close; that proves nothing of sets of as many as are kept."""
+    model, X = iris
+    document = json.loads(
+        pertinent.Explainer(model, data=X, method="exact").explain(X[:1])[0].json()
+    )
+    positive = document["proof"]["positive"]
+    assert positive["objective"]["values"][0] >= 1
+    for part in positive["closeness_certificates"]:
+        for block in part["certificate"]["blocks"]:
+            block["proofs"]["size"]["values"] = [0.0]
+    claims = refuted(document, model)
+    assert "what was enough: its proof is about what was asked" in claims

@@ -18,8 +18,8 @@ import pertinent
 from pertinent import Constraints, Plausibility
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.lvq import GLVQ, GMLVQ
-from pertinent.setting.recheck import recheck_negatives
 from pertinent.solvers.curved.interior.ellipsoid import ball_of
+from tests.shown import proved_of_negatives
 
 X, y = load_iris(return_X_y=True)
 MODEL = LogisticRegression(max_iter=1000).fit(X, y)
@@ -102,7 +102,7 @@ def test_certificates_can_be_checked_again_without_a_solver():
     plausible = Plausibility(X, y, n_components=2)
     explainer = pertinent.Explainer(MODEL, data=X, plausibility=plausible)
     result = explainer.explain(X[::20])
-    proved = recheck_negatives(explainer.prepared, result.negative)
+    proved, _ = proved_of_negatives(explainer.prepared, result.negative)
     assert (proved >= result.negative.objective * (1 - 1e-6)).all()
 
 
@@ -338,7 +338,7 @@ def test_infeasible_thresholds_under_curved_models_are_proved_and_named(load, mo
     none = result.status == "infeasible"
     assert none.sum() > len(some) // 2
     assert (result.status != "failed").all()
-    assert np.isinf(recheck_negatives(prepared.prepared, result)[none]).all()
+    assert np.isinf(proved_of_negatives(prepared.prepared, result)[0][none]).all()
     for i in np.flatnonzero(none):
         assert result.reason[i].startswith("density and constraints conflict")
         assert " frozen" in result.reason[i]

@@ -16,8 +16,8 @@ from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
 from pertinent.lvq import GLVQ
 from pertinent.proofs.tangent import HullProofs
-from pertinent.setting.recheck import recheck_negatives
 from pertinent.solvers.blend import nearest_blend
+from tests.shown import proved_of_negatives
 
 X, y = load_iris(return_X_y=True)
 MODEL = LogisticRegression(max_iter=1000).fit(X, y)
@@ -79,7 +79,7 @@ def test_blends_agree_with_a_plain_linear_program(hull):
 def test_certificates_are_checked_in_plain_numpy(hull):
     explainer = pertinent.Explainer(MODEL, data=X, between=False, plausibility=hull)
     result = explainer.explain(SOME)
-    proved = recheck_negatives(explainer.prepared, result.negative)
+    proved, _ = proved_of_negatives(explainer.prepared, result.negative)
     assert (proved >= result.negative.objective * (1 - 1e-6)).all()
 
 

@@ -14,21 +14,17 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from pertinent.api.preparing import prepare
-from pertinent.checking.positives import holds_whatever
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.gaps import GAP_NONCONVEX, is_closed
 from pertinent.geometry.region import Cell, CellUnion, Quadratic
 from pertinent.geometry.task import Task, distance
 from pertinent.geometry.winners import Scores, WinnerRegion
 from pertinent.proofs import status_names
+from pertinent.setting.claims.bounds import holds_whatever
 from pertinent.setting.options import Settings
 from pertinent.setting.question import PositiveQuestion
-from pertinent.setting.recheck import (
-    recheck_exact_positives,
-    recheck_few_changes,
-    recheck_negatives,
-)
 from pertinent.solvers import project
+from tests.shown import proved_of_negatives, proved_of_positives
 
 
 @dataclass
@@ -391,11 +387,15 @@ def question(ask, recheck, measure, truth, model):
     return Problem(ask, claims, truth, handed_out=True)
 
 
-def negatives(truth, measure=costs, recheck=recheck_few_changes, model=logistic, **how):
+def negatives(truth, measure=costs, model=logistic, **how):
     """Return the problem of negatives."""
+    asked = {"max_changes": how.get("max_changes")}
 
     def ask():
         return pertinent.pertinent_negatives(model(), X, constraints=BOX, **how)
+
+    def recheck(setting, found):
+        return proved_of_negatives(setting, found, **asked)[0]
 
     return question(ask, recheck, measure, truth, model)
 
@@ -408,7 +408,7 @@ def positives(truth, measure, model=logistic, **how):
         return pertinent.pertinent_positives(model(), X, constraints=BOX, **how)
 
     def recheck(setting, found):
-        return recheck_exact_positives(setting, asked, found)[0]
+        return proved_of_positives(setting, asked, found)[0]
 
     return question(ask, recheck, measure, truth, model)
 
@@ -455,8 +455,8 @@ def problems():
         "nothing curved": projection(
             Cell(np.array([[-1.0, 0.0]]), np.array([-3.0]), (ellipsoid,)), zero, truth=[np.inf]
         ),
-        "negative": negatives(lambda: change_costs(4), recheck=recheck_negatives),
-        "negative, tree": negatives(tree_change_costs, recheck=recheck_negatives, model=tree),
+        "negative": negatives(lambda: change_costs(4)),
+        "negative, tree": negatives(tree_change_costs, model=tree),
         "few changes": negatives(change_sizes, changes, norm="l0"),
         "at most two changes": negatives(lambda: change_costs(2), max_changes=2),
         "strict": positives(lambda: strict_sizes(logistic()), strictly_kept, method="strict"),

@@ -32,12 +32,7 @@ from pertinent.proofs.core import RegionProofs
 from pertinent.proofs.records import UnknownProofs
 from pertinent.proofs.records import decode as decode_proofs
 from pertinent.setting.question import PositiveQuestion
-from pertinent.setting.recheck import (
-    recheck_exact_positives,
-    recheck_few_changes,
-    recheck_few_closeness,
-    recheck_negatives,
-)
+from tests.shown import proved_of_negatives, proved_of_positives
 
 
 def kinds():
@@ -100,16 +95,15 @@ def positives(model, method):
     """Return answers, and what recomputes their bounds."""
     found = pertinent.pertinent_positives(model, SAMPLES, method=method, baseline="median", data=X)
     setting = pertinent.Explainer(model, data=X, baseline="median").prepared
-    return found, [lambda some: recheck_exact_positives(setting, MEDIAN, some)]
+    return found, lambda some: proved_of_positives(setting, MEDIAN, some)
 
 
-def negatives(model, *rechecks, rules=None, **how):
+def negatives(model, rules=None, **how):
     """Return the same of negatives."""
     found = pertinent.pertinent_negatives(model, SAMPLES, constraints=rules, data=X, **how)
-    if "max_changes" in how and rules is not None:
-        rules = replace(rules, max_changes=how["max_changes"])
     setting = pertinent.Explainer(model, data=X, constraints=rules).prepared
-    return found, [lambda some, one=one: one(setting, some) for one in rechecks]
+    asked = {"max_changes": how.get("max_changes")}
+    return found, lambda some: proved_of_negatives(setting, some, **asked)
 
 
 def from_a_file(certified):
@@ -119,22 +113,21 @@ def from_a_file(certified):
         yield replace(part, certificate=decode_proofs(json.loads(text)))
 
 
-FEW = recheck_few_changes, recheck_few_closeness
 ANSWERS = {
     "exact": (FewestProofs, lambda: positives(LOGISTIC, "exact")),
     "exact, a tree": (FewestProofs, lambda: positives(TREE, "exact")),
     "strict": (StrictProofs, lambda: positives(LOGISTIC, "strict")),
     "sufficient": (SufficientProofs, lambda: positives(LOGISTIC, "sufficient")),
     "sufficient, a tree": (RivalSetProofs, lambda: positives(TREE, "sufficient")),
-    "l0": (FewestProofs, lambda: negatives(LOGISTIC, *FEW, norm="l0")),
-    "l0, counted": (BranchProofs, lambda: negatives(LOGISTIC, *FEW, rules=TOGETHER, norm="l0")),
+    "l0": (FewestProofs, lambda: negatives(LOGISTIC, norm="l0")),
+    "l0, counted": (BranchProofs, lambda: negatives(LOGISTIC, rules=TOGETHER, norm="l0")),
     "max_changes": (
         FewestProofs,
-        lambda: negatives(LOGISTIC, FEW[0], max_changes=1, alternatives=1),
+        lambda: negatives(LOGISTIC, max_changes=1, alternatives=1),
     ),
     "max_changes, counted": (
         BranchProofs,
-        lambda: negatives(LOGISTIC, recheck_negatives, rules=TOGETHER, max_changes=1),
+        lambda: negatives(LOGISTIC, rules=TOGETHER, max_changes=1),
     ),
 }
 
@@ -142,17 +135,16 @@ ANSWERS = {
 @pytest.mark.parametrize("name", ANSWERS)
 def test_bounds_of_proofs_from_a_file_are_those_before_bit_for_bit(name):
     kind, make = ANSWERS[name]
-    found, rechecks = make()
+    found, recheck = make()
     fields = ("certificates", "closeness_certificates")
     parts = list(chain(*(getattr(found, field) or () for field in fields)))
     assert any(isinstance(b.proofs, kind) for part in parts for b in part.certificate.blocks)
     read = {field: tuple(from_a_file(getattr(found, field) or ())) for field in fields}
     again = replace(found, **read)
-    for recheck in rechecks:
-        before = np.atleast_2d(recheck(found))
-        np.testing.assert_array_equal(np.atleast_2d(recheck(again)), before)
-        assert (before > 0).any()
-    size = np.atleast_2d(rechecks[0](again))[0]
+    before = recheck(found)
+    np.testing.assert_array_equal(recheck(again), before)
+    assert (before[0] > 0).any()
+    size, _ = before
     optimal = found.status == "optimal"
     assert optimal.any()
     assert (size >= found.bound - 1e-9)[optimal].all()
@@ -161,7 +153,7 @@ def test_bounds_of_proofs_from_a_file_are_those_before_bit_for_bit(name):
 @pytest.mark.parametrize("rest", [10.0, -10.0])
 def test_where_features_rest_is_no_matter_of_the_proof(rest):
     """A file that says where features rest is read, and what it says of this is not believed."""
-    found, (recheck,) = positives(LOGISTIC, "exact")
+    found, recheck = positives(LOGISTIC, "exact")
     (part, *_) = found.certificates
     record = json.loads(json.dumps(encode(part.certificate)))
     for block in record["blocks"]:

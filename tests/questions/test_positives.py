@@ -19,7 +19,7 @@ from pertinent.questions.strict import next_best
 from pertinent.questions.supports.cover import hard_cover
 from pertinent.questions.supports.subsets import Budget, Gains, find_supports, smallest_size
 from pertinent.setting.question import PositiveQuestion, data_ranges
-from pertinent.setting.recheck import recheck_exact_positives, recheck_few_changes
+from tests.shown import proved_of_negatives, proved_of_positives
 
 
 @pytest.fixture(scope="module")
@@ -293,12 +293,12 @@ def test_certificates_replay(method):
     )
     explainer = pertinent.Explainer(model, data=X, baseline="median")
     question = PositiveQuestion(np.median(X, axis=0), between=True, ranges=data_ranges(X))
-    size, close = recheck_exact_positives(explainer.prepared, question, found)
+    size, close = proved_of_positives(explainer.prepared, question, found)
     assert (size >= found.objective).all()
     np.testing.assert_allclose(np.minimum(close, found.closeness), found.closeness_bound)
     changed = pertinent.pertinent_negatives(model, samples, norm="l0", data=X)
     np.testing.assert_array_equal(
-        recheck_few_changes(explainer.prepared, changed), changed.objective
+        proved_of_negatives(explainer.prepared, changed)[0], changed.objective
     )
 
 

@@ -14,8 +14,8 @@ import pertinent
 from pertinent.geometry.region import Cell, Quadratic
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.halving import HalvingProofs
-from pertinent.setting.recheck import recheck_negatives
 from pertinent.solvers import project
+from tests.shown import proved_of_negatives
 
 
 def _standard(load, columns):
@@ -177,7 +177,8 @@ def test_with_most_features_frozen_every_row_is_settled(model, frozen, classes):
     explainer = pertinent.Explainer(model, data=X[some], constraints=rules)
     found = explainer.explain(samples).negative
     assert set(found.status) <= {"optimal", "infeasible"}
-    assert (recheck_negatives(explainer.prepared, found) >= found.bound * (1 - 1e-9)).all()
+    proved, _ = proved_of_negatives(explainer.prepared, found)
+    assert (proved >= found.bound * (1 - 1e-9)).all()
     none = found.status == "infeasible"
     if len(frozen) == 4:
         assert none.all()

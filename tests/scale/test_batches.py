@@ -15,6 +15,7 @@ import pertinent
 from pertinent.api.parallel import WINDOW, in_parallel
 from pertinent.geometry.threads import one_thread
 from pertinent.lvq import LGMLVQ
+from tests.shown import proved_of_negatives, proved_of_positives
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +68,10 @@ def test_parallel_config_is_seen(explainer, samples, monkeypatch):
 
 
 def test_certificates_of_batches_prove_the_whole(explainer, samples):
-    from pertinent.setting.recheck import recheck_negatives, recheck_positives
-
     result = explainer.explain(samples, batch_size=16)
-    bound = recheck_negatives(explainer.prepared, result.negative)
+    bound, _ = proved_of_negatives(explainer.prepared, result.negative)
     assert (bound >= result.negative.bound - 1e-9).all()
-    first, _ = recheck_positives(explainer.prepared, explainer.question, result.positive)
+    first, _ = proved_of_positives(explainer.prepared, explainer.question, result.positive)
     assert (first >= result.positive.bound - 1e-9).all()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,11 +17,12 @@ from pertinent.checking.findings import (
     Finding,
     judged,
 )
-from pertinent.checking.negatives import asked_regions, negative_findings, overlap_findings
+from pertinent.checking.negatives import negative_findings, overlap_findings
 from pertinent.checking.positives import positive_findings
 from pertinent.exceptions import InputError, PertinentError
 from pertinent.geometry.arrays import Foreign
 from pertinent.proofs.records import decode
+from pertinent.setting.question import NegativeQuestion
 from pertinent.summary.asked import Answered
 from pertinent.summary.stored import VERSIONS, read_document, require_document
 from pertinent.summary.summary import summarize
@@ -92,18 +93,20 @@ def _document(explanation: Documented | dict[str, Any] | str | Path) -> dict[str
 def _findings(explanations: Answered, document: dict[str, Any]) -> list[Finding]:
     asked, question = explanations.asked, document["proof"]["question"]
     assert asked is not None
-    positive, negative = explanations.positive, explanations.negative
-    label = int(asked.prepared.predict(explanations.table)[0])
+    label = asked.prepared.predict(explanations.table)
+    positive = replace(explanations.positive, label=label)
+    negative = replace(explanations.negative, label=label)
     target = asked_target(question, asked.prepared)
     strange = not_known(document)
     unsure = f"not known here: {', '.join(strange)}" if strange else ""
+    same = label[0] == explanations.positive.label[0] == explanations.negative.label[0]
     untouched = positive.kept & explanations.avoided[:, None]
-    same = label == positive.label[0] == negative.label[0]
+    change = NegativeQuestion(None if target is None else np.array([target]), untouched)
     return [
         judged("the sample is predicted as said", same),
-        *positive_findings(asked, positive, label, unsure),
-        *negative_findings(asked, negative, label, target, untouched, unsure),
-        *overlap_findings(explanations, asked_regions(label, target), unsure),
+        *positive_findings(asked, positive, unsure),
+        *negative_findings(asked, negative, change, unsure),
+        *overlap_findings(explanations, negative, change, unsure),
         *as_shown(explanations, document, unsure),
         *([Finding("all parts of the question are known here", UNKNOWN, unsure)] if unsure else []),
         Finding("names, and where typical values and weights come from", GIVEN),

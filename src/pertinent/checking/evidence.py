@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,10 +12,12 @@ from pertinent.checking.findings import CHANGE, ENOUGH, HOLDS, REFUTED, UNKNOWN,
 from pertinent.density.measure import measure
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.geometry.codec import unknown_kinds
-from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed, rounding_unit
+from pertinent.geometry.gaps import GAP_CONVEX
 from pertinent.geometry.task import distance
 from pertinent.proofs import INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Certified
+from pertinent.setting.claims.positives import kept_features
+from pertinent.setting.claims.shown import Measure, Shown
 from pertinent.setting.judge import judge_points
 from pertinent.setting.question import Method
 from pertinent.setting.region_key import RegionKey
@@ -23,23 +25,29 @@ from pertinent.setting.results import Negatives, Positives, Results
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Asked
 
+R = TypeVar("R", Positives, Negatives)
+
+NOT_SHOWN = "the certificate alone does not show it"
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Certificates of one answer.
+    """What the certificates of one answer show of its objective, or of its closeness.
 
-    Parameters
-    ----------
-    certificates : tuple of Certified
-    bound : float
-        What they prove, recomputed.
-    unsure : str
-        Why nothing is certain here, whatever they prove; "" if that is not so.
+    ``unsure`` says why nothing is certain here, whatever they prove; "" if that is not so.
     """
 
-    certificates: tuple[Certified, ...]
+    certificates: Sequence[Certified]
+    size: float
     bound: float
+    closed: bool
     unsure: str
+
+    @classmethod
+    def of(cls, shown: Measure, unsure: str) -> Evidence:
+        """Return what is shown of the first answer."""
+        first = float(shown.size[0]), float(shown.bound[0]), bool(shown.closed[0])
+        return cls(shown.parts, *first, unsure)
 
     def judge(self, claim: str, holds: Any) -> Finding:
         """Return whether a claim that rests on the bound holds; unknown if nobody could tell."""
@@ -66,58 +74,40 @@ def claimed_bounds(name: str, claims: Sequence[tuple[float, Evidence]]) -> list[
     return (worst or out)[:1]
 
 
-def proved(
-    name: str,
-    prepared: Setting,
-    results: Results,
-    evidence: Evidence,
-    points: FloatArray,
-    centers: FloatArray,
-) -> Finding:
-    """Judge what the certificates are said to prove of the distance from centers to points."""
+def absent(name: str, results: Results, few: Evidence) -> Finding | None:
+    """Judge that there is no answer, or that none was given; None where there is one."""
     if results.status_code[0] == INFEASIBLE:
-        return evidence.judge(f"{name}: there is none", evidence.bound == np.inf)
-    if not results.found[0]:
-        return Finding(f"{name}: no answer was given", HOLDS)
-    size = distance(points, centers, prepared.weights)
-    if not np.isclose(size[0], results.objective[0], rtol=1e-9, atol=1e-12):
-        return Finding(f"{name} has the size that is said", REFUTED, f"it is {size[0]:.6g}")
+        return few.judge(f"{name}: there is none", few.bound == np.inf)
+    return None if results.found[0] else Finding(f"{name}: no answer was given", HOLDS)
+
+
+def proved(name: str, results: Results, few: Evidence) -> Finding:
+    """Judge what the certificates are said to prove of the distance of the answer."""
+    if none := absent(name, results, few):
+        return none
+    size, claimed = few.size, results.bound[0]
+    if not is_same(size, results.objective[0]):
+        return Finding(f"{name} has the size that is said", REFUTED, f"it is {size:.6g}")
     if results.status_code[0] == OPTIMAL:
-        met = meets(evidence, prepared, results, size, points, centers)
-        return evidence.judge(f"{name} is proved smallest", met)
-    claimed = results.bound[0]
-    reached = evidence.bound >= claimed - 1e-9 * max(1.0, abs(claimed))
-    return evidence.judge(f"{name}: none is smaller than {claimed:.4g}", reached)
+        return few.judge(f"{name} is proved smallest", few.closed)
+    reached = few.bound >= claimed - 1e-9 * max(1.0, abs(claimed))
+    return few.judge(f"{name}: none is smaller than {claimed:.4g}", reached)
 
 
-def meets(
-    evidence: Evidence,
-    prepared: Setting,
-    results: Results,
-    size: FloatArray,
-    points: FloatArray,
-    centers: FloatArray,
-    spent: float = 0.0,
-) -> bool:
-    """Return whether the bound meets the size, in the precision of the samples.
-
-    ``spent`` is the part of the size that the bound does not speak of.
-    """
-    bound = np.array([evidence.bound + spent])
-    gap = _gap(prepared, results, evidence.certificates)
-    closed = is_closed(size, bound, points, centers, prepared.weights, gap, unit_of(results))
-    return bool(closed[0])
+def is_same(size: float, said: float) -> bool:
+    """Return whether a size is what is said, but for rounding."""
+    return bool(np.isclose(size, said, rtol=1e-9, atol=1e-12))
 
 
-def unit_of(results: Results) -> float:
-    """Return the share that rounding takes, in the precision of the samples."""
-    return rounding_unit(results.table.single_precision, results.values.shape[1])
-
-
-def _gap(prepared: Setting, results: Results, certificates: tuple[Certified, ...]) -> float:
-    domain = prepared.domain_of(results.table, changes=isinstance(results, Negatives))
-    convex = all(prepared.region(part.key, 0.0).is_convex for part in certificates)
-    return GAP_CONVEX if convex and domain is None else GAP_NONCONVEX
+def about_the_question(name: str, results: R, shown: Shown) -> tuple[R, list[Finding]]:
+    """Return answers without certificates that speak of something else, and a word on those."""
+    fields = {"certificates": shown.few}
+    if shown.near is not shown.few:
+        fields["closeness_certificates"] = shown.near
+    claim = f"{name}: its proof is about what was asked"
+    out = [Finding(claim, REFUTED, own.foreign) for own in fields.values() if own.foreign]
+    about: dict[str, Any] = {field: tuple(own.parts) for field, own in fields.items()}
+    return replace(results, **about), out
 
 
 def valid(
@@ -161,8 +151,7 @@ def positive_details(asked: Asked, positive: Positives) -> Finding:
         "fallback": not positive.fallback[0],
     }
     if positive.method is not Method.SUFFICIENT:
-        on = np.abs(positive.values - asked.question.baseline) > asked.question.off_tol
-        own = positive.found[:, None] & prepared.features.by_feature(on)
+        own = kept_features(prepared, asked.question, positive) & positive.found[:, None]
         right["kept"] = np.array_equal(positive.kept, own)
     if positive.method is Method.TWO_PHASE:
         at = positive.sparse_values
@@ -179,10 +168,9 @@ def negative_details(prepared: Setting, negative: Negatives) -> Finding:
     """Judge which features are changed, and how close the change is said to be."""
     different = prepared.features.by_feature(negative.values != negative.table.values)
     size = distance(negative.values, negative.table.values, prepared.weights)
-    same = np.isclose(negative.closeness, size, rtol=1e-9, atol=1e-12)
     right = {
         "changed": np.array_equal(negative.changed, negative.found[:, None] & different),
-        "closeness": bool(same[0]) or not negative.found[0],
+        "closeness": is_same(negative.closeness[0], size[0]) or not negative.found[0],
     }
     return _details(CHANGE, prepared, negative, right)
 
@@ -202,3 +190,55 @@ def _details(name: str, prepared: Setting, results: Results, right: dict[str, bo
     right["alternatives"] = not any(getattr(results, "alternatives", ((),)))
     wrong = ", ".join(field for field, holds in right.items() if not holds)
     return judged(f"{name}: its details are as said", not wrong, f"differs in {wrong}")
+
+
+def unique(
+    name: str,
+    results: Results,
+    only: Callable[[], bool],
+    equally_good: Callable[[FloatArray], bool],
+) -> list[Finding]:
+    """Judge whether there is another answer of the same size, where something is said of it.
+
+    Parameters
+    ----------
+    name : str
+    results : Results
+    only : callable
+        Whether the certificates show that there is none.
+    equally_good : callable
+        Whether another point, of shape (1, n_features), is as good an answer.
+    """
+    code = results.unique_code[0]
+    if code == 1:
+        return [_the_only_one(f"{name} is the only one of its size", results, only)]
+    if code == 0:
+        return [_not_the_only_one(f"{name} is not the only one of its size", results, equally_good)]
+    return []
+
+
+def as_good(size: float, best: float) -> bool:
+    """Return whether a size is the best one, but for the gap."""
+    return bool(size <= best * (1 + GAP_CONVEX) + 1e-12)
+
+
+def _the_only_one(claim: str, results: Results, only: Callable[[], bool]) -> Finding:
+    if results.status_code[0] != OPTIMAL:
+        return Finding(claim, REFUTED, "it is not proved smallest")
+    if only():
+        return Finding(claim, HOLDS)
+    return Finding(claim, UNKNOWN, NOT_SHOWN)
+
+
+def _not_the_only_one(
+    claim: str, results: Results, equally_good: Callable[[FloatArray], bool]
+) -> Finding:
+    other = results.second.get(0)
+    if other is None or np.shape(other) != results.values.shape[1:]:
+        return Finding(claim, REFUTED, "no other is shown")
+    other = results.table.as_handed_out(np.asarray(other, dtype=float)[None])
+    if (other == results.values).all():
+        return Finding(claim, REFUTED, "the other is the same")
+    if equally_good(other):
+        return Finding(claim, HOLDS)
+    return Finding(claim, UNKNOWN, "the other one stands on the very boundary, or beyond")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pertinent.checking.evidence import NOT_SHOWN
 from pertinent.checking.findings import GIVEN, HOLDS, UNKNOWN, Finding, judged
 from pertinent.density.hull import Hulls
 from pertinent.geometry.arrays import FloatArray, Limits
@@ -19,8 +20,6 @@ from pertinent.setting.region_key import Is
 from pertinent.setting.results import Negatives, Positives, Results
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Asked
-
-NOT_SHOWN = "the certificate alone does not show it"
 
 
 def reason(

@@ -27,13 +27,13 @@ from pertinent.questions.supports.gains import Choices, strict_choices
 from pertinent.questions.supports.smallest import further_supports, smallest_supports
 from pertinent.questions.verify import doubted, refuse_categories
 from pertinent.setting.answers import Certified
+from pertinent.setting.claims.bounds import bounds_of
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import owner_of, strict_limits
 from pertinent.setting.nearest.ladder import climb
 from pertinent.setting.nearest.positive import two_phase
 from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.reasons.reason import Reason, Why
-from pertinent.setting.recheck import bounds_of
 from pertinent.setting.region_key import Is, Kind
 from pertinent.setting.results import UNIQUE, UNKNOWN, Alternative, Positives, uniqueness
 from pertinent.setting.setting import Setting
@@ -141,7 +141,7 @@ class _Attempts:
     def result(self) -> Positives:
         certificates = self._certificates()
         limits = self.lower, self.upper
-        asked = self.table.values, limits, None, None, self.question
+        asked = self.table.values, limits, None, self.question
         proved = bounds_of(self.prepared, certificates, *asked)
         away = np.abs(self.points - self.question.baseline) > self.question.off_tol
         kept = self.valid[:, None] & self.prepared.features.by_feature(away)

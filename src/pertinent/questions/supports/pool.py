@@ -34,9 +34,9 @@ from pertinent.questions.tolerances import (
     REACH,
     TIE,
 )
+from pertinent.setting.claims.bounds import search_gap
 from pertinent.setting.effort import CLOSED
 from pertinent.setting.options import Options
-from pertinent.setting.recheck import search_gap
 from pertinent.solvers import Projections, project
 from pertinent.solvers.curved.halving import closes
 from pertinent.solvers.problem import Task

@@ -19,9 +19,9 @@ from pertinent.proofs import (
 )
 from pertinent.questions.tolerances import COST_ROUNDING
 from pertinent.setting.answers import Certified
+from pertinent.setting.claims.bounds import search_gap
 from pertinent.setting.reasons.conflicts import why_too_few
 from pertinent.setting.reasons.reason import Reason
-from pertinent.setting.recheck import search_gap
 from pertinent.setting.region_key import RegionKey
 from pertinent.setting.results import uniqueness
 

@@ -1,41 +1,33 @@
-"""What is claimed of negatives."""
+"""What is shown, and so claimed, of negatives."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, IntArray
+from pertinent.geometry.arrays import FloatArray, IntArray, Limits
 from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX
 from pertinent.geometry.task import distance
-from pertinent.proofs import (
-    FewestProofs,
+from pertinent.setting.claims.about import Goal, Subject
+from pertinent.setting.claims.bounds import (
+    bounds_of,
+    is_of_sets,
+    number_of_changes,
+    search_gaps,
+    size_of_changes,
 )
 from pertinent.setting.claims.shown import (
     ROUNDED,
-    Asked,
+    Measure,
+    Shown,
     accepted,
-    at_most,
-    is_distance,
+    gaps_of,
+    measured,
+    of_samples,
     stated,
-    status_of,
 )
 from pertinent.setting.judge import Ledger
-from pertinent.setting.limits import (
-    allowing,
-    counts_by_rules,
-    negative_limits,
-)
+from pertinent.setting.limits import allowing, counts_by_rules, negative_limits
 from pertinent.setting.question import NegativeQuestion, Norm
-from pertinent.setting.recheck import (
-    bounds_of,
-    is_of_sets,
-    recheck_few_changes,
-    recheck_few_closeness,
-    search_gap,
-)
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
@@ -65,103 +57,84 @@ def stated_negatives(
     ledger : Ledger
         The points that the judge accepted.
     """
-    asked = Asked(setting, table.values, labels, ledger)
-    found = found if found.table is table else replace(found, table=table)
-    target = question.target
-    kind, wanted = (Kind.NOT, labels) if target is None else (Kind.IS, target)
+    found = of_samples(found, table, labels, norm=question.norm)
+    return stated(setting, found, shown_negatives(setting, question, found, ledger))
+
+
+def shown_negatives(
+    setting: Setting, question: NegativeQuestion, found: Negatives, ledger: Ledger | None = None
+) -> Shown:
+    """Return what the points and the certificates of negatives show.
+
+    Parameters
+    ----------
+    setting : Setting
+    question : NegativeQuestion
+    found : Negatives
+        Their table and labels are those that were asked about.
+    ledger : Ledger, optional
+        The points that the judge accepted; without it every point is taken as it is.
+    """
+    target, label = question.target, found.label
+    kind, wanted = (Kind.NOT, label) if target is None else (Kind.IS, target)
     limits = negative_limits(setting, found.table, question.untouched)
-    good = accepted(asked, found, found.values, kind, wanted, limits)
-    by_number = question.norm is Norm.L0
-    claim = _few_negatives if by_number else _near_negatives
-    return claim(asked, question, found, kind, wanted, good)
+    good = accepted(found, found.values, kind, wanted, limits, ledger)
+    subject = Subject(setting, found.table.values, kind, wanted)
+    if found.norm is Norm.L0:
+        count = np.where(good, changes_of(setting, found), np.nan)
+        return Shown(*_few_negatives(subject, question, found, limits, count), good)
+    near = _near_negatives(subject, question, found, limits)
+    return Shown(near, near, good)
 
 
 def _near_negatives(
-    asked: Asked,
-    question: NegativeQuestion,
-    found: Negatives,
-    kind: Kind,
-    wanted: IntArray,
-    good: BoolArray,
-) -> Negatives:
-    """Decide what is claimed of the smallest changes, by their distance."""
-    setting, table, samples = asked.setting, found.table, found.table.values
-    limits = negative_limits(setting, table, question.untouched)
-    most = fewer_changes(setting, question)
-
-    def of_sets(proofs: Any, rows: IntArray) -> bool:
-        return _is_of_changes(proofs, "cost") and bool((proofs.size >= most).all())
-
-    rules = setting
-    if question.max_changes is not None and counts_by_rules(setting, table, kind, wanted):
-        rules = allowing(setting, int(most))
+    subject: Subject, question: NegativeQuestion, found: Negatives, limits: Limits
+) -> Measure:
+    """Look at the smallest changes, by their distance."""
+    setting, table, samples = subject.setting, found.table, subject.samples
+    most, rules = fewer_changes(setting, question), setting
+    counted = question.max_changes is not None
+    if counted and counts_by_rules(setting, table, subject.kind, subject.labels):
+        rules = allowing(setting, most)
     domain = rules.domain_of(table, changes=True)
-    parts = asked.about(found.certificates, kind, wanted, is_distance)
-    gap = asked.gaps(parts, domain is not None, len(samples))
+    parts, foreign = subject.among(found.certificates, Goal.DISTANCE)
+    gap = gaps_of(setting, parts, domain is not None, len(samples))
     bound = bounds_of(rules, parts, samples, limits, domain)
-    if question.max_changes is not None:
-        sets = asked.about(found.certificates, kind, wanted, of_sets)
+    if counted:
+        sets, foreign = subject.among(found.certificates, Goal.COST, least=most)
         whole = setting.domain_of(table, changes=False)
         np.maximum(bound, bounds_of(setting, sets, samples, limits, whole), out=bound)
         for part in sets:
-            room = 4 * search_gap(setting.region(part.key, setting.asked_margin))
-            gap[part.rows] = max(question.effort.gap, room, GAP_CONVEX)
-    shown = asked.shown(found, found.values, samples, limits, bound, gap, found.bound)
-    status = status_of(found, good, shown.closed, np.isinf(shown.bound))
-    bound = at_most(found.bound, shown.bound, shown.size)
-    numbers = {"bound": bound, "objective": shown.size}
-    return stated(
-        asked, found, status, good, closeness_bound=bound, closeness=shown.size, **numbers
-    )
+            gap[part.rows] = search_gaps(setting, [part], max(question.effort.gap, GAP_CONVEX))
+        parts = (*parts, *sets)
+    single = table.single_precision
+    at = (found.values, samples, limits, bound, found.bound)
+    return measured(setting, parts, *at, single=single, gap=gap, foreign=foreign)
 
 
 def _few_negatives(
-    asked: Asked,
+    subject: Subject,
     question: NegativeQuestion,
     found: Negatives,
-    kind: Kind,
-    wanted: IntArray,
-    good: BoolArray,
-) -> Negatives:
-    """Decide what is claimed of the changes of the fewest features."""
-    setting, samples = asked.setting, found.table.values
-    most = fewer_changes(setting, question)
-    count = np.where(good, changes_of(setting, found), np.nan)
-    size = distance(found.values, samples, setting.weights)
-
-    def few(proofs: Any, rows: IntArray) -> bool:
-        return _is_of_changes(proofs, "size") or is_distance(proofs, rows)
-
-    def near(proofs: Any, rows: IntArray) -> bool:
-        if not isinstance(proofs, FewestProofs):
-            return is_distance(proofs, rows)
-        # What is proved of sets of fewer features says nothing of those of as many.
-        enough = ~(proofs.size < count[rows])
-        return _is_of_changes(proofs, "cost") and bool(enough.all())
-
-    told = replace(
-        found,
-        objective=count,
-        certificates=asked.about(found.certificates, kind, wanted, few),
-        closeness_certificates=asked.about(found.closeness_certificates, kind, wanted, near),
-    )
-    proved, close = recheck_few_changes(setting, told), recheck_few_closeness(setting, told)
-    none = proved > most
-    sets = is_of_sets(told.closeness_certificates)
-    gaps = [GAP_NONCONVEX, question.effort.gap if sets else 0.0]
-    regions = [setting.region(part.key, setting.asked_margin) for part in told.certificates]
-    gap = max([*gaps, *(4 * search_gap(region) for region in regions if sets)])
-    closed = (proved >= count) & (close >= size * (1 - gap) - ROUNDED)
-    status = status_of(found, good, closed, none)
-    return stated(
-        asked,
-        found,
-        status,
-        good,
-        bound=at_most(found.bound, np.where(none, np.inf, proved), count),
-        closeness_bound=at_most(found.closeness_bound, np.where(none, np.inf, close), size),
-        objective=count,
-        closeness=size,
+    limits: Limits,
+    count: FloatArray,
+) -> tuple[Measure, Measure]:
+    """Look at the changes of the fewest features."""
+    setting, table = subject.setting, found.table
+    size = distance(found.values, subject.samples, setting.weights)
+    few, foreign = subject.among(found.certificates, Goal.SIZE, Goal.DISTANCE)
+    close = found.closeness_certificates
+    near, odd = subject.among(close, Goal.COST, Goal.DISTANCE, least=count)
+    number = number_of_changes(setting, few, table, limits)
+    cost = size_of_changes(setting, near, table, limits, count)
+    none, gap = number > fewer_changes(setting, question), GAP_NONCONVEX
+    if is_of_sets(near):
+        gap = search_gaps(setting, few, max(gap, question.effort.gap))
+    number, cost = np.where(none, np.inf, number), np.where(none, np.inf, cost)
+    closed = cost >= size * (1 - gap) - ROUNDED
+    return (
+        Measure(count, number, number >= count, parts=few, foreign=foreign),
+        Measure(size, cost, closed, parts=near, foreign=odd),
     )
 
 
@@ -179,12 +152,3 @@ def changes_of(setting: Setting, negatives: Negatives) -> IntArray:
         different[:, places[0]] = different[:, places].any(axis=1)
         different[:, places[1:]] = False
     return np.asarray(different.sum(axis=1))
-
-
-def _is_of_changes(proofs: Any, goal: str) -> bool:
-    """Return whether proofs speak of all sets of features."""
-    return (
-        isinstance(proofs, FewestProofs)
-        and proofs.goal == goal
-        and not any(argument.listed for argument in proofs.arguments)
-    )

@@ -1,46 +1,48 @@
-"""What is claimed of positives."""
+"""What is shown, and so claimed, of positives."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, IntArray
 from pertinent.geometry.task import distance
-from pertinent.proofs import (
-    FewestProofs,
-    StrictProofs,
-)
-from pertinent.proofs.core import NoProofs
-from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
+from pertinent.setting.claims.about import Goal, Subject
+from pertinent.setting.claims.bounds import bounds_of, holds_whatever, search_gaps
 from pertinent.setting.claims.shown import (
     ROUNDED,
-    Asked,
+    Measure,
+    Shown,
     accepted,
-    at_most,
-    is_distance,
+    gaps_of,
+    measured,
+    of_samples,
     stated,
-    status_of,
 )
 from pertinent.setting.judge import Ledger
 from pertinent.setting.limits import (
-    owner_of,
+    at_rest,
+    held_limits,
     positive_limits,
     strict_limits,
     sufficient_limits,
+    turned_off,
 )
 from pertinent.setting.question import Method, PositiveQuestion
-from pertinent.setting.recheck import (
-    holds_whatever,
-    recheck_exact_positives,
-    search_gap,
-)
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Positives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
+
+#: What the certificates of each method bound, and those of its closeness.
+GOALS = {
+    Method.TWO_PHASE: (Goal.DISTANCE, Goal.DISTANCE),
+    Method.STRICT: (Goal.STRICT, Goal.STRICT),
+    Method.EXACT: (Goal.SIZE, Goal.COST),
+    #: No point of another class has the values that are kept.
+    Method.SUFFICIENT: (Goal.SUFFICIENT, Goal.DISTANCE),
+}
 
 
 def stated_positives(
@@ -56,115 +58,112 @@ def stated_positives(
 
     Parameters as in `stated_negatives`.
     """
-    asked = Asked(setting, table.values, labels, ledger)
-    question = question.in_precision_of(table)
-    if found.table is not table or found.method != method:
-        found = replace(found, table=table, method=method)
-    return _few_positives(asked, question, found)
+    found = of_samples(found, table, labels, method=method)
+    shown = shown_positives(setting, question, found, ledger)
+    if method is Method.SUFFICIENT:
+        shown = replace(shown, good=shown.good & _suffices(setting, question, found, shown))
+    return stated(setting, found, shown)
 
 
-def _few_positives(asked: Asked, question: PositiveQuestion, found: Positives) -> Positives:
-    """Decide what is claimed of the methods "strict", "exact" and "sufficient"."""
-    setting, table, method = asked.setting, found.table, found.method
-    samples, usual = table.values, positive_limits(setting, table, question)
+def shown_positives(
+    setting: Setting, question: PositiveQuestion, found: Positives, ledger: Ledger | None = None
+) -> Shown:
+    """Return what the points and the certificates of positives show; see `shown_negatives`."""
+    question = question.in_precision_of(found.table)
+    subject = Subject(setting, found.table.values, Kind.IS, found.label, question)
+    if found.method is Method.TWO_PHASE:
+        return _near_positives(subject, question, found)
+    return _few_positives(subject, question, found, ledger)
+
+
+def _near_positives(subject: Subject, question: PositiveQuestion, found: Positives) -> Shown:
+    """Look at both phases."""
+    setting, table, samples = subject.setting, found.table, subject.samples
+    lower, upper = usual = positive_limits(setting, table, question)
+    sparse, good = found.sparse_values, found.found
+    domain = setting.domain_of(table, changes=False)
+    how = domain is not None, len(samples)
+    single = table.single_precision
+    base = np.broadcast_to(question.baseline, samples.shape)
+    parts, foreign = subject.among(found.certificates, Goal.DISTANCE)
+    bound, gap = bounds_of(setting, parts, base, usual, domain), gaps_of(setting, parts, *how)
+    at = (sparse, base, usual, bound, found.bound)
+    few = measured(setting, parts, *at, single=single, gap=gap, foreign=foreign)
+    # The second phase holds what the first one turned off.
+    off = turned_off(setting, sparse, question) & good[:, None]
+    limits = low, high = held_limits(lower, upper, question, off)
+    rest = at_rest(lower, upper, question)
+    spent = distance(np.where(off, samples, rest), rest, setting.weights)
+    parts, foreign = subject.among(found.closeness_certificates, Goal.DISTANCE)
+    bound, gap = bounds_of(setting, parts, samples, limits, domain), gaps_of(setting, parts, *how)
+    at = (found.values, samples, limits, bound, found.closeness_bound + spent)
+    near = measured(setting, parts, *at, single=single, gap=gap, foreign=foreign)
+    near = replace(
+        near,
+        size=distance(np.where(off, samples, found.values), samples, setting.weights),
+        bound=np.maximum(near.bound - spent, 0.0),
+        closed=near.closed & ((found.values >= low) & (found.values <= high)).all(axis=1),
+    )
+    return Shown(few, near, good)
+
+
+def _few_positives(
+    subject: Subject, question: PositiveQuestion, found: Positives, ledger: Ledger | None
+) -> Shown:
+    """Look at the methods "strict", "exact" and "sufficient"."""
+    setting, table, samples, method = subject.setting, found.table, subject.samples, found.method
+    usual = positive_limits(setting, table, question)
     limits = strict_limits(setting, table, question) if method is Method.STRICT else usual
-    if found.fallback.any():
-        low, high = (
-            np.where(found.fallback[:, None], *both) for both in zip(usual, limits, strict=True)
-        )
-        limits = low, high
-    good = accepted(asked, found, found.values, Kind.IS, asked.labels, limits)
-    kept = found.kept & good[:, None]
-    if method is not Method.SUFFICIENT:
-        away = np.abs(found.values - question.baseline) > question.off_tol
-        kept = setting.features.by_feature(away) & good[:, None]
+    low, high = (np.where(found.fallback[:, None], *two) for two in zip(usual, limits, strict=True))
+    good = accepted(found, found.values, Kind.IS, found.label, (low, high), ledger)
+    kept = kept_features(setting, question, found) & good[:, None]
     count = np.where(good, kept.sum(axis=1).astype(float), np.nan)
     on = setting.features.by_column(kept)
-    near = distance(np.where(on, found.values, samples), samples, setting.weights)
-    if method is Method.SUFFICIENT:
-        good &= _suffices(asked, question, found, kept)
-
-    def few(proofs: Any, rows: IntArray) -> bool:
-        return _is_of_kept(setting, question, method, proofs, "size", count[rows])
-
-    def close(proofs: Any, rows: IntArray) -> bool:
-        return _is_of_kept(setting, question, method, proofs, "cost", count[rows])
-
-    kinds = (Kind.IS, Kind.NOT) if method is Method.SUFFICIENT else (Kind.IS,)
-    told = replace(
-        found,
-        certificates=tuple(
-            part
-            for kind in kinds
-            for part in asked.about(found.certificates, kind, asked.labels, few)
-        ),
-        closeness_certificates=asked.about(
-            found.closeness_certificates, Kind.IS, asked.labels, close
-        ),
-    )
-    proved, cost = recheck_exact_positives(setting, question, told)
-    closed = (proved >= count) & ~found.fallback
-    own = ((found.values == samples) | ~on).all(axis=1)
-    if method is Method.EXACT:
-        regions = [setting.region(part.key, setting.asked_margin) for part in told.certificates]
-        gap = max([question.effort.gap, *(4 * search_gap(region) for region in regions)])
-        closed &= cost >= near * (1 - gap) - ROUNDED
+    size = distance(np.where(on, found.values, samples), samples, setting.weights)
+    few, foreign = subject.among(found.certificates, GOALS[method][0])
+    of_rivals = method is Method.SUFFICIENT
+    about = replace(subject, kind=Kind.NOT) if of_rivals else subject
+    near, odd = about.among(found.closeness_certificates, GOALS[method][1], least=count)
+    domain = setting.domain_of(table, changes=False)
+    if of_rivals:
+        limits = sufficient_limits(setting, table, question)
+        proved = bounds_of(setting, few, samples, limits, domain, of_rivals=True)
+        cost = np.zeros(len(samples))
     else:
-        closed &= own
-    status = status_of(found, good, closed, np.isinf(proved))
+        at = (samples, limits, domain, question)
+        proved, cost = bounds_of(setting, few, *at), bounds_of(setting, near, *at)
     proved = np.where(found.fallback, 0.0, proved)
-    return stated(
-        asked,
-        found,
-        status,
+    if method is Method.EXACT:
+        gap = search_gaps(setting, few, question.effort.gap)
+        closed = cost >= size * (1 - gap) - ROUNDED
+    else:
+        closed = ((found.values == samples) | ~on).all(axis=1)
+    size = np.where(found.fallback | ~good, found.closeness, size)
+    return Shown(
+        Measure(count, proved, (proved >= count) & ~found.fallback, parts=few, foreign=foreign),
+        Measure(size, np.where(good, cost, 0.0), closed, parts=near, foreign=odd),
         good,
-        bound=at_most(found.bound, proved, count),
-        closeness_bound=at_most(found.closeness_bound, cost, near),
-        objective=count,
-        closeness=np.where(found.fallback | ~good, found.closeness, near),
     )
+
+
+def kept_features(setting: Setting, question: PositiveQuestion, found: Positives) -> BoolArray:
+    """Return which features are kept, from the points where they tell."""
+    if found.method is Method.SUFFICIENT:
+        return found.kept
+    away = np.abs(found.values - question.baseline) > question.off_tol
+    return setting.features.by_feature(away)
 
 
 def _suffices(
-    asked: Asked, question: PositiveQuestion, found: Positives, kept: BoolArray
+    setting: Setting, question: PositiveQuestion, found: Positives, shown: Shown
 ) -> BoolArray:
     """Return where it is shown that kept values give the class whatever the others are."""
-    setting, table = asked.setting, found.table
-    why = asked.about(found.closeness_certificates, Kind.NOT, asked.labels, is_distance)
+    table, out = found.table, np.zeros(len(found), dtype=bool)
+    kept = found.kept & shown.good[:, None]
     lower, upper = sufficient_limits(setting, table, question)
-    out = np.zeros(len(table), dtype=bool)
-    for k in np.unique(asked.labels):
-        rows = np.flatnonzero(asked.labels == k)
+    for k in np.unique(found.label):
+        rows = np.flatnonzero(found.label == k)
         limits = lower[rows], upper[rows]
-        some = [part.expand(rows) for part in why if part.key.place == k]
-        out[rows], _ = holds_whatever(setting, int(k), table.take(rows), kept[rows], limits, some)
+        why = [part.expand(rows) for part in shown.near.parts if part.key.place == k]
+        out[rows], _ = holds_whatever(setting, int(k), table.take(rows), kept[rows], limits, why)
     return out
-
-
-def _is_of_kept(
-    setting: Setting,
-    question: PositiveQuestion,
-    method: Method,
-    proofs: Any,
-    goal: str,
-    count: FloatArray,
-) -> bool:
-    """Return whether proofs speak of all sets of kept features, with this baseline."""
-    if isinstance(proofs, NoProofs):
-        return True
-    if method is Method.SUFFICIENT:
-        return isinstance(proofs, SufficientProofs | RivalSetProofs)
-    if method is Method.STRICT:
-        owner, own = getattr(proofs, "owner", None), owner_of(setting)
-        grouped = owner is own if own is None or owner is None else np.array_equal(owner, own)
-        return (
-            isinstance(proofs, StrictProofs)
-            and not proofs.listed
-            and np.array_equal(proofs.baseline, question.baseline)
-            and proofs.off_tol == question.off_tol
-            and grouped
-        )
-    if not isinstance(proofs, FewestProofs) or any(a.listed for a in proofs.arguments):
-        return False
-    enough = goal == "size" or not (proofs.size < count).any()
-    return proofs.goal == goal and enough

@@ -1,179 +1,147 @@
-"""What certificates show of answers, and answers that claim no more."""
+"""What is shown of answers, and answers that claim no more."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from pertinent.density.hull import Hulls
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray, Limits, alike
-from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, ROUNDING, is_closed, rounding_unit
+from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed, rounding_unit
 from pertinent.geometry.task import distance
-from pertinent.proofs import (
-    FAILED,
-    FEASIBLE,
-    INFEASIBLE,
-    OPTIMAL,
-    FewestProofs,
-    SeveralProofs,
-    StrictProofs,
-)
-from pertinent.proofs.core import WHOLE
-from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
+from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Certified, claimed_unique
+from pertinent.setting.claims.bounds import limit_distances
 from pertinent.setting.judge import Ledger
-from pertinent.setting.reasons.implausible import is_about_neighbours
 from pertinent.setting.reasons.reason import Reason, Why
-from pertinent.setting.recheck import (
-    limit_distances,
-)
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
+from pertinent.tables.table import Table
 
 R = TypeVar("R", Positives, Negatives)
 
-#: Proofs of a number of features, which must not be read as a distance.
-COUNTS = (StrictProofs, FewestProofs, SufficientProofs, RivalSetProofs)
 #: How far a distance over some features may miss a bound by rounding alone.
 ROUNDED = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What was asked of n samples, and which points the judge accepted."""
+class Measure:
+    """What is shown of one objective of n answers.
 
-    setting: Setting
-    samples: FloatArray
-    labels: IntArray
-    ledger: Ledger
-
-    def about(
-        self,
-        parts: Sequence[Certified],
-        kind: Kind,
-        labels: IntArray,
-        fits: Callable[[Any, IntArray], bool],
-    ) -> tuple[Certified, ...]:
-        """Return the certificates that speak of the region asked for, by proofs that fit."""
-        return tuple(
-            part
-            for part in parts
-            if part.key.kind is kind
-            and bool((labels[part.rows] == part.key.place).all())
-            and all(fits(b.proofs, part.rows[b.rows]) for b in part.certificate.blocks)
-            and self._is_of_neighbours(part)
-        )
-
-    def _is_of_neighbours(self, part: Certified) -> bool:
-        """Return whether what is said of blends is about the neighbours that may be blended."""
-        if not isinstance(self.setting.within, Hulls):
-            return True
-        owner = self.setting.owners(part.key, self.setting.asked_margin)
-        for block in part.certificate.blocks:
-            place = int(owner[block.piece]) if block.piece != WHOLE else -1
-            for i, row in enumerate(part.rows[block.rows]):
-                one = block.proofs.take(np.array([i]))
-                if not is_about_neighbours(self.setting, place, one, self.samples[row]):
-                    return False
-        return True
-
-    def gaps(self, parts: Sequence[Certified], lattice: bool, n: int) -> FloatArray:
-        """Return the relative gap within which each answer is optimal; -1: it never is."""
-        gap = np.full(n, GAP_NONCONVEX)
-        for part in parts:
-            convex = not lattice and self.setting.region(part.key, 0.0).is_convex
-            sure = part.certificate.trusted()
-            gap[part.rows] = np.where(sure, GAP_CONVEX if convex else GAP_NONCONVEX, -1.0)
-        return gap
-
-    def shown(
-        self,
-        found: Positives | Negatives,
-        points: FloatArray,
-        centers: FloatArray,
-        limits: Limits,
-        bound: FloatArray,
-        gap: FloatArray,
-        said: FloatArray,
-    ) -> Shown:
-        """Return the distances, and whether bounds meet them in the precision of the samples.
-
-        ``said`` is what was claimed: bounds that show less are raised to the distance of the
-        limits, which no point undercuts.
-        """
-        weights, unit = self.setting.weights, ROUNDING
-        if found.table.single_precision:
-            unit = rounding_unit(True, points.shape[1])
-        size = distance(points, centers, weights)
-        closed = is_closed(size, bound, points, centers, weights, gap, unit)
-        if not closed.all() or (said > bound).any():
-            bound = np.maximum(bound, limit_distances(self.setting, centers, limits))
-            closed = is_closed(size, bound, points, centers, weights, gap, unit)
-        return Shown(size, bound, closed)
-
-
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """What is shown of distances: their size, a bound, and whether it meets the size."""
+    Parameters
+    ----------
+    size : ndarray of shape (n,)
+        The objective of each point; NaN where there is none.
+    bound : ndarray of shape (n,)
+        What is proved of it.
+    closed : ndarray of bool, shape (n,)
+        Whether the bound meets the size.
+    parts : tuple of Certified
+        The certificates that speak of it.
+    foreign : str
+        Why a certificate does not, in words; "" if all do.
+    """
 
     size: FloatArray
     bound: FloatArray
     closed: BoolArray
+    parts: Sequence[Certified] = field(default=(), kw_only=True)
+    foreign: str = field(default="", kw_only=True)
 
 
-def is_distance(proofs: Any, rows: IntArray) -> bool:
-    """Return whether proofs speak of distances, not of numbers of features."""
-    if isinstance(proofs, SeveralProofs):
-        return all(is_distance(part, rows) for _, part in proofs.parts)
-    return not isinstance(proofs, COUNTS)
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What is shown of n answers: of their objective, of their closeness, and of their points.
+
+    ``good`` tells, for each answer, whether the judge accepted its point.
+    """
+
+    few: Measure
+    near: Measure
+    good: BoolArray
 
 
 def accepted(
-    asked: Asked,
     found: Positives | Negatives,
     points: FloatArray,
     kind: Kind,
     labels: IntArray,
     limits: Limits,
+    ledger: Ledger | None,
 ) -> BoolArray:
-    """Return which answers have a point that the judge accepted, within the row's own limits."""
+    """Return which answers have a point that the judge accepted, within the row's own limits.
+
+    Without a ledger all that there are: they are judged elsewhere.
+    """
+    if ledger is None:
+        return found.found
     low, high = limits
     inside = ((points >= low) & (points <= high)).all(axis=1)
-    return np.asarray(found.found & inside & asked.ledger.holds(points, kind, labels))
+    return np.asarray(found.found & inside & ledger.holds(points, kind, labels))
 
 
-def status_of(
-    found: Positives | Negatives, good: BoolArray, closed: BoolArray, none: BoolArray
-) -> CodeArray:
-    """Return the status that is shown: what was said, or less."""
-    said = found.status_code
-    if good.all() and (closed | (said != OPTIMAL)).all():
-        return said
-    status = np.where((said == OPTIMAL) & ~closed, FEASIBLE, said)
-    status = np.where((said == INFEASIBLE) & ~none, FAILED, status)
-    return np.where(found.found & ~good, FAILED, status).astype(np.int8)
+def measured(
+    setting: Setting,
+    parts: Sequence[Certified],
+    points: FloatArray,
+    centers: FloatArray,
+    limits: Limits,
+    bound: FloatArray,
+    said: FloatArray,
+    *,
+    single: bool,
+    gap: FloatArray,
+    foreign: str = "",
+) -> Measure:
+    """Return the distances, and whether bounds meet them in the precision of the samples.
+
+    ``said`` is what was claimed: bounds that show less are raised to the distance of the
+    limits, which no point undercuts.
+    """
+    weights, unit = setting.weights, rounding_unit(single, points.shape[1])
+    size = distance(points, centers, weights)
+    closed = is_closed(size, bound, points, centers, weights, gap, unit)
+    if not closed.all() or (said > bound).any():
+        bound = np.maximum(bound, limit_distances(setting, centers, limits))
+        closed = is_closed(size, bound, points, centers, weights, gap, unit)
+    return Measure(size, bound, closed, parts=parts, foreign=foreign)
 
 
-def at_most(said: FloatArray, proved: FloatArray, size: FloatArray) -> FloatArray:
-    """Return the smallest of what is said, proved and, where there is a point, its size."""
-    return np.asarray(np.fmin(np.fmin(said, proved), size))
+def gaps_of(setting: Setting, parts: Sequence[Certified], lattice: bool, n: int) -> FloatArray:
+    """Return the relative gap within which each answer is optimal; -1: it never is."""
+    gap = np.full(n, GAP_NONCONVEX)
+    for part in parts:
+        convex = not lattice and setting.region(part.key, 0.0).is_convex
+        sure = part.certificate.trusted()
+        gap[part.rows] = np.where(sure, GAP_CONVEX if convex else GAP_NONCONVEX, -1.0)
+    return gap
 
 
-def stated(asked: Asked, found: R, status: CodeArray, good: BoolArray, **numbers: FloatArray) -> R:
-    """Return the answers with the status, and the numbers where there is a point."""
-    said = found.status_code
-    if asked.setting.may_fold_badly and len(found):
+def of_samples(found: R, table: Table, labels: IntArray, **how: Any) -> R:
+    """Return answers as those of the samples that were asked about, whatever they say."""
+    changes: dict[str, Any] = {} if found.table is table else {"table": table}
+    own = {"label": labels, **how}
+    changes |= {name: own[name] for name in own if not alike(own[name], getattr(found, name))}
+    return replace(found, **changes) if changes else found
+
+
+def stated(setting: Setting, found: R, shown: Shown) -> R:
+    """Return the answers with what is shown of them: the status, and numbers where points are."""
+    said, few, near = found.status_code, shown.few, shown.near
+    status = _status(found, shown)
+    bound = at_most(found.bound, few.bound, few.size)
+    close = bound if near is few else at_most(found.closeness_bound, near.bound, near.size)
+    if setting.may_fold_badly and len(found):
         # What the model predicts there is its own rounding: proofs about its region say nothing.
-        wrong = asked.setting.misplaced(found.table, asked.labels)
+        wrong = setting.misplaced(found.table, found.label)
         status = np.where(wrong & (status == OPTIMAL), FEASIBLE, status)
         status = np.where(wrong & (status == INFEASIBLE), FAILED, status).astype(np.int8)
-        for name in ("bound", "closeness_bound"):
-            numbers[name] = np.where(wrong, 0.0, numbers[name])
-    told = {"status_code": status, "label": asked.labels, **numbers}
+        bound, close = np.where(wrong, 0.0, bound), np.where(wrong, 0.0, close)
+    told: dict[str, Any] = {"status_code": status, "bound": bound, "closeness_bound": close}
+    told |= {"objective": few.size, "closeness": near.size}
     changes: dict[str, Any] = {
         name: value for name, value in told.items() if not alike(value, getattr(found, name))
     }
@@ -184,12 +152,27 @@ def stated(asked: Asked, found: R, status: CodeArray, good: BoolArray, **numbers
         reasons = found.reasons.copy()
         reasons[(status == FAILED) & (said != FAILED)] = Reason(Why.NO_PROOF)
         changes["reasons"] = reasons
-        gone = found.found & ~good
+        gone = found.found & ~shown.good
         if gone.any():
             changes |= _without(found, gone)
             for name in ("objective", "closeness"):
-                changes[name] = np.where(gone, np.nan, numbers[name])
+                changes[name] = np.where(gone, np.nan, told[name])
     return replace(found, **changes)
+
+
+def _status(found: Positives | Negatives, shown: Shown) -> CodeArray:
+    """Return the status that is shown: what was said, or less."""
+    said, closed = found.status_code, shown.few.closed & shown.near.closed
+    if shown.good.all() and (closed | (said != OPTIMAL)).all():
+        return said
+    status = np.where((said == OPTIMAL) & ~closed, FEASIBLE, said)
+    status = np.where((said == INFEASIBLE) & ~np.isinf(shown.few.bound), FAILED, status)
+    return np.where(found.found & ~shown.good, FAILED, status).astype(np.int8)
+
+
+def at_most(said: FloatArray, proved: FloatArray, size: FloatArray) -> FloatArray:
+    """Return the smallest of what is said, proved and, where there is a point, its size."""
+    return np.asarray(np.fmin(np.fmin(said, proved), size))
 
 
 def _without(found: Positives | Negatives, gone: BoolArray) -> dict[str, Any]:

@@ -159,13 +159,15 @@ def is_about_neighbours(setting: Setting, k: int, proofs: Any, sample: FloatArra
 
 def nested(value: Any) -> Iterator[Any]:
     """Yield proofs and the proofs inside them."""
-    if isinstance(value, tuple | list):
-        for item in value:
-            yield from nested(item)
-    elif is_dataclass(value):
-        yield value
-        for f in fields(value):
-            yield from nested(getattr(value, f.name))
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, tuple | list):
+            left += one
+        elif is_dataclass(one):
+            yield one
+            parts = (getattr(one, f.name) for f in fields(one))
+            left += [part for part in parts if not isinstance(part, np.ndarray)]
 
 
 def _rules_used(

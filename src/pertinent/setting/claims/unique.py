@@ -1,79 +1,54 @@
-"""Whether there is another answer of the same size."""
+"""Whether certificates show that an answer is the only one of its size."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from pertinent.checking.findings import HOLDS, REFUTED, UNKNOWN, Finding
 from pertinent.geometry.arrays import FloatArray, Limits
-from pertinent.geometry.gaps import GAP_CONVEX, is_closed
+from pertinent.geometry.gaps import GAP_CONVEX, is_closed, rounding_unit
 from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.task import Task, distance
-from pertinent.proofs import OPTIMAL, Certificate, LinearProofs
+from pertinent.proofs import Certificate, LinearProofs
 from pertinent.proofs.core import WHOLE, Block
 from pertinent.proofs.linear import leaves_one_point
 from pertinent.proofs.records import UnknownProofs
 from pertinent.setting.answers import Certified
-from pertinent.setting.results import Results
+from pertinent.setting.limits import held_limits, positive_limits, turned_off
+from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.results import Negatives, Positives, Results
 from pertinent.setting.setting import Setting
 
 #: Bounds and costs are sums of many terms: what is closer than this, relatively, is the same.
 ROUNDED = 1e-12
 
 
-def unique(
-    name: str,
-    results: Results,
-    only: Callable[[], bool],
-    equally_good: Callable[[FloatArray], bool],
-) -> list[Finding]:
-    """Judge whether there is another answer of the same size, where something is said of it.
-
-    Parameters
-    ----------
-    name : str
-    results : Results
-    only : callable
-        Whether the certificates show that there is none.
-    equally_good : callable
-        Whether another point, of shape (1, n_features), is as good an answer.
-    """
-    code = results.unique_code[0]
-    if code == 1:
-        return [_the_only_one(f"{name} is the only one of its size", results, only)]
-    if code == 0:
-        return [_not_the_only_one(f"{name} is not the only one of its size", results, equally_good)]
-    return []
+def is_only_change(setting: Setting, negative: Negatives, limits: Limits) -> bool:
+    """Return whether one negative is shown to be the only smallest change."""
+    lattice = setting.domain_of(negative.table, changes=True) is not None
+    how = limits, lattice, unit_of(negative)
+    samples, parts = negative.table.values, negative.certificates
+    return is_only_one(setting, parts, samples, negative.values, *how)
 
 
-def as_good(size: float, best: float) -> bool:
-    """Return whether a size is the best one, but for the gap."""
-    return bool(size <= best * (1 + GAP_CONVEX) + 1e-12)
+def is_only_pair(setting: Setting, question: PositiveQuestion, positive: Positives) -> bool:
+    """Return whether both phases of one positive are shown to have one optimum only."""
+    table, parts = positive.table, positive.certificates
+    baseline = np.broadcast_to(question.baseline, table.values.shape)
+    limits = positive_limits(setting, table, question)
+    how = setting.domain_of(table, changes=False) is not None, unit_of(positive)
+    if not is_only_one(setting, parts, baseline, positive.sparse_values, limits, *how):
+        return False
+    held = turned_off(setting, positive.sparse_values, question)
+    limits, parts = held_limits(*limits, question, held), positive.closeness_certificates
+    return is_only_one(setting, parts, table.values, positive.values, limits, *how)
 
 
-def _the_only_one(claim: str, results: Results, only: Callable[[], bool]) -> Finding:
-    if results.status_code[0] != OPTIMAL:
-        return Finding(claim, REFUTED, "it is not proved smallest")
-    if only():
-        return Finding(claim, HOLDS)
-    return Finding(claim, UNKNOWN, "the certificate alone does not show it")
-
-
-def _not_the_only_one(
-    claim: str, results: Results, equally_good: Callable[[FloatArray], bool]
-) -> Finding:
-    other = results.second.get(0)
-    if other is None or np.shape(other) != results.values.shape[1:]:
-        return Finding(claim, REFUTED, "no other is shown")
-    other = results.table.as_handed_out(np.asarray(other, dtype=float)[None])
-    if (other == results.values).all():
-        return Finding(claim, REFUTED, "the other is the same")
-    if equally_good(other):
-        return Finding(claim, HOLDS)
-    return Finding(claim, UNKNOWN, "the other one stands on the very boundary, or beyond")
+def unit_of(results: Results) -> float:
+    """Return the share that rounding takes, in the precision of the samples."""
+    return rounding_unit(results.table.single_precision, results.values.shape[1])
 
 
 def is_only_one(

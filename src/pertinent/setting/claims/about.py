@@ -1,0 +1,138 @@
+"""Whether certificates speak of what was asked: of this region, these numbers, this goal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+import numpy as np
+
+from pertinent.density.hull import Hulls
+from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.proofs import FewestProofs, StrictProofs
+from pertinent.proofs.core import WHOLE, Block, NoProofs
+from pertinent.proofs.records import UnknownProofs
+from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
+from pertinent.proofs.tangent import HullProofs
+from pertinent.setting.answers import Certified
+from pertinent.setting.limits import owner_of
+from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.reasons.implausible import is_about_neighbours, nested
+from pertinent.setting.region_key import Kind, RegionKey
+from pertinent.setting.setting import Setting
+
+#: Proofs of a number of features, which must not be read as a distance.
+COUNTS = (StrictProofs, FewestProofs, SufficientProofs, RivalSetProofs)
+
+
+class Goal(Enum):
+    """What certificates bound."""
+
+    DISTANCE = auto()
+    #: Features that are kept at the sample's own values, the others at the baseline.
+    STRICT = auto()
+    #: Features that are kept or changed, and the least cost of as many.
+    SIZE = auto()
+    COST = auto()
+    #: Features that are kept, whatever the others are.
+    SUFFICIENT = auto()
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What certificates must speak of, sample by sample.
+
+    Parameters
+    ----------
+    setting : Setting
+    samples : ndarray of shape (n, n_features)
+    kind : Kind
+        Whether points must be of the class in ``labels``, or of any other.
+    labels : ndarray of int, shape (n,)
+    question : PositiveQuestion, optional
+        Of which features rest at the baseline.
+    """
+
+    setting: Setting
+    samples: FloatArray
+    kind: Kind
+    labels: IntArray
+    question: PositiveQuestion | None = None
+
+    def among(
+        self, parts: Sequence[Certified], *goals: Goal, least: Any = 0
+    ) -> tuple[tuple[Certified, ...], str]:
+        """Return the certificates about one of the goals, and why the first other one is not.
+
+        ``least`` is how many features a proof of their cost must speak of.
+        """
+        own, foreign = [], ""
+        for part in parts:
+            why = self._misses(part, goals, np.broadcast_to(least, len(self.samples)))
+            foreign = foreign or why
+            if not why:
+                own.append(part)
+        return tuple(own), foreign
+
+    def _misses(self, part: Certified, goals: Sequence[Goal], least: Any) -> str:
+        right = part.key.kind is self.kind or Goal.SUFFICIENT in goals
+        if not right or not (self.labels[part.rows] == part.key.place).all():
+            return f"the certificate is about {_in_words(self.setting, part.key)}"
+        for block in part.certificate.blocks:
+            rows = part.rows[block.rows]
+            if not any(self._fits(block.proofs, part.key, goal, least[rows]) for goal in goals):
+                return "the certificate proves something else"
+            if isinstance(self.setting.within, Hulls) and not self._is_near(part, block, rows):
+                return "the certificate is about other training points"
+        return ""
+
+    def _fits(self, proofs: Any, key: RegionKey, goal: Goal, least: FloatArray) -> bool:
+        """Return whether proofs are of the kind that answers the question, and of its numbers."""
+        if isinstance(proofs, NoProofs | UnknownProofs):
+            return True
+        if goal is Goal.DISTANCE:
+            hulls = isinstance(self.setting.within, Hulls)
+            return not _holds(proofs, COUNTS if hulls else (*COUNTS, HullProofs))
+        if goal is Goal.SUFFICIENT:
+            return isinstance(proofs, SufficientProofs if key.kind is Kind.IS else RivalSetProofs)
+        if goal is Goal.STRICT:
+            return isinstance(proofs, StrictProofs) and self._is_strict(proofs)
+        if not isinstance(proofs, FewestProofs) or any(a.listed for a in proofs.arguments):
+            return False
+        # What is proved of sets of fewer features says nothing of those of as many.
+        enough = goal is Goal.SIZE or not (proofs.size < least).any()
+        right = proofs.goal == ("size" if goal is Goal.SIZE else "cost")
+        return right and enough and not _holds(proofs.arguments, COUNTS)
+
+    def _is_strict(self, proofs: StrictProofs) -> bool:
+        assert self.question is not None
+        owner, own = proofs.owner, owner_of(self.setting)
+        return (
+            not proofs.listed
+            and np.array_equal(proofs.baseline, self.question.baseline)
+            and proofs.off_tol == self.question.off_tol
+            and (owner is own if own is None or owner is None else np.array_equal(owner, own))
+        )
+
+    def _is_near(self, part: Certified, block: Block, rows: IntArray) -> bool:
+        """Return whether what is said of blends is about the neighbours that may be blended."""
+        owner = self.setting.owners(part.key, self.setting.asked_margin)
+        place = int(owner[block.piece]) if block.piece != WHOLE else -1
+        return all(
+            is_about_neighbours(
+                self.setting, place, block.proofs.take(np.array([i])), self.samples[row]
+            )
+            for i, row in enumerate(rows)
+        )
+
+
+def _holds(proofs: Any, kinds: tuple[type, ...]) -> bool:
+    return any(isinstance(inner, kinds) for inner in nested(proofs))
+
+
+def _in_words(setting: Setting, key: RegionKey) -> str:
+    known = 0 <= key.place < len(setting.classes)
+    name = repr(setting.classes.tolist()[key.place]) if known else f"number {key.place}"
+    return f"class {name}" if key.kind is Kind.IS else f"all classes but {name}"
