@@ -11,8 +11,9 @@ import numpy as np
 
 from pertinent.density.hull import Hulls
 from pertinent.geometry.arrays import FloatArray, IntArray
-from pertinent.proofs import FewestProofs, StrictProofs
+from pertinent.proofs import FewestProofs, LinearProofs, StrictProofs
 from pertinent.proofs.core import WHOLE, Block, NoProofs
+from pertinent.proofs.linear import SingleRowProofs
 from pertinent.proofs.records import UnknownProofs
 from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
 from pertinent.proofs.tangent import HullProofs
@@ -81,10 +82,10 @@ class Subject:
         if not right or not (self.labels[part.rows] == part.key.place).all():
             return f"the certificate is about {_in_words(self.setting, part.key)}"
         for block in part.certificate.blocks:
-            rows = part.rows[block.rows]
-            if not any(self._fits(block.proofs, part.key, goal, least[rows]) for goal in goals):
+            some = least[part.rows[block.rows]]
+            if not any(self._fits(block.proofs, part.key, goal, some) for goal in goals):
                 return "the certificate proves something else"
-            if isinstance(self.setting.within, Hulls) and not self._is_near(part, block, rows):
+            if not _is_near(self.setting, part, block, self.samples):
                 return "the certificate is about other training points"
         return ""
 
@@ -93,8 +94,7 @@ class Subject:
         if isinstance(proofs, NoProofs | UnknownProofs):
             return True
         if goal is Goal.DISTANCE:
-            hulls = isinstance(self.setting.within, Hulls)
-            return not _holds(proofs, COUNTS if hulls else (*COUNTS, HullProofs))
+            return _is_distance(self.setting, proofs)
         if goal is Goal.SUFFICIENT:
             return isinstance(proofs, SufficientProofs if key.kind is Kind.IS else RivalSetProofs)
         if goal is Goal.STRICT:
@@ -116,16 +116,32 @@ class Subject:
             and (owner is own if own is None or owner is None else np.array_equal(owner, own))
         )
 
-    def _is_near(self, part: Certified, block: Block, rows: IntArray) -> bool:
-        """Return whether what is said of blends is about the neighbours that may be blended."""
-        owner = self.setting.owners(part.key, self.setting.asked_margin)
-        place = int(owner[block.piece]) if block.piece != WHOLE else -1
-        return all(
-            is_about_neighbours(
-                self.setting, place, block.proofs.take(np.array([i])), self.samples[row]
-            )
-            for i, row in enumerate(rows)
-        )
+
+def is_of_distances(setting: Setting, part: Certified, samples: FloatArray) -> bool:
+    """Return whether a certificate speaks of distances, and of the neighbours to be blended."""
+    return all(
+        _is_distance(setting, block.proofs) and _is_near(setting, part, block, samples)
+        for block in part.certificate.blocks
+    )
+
+
+def _is_distance(setting: Setting, proofs: Any) -> bool:
+    if isinstance(proofs, LinearProofs | SingleRowProofs):  # most often: nothing is inside
+        return True
+    hulls = isinstance(setting.within, Hulls)
+    return not _holds(proofs, COUNTS if hulls else (*COUNTS, HullProofs))
+
+
+def _is_near(setting: Setting, part: Certified, block: Block, samples: FloatArray) -> bool:
+    """Return whether what is said of blends is about the neighbours that may be blended."""
+    if not isinstance(setting.within, Hulls):
+        return True
+    owner = setting.owners(part.key, setting.asked_margin)
+    place = int(owner[block.piece]) if block.piece != WHOLE else -1
+    return all(
+        is_about_neighbours(setting, place, block.proofs.take(np.array([i])), samples[row])
+        for i, row in enumerate(part.rows[block.rows])
+    )
 
 
 def _holds(proofs: Any, kinds: tuple[type, ...]) -> bool:

@@ -18,13 +18,11 @@ from pertinent.geometry.gaps import (
     rounding_unit,
 )
 from pertinent.geometry.task import Task, distance
-from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Certificate
-from pertinent.proofs.core import WHOLE
+from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Answers, Ask, Certified
-from pertinent.setting.claims.shown import is_distance
+from pertinent.setting.claims.about import is_of_distances
 from pertinent.setting.judge import Judged, handed_out, judge
 from pertinent.setting.nearest.search import Found, Search
-from pertinent.setting.reasons.implausible import is_about_neighbours
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import RegionKey
 from pertinent.setting.setting import Setting
@@ -195,7 +193,8 @@ def _proved(setting: Setting, proposed: Proposal) -> tuple[FloatArray, float | F
     bound, gap = np.zeros(n), np.full(n, -1.0)
     for part in proposed.parts:
         ask, certificate = part.ask, part.found.certificate
-        if not _is_about(setting, proposed.ask, part, certificate):
+        certified = Certified(part.key, part.rows, certificate)
+        if not is_of_distances(setting, certified, proposed.ask.table.values):
             continue
         region = setting.region(part.key, setting.asked_margin)
         domain = ask.rules.domain
@@ -208,22 +207,6 @@ def _proved(setting: Setting, proposed: Proposal) -> tuple[FloatArray, float | F
             return certificate.bounds(task), own
         bound[part.rows], gap[part.rows] = certificate.bounds(task), own
     return bound, gap
-
-
-def _is_about(setting: Setting, ask: Ask, part: Part, certificate: Certificate) -> bool:
-    """Return whether a certificate speaks of distances, and of the neighbours to be blended."""
-    if not all(is_distance(block.proofs, block.rows) for block in certificate.blocks):
-        return False
-    if not isinstance(setting.within, Hulls):
-        return True
-    owner = setting.owners(part.key, setting.asked_margin)
-    for block in certificate.blocks:
-        place = int(owner[block.piece]) if block.piece != WHOLE else -1
-        for i, row in enumerate(part.rows[block.rows]):
-            one = block.proofs.take(np.array([i]))
-            if not is_about_neighbours(setting, place, one, ask.table.values[row]):
-                return False
-    return True
 
 
 def _particulars(
