@@ -21,7 +21,6 @@ import matplotlib.pyplot as plt
 import pytest
 from typer.testing import CliRunner
 
-import pertinent.cli.run  # noqa: F401 - registers its command beside the others
 from pertinent.cli.app import app
 
 ROOT = Path(__file__).parents[1]

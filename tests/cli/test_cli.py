@@ -5,8 +5,7 @@ import pytest
 import skops.io
 from typer.testing import CliRunner
 
-import pertinent.cli.run  # noqa: F401 - registers its command beside the others
-from pertinent import cli
+from pertinent.cli import codes
 from pertinent.cli.app import app
 from pertinent.demo import train_credit_model
 from pertinent.models import supported_models
@@ -40,7 +39,7 @@ def test_explain_in_words(files):
     rules = ["--freeze", "age", "--integer", "amount", "--bound", "income=0:"]
     result = run(app, ["explain", str(files / "model.skops"), str(files / "rows.csv"),
                        "--train", str(files / "train.csv"), "--rows", "0,2-3", *rules])  # fmt: skip
-    assert result.exit_code == cli.DONE, result.output
+    assert result.exit_code == codes.DONE, result.output
     assert result.output.count("The model predicts") == 3
     assert "Ignored columns that the model does not know: extra" in result.output
 
@@ -58,9 +57,9 @@ def test_explain_then_check(files, tmp_path):
     stored = tmp_path / "explanations.json"
     result = run(app, ["explain", str(files / "model.skops"), str(files / "rows.csv"),
                        "--rows", "0-1", "--json", "-o", str(stored)])  # fmt: skip
-    assert result.exit_code == cli.DONE, result.output
+    assert result.exit_code == codes.DONE, result.output
     result = run(app, ["check", str(stored), str(files / "model.skops")])
-    assert result.exit_code == cli.DONE, result.output
+    assert result.exit_code == codes.DONE, result.output
     assert "is proved smallest" in result.output
     result = run(app, ["check", str(stored), str(files / "model.skops"), "--json"])
     found = json.loads(result.stdout)["explanations"]
@@ -74,7 +73,7 @@ def test_check_refutes_and_says_so_by_its_exit_code(files, tmp_path):
     document = json.loads(stored.read_text(encoding="utf-8"))
     document["summary"]["negative"]["values"][0]["value"] = 1
     stored.write_text(json.dumps([document]), encoding="utf-8")
-    assert run(app, ["check", str(stored), str(files / "model.skops")]).exit_code == cli.REFUTED
+    assert run(app, ["check", str(stored), str(files / "model.skops")]).exit_code == codes.REFUTED
     for part in document["proof"]["positive"]["certificates"]:
         part["certificate"]["blocks"][0]["proofs"] = {"type": "unheard-of"}
     document["summary"]["negative"]["values"][0]["value"] = document["summary"]["negative"][
@@ -82,14 +81,14 @@ def test_check_refutes_and_says_so_by_its_exit_code(files, tmp_path):
     ][0]["exact"]
     stored.write_text(json.dumps(document), encoding="utf-8")
     result = run(app, ["check", str(stored), str(files / "model.skops")])
-    assert result.exit_code in (cli.UNCHECKED, cli.REFUTED)
+    assert result.exit_code in (codes.UNCHECKED, codes.REFUTED)
 
 
 def test_report(files, tmp_path):
     page = tmp_path / "report.html"
     result = run(app, ["report", str(files / "model.skops"), str(files / "rows.parquet"),
                        "-o", str(page), "--title", "All of them", "--json"])  # fmt: skip
-    assert result.exit_code == cli.DONE, result.output
+    assert result.exit_code == codes.DONE, result.output
     assert "All of them" in page.read_text(encoding="utf-8")
     assert json.loads(result.stdout.splitlines()[0])["n"] == 12
     assert f"({page.stat().st_size / 1e3:.0f} kB)" in result.stderr  # small, but never 0.0 MB
@@ -103,10 +102,10 @@ def test_models():
 def test_a_pickle_is_refused_unless_spelled_out(files):
     arguments = ["explain", str(files / "model.pkl"), str(files / "rows.csv"), "--rows", "0"]
     result = run(app, arguments)
-    assert result.exit_code == cli.REFUSED
+    assert result.exit_code == codes.REFUSED
     assert "--allow-pickle" in result.output
     result = run(app, [*arguments, "--allow-pickle"])
-    assert result.exit_code == cli.DONE
+    assert result.exit_code == codes.DONE
     assert "runs whatever code it holds" in result.output
 
 
@@ -126,18 +125,18 @@ def test_a_pickle_is_refused_unless_spelled_out(files):
 def test_what_cannot_be_used_is_named(files, arguments, words):
     start = ["explain", str(files / "model.skops"), str(files / "rows.csv")]
     result = run(app, [*start, *arguments])
-    assert result.exit_code == cli.REFUSED
+    assert result.exit_code == codes.REFUSED
     assert words in " ".join(result.output.split())
 
 
 def test_misuse():
-    assert run(app, ["explain"]).exit_code == cli.MISUSED
-    assert run(app, ["fly"]).exit_code == cli.MISUSED
+    assert run(app, ["explain"]).exit_code == codes.MISUSED
+    assert run(app, ["fly"]).exit_code == codes.MISUSED
 
 
 def test_a_length_that_is_not_known_is_misuse(files):
     start = ["explain", str(files / "model.skops"), str(files / "rows.csv")]
-    assert run(app, [*start, "--length", "huge"]).exit_code == cli.MISUSED
+    assert run(app, [*start, "--length", "huge"]).exit_code == codes.MISUSED
 
 
 def test_files_that_cannot_be_read_or_written_are_named(files, tmp_path):
@@ -149,7 +148,7 @@ def test_files_that_cannot_be_read_or_written_are_named(files, tmp_path):
         (["report", *start], "Cannot write"),
     ):
         result = run(app, arguments)
-        assert result.exit_code == cli.REFUSED, result.output
+        assert result.exit_code == codes.REFUSED, result.output
         assert words in " ".join(result.output.split())
 
 
@@ -157,5 +156,5 @@ def test_a_damaged_manifest_of_a_run_is_refused(files, tmp_path):
     (tmp_path / "_manifest.json").write_text("{")
     given = [str(files / name) for name in ("model.skops", "rows.parquet")]
     result = run(app, ["run", *given, str(tmp_path), "--train", str(files / "train.csv")])
-    assert result.exit_code == cli.REFUSED
+    assert result.exit_code == codes.REFUSED
     assert "_manifest.json is damaged" in result.stderr

@@ -25,7 +25,7 @@ from pertinent.scale.files import sha256, sole_use
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 skops = pytest.importorskip("skops.io")
-command = pytest.importorskip("pertinent.cli.run")
+command = pytest.importorskip("pertinent.cli.app")
 
 ROWS, BATCH = 600, 10
 
@@ -68,7 +68,7 @@ def content(folder: Path) -> dict[str, bytes]:
 def started(work: Path, out: Path):
     """Return a process that runs the command; the server it is forked from has all imports."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["pertinent.cli.run", "skops.io", "pyarrow.parquet"])
+    context.set_forkserver_preload(["pertinent.cli.app", "skops.io", "pyarrow.parquet"])
     files = {"model": work / "model.skops", "data": work / "data", "folder": out}
     settings = {"train": work / "reference.parquet", "keep": ["key"], "batch_rows": BATCH}
     process = context.Process(target=command.run, kwargs=files | settings)

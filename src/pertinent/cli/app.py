@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,19 +13,30 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
-from pertinent import cli
 from pertinent.api.explanation import Explanations
 from pertinent.checking import HOLDS, REFUTED, UNKNOWN, check
+from pertinent.cli import codes
 from pertinent.cli.files import model_columns, parse_label, parse_rows, read_table
 from pertinent.cli.given import Given, ModelFile, Pickle, with_given
 from pertinent.exceptions import InputError, PertinentError
 from pertinent.models import supported_models
 from pertinent.models.files import load_model
 from pertinent.proofs import FAILED
+from pertinent.scale.files import sha256
+from pertinent.scale.run import BATCH_ROWS, Finished, Job
+from pertinent.scale.run import run as run_job
 from pertinent.summary.stored import require_document, to_json
+from pertinent.views.text import LENGTHS
 
 app = typer.Typer(
     name="pertinent",
@@ -37,9 +48,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 out, err = Console(), Console(stderr=True)
-
-#: How long texts may be.
-LENGTHS = ("short", "medium", "long")
 
 DataFile = Annotated[Path, typer.Argument(help="The rows: CSV, Parquet or Arrow.")]
 Rows = Annotated[str | None, typer.Option(help='Only these rows, e.g. "0,4,10-20".')]
@@ -60,7 +68,7 @@ def _said() -> Iterator[None]:
             yield
         except PertinentError as error:
             err.print(f"[red]Error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
-            raise typer.Exit(cli.REFUSED) from error
+            raise typer.Exit(codes.REFUSED) from error
 
 
 @contextmanager
@@ -70,6 +78,15 @@ def _writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"Cannot write {path}: {error.strerror or error}.") from error
+
+
+@contextmanager
+def _progress(*columns: ProgressColumn) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar, and give the function that moves it, of what is done and of how much."""
+    every = (TextColumn("Explaining"), BarColumn(), MofNCompleteColumn(), *columns)
+    with Progress(*every, console=err, transient=True, disable=not err.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _known_length(length: str) -> str:
@@ -87,15 +104,9 @@ def _explained(
         err.print(f"Ignored columns that the model does not know: {escape(', '.join(extra))}.")
     explainer, places = given.explainer(model, frame, ignore or []), parse_rows(rows, len(frame))
     chosen = frame if places is None else frame.iloc[places]
-    with Progress(TextColumn("Explaining"), BarColumn(), MofNCompleteColumn(), console=err,
-                  transient=True, disable=not err.is_terminal) as bar:  # fmt: skip
-        task = bar.add_task("", total=len(chosen))
-        return explainer.explain(
-            chosen,
-            parse_label(given.target, model),
-            batch_size=256,
-            progress=lambda done, _: bar.update(task, completed=done),
-        )
+    target = parse_label(given.target, model)
+    with _progress() as progress:
+        return explainer.explain(chosen, target, batch_size=256, progress=progress)
 
 
 def _finish(result: Explanations) -> None:
@@ -103,7 +114,7 @@ def _finish(result: Explanations) -> None:
     failed = (result.positive.status_code == FAILED) | (result.negative.status_code == FAILED)
     if failed.any():
         err.print(f"[yellow]{int(failed.sum())} rows got no answer; see their reasons.[/]")
-        raise typer.Exit(cli.UNANSWERED)
+        raise typer.Exit(codes.UNANSWERED)
 
 
 @app.command(
@@ -203,9 +214,9 @@ def check_(
             out.print(_check_table(name, one))
     verdicts = {one.verdict for _, one in checked}
     if REFUTED in verdicts:
-        raise typer.Exit(cli.REFUTED)
+        raise typer.Exit(codes.REFUTED)
     if UNKNOWN in verdicts:
-        raise typer.Exit(cli.UNCHECKED)
+        raise typer.Exit(codes.UNCHECKED)
 
 
 def _check_table(name: Any, checked: Any) -> Table:
@@ -266,3 +277,58 @@ def demo(
             sys.stdout.write(json.dumps({"written": [str(path) for path in paths]}) + "\n")
         else:
             run(output, say=lambda text: out.print(escape(text), highlight=False, soft_wrap=True))
+
+
+@app.command(epilog="Example: [bold]pertinent run model.skops data/ out/ --train train.parquet[/]")
+@with_given
+def run(
+    model: ModelFile,
+    data: Annotated[Path, typer.Argument(help="A Parquet file, or a folder of them.")],
+    folder: Annotated[Path, typer.Argument(metavar="OUT", help="A folder for the answers.")],
+    given: Given,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Columns to hand through, such as a key.")
+    ] = None,
+    batch_rows: Annotated[int, typer.Option(min=1, help="Rows in each file.")] = BATCH_ROWS,
+    jobs: Annotated[int, typer.Option(help="Files at a time.")] = 1,
+) -> None:
+    """Explain a whole data set; started again after any end, it goes on where it stopped."""
+    with _said():
+        job = _job(model, given, keep)
+        with _progress(TimeRemainingColumn()) as progress:
+            done = run_job(job, data, folder, batch_rows=batch_rows, n_jobs=jobs, progress=progress)
+        for line in summary_lines(done):
+            out.print(line, highlight=False, soft_wrap=True)
+        if any(counts.get("failed") for counts in done.statuses.values()):
+            err.print("[yellow]Some rows got no answer; see their reasons.[/]")
+            raise typer.Exit(codes.UNANSWERED)
+
+
+def _job(model_file: Path, given: Given, keep: list[str] | None) -> Job:
+    """Return the job that the options describe; what they say goes into the manifest."""
+    model = given.load(model_file)
+    settings = {**given.rules(), "train": None if given.train is None else sha256(given.train)}
+    label = parse_label(given.target, model)
+    return Job(given.explainer(model), sha256(model_file), settings, label, tuple(keep or ()))
+
+
+def summary_lines(done: Finished) -> list[str]:
+    r"""Return what a run has done, in words.
+
+    Examples
+    --------
+    >>> from pertinent.cli.app import summary_lines
+    >>> from pertinent.scale import Finished
+    >>> statuses = {"positive": {"optimal": 5}, "negative": {"failed": 1, "optimal": 4}}
+    >>> print("\n".join(summary_lines(Finished(5, 2, 1, statuses))))
+    5 rows in 2 files, 1 of them written before.
+      positives: 5 optimal
+      negatives: 1 failed, 4 optimal
+    """
+    lines = [
+        f"{done.rows:,} rows in {done.files:,} files, {done.found_done:,} of them written before."
+    ]
+    for kind, counts in done.statuses.items():
+        listed = ", ".join(f"{count:,} {status}" for status, count in counts.items())
+        lines.append(f"  {kind}s: {listed}")
+    return lines

@@ -22,6 +22,10 @@ MEASURE = {
     "units": "the sum of all changes, each in the units of its feature",
     "given": "the sum of all changes, each times the weight given to its feature",
 }
+CAUTION = (
+    "Shown numbers are rounded only as far as the model's answer stays the same. This says how the "
+    "model decides, not what causes what in the world."
+)
 
 
 def text(summary: Summary, length: str = "medium") -> str:
@@ -33,14 +37,19 @@ def text(summary: Summary, length: str = "medium") -> str:
     length : {"short", "medium", "long"}
         One sentence each, a paragraph each, or everything that is known.
     """
-    if length not in LENGTHS:
-        raise InputError(f"length must be one of {', '.join(LENGTHS)}. Got {length!r} instead.")
+    require_length(length)
     if length == "short":
         return f"{opening(summary)} {_short_enough(summary)} {_short_change(summary)}"
     parts = [opening(summary), enough(summary, length), change(summary, length)]
     if length == "long":
-        parts += [proof_words(summary), _rules(summary), _caution(summary)]
+        parts += [proof_words(summary), _rules(summary), CAUTION]
     return "\n\n".join(part for part in parts if part)
+
+
+def require_length(length: str) -> None:
+    """Refuse other lengths than the three."""
+    if length not in LENGTHS:
+        raise InputError(f"length must be one of {', '.join(LENGTHS)}. Got {length!r} instead.")
 
 
 def prediction_words(summary: Summary) -> str:
@@ -63,8 +72,7 @@ def typical(summary: Summary) -> str:
 
 def reason(summary: Summary, part: str) -> str:
     """Return why there is no positive, or no negative, with features and classes by name."""
-    words = summary.get("reasons", {}).get(part) or summary[part]["reason"]
-    return str(words)
+    return str(summary.get("reasons", {}).get(part) or summary[part]["reason"])
 
 
 def opening(summary: Summary) -> str:
@@ -86,15 +94,20 @@ def _short_enough(summary: Summary) -> str:
     return "What was enough for it could not be said."
 
 
+def _none(summary: Summary, part: str, what: str) -> str:
+    """Return why there is no answer to one of the two questions; "" where there is one."""
+    status = summary[part]["status"]
+    if status == "infeasible":
+        return f"{what}: nothing that the rules allow. Proved: {reason(summary, part)}."
+    return f"{what}: no answer, since {reason(summary, part)}." if status == "failed" else ""
+
+
 def enough(summary: Summary, length: str = "medium") -> str:
     """Return what was enough for the prediction: the pertinent positive."""
     positive, usual = summary["positive"], typical(summary)
-    if positive["status"] == "infeasible":
-        return (
-            f"What was enough: nothing that the rules allow. Proved: {reason(summary, 'positive')}."
-        )
-    if positive["status"] == "failed":
-        return f"What was enough: no answer, since {reason(summary, 'positive')}."
+    none = _none(summary, "positive", "What was enough")
+    if none:
+        return none
     if positive["trivial"]:
         return (
             f"What was enough: nothing in particular. With every value at its {usual} value the "
@@ -142,8 +155,8 @@ def _enough_proof(summary: Summary) -> str:
 
 def _kept_list(summary: Summary, length: str) -> str:
     """Return the values that were enough; those that the rules fix come last, by themselves."""
-    chosen = _cut([_one_kept(summary, value) for value in _kept(summary, fixed=False)], length)
-    fixed = _cut([_one_kept(summary, value) for value in _kept(summary, fixed=True)], length)
+    chosen = cut([_one_kept(summary, value) for value in _kept(summary, fixed=False)], length)
+    fixed = cut([_one_kept(summary, value) for value in _kept(summary, fixed=True)], length)
     if not fixed:
         return chosen
     if length == "short":
@@ -166,7 +179,7 @@ def _one_kept(summary: Summary, entry: Summary) -> str:
 def _short_change(summary: Summary) -> str:
     negative = summary["negative"]
     if negative["values"]:
-        best = "fewest changes" if _is_fewest(negative) else "smallest change"
+        best = "fewest changes" if negative.get("norm") == "l0" else "smallest change"
         proved = f" (proved {best})" if negative["status"] == "optimal" else ""
         return f"For {target_words(summary)}: {_change_list(summary, 'short')}{proved}."
     if negative["status"] == "infeasible":
@@ -176,14 +189,9 @@ def _short_change(summary: Summary) -> str:
 
 def change(summary: Summary, length: str = "medium") -> str:
     """Return what would have changed the prediction: the pertinent negative."""
-    negative = summary["negative"]
-    if negative["status"] == "infeasible":
-        return (
-            "What would have changed it: nothing that the rules allow. "
-            f"Proved: {reason(summary, 'negative')}."
-        )
-    if negative["status"] == "failed":
-        return f"What would have changed it: no answer, since {reason(summary, 'negative')}."
+    none = _none(summary, "negative", "What would have changed it")
+    if none:
+        return none
     parts = (
         f"What would have changed it: {_change_list(summary, length)}. The model then predicts "
         f"{target_words(summary)}. {_change_proof(summary)}"
@@ -196,15 +204,10 @@ def change(summary: Summary, length: str = "medium") -> str:
     return parts
 
 
-def _is_fewest(negative: Summary) -> bool:
-    """Whether the number of changes was asked to be smallest; files of format 1 do not say."""
-    return bool(negative.get("norm") == "l0")
-
-
 def _change_proof(summary: Summary) -> str:
     negative = summary["negative"]
     rules = "" if summary["rules"]["constraints"] == "none" else " that the rules allow"
-    if _is_fewest(negative):
+    if negative.get("norm") == "l0":  # files of format 1 do not say
         if negative["status"] == "optimal":
             return (
                 f"Proved fewest: no fewer changes{rules} do, and no other change of as few "
@@ -216,28 +219,20 @@ def _change_proof(summary: Summary) -> str:
         if negative["unique"] is False:
             only = " There are other changes of the same size."
         return f"Proved smallest: no smaller change{rules} does.{only}"
-    share = _bound_share(negative)
+    objective, bound = negative["objective"], negative["bound"]
+    share = bound / objective if objective and bound else 0.0
     known = f"; proved is only that none below {percent(share)} of its size does" if share else ""
     return f"Checked with the model, but not proved smallest{known}."
 
 
-def _bound_share(answer: Summary) -> float:
-    objective, bound = answer["objective"], answer["bound"]
-    return bound / objective if objective and bound else 0.0
-
-
 def _change_list(summary: Summary, length: str) -> str:
     features = {feature["name"]: feature for feature in summary["features"]}
-    parts = [
-        _one_change(features[entry["feature"]], entry) for entry in summary["negative"]["values"]
-    ]
-    return _cut(parts, length)
-
-
-def _one_change(feature: Summary, entry: Summary) -> str:
-    old, new = feature["sample"], entry["value"]
-    value = with_unit(feature, new, exact=True)
-    return f"{feature['text']} {value} instead of {plain(old)}"
+    parts = []
+    for entry in summary["negative"]["values"]:
+        feature = features[entry["feature"]]
+        value = with_unit(feature, entry["value"], exact=True)
+        parts.append(f"{feature['text']} {value} instead of {plain(feature['sample'])}")
+    return cut(parts, length)
 
 
 # -- Certificate and rules -------------------------------------------------------------------
@@ -277,22 +272,11 @@ def _closeness(positive: Summary) -> str:
 
 
 def _rules(summary: Summary) -> str:
-    rules = summary["rules"]
-    parts = []
-    if rules["constraints"] != "none":
-        parts.append(f"Rules in force: {rules['constraints']}.")
+    rules, usual = summary["rules"], typical(summary)
+    parts = [] if rules["constraints"] == "none" else [f"Rules in force: {rules['constraints']}."]
     if rules["between"]:
-        parts.append(
-            f"What was enough uses values between the {typical(summary)} and the own ones only."
-        )
+        parts.append(f"What was enough uses values between the {usual} and the own ones only.")
     return " ".join(parts)
-
-
-def _caution(summary: Summary) -> str:
-    return (
-        "Shown numbers are rounded only as far as the model's answer stays the same. This says how "
-        "the model decides, not what causes what in the world."
-    )
 
 
 def with_unit(feature: Summary, value: Any, *, exact: bool = False) -> str:
@@ -307,10 +291,11 @@ def _size(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.4g}"
 
 
-def _cut(parts: list[str], length: str) -> str:
+def cut(parts: list[str], length: str, noun: str = "value") -> str:
+    """Return the parts as an enumeration; those that are too many for the length are counted."""
     most = LISTED[length]
     if len(parts) > most + 1:
-        parts = [*parts[:most], counted(len(parts) - most, "other value")]
+        parts = [*parts[:most], counted(len(parts) - most, f"other {noun}")]
     return listed(parts)
 
 
@@ -343,9 +328,5 @@ def row_line(summary: Summary) -> str:
 
 def row_proof(summary: Summary) -> str:
     """Return the certificates of one explanation among many, in as few words as possible."""
-    positive, negative = summary["positive"], summary["negative"]
-    parts = [
-        _answer_proof("Certificate of what was enough", positive),
-        _answer_proof("Of what would have changed it", negative),
-    ]
-    return " ".join(parts)
+    first = _answer_proof("Certificate of what was enough", summary["positive"])
+    return f"{first} {_answer_proof('Of what would have changed it', summary['negative'])}"
