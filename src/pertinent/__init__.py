@@ -47,27 +47,21 @@ __all__ = [
     "supported_models",
 ]
 
-_HOME = {
-    "Blend": "density",
-    "Constraints": "rules.constraints",
-    "Explainer": "api.explainer",
-    "Explanation": "api.explanation",
-    "Explanations": "api.explanation",
-    "Negatives": "setting.results",
-    "Options": "setting.options",
-    "Plausibility": "density",
-    "PlausibilityWarning": "density",
-    "Positives": "setting.results",
-    "Wording": "rules.wording",
-    "check": "checking",
-    "decision_region": "models",
-    "json_schema": "summary.stored",
-    "pertinent_negatives": "api.functions",
-    "pertinent_positives": "api.functions",
-    "register_model": "models",
-    "register_transform": "models.steps.walk",
-    "supported_models": "models",
+_NAMES = {
+    "api.explainer": ("Explainer",),
+    "api.explanation": ("Explanation", "Explanations"),
+    "api.functions": ("pertinent_negatives", "pertinent_positives"),
+    "checking": ("check",),
+    "density": ("Blend", "Plausibility", "PlausibilityWarning"),
+    "models": ("decision_region", "register_model", "supported_models"),
+    "models.steps.walk": ("register_transform",),
+    "rules.constraints": ("Constraints",),
+    "rules.wording": ("Wording",),
+    "setting.options": ("Options",),
+    "setting.results": ("Negatives", "Positives"),
+    "summary.stored": ("json_schema",),
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 _moved.install()
 

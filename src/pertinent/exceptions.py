@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
 
 
 class PertinentError(Exception):
@@ -26,6 +28,14 @@ class MissingExtraError(PertinentError, ImportError):
             f"{purpose} needs the package '{package}'. "
             f'Install it with: pip install "pertinent[{extra}]"'
         )
+
+
+def optional(module: str, extra: str, purpose: str) -> Any:
+    """Return a module of an optional package, or say which extra brings it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(module.split(".")[0], extra, purpose) from error
 
 
 def unknown_name(kind: str, name: object, known: Iterable[object]) -> InputError:

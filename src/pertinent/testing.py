@@ -47,14 +47,12 @@ def parametrize_with_region_checks(cases: Sequence[tuple[Foreign, FloatArray]]) 
     """Return a pytest decorator that runs a test for every (model, X) and every check."""
     import pytest
 
-    names = [f"{_name(model)}-{len(model_classes(model))}x{X.shape[1]}" for model, X in cases]
+    names = [
+        f"{type(model).__name__}-{len(model_classes(model))}x{X.shape[1]}" for model, X in cases
+    ]
     by_case = pytest.mark.parametrize(("model", "X"), cases, ids=names)
     by_check = pytest.mark.parametrize("check", list(region_checks()), ids=lambda c: c.__name__)
     return lambda function: by_check(by_case(function))
-
-
-def _name(model: Foreign) -> str:
-    return type(model).__name__
 
 
 def probe_points(model: Foreign, X: FloatArray, count: int = 2000, seed: int = 0) -> FloatArray:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pertinent.exceptions import InputError, MissingExtraError
+from pertinent.exceptions import InputError, optional
 from pertinent.geometry.arrays import Foreign
 
 READERS = {".csv": "csv", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
@@ -19,11 +19,7 @@ def read_table(path: Path) -> Any:
         raise InputError(f"Expected a file that ends in {', '.join(READERS)}; got {path.name}.")
     if not path.is_file():
         raise InputError(f"There is no file {path}.")
-    try:
-        import pandas as pd
-        import pyarrow as pa
-    except ImportError as error:
-        raise MissingExtraError("pandas", "cli", "Reading tables") from error
+    pd, pa = (optional(name, "cli", "Reading tables") for name in ("pandas", "pyarrow"))
     try:
         if kind == "csv":
             return pd.read_csv(path)

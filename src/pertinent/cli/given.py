@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -50,8 +50,8 @@ class Given:
     def rules(self) -> dict[str, Any]:
         """Return the rules as they were given, for a manifest."""
         lists = ("freeze", "bound", "increase", "decrease", "integer", "relation")
-        given = asdict(self)
-        return {name: given[name] or [] for name in lists} | {"max_changes": self.max_changes}
+        given = {name: getattr(self, name) or [] for name in lists}
+        return given | {"max_changes": self.max_changes}
 
     def load(self, model_file: Path) -> Foreign:
         """Return the model of a file."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.exceptions import InputError, MissingExtraError
+from pertinent.exceptions import InputError, optional
 from pertinent.geometry.arrays import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -114,11 +114,8 @@ class Dataset:
     @property
     def frame(self) -> pd.DataFrame:
         """The features as a new pandas DataFrame; pandas must be installed."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtraError("pandas", "pandas", "The 'frame' of a data set") from error
-        return pd.DataFrame({name: column.copy() for name, column in self.columns.items()})
+        pandas = optional("pandas", "pandas", "The 'frame' of a data set")
+        return pandas.DataFrame({name: column.copy() for name, column in self.columns.items()})
 
     def __len__(self) -> int:
         return len(self.target)

@@ -29,11 +29,7 @@ FOLDS = 3
 def fit_map(data: FloatArray, columns: IntArray, dim: int, recipe: Recipe) -> AffineMap:
     """Return the affine map from samples to the space in which mixtures are fitted.
 
-    Parameters
-    ----------
-    data : ndarray of shape (n, dim)
-    columns : ndarray of int
-        The columns that hold numbers; the others are ignored.
+    ``columns`` are those of ``data``, shape (n, dim), that hold numbers; the others are ignored.
     """
     numbers = data[:, columns]
     mean, scale = np.zeros(len(columns)), np.ones(len(columns))

@@ -132,14 +132,12 @@ class Plausibility:
         key = (features, tuple(names))
         if key not in self._bound:
             values = features.read(self.data, "Plausibility's data").values
-            rows = [np.flatnonzero(self._is(label)) for label in names]
+            own = self.labels.tolist()
+            rows = [np.flatnonzero([one == label for one in own]) for label in names]
             self._refuse_without_data(names, rows)
             make = self._hulls if self.method == "hull" else self._densities
             self._bound[key] = make(features, values, names, rows)
         return self._bound[key]
-
-    def _is(self, label: Any) -> Any:
-        return np.array([own == label for own in self.labels.tolist()])
 
     def _refuse_without_data(self, names: list[Any], rows: list[IntArray]) -> None:
         missing = [label for label, own in zip(names, rows, strict=True) if not len(own)]

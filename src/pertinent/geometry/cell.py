@@ -178,11 +178,7 @@ class Cell:
     def restrict(self, fixed: BoolArray, values: FloatArray) -> Cell:
         """Return the cell of the other features when the ``fixed`` ones hold ``values``.
 
-        Parameters
-        ----------
-        fixed : ndarray of bool, shape (n_features,)
-        values : ndarray of shape (n_features,)
-            Read where ``fixed`` only.
+        Both have shape (n_features,); ``values`` is read where ``fixed`` only.
         """
         free = ~fixed
         embed = np.zeros((self.dim, int(free.sum())))

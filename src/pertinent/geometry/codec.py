@@ -162,12 +162,11 @@ def _encode_array(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     at = np.flatnonzero(flat)
     if len(flat) > 8 and 2 * len(at) < len(flat):
         out["at"], flat = at.tolist(), flat[at]
-    out["values"] = [_scalar(item) for item in flat.tolist()]
+    out["values"] = [
+        str(item) if isinstance(item, float) and not np.isfinite(item) else item
+        for item in flat.tolist()
+    ]
     return out
-
-
-def _scalar(item: Any) -> Any:
-    return str(item) if isinstance(item, float) and not np.isfinite(item) else item
 
 
 def _decode_array(record: dict[str, Any]) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -50,9 +51,8 @@ class Bins:
 
     def of(self, values: FloatArray) -> IntArray:
         """Return the bin of each value."""
-        if self.left_closed:
-            return np.asarray(np.searchsorted(self.edges, values, side="right"))
-        return np.asarray(np.searchsorted(self.edges, values, side="left"))
+        side: Literal["left", "right"] = "right" if self.left_closed else "left"
+        return np.asarray(np.searchsorted(self.edges, values, side=side))
 
     def fill(self, points: FloatArray) -> None:
         """Write the columns that follow from the binned one, in place."""
@@ -187,13 +187,10 @@ class Domain:
 
     def floor(self, column: int, values: FloatArray, own: FloatArray | None) -> FloatArray:
         """Return the largest allowed values of a lattice column that are not above the given."""
-        return -self._ceil(column, -values, None if own is None else -own)
+        return -self.ceil(column, -values, None if own is None else -own)
 
     def ceil(self, column: int, values: FloatArray, own: FloatArray | None) -> FloatArray:
         """Return the smallest allowed values of a lattice column that are not below the given."""
-        return self._ceil(column, values, own)
-
-    def _ceil(self, column: int, values: FloatArray, own: FloatArray | None) -> FloatArray:
         digits = self.decimals[column]
         near = np.round(to_steps(values, digits))
         point = from_steps(near, digits)

@@ -15,15 +15,10 @@ class Exponential:
     """The convex inequality ``log sum_k exp(W_k x + b_k) <= 0``.
 
     It says that a softmax gives a class at least some probability.
-
-    Parameters
-    ----------
-    W : ndarray of shape (n_terms, n_features)
-    b : ndarray of shape (n_terms,)
     """
 
-    W: FloatArray
-    b: FloatArray
+    W: FloatArray  # (n_terms, n_features)
+    b: FloatArray  # (n_terms,)
 
     def value(self, points: FloatArray) -> FloatArray:
         """Return the left-hand side at each point."""

@@ -32,9 +32,8 @@ class MarginRows:
 
     Parameters
     ----------
-    G, h : ndarray of shape (n_rows, n_features) and (n_rows,)
-    terms : ndarray of shape (n_rows, n_features + 1)
-        See `Cell.terms`.
+    G, h, terms : ndarray
+        ``G x <= h``, and what a model adds up to decide each row (see `Cell.terms`).
     unit : ndarray of shape (n_rows,)
         By how much one unit of margin lowers ``h``.
     curved : tuple of (Quadratic, float)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from threading import Lock
-from types import TracebackType
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -36,12 +35,7 @@ class _OneThread:
                     one.set_num_threads(1)
             self._inside += 1
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         with self._lock:
             self._inside -= 1
             if not self._inside:

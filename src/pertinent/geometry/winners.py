@@ -22,7 +22,6 @@ from pertinent.geometry.region import (
     LazyCells,
     Quadratic,
     Region,
-    Tightened,
     row_products,
 )
 
@@ -232,9 +231,8 @@ class MetricRegion(CellUnion):
         common = None if self.common is None else self.common.pull_back(through)
         return MetricRegion(own, rivals, (there, here), self.slack, common)
 
-    def with_margin(self, margin: float, tightened: Tightened) -> Region:
-        """Return the region as the model tightens it: items know what lies outside, cells don't."""
-        return self if margin == 0 else tightened(margin)
+    # As the model tightens it: items know what lies outside, cells do not.
+    with_margin = Region.with_margin
 
 
 def _within(cell: Cell, common: Cell | None) -> Cell:

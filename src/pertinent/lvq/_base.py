@@ -17,13 +17,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pertinent.geometry.arrays import FloatArray, IntArray
-from pertinent.lvq._checks import is_integer, is_real
 from pertinent.lvq._cost import CHUNK_BYTES, GLVQCost, Layout
 from pertinent.lvq._init import (
     INITS,
     drawn_prototypes,
     given_prototypes,
     initial_omega,
+    is_integer,
+    is_real,
     prototype_counts,
 )
 from pertinent.lvq._plot import plot_relevances
@@ -36,13 +37,6 @@ if TYPE_CHECKING:
 class PrototypeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Predict the label of the nearest prototype; subclasses say how distance is measured."""
 
-    prototypes_per_class: Any
-    init: Any
-    steepness: float
-    max_iter: int
-    tol: float
-    random_state: Any
-
     classes_: npt.NDArray[Any]
     prototypes_: FloatArray
     prototype_labels_: npt.NDArray[Any]
@@ -50,6 +44,22 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
     loss_: float
     n_iter_: int
     n_features_in_: int
+
+    def __init__(
+        self,
+        prototypes_per_class: Any,
+        init: Any,
+        steepness: float,
+        max_iter: int,
+        tol: float,
+        random_state: Any,
+    ) -> None:
+        self.prototypes_per_class = prototypes_per_class
+        self.init = init
+        self.steepness = steepness
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
 
     @abstractmethod
     def _prototype_omega(self, prototype_class: IntArray) -> IntArray:

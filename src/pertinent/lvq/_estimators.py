@@ -98,12 +98,7 @@ class GLVQ(PrototypeClassifier):
         tol: float = 1e-5,
         random_state: Any = None,
     ) -> None:
-        self.prototypes_per_class = prototypes_per_class
-        self.init = init
-        self.steepness = steepness
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+        super().__init__(prototypes_per_class, init, steepness, max_iter, tol, random_state)
 
     def _prototype_omega(self, prototype_class: IntArray) -> IntArray:
         return np.zeros_like(prototype_class)
@@ -129,49 +124,27 @@ class GMLVQ(MatrixPrototypeClassifier):
 
     Parameters
     ----------
-    prototypes_per_class : int, dict or array-like of int, default=1
-        Number of prototypes of every class; or of each class, as a dict from label to number or as
-        a sequence in the order of ``classes_`` (sorted labels).
-    init : {"kmeans", "mean", "random"} or array-like, default="kmeans"
-        Where the prototypes start: at the k-means centres of their class, at the mean of their
-        class (several ones with a small random offset), or at random samples of their class. An
-        array of shape (n_prototypes, n_features) is taken as it is, its rows class after class in
-        the order of ``classes_``.
+    prototypes_per_class, init, max_iter
+        As in `GLVQ`.
     rank : int, default=None
         Number of rows of omega, at most (and by default) the number of features. A low rank is
         faster to train, and projects the data to ``rank`` dimensions. Omega starts at the
         principal components if ``rank`` is given and at the Euclidean metric otherwise.
     steepness : float, default=2.0
         Steepness of the sigmoid in the cost, see the Notes of `GLVQ`.
-    max_iter : int, default=200
-        Largest number of L-BFGS iterations.
     tol : float, default=5e-5
-        Training ends when an iteration lowers the loss by less than ``tol``, or when no component
-        of the gradient exceeds ``tol`` (for data scaled to total variance 1).
+        As in `GLVQ`.
     random_state : int, RandomState instance or None, default=None
-        Seed for "kmeans", "random", "mean" with several prototypes per class, and for the
-        principal components.
+        As in `GLVQ`, and for the principal components.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Sorted class labels.
-    prototypes_ : ndarray of shape (n_prototypes, n_features)
-        Prototypes in the units of X, sorted by class.
-    prototype_labels_ : ndarray of shape (n_prototypes,)
-        Class label of each prototype.
+    classes_, prototypes_, prototype_labels_, loss_, n_iter_, n_features_in_, feature_names_in_
+        As in `GLVQ`.
     omega_ : ndarray of shape (rank, n_features)
         The factor of the metric, normalised so that ``trace(omega_.T @ omega_) == 1``.
     relevances_ : ndarray of shape (n_features,)
         Diagonal of the metric; sums to 1.
-    loss_ : float
-        Cost of the training data, between 0 and 1.
-    n_iter_ : int
-        Number of L-BFGS iterations.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X was a data frame with string columns.
 
     See Also
     --------
@@ -219,13 +192,8 @@ class GMLVQ(MatrixPrototypeClassifier):
         tol: float = 5e-5,
         random_state: Any = None,
     ) -> None:
-        self.prototypes_per_class = prototypes_per_class
-        self.init = init
+        super().__init__(prototypes_per_class, init, steepness, max_iter, tol, random_state)
         self.rank = rank
-        self.steepness = steepness
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _prototype_omega(self, prototype_class: IntArray) -> IntArray:
         return np.zeros_like(prototype_class)
@@ -248,39 +216,19 @@ class LGMLVQ(MatrixPrototypeClassifier):
 
     Parameters
     ----------
-    prototypes_per_class : int, dict or array-like of int, default=1
-        Number of prototypes of every class; or of each class, as a dict from label to number or as
-        a sequence in the order of ``classes_`` (sorted labels).
-    init : {"kmeans", "mean", "random"} or array-like, default="kmeans"
-        Where the prototypes start: at the k-means centres of their class, at the mean of their
-        class (several ones with a small random offset), or at random samples of their class. An
-        array of shape (n_prototypes, n_features) is taken as it is, its rows class after class in
-        the order of ``classes_``.
+    prototypes_per_class, init, steepness, max_iter, tol, random_state
+        As in `GMLVQ`.
     localization : {"prototype", "class"}, default="prototype"
         Whether each prototype has its own omega or the prototypes of a class share one.
     rank : int, default=None
         Number of rows of each omega, at most (and by default) the number of features. A low rank
         is faster to train. The omegas start at the principal components of X if ``rank`` is given
         and at the Euclidean metric otherwise.
-    steepness : float, default=2.0
-        Steepness of the sigmoid in the cost, see the Notes of `GLVQ`.
-    max_iter : int, default=200
-        Largest number of L-BFGS iterations.
-    tol : float, default=5e-5
-        Training ends when an iteration lowers the loss by less than ``tol``, or when no component
-        of the gradient exceeds ``tol`` (for data scaled to total variance 1).
-    random_state : int, RandomState instance or None, default=None
-        Seed for "kmeans", "random", "mean" with several prototypes per class, and for the
-        principal components.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Sorted class labels.
-    prototypes_ : ndarray of shape (n_prototypes, n_features)
-        Prototypes in the units of X, sorted by class.
-    prototype_labels_ : ndarray of shape (n_prototypes,)
-        Class label of each prototype.
+    classes_, prototypes_, prototype_labels_, loss_, n_iter_, n_features_in_, feature_names_in_
+        As in `GLVQ`.
     omega_ : ndarray of shape (n_omegas, rank, n_features)
         The factors of the metrics, each normalised so that ``trace(omega.T @ omega) == 1``.
     prototype_omega_ : ndarray of shape (n_prototypes,)
@@ -289,14 +237,6 @@ class LGMLVQ(MatrixPrototypeClassifier):
         Diagonal of the metric, averaged over the omegas; sums to 1.
     local_relevances_ : ndarray of shape (n_omegas, n_features)
         Diagonal of each metric; each row sums to 1.
-    loss_ : float
-        Cost of the training data, between 0 and 1.
-    n_iter_ : int
-        Number of L-BFGS iterations.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X was a data frame with string columns.
 
     See Also
     --------
@@ -348,14 +288,9 @@ class LGMLVQ(MatrixPrototypeClassifier):
         tol: float = 5e-5,
         random_state: Any = None,
     ) -> None:
-        self.prototypes_per_class = prototypes_per_class
-        self.init = init
+        super().__init__(prototypes_per_class, init, steepness, max_iter, tol, random_state)
         self.localization = localization
         self.rank = rank
-        self.steepness = steepness
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

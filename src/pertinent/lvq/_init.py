@@ -1,8 +1,9 @@
-"""Where training starts: how many prototypes, where they lie, and the first omega."""
+"""Where training starts: parameters, how many prototypes, where they lie, the first omega."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,38 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import randomized_svd
 
 from pertinent.geometry.arrays import FloatArray, IntArray
-from pertinent.lvq._checks import is_integer
 
 INITS = ("kmeans", "mean", "random")
 
 # Several prototypes that start at the same mean would stay together for ever, so each gets a
 # random offset of this many standard deviations of its class.
 MEAN_SPREAD = 0.1
+
+
+def is_integer(value: object, at_least: int) -> bool:
+    """Return whether value is an int (of Python or NumPy; no bool) and not below a limit.
+
+    Examples
+    --------
+    >>> is_integer(3, at_least=1), is_integer(0, at_least=1), is_integer(True, at_least=1)
+    (True, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        return False
+    return int(value) >= at_least
+
+
+def is_real(value: object, above: float) -> bool:
+    """Return whether value is a finite number strictly above a limit.
+
+    Examples
+    --------
+    >>> is_real(0.1, above=0.0), is_real("0.1", above=0.0), is_real(float("inf"), above=0.0)
+    (True, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return above < float(value) < float("inf")
 
 
 def prototype_counts(prototypes_per_class: Any, classes: npt.NDArray[Any]) -> IntArray:

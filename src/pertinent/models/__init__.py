@@ -1,6 +1,6 @@
 """Fitted classifier -> region: one function for each family of models."""
 
-from pertinent.models import (
+from pertinent.models import (  # noqa: F401 - each registers its family
     calibrated,
     linear,
     neighbours,
@@ -17,21 +17,11 @@ from pertinent.models.registry import (
     register_model,
     supported_models,
 )
-from pertinent.models.steps import pipeline
 
 __all__ = [
-    "calibrated",
     "decision_region",
-    "linear",
     "model_classes",
-    "neighbours",
-    "one_vs_rest",
-    "pipeline",
-    "prototype",
-    "quadratic",
     "region_function",
     "register_model",
     "supported_models",
-    "svc",
-    "tree",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from pertinent.exceptions import UnsupportedModelError
-from pertinent.geometry.arrays import Foreign
+from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import Region
 from pertinent.models.linear import coefficients, linear_region
 from pertinent.models.registry import model_classes, register_model
@@ -18,10 +18,10 @@ from pertinent.models.steps.pipeline import columns_of, final_step, inside, pull
 CALIBRATED = "sklearn.calibration.CalibratedClassifierCV"
 
 
-def log_odds_factor(model: Foreign) -> tuple[float | None, float]:
-    """Return f and o so that the log odds are ``f s + o``; None and 0 for an uncalibrated model."""
+def log_odds(model: Foreign) -> tuple[FloatArray, FloatArray] | None:
+    """Return ``W, b`` so that the log odds are ``W x + b``; None for an uncalibrated model."""
     if not hasattr(model, "calibrated_classifiers_"):
-        return None, 0.0
+        return None
     if len(model_classes(model)) != 2:
         raise UnsupportedModelError(
             "CalibratedClassifierCV with more than two classes calibrates each class by itself; "
@@ -39,21 +39,24 @@ def log_odds_factor(model: Foreign) -> tuple[float | None, float]:
             f"CalibratedClassifierCV(method={one.method!r}) is not supported; 'sigmoid' is."
         )
     final = final_step(one.estimator)
-    if not hasattr(final, "decision_function") or not hasattr(final, "coef_"):
+    if not is_scored(final):
         raise UnsupportedModelError(
             f"CalibratedClassifierCV over {type(final).__name__}: supported are linear models "
             "with a decision_function."
         )
-    sigmoid = one.calibrators[0]
-    return -float(sigmoid.a_), -float(sigmoid.b_)
+    W, b = coefficients(final_step(inside(model)))
+    factor, offset = -float(one.calibrators[0].a_), -float(one.calibrators[0].b_)
+    return factor * W, factor * b + offset
+
+
+def is_scored(final: Foreign) -> bool:
+    """Return whether a model decides by the sign of a linear score that it gives out."""
+    return hasattr(final, "decision_function") and hasattr(final, "coef_")
 
 
 @register_model(CALIBRATED)
 def calibrated_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of a sigmoid over one binary linear model."""
-    factor, offset = log_odds_factor(model)
-    final = final_step(inside(model))
-    W, b = coefficients(final)
-    scale = 0.0 if factor is None else factor
-    region = linear_region(scale * W, scale * b + offset, model, label, margin)
-    return pull_back(region, columns_of(model))
+    scores = log_odds(model)
+    assert scores is not None
+    return pull_back(linear_region(*scores, model, label, margin), columns_of(model))

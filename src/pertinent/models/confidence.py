@@ -8,6 +8,7 @@ row ``s_k - s_t <= 0`` to ``s_k - s_t <= -log(p / (1 - p))``. For a softmax over
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.pieces import each_cell
 from pertinent.geometry.region import Cell, Exponential, Region
-from pertinent.models.calibrated import log_odds_factor
+from pertinent.models.calibrated import log_odds
+from pertinent.models.linear import linear_region
 from pertinent.models.registry import RegionOf, decision_region, lineage, model_classes
 from pertinent.models.steps.pipeline import (
     columns_of,
@@ -42,17 +44,7 @@ def confident(min_proba: float) -> RegionOf:
     """Return the function that gives a model's regions of at least this probability."""
     if not (is_number(min_proba) and 0.0 < min_proba < 1.0):
         raise InputError(f"min_proba must be a number between 0 and 1. Got {min_proba!r} instead.")
-    return _Confident(float(min_proba))
-
-
-class _Confident:
-    """A region function that other processes can be given."""
-
-    def __init__(self, min_proba: float) -> None:
-        self.min_proba = min_proba
-
-    def __call__(self, model: Foreign, label: Any, margin: float) -> Region:
-        return confident_region(model, label, margin, self.min_proba)
+    return partial(confident_region, min_proba=float(min_proba))  # other processes can be given it
 
 
 def confident_region(model: Foreign, label: Any, margin: float, min_proba: float) -> Region:
@@ -73,9 +65,9 @@ def confident_region(model: Foreign, label: Any, margin: float, min_proba: float
         inner = confident_region(final_step(last), label, margin, min_proba)
         return pull_back(inner, columns_of(last))
     final, columns = final_step(inside(last)), columns_of(last)
-    factor, offset = log_odds_factor(last)
-    if factor is not None:
-        region = _recalibrated(final, label, factor, offset)
+    scores = log_odds(last)
+    if scores is not None:
+        region = linear_region(*scores, final, label, 0.0)
     else:
         _require_softmax(model, final)
         region = decision_region(final, label, 0.0)
@@ -102,14 +94,6 @@ def _require_softmax(model: Foreign, final: Foreign) -> None:
             f"is supported for {short} (the last two with two classes), and for "
             "CalibratedClassifierCV(method='sigmoid') over one binary linear model."
         )
-
-
-def _recalibrated(final: Foreign, label: Any, factor: float, offset: float) -> Region:
-    """Return where a calibrated score is in favour of a label, in log odds."""
-    from pertinent.models.linear import coefficients, linear_region
-
-    W, b = coefficients(final)
-    return linear_region(factor * W, factor * b + offset, final, label, 0.0)
 
 
 def _shifted(cell: Cell, odds: float) -> Cell:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pertinent.exceptions import InputError, MissingExtraError, PertinentError
+from pertinent.exceptions import InputError, PertinentError, optional
 from pertinent.geometry.arrays import Foreign
 from pertinent.models import region_function, supported_models
 
@@ -76,23 +76,20 @@ def load_model(path: str | Path, *, allow_pickle: bool = False) -> Foreign:
 
 
 def _load_skops(file: Path) -> Foreign:
-    try:
-        import skops.io
-    except ImportError as error:
-        raise MissingExtraError("skops", "cli", "Reading a model file") from error
+    io = optional("skops.io", "cli", "Reading a model file")
     with zipfile.ZipFile(file) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
     if size > LARGEST:
         raise UnsafeModelError(f"{file.name} unpacks to {size:,} bytes; at most {LARGEST:,}.")
     try:
-        unknown = set(skops.io.get_untrusted_types(file=file))
+        unknown = set(io.get_untrusted_types(file=file))
         refused = sorted(name for name in unknown if not _is_trusted(name))
         if refused:
             raise UnsafeModelError(
                 f"{file.name} holds types that are not trusted: {', '.join(refused)}. "
                 "Only supported models and their parts are loaded."
             )
-        return skops.io.load(file, trusted=sorted(unknown))
+        return io.load(file, trusted=sorted(unknown))
     except UnsafeModelError:
         raise
     except (OSError, ValueError, TypeError, KeyError, AttributeError, ImportError) as error:

@@ -15,6 +15,7 @@ from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import Cell, CellUnion, Region
 from pertinent.models.registry import (
     class_index,
+    dense,
     model_classes,
     register_model,
     registered_function,
@@ -59,9 +60,7 @@ def linear_region(
 
 def coefficients(model: Foreign) -> tuple[FloatArray, FloatArray]:
     """Return ``coef_`` (dense, two-dimensional) and ``intercept_`` in double precision."""
-    coef = model.coef_
-    dense = coef.toarray() if hasattr(coef, "toarray") else coef
-    W = np.atleast_2d(np.asarray(dense, dtype=float))
+    W = np.atleast_2d(dense(model.coef_))
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=float).reshape(-1), (len(W),))
     return W, b
 

@@ -22,7 +22,7 @@ from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.geometry.region import Region
 from pertinent.models.prototype import nearest_region
-from pertinent.models.registry import class_index, register_model
+from pertinent.models.registry import class_index, dense, register_model
 
 
 @register_model("sklearn.neighbors.KNeighborsClassifier", subclasses=False)
@@ -38,9 +38,8 @@ def nearest_neighbour_region(model: Foreign, label: Any, margin: float) -> Regio
             f"KNeighborsClassifier with metric {model.effective_metric_!r}: supported is the "
             "Euclidean metric (the default, minkowski with p=2)."
         )
-    X = model._fit_X
     # Adding 0 turns -0.0 into 0.0: the two coincide.
-    points = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float) + 0.0
+    points = np.ascontiguousarray(dense(model._fit_X)) + 0.0
     codes: IntArray = np.asarray(model._y)
     kept = possible_winners(model, points, codes)
     return nearest_region(points[kept], codes[kept] == class_index(model, label), margin)

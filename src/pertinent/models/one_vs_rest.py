@@ -13,7 +13,7 @@ import numpy as np
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import Region
-from pertinent.models.calibrated import log_odds_factor
+from pertinent.models.calibrated import is_scored, log_odds
 from pertinent.models.linear import coefficients, linear_region
 from pertinent.models.registry import model_classes, register_model
 from pertinent.models.steps.pipeline import ONE_VS_REST, columns_of, final_step, inside, unwrap
@@ -43,19 +43,16 @@ def _require_classes(model: Foreign) -> None:
 def _raw_score(model: Foreign) -> tuple[FloatArray, float]:
     """Return the slope and the offset of a binary model's score in the raw columns.
 
-    A calibrated score is compared through its log odds ``f s + o``: the sigmoid is monotone.
+    A calibrated score is compared through its log odds: the sigmoid is monotone.
     """
     one = unwrap(model)
     final, columns = final_step(inside(one)), columns_of(one)
-    if not hasattr(final, "decision_function") or not hasattr(final, "coef_"):
+    if not is_scored(final):
         raise UnsupportedModelError(
             f"OneVsRestClassifier over {type(final).__name__}: supported are linear classifiers "
             "with a decision_function, e.g. LogisticRegression or LinearSVC, or pipelines of them."
         )
-    W, b = coefficients(final)
-    factor, offset = log_odds_factor(one)
-    if factor is not None:
-        W, b = factor * W, factor * b + offset
+    W, b = log_odds(one) or coefficients(final)
     if columns is None:
         return W[0], float(b[0])
     if columns.products is not None:

@@ -85,12 +85,7 @@ def local_region(
 ) -> Region:
     """Return where the nearest prototype is an own one, each with a metric of its own.
 
-    Parameters
-    ----------
-    prototypes : ndarray of shape (n_prototypes, n_features)
-    omegas : ndarray of shape (n_prototypes, rank, n_features)
-    is_own : ndarray of bool, shape (n_prototypes,)
-    margin : float
+    As in `nearest_region`, and ``omegas`` of shape (n_prototypes, rank, n_features).
     """
     items = [(omega, omega @ p) for omega, p in zip(omegas, prototypes, strict=True)]
     own = tuple(item for item, mine in zip(items, is_own, strict=True) if mine)
@@ -162,20 +157,12 @@ def _learnt_region(
     return local_region(prototypes, omega, own, margin)
 
 
-@_reads("pertinent.lvq.GLVQ")
-def _glvq(model: Foreign) -> Learnt:
-    return Learnt(model.prototypes_, model.prototype_labels_)
-
-
-@_reads("pertinent.lvq.GMLVQ")
-def _gmlvq(model: Foreign) -> Learnt:
-    return Learnt(model.prototypes_, model.prototype_labels_, model.omega_)
-
-
-@_reads("pertinent.lvq.LGMLVQ")
-def _lgmlvq(model: Foreign) -> Learnt:
-    omegas = model.omega_[model.prototype_omega_]
-    return Learnt(model.prototypes_, model.prototype_labels_, omegas)
+@_reads("pertinent.lvq.GLVQ", "pertinent.lvq.GMLVQ", "pertinent.lvq.LGMLVQ")
+def _own(model: Foreign) -> Learnt:
+    omega: Any = getattr(model, "omega_", None)
+    if hasattr(model, "prototype_omega_"):
+        omega = omega[model.prototype_omega_]
+    return Learnt(model.prototypes_, model.prototype_labels_, omega)
 
 
 @_reads("sklvq.models.GLVQ", "sklvq.models.GMLVQ", "sklvq.models.LGMLVQ")
@@ -194,24 +181,21 @@ def _sklvq(model: Foreign) -> Learnt:
     return Learnt(model.prototypes_, labels, None if len(known) == 2 else model.omega_)
 
 
-@_reads("sklearn_lvq.glvq.GlvqModel")
-def _glvq_model(model: Foreign) -> Learnt:
-    return Learnt(model.w_, model.c_w_)
-
-
-@_reads("sklearn_lvq.grlvq.GrlvqModel")
-def _grlvq_model(model: Foreign) -> Learnt:
-    return Learnt(model.w_, model.c_w_, np.diag(np.sqrt(_floats(model.lambda_))))
-
-
-@_reads("sklearn_lvq.gmlvq.GmlvqModel")
-def _gmlvq_model(model: Foreign) -> Learnt:
-    return Learnt(model.w_, model.c_w_, model.omega_)
-
-
-@_reads("sklearn_lvq.lgmlvq.LgmlvqModel")
-def _lgmlvq_model(model: Foreign) -> Learnt:
-    return Learnt(model.w_, model.c_w_, np.stack([_floats(omega) for omega in model.omegas_]))
+@_reads(
+    "sklearn_lvq.glvq.GlvqModel",
+    "sklearn_lvq.grlvq.GrlvqModel",
+    "sklearn_lvq.gmlvq.GmlvqModel",
+    "sklearn_lvq.lgmlvq.LgmlvqModel",
+)
+def _sklearn_lvq(model: Foreign) -> Learnt:
+    kind, omega = type(model).__name__, None
+    if kind == "GrlvqModel":
+        omega = np.diag(np.sqrt(_floats(model.lambda_)))
+    elif kind == "GmlvqModel":
+        omega = model.omega_
+    elif kind == "LgmlvqModel":
+        omega = np.stack([_floats(one) for one in model.omegas_])
+    return Learnt(model.w_, model.c_w_, omega)
 
 
 @_reads("prosemble.models.glvq.GLVQ")

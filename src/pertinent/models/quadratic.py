@@ -31,7 +31,7 @@ def gaussian_region(
     model: Foreign,
     label: Any,
     margin: float,
-    anchors: FloatArray | None = None,
+    anchors: FloatArray,
 ) -> Region:
     """Return where ``label`` has the largest score ``offset_k - |F_k (x - mean_k)|^2``.
 
@@ -45,8 +45,8 @@ def gaussian_region(
         Asked for its ``classes_`` only.
     label : one of ``classes_``
     margin : float
-    anchors : ndarray of shape (n_anchors, n_features), optional
-        Where a search may start; the mean of the class by default.
+    anchors : ndarray of shape (n_anchors, n_features)
+        Where a search may start.
     """
     t = class_index(model, label)
     if np.isneginf(offsets[t]) or any(
@@ -59,7 +59,7 @@ def gaussian_region(
         for k in range(len(means))
         if k != t and not np.isneginf(offsets[k])  # a class without a prior never wins
     ]
-    return rows_region(rows, means[t][None] if anchors is None else anchors, margin)
+    return rows_region(rows, anchors, margin)
 
 
 def _same_scores(
@@ -138,6 +138,28 @@ def _root(A: FloatArray, scale: FloatArray, straight: bool) -> FloatArray:
     return Quadratic.from_matrix(A, np.zeros(len(A)), 0.0, scale=scale).plus
 
 
+def _spectral_region(
+    model: Foreign,
+    label: Any,
+    margin: float,
+    means: Foreign,
+    priors: Foreign,
+    spectra: Sequence[tuple[FloatArray, FloatArray]],
+) -> Region:
+    """Return the region of Gaussians by the eigenvalues and eigenvectors of their covariances."""
+    factors = [vectors.T / np.sqrt(2 * values)[:, None] for values, vectors in spectra]
+    with np.errstate(divide="ignore"):  # -inf for a class without a prior
+        offsets = np.log(np.asarray(priors, dtype=float))
+    # logdet is the sum of the logs of the eigenvalues: no determinant overflows.
+    offsets = offsets - 0.5 * np.array([np.log(values).sum() for values, _ in spectra])
+    centers = np.asarray(means, dtype=float)
+    t = class_index(model, label)
+    # The mean, and the points one standard deviation away along each axis.
+    mean, axes = centers[t], np.sqrt(spectra[t][0])[:, None] * spectra[t][1].T
+    anchors = np.vstack([mean, mean + axes, mean - axes])
+    return gaussian_region(factors, centers, offsets, model, label, margin, anchors)
+
+
 @register_model("sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis")
 def qda_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of a quadratic discriminant analysis, whichever solver fitted it.
@@ -153,15 +175,8 @@ def qda_region(model: Foreign, label: Any, margin: float) -> Region:
             "scalings_ are 0, and its scores are infinite. Fit it with a reg_param above 0."
         )
     rotations = [np.asarray(r, dtype=float) for r in model.rotations_]
-    factors = [r.T / np.sqrt(2 * s)[:, None] for r, s in zip(rotations, scalings, strict=True)]
-    # logdet is the sum of the logs of the eigenvalues: no determinant overflows.
-    offsets = _logs(model.priors_)
-    offsets = offsets - 0.5 * np.array([np.log(s).sum() for s in scalings])
-    means = np.asarray(model.means_, dtype=float)
-    t = class_index(model, label)
-    axes = np.sqrt(scalings[t])[:, None] * rotations[t].T
-    anchors = _around(means[t], axes)
-    return gaussian_region(factors, means, offsets, model, label, margin, anchors)
+    spectra = list(zip(scalings, rotations, strict=True))
+    return _spectral_region(model, label, margin, model.means_, model.priors_, spectra)
 
 
 @register_model("sklearn.naive_bayes.GaussianNB")
@@ -173,21 +188,5 @@ def gaussian_nb_region(model: Foreign, label: Any, margin: float) -> Region:
             "A variance of this GaussianNB is 0, and its scores are infinite. Fit it with a "
             "larger var_smoothing."
         )
-    factors = [np.diag(1 / np.sqrt(2 * v)) for v in variances]
-    offsets = _logs(model.class_prior_)
-    offsets = offsets - 0.5 * np.log(variances).sum(axis=1)
-    means = np.asarray(model.theta_, dtype=float)
-    t = class_index(model, label)
-    anchors = _around(means[t], np.diag(np.sqrt(variances[t])))
-    return gaussian_region(factors, means, offsets, model, label, margin, anchors)
-
-
-def _logs(priors: Foreign) -> FloatArray:
-    """Return the logarithms, -inf for a class without a prior."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.asarray(priors, dtype=float)))
-
-
-def _around(mean: FloatArray, axes: FloatArray) -> FloatArray:
-    """Return the mean and the points one standard deviation away along each axis."""
-    return np.vstack([mean, mean + axes, mean - axes])
+    spectra = [(values, np.eye(len(values))) for values in variances]
+    return _spectral_region(model, label, margin, model.theta_, model.class_prior_, spectra)

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from pertinent.exceptions import InputError, UnsupportedModelError, unknown_name
-from pertinent.geometry.arrays import Foreign
+from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import Region, missing_operations
 
 #: ``(model, label, margin) -> Region``
@@ -177,6 +177,11 @@ def model_classes(model: Foreign) -> NDArray[Any]:
             "time with a single-output classifier."
         )
     return np.asarray(classes)
+
+
+def dense(array: Foreign) -> FloatArray:
+    """Return an array of a model, sparse or not, in double precision."""
+    return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=float)
 
 
 def class_index(model: Foreign, label: Any) -> int:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from pertinent.exceptions import UnsupportedModelError
-from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.region import Quadratic, Region
 from pertinent.models.linear import coefficients, linear_region
 from pertinent.models.quadratic import rows_region
-from pertinent.models.registry import class_index, model_classes, register_model
+from pertinent.models.registry import class_index, dense, model_classes, register_model
 
 
 @register_model("sklearn.svm.SVC")
@@ -38,7 +38,7 @@ def svc_region(model: Foreign, label: Any, margin: float) -> Region:
 
 def _degree_two(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of ``sum_i a_i (gamma v_i'x + r)^2 + b > 0`` or of its opposite."""
-    vectors, a = _dense(model.support_vectors_), _dense(model.dual_coef_)[0]
+    vectors, a = dense(model.support_vectors_), dense(model.dual_coef_)[0]
     gamma, r = float(model._gamma), float(model.coef0)
     # sum_i a_i (gamma v_i'x + r)^2 = gamma^2 x'V'diag(a)V x + 2 gamma r a'V x + r^2 sum(a)
     A = gamma**2 * (vectors.T * a) @ vectors
@@ -53,7 +53,3 @@ def _degree_two(model: Foreign, label: Any, margin: float) -> Region:
     row = Quadratic.from_matrix(sign * A, sign * q, sign * c, scale=scale)
     own = vectors[a > 0] if second else vectors[a < 0]
     return rows_region([row], own.mean(axis=0)[None], margin)
-
-
-def _dense(array: Foreign) -> FloatArray:
-    return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=float)

@@ -13,23 +13,13 @@ and none on an edge: boxes closed in double precision are the leaves themselves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pertinent.geometry.arrays import FloatArray, Foreign, IntArray
+from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import Cell, CellUnion, Region
 from pertinent.models.registry import class_index, register_model
-
-
-@dataclass(frozen=True, eq=False)
-class Leaves:
-    """The leaves of a tree: their boxes, and the place in ``classes_`` each predicts."""
-
-    lower: FloatArray
-    upper: FloatArray
-    place: IntArray
 
 
 def last_left(threshold: float) -> float:
@@ -55,19 +45,20 @@ def last_left(threshold: float) -> float:
     return middle if goes_left else float(np.nextafter(middle, -np.inf))
 
 
-def leaves_of(tree: Foreign, n_features: int) -> Leaves:
-    """Return the leaves of a fitted tree (its ``tree_``), depth first, left before right."""
-    lower: list[FloatArray] = []
-    upper: list[FloatArray] = []
-    ends: list[int] = []
+def leaves_of(tree: Foreign, n_features: int) -> list[tuple[FloatArray, FloatArray, int]]:
+    """Return lower ends, upper ends and place in ``classes_`` of each leaf of a ``tree_``.
+
+    Depth first, left before right.
+    """
+    leaves = []
+    # A leaf predicts the class with the largest share, the first of those that tie.
+    places = np.asarray(tree.value)[:, 0].argmax(axis=1).tolist()
     stack = [(0, np.full(n_features, -np.inf), np.full(n_features, np.inf))]
     while stack:
         node, low, high = stack.pop()
         left, right = int(tree.children_left[node]), int(tree.children_right[node])
         if left == right:
-            lower.append(low)
-            upper.append(high)
-            ends.append(node)
+            leaves.append((low, high, places[node]))
             continue
         j, edge = int(tree.feature[node]), last_left(float(tree.threshold[node]))
         low_right, high_left = low.copy(), high.copy()
@@ -75,20 +66,18 @@ def leaves_of(tree: Foreign, n_features: int) -> Leaves:
         high_left[j] = min(high[j], edge)
         stack.append((right, low_right, high))
         stack.append((left, low, high_left))
-    # A leaf predicts the class with the largest share, the first of those that tie.
-    place = np.asarray(tree.value)[ends, 0, :].argmax(axis=1)
-    return Leaves(np.array(lower), np.array(upper), place)
+    return leaves
 
 
 @register_model("sklearn.tree.DecisionTreeClassifier", "sklearn.tree.ExtraTreeClassifier")
 def tree_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the boxes of the leaves that predict a label, each ``margin`` smaller all around."""
     dim = int(model.n_features_in_)
-    leaves, t = leaves_of(model.tree_, dim), class_index(model, label)
+    t = class_index(model, label)
     no_rows = np.zeros((0, dim)), np.zeros(0)
     cells = [
         Cell(*no_rows, lower=low + margin, upper=high - margin)
-        for low, high, place in zip(leaves.lower, leaves.upper, leaves.place, strict=True)
+        for low, high, place in leaves_of(model.tree_, dim)
         # Splits of the same single leave no room between them.
         if place == t and (low <= high).all()
     ]

@@ -14,10 +14,9 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, IntArray, Limits
 from pertinent.geometry.domain import Domain, is_on_lattice
 from pertinent.geometry.region import Cell
-from pertinent.rules.fields import Feature, RuleFields
-from pertinent.rules.form import ends_of, require_well_formed
+from pertinent.rules.form import RuleFields, ends_of, require_well_formed
 from pertinent.rules.reference import RuleKind, RuleRef
-from pertinent.rules.relations import relation_rows
+from pertinent.rules.relations import Feature, relation_rows
 from pertinent.rules.words import in_words
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table, is_missing, values_of
@@ -265,15 +264,8 @@ class Constraints(RuleFields):
     ) -> Domain | None:
         """Return what the model's categories and these rules allow; None where any number will do.
 
-        Parameters
-        ----------
-        features : Features
-        samples : ndarray of shape (n, n_columns)
-        weights : ndarray of shape (n_columns,)
-        booleans : ndarray of int
-            Columns that hold truth values.
-        changes : bool
-            Whether the rules of change apply.
+        ``samples`` have shape (n, n_columns), ``booleans`` are the columns that hold truth values,
+        and ``changes`` says whether the rules of change apply.
         """
         fixed = self._fixed(features).lattice
         counted = changes and (self.max_changes is not None or bool(self.together))
@@ -341,12 +333,12 @@ class Constraints(RuleFields):
             for column in np.flatnonzero(features.owner == j):
                 for side in ("low", "high"):
                     note(column, side, RuleKind.FROZEN, int(j))
-        for name in self.categories:
-            for column in features.columns_of(self._category(features, name, "categories")):
-                note(column, "high", RuleKind.CATEGORIES, name)
-        for name in self.transitions:
-            for column in features.columns_of(self._category(features, name, "transitions")):
-                note(column, "high", RuleKind.TRANSITIONS, name)
+        for kind, named in (
+            (RuleKind.CATEGORIES, self.categories), (RuleKind.TRANSITIONS, self.transitions),
+        ):  # fmt: skip
+            for name in named:
+                for column in features.columns_of(self._category(features, name, kind.value)):
+                    note(column, "high", kind, name)
         return rules
 
 

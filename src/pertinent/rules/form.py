@@ -1,16 +1,20 @@
-"""Rules that make no sense are refused when they are made, each with one sentence."""
+"""The fields of `Constraints`; rules that make no sense are refused, each with one sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pertinent.exceptions import InputError
-from pertinent.rules.fields import RuleFields
+from pertinent.rules.relations import Feature, Relation, read_relation
 from pertinent.tables.numbers import is_number, is_whole
 
+Bound = tuple[float | None, float | None]
+Transitions = Mapping[Any, Sequence[Any]] | Callable[[Any, Any], bool]
 _EXAMPLES = {
     "bounds": "{'income': (0, None)}",
     "decimals": "{'income': 2}",
@@ -21,6 +25,29 @@ _EXAMPLES = {
 _LISTS = ("frozen", "increase_only", "decrease_only", "integer", "relations", "together")
 #: Digits that a double can have, before and after the point.
 DIGITS = 12
+
+
+@dataclass(frozen=True)
+class RuleFields:
+    """What a user writes down: see `Constraints` for what each field means."""
+
+    frozen: Sequence[Feature] = ()
+    bounds: Mapping[Feature, Bound] = field(default_factory=dict)
+    increase_only: Sequence[Feature] = ()
+    decrease_only: Sequence[Feature] = ()
+    integer: Sequence[Feature] = ()
+    decimals: Mapping[Feature, int] = field(default_factory=dict)
+    categories: Mapping[Feature, Sequence[Any]] = field(default_factory=dict)
+    transitions: Mapping[Feature, Transitions] = field(default_factory=dict)
+    relations: Sequence[Any] = ()
+    max_changes: int | None = None
+    costs: Mapping[Feature, float] = field(default_factory=dict)
+    together: Sequence[Sequence[Feature]] = ()
+
+    @cached_property
+    def read_relations(self) -> list[Relation]:
+        """The relations as coefficients, in the order in which they were given."""
+        return [one for given in self.relations for one in read_relation(given)]
 
 
 def require_well_formed(rules: RuleFields) -> None:
@@ -54,7 +81,7 @@ def require_well_formed(rules: RuleFields) -> None:
             f"Got {rules.max_changes!r} instead."
         )
     for feature, chosen in rules.categories.items():
-        _require_categories(f"The categories of {feature!r}", chosen)
+        _require_list(f"The categories of {feature!r}", chosen, " of categories")
     for feature, rule in rules.transitions.items():
         _require_transitions(feature, rule)
 
@@ -65,9 +92,9 @@ def ends_of(pair: Sequence[float | None]) -> tuple[float, float]:
     return (-np.inf if low is None else float(low)), (np.inf if high is None else float(high))
 
 
-def _require_list(name: str, value: Any) -> None:
+def _require_list(name: str, value: Any, of: str = "") -> None:
     if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray | set | frozenset):
-        raise InputError(f"{name} must be a list. Got {value!r} instead.")
+        raise InputError(f"{name} must be a list{of}. Got {value!r} instead.")
 
 
 def _require_bounds(feature: Any, pair: Any) -> None:
@@ -93,11 +120,6 @@ def _require_bounds(feature: Any, pair: Any) -> None:
         )
 
 
-def _require_categories(whose: str, chosen: Any) -> None:
-    if isinstance(chosen, str) or not isinstance(chosen, Sequence | np.ndarray | set | frozenset):
-        raise InputError(f"{whose} must be a list of categories. Got {chosen!r} instead.")
-
-
 def _require_transitions(feature: Any, rule: Any) -> None:
     if callable(rule):
         return
@@ -107,4 +129,4 @@ def _require_transitions(feature: Any, rule: Any) -> None:
             f"be a function of the old and the new one. Got {rule!r} instead."
         )
     for old, many in rule.items():
-        _require_categories(f"What {old!r} of {feature!r} may become", many)
+        _require_list(f"What {old!r} of {feature!r} may become", many, " of categories")

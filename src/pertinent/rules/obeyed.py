@@ -6,6 +6,7 @@ samples and the points as they are handed out, and the rules as they were given.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,17 +67,13 @@ def broken_rules(
     return [(rule, wrong) for rule, wrong in found if wrong.any()]
 
 
+@dataclass(frozen=True)
 class _Check:
-    def __init__(
-        self,
-        rules: Constraints,
-        features: Features,
-        points: Rows,
-        samples: Rows | None,
-        single: bool,
-    ) -> None:
-        self.rules, self.features = rules, features
-        self.points, self.samples, self.single = points, samples, single
+    rules: Constraints
+    features: Features
+    points: Rows
+    samples: Rows | None
+    single: bool
 
     def _rule(self, kind: RuleKind, *names: str | int, number: int | None = None) -> RuleRef:
         called = tuple(self.features.names[self.features.index(name)] for name in names)
@@ -129,14 +126,10 @@ class _Check:
         named = self.rules.named_relations(self.features)
         for rule, relation in zip(named, self.rules.read_relations, strict=True):
             columns = {name: self._number(name) for name in relation.coefficients}
-            wrong = np.array(
-                [
-                    not relation.holds({name: c[i] for name, c in columns.items()})
-                    for i in range(len(self.points))
-                ],
-                dtype=bool,
+            rows = (
+                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
             )
-            found.append((rule, wrong))
+            found.append((rule, np.array([not relation.holds(row) for row in rows], dtype=bool)))
         return found
 
     def against_sample(self) -> list[tuple[RuleRef, BoolArray]]:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pertinent.rules.fields import Feature, RuleFields
+from pertinent.rules.form import RuleFields
+from pertinent.rules.relations import Feature
 from pertinent.tables.words import listed, plain
 
 #: Names in a relation: identifiers, or anything in backticks.

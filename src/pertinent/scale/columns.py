@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.geometry.arrays import BoolArray, CodeArray, IntArray
+from pertinent.geometry.arrays import BoolArray, IntArray
 from pertinent.proofs import status_names
 from pertinent.scale.schema import arrow
 
@@ -80,7 +80,8 @@ def _columns(explanations: Explanations) -> Iterator[tuple[str, pa.Array]]:
         ("positive", positive, positive.kept, "kept"),
         ("negative", negative, negative.changed, "changed"),
     ):
-        yield f"{kind}_status", _chosen(_STATUSES, results.status_code)
+        codes = pa.array(results.status_code.astype(np.int64))
+        yield f"{kind}_status", pa.array(_STATUSES).take(codes)
         yield f"{kind}_size", _numbers(results.objective, results.found)
         yield f"{kind}_bound", pa.array(results.bound)
         yield f"{kind}_unique", pa.array(results.unique_code == 1, mask=results.unique_code < 0)
@@ -96,11 +97,6 @@ def _labels(classes: NDArray[Any], places: IntArray) -> pa.Array:
     if len({type(label) for label in known}) > 1:
         known = [str(label) for label in known]
     return pa.array(known).take(pa.array(places, mask=places < 0))
-
-
-def _chosen(words: list[str], places: CodeArray) -> pa.Array:
-    pa = arrow()
-    return pa.array(words).take(pa.array(places.astype(np.int64)))
 
 
 def _numbers(values: Any, found: BoolArray) -> pa.Array:

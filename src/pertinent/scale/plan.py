@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pertinent.exceptions import InputError, MissingExtraError
+from pertinent.exceptions import InputError, optional
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 def parquet() -> Any:
     """Return pyarrow.parquet, or say which extra brings it."""
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtraError("pyarrow", "arrow", "A run over Parquet files") from error
-    return pyarrow.parquet
+    return optional("pyarrow.parquet", "arrow", "A run over Parquet files")
 
 
 @dataclass(frozen=True)
@@ -111,12 +107,12 @@ def parquet_files(data: Path) -> list[Path]:
     """Return the files of a data set in the order of their names."""
     if data.is_file():
         return [data]
-    found = sorted(p for p in data.rglob("*.parquet") if not _is_hidden(p.relative_to(data)))
+    found = sorted(
+        path
+        for path in data.rglob("*.parquet")
+        if not any(part.startswith((".", "_")) for part in path.relative_to(data).parts)
+    )
     if not found:
         what = "holds no .parquet files" if data.is_dir() else "does not exist"
         raise InputError(f"{data} {what}: expected a Parquet file, or a folder of them.")
     return found
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in path.parts)

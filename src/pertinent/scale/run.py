@@ -111,7 +111,7 @@ def run(
         _claim(folder, _manifest(job, plan))
         todo = [part for part in plan.parts if not _is_done(folder / part.name, part.rows)]
         done = plan.rows - sum(part.rows for part in todo)
-        tell = progress or _silent
+        tell = progress or (lambda done, rows: None)
         tell(done, plan.rows)
         for part in _work(job, plan.read({part.name for part in todo}, columns), folder, n_jobs):
             done += part.rows
@@ -119,10 +119,6 @@ def run(
         statuses = _statuses(folder, plan)
         write_json(folder / SUMMARY, {"rows": plan.rows, "statuses": statuses})
     return Finished(plan.rows, len(plan.parts), len(plan.parts) - len(todo), statuses)
-
-
-def _silent(done: int, rows: int) -> None:
-    """Tell no one."""
 
 
 def _columns(job: Job, plan: Plan) -> list[str] | None:
@@ -235,18 +231,14 @@ def _claim(folder: Path, manifest: dict[str, Any]) -> None:
 def _known_manifest(path: Path) -> dict[str, Any]:
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:  # no text, or no JSON
-        raise _damaged(path) from error
+    except ValueError:  # no text, or no JSON
+        known = None
     if not isinstance(known, dict):
-        raise _damaged(path)
+        raise InputError(
+            f"{path} is damaged, so that nothing tells which run {path.parent} belongs to. Choose "
+            "another folder, or delete this one."
+        )
     return known
-
-
-def _damaged(path: Path) -> InputError:
-    return InputError(
-        f"{path} is damaged, so that nothing tells which run {path.parent} belongs to. Choose "
-        "another folder, or delete this one."
-    )
 
 
 def _listed(keys: Sequence[str]) -> str:

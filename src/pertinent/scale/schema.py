@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pertinent.exceptions import InputError, MissingExtraError
+from pertinent.exceptions import InputError, optional
 from pertinent.tables.features import Features
 from pertinent.tables.table import is_missing
 
@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 def arrow() -> Any:
     """Return pyarrow, or say which extra brings it."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise MissingExtraError("pyarrow", "arrow", "Explaining Arrow batches") from error
-    return pyarrow
+    return optional("pyarrow", "arrow", "Explaining Arrow batches")
 
 
 def output_schema(explainer: Explainer, keep: pa.Schema | None = None) -> pa.Schema:

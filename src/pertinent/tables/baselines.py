@@ -54,7 +54,11 @@ def baseline_values(
         numbers = {j: baseline for j in range(len(features)) if not features.is_category(j)}
         values = _given(features, data, numbers, lattice or {})
     else:
-        _require_length("baseline", baseline, features)
+        if len(baseline) != len(features):
+            raise InputError(
+                f"baseline must have one value for each of the {len(features)} features, "
+                f"got {len(baseline)}."
+            )
         values = _given(features, data, dict(enumerate(baseline)), lattice or {})
     if not np.isfinite(values).all():
         raise InputError("baseline must be finite.")
@@ -65,7 +69,9 @@ def baseline_values(
                 f"The baseline of {name!r} is {values[j]:g}, and a rule asks for "
                 f"{digits} decimals. Give it such a baseline."
             )
-    return _with_bins(features, values)
+    for bins in features.bins:
+        bins.fill(values[None])
+    return values
 
 
 def _from_data(
@@ -107,12 +113,6 @@ def _given(
                 f"Which category of {features.names[j]!r} counts as turned off? Pass data=X_train "
                 f"for the most frequent one, or baseline={{{features.names[j]!r}: ...}}."
             )
-    return values
-
-
-def _with_bins(features: Features, values: FloatArray) -> FloatArray:
-    for bins in features.bins:
-        bins.fill(values[None])
     return values
 
 
@@ -175,11 +175,3 @@ def _per_feature(name: str, value: Any, features: Features) -> FloatArray:
             f"Got shape {array.shape}."
         )
     return np.array(np.broadcast_to(array, (len(features),)))
-
-
-def _require_length(name: str, value: Any, features: Features) -> None:
-    if len(value) != len(features):
-        raise InputError(
-            f"{name} must have one value for each of the {len(features)} features, "
-            f"got {len(value)}."
-        )

@@ -240,11 +240,9 @@ class Table:
     def _source_column(self, j: int) -> Any:
         if isinstance(self.source, nw.DataFrame):
             series = self.source.get_column(self._source_names()[j])
-            return (
-                series.to_numpy()
-                if series.dtype.is_numeric()
-                else np.array(series.to_list(), dtype=object)
-            )
+            if series.dtype.is_numeric():
+                return series.to_numpy()
+            return np.array(series.to_list(), dtype=object)
         return np.asarray(self.source)[:, j]
 
     def _frame(self, points: FloatArray, columns: Sequence[str]) -> nw.DataFrame[Any]:
@@ -277,7 +275,9 @@ class Table:
             truth = [None if g else bool(v) for v, g in zip(values, gone, strict=True)]
             return self._like_source(name, truth, missing=bool(gone.any()))
         if dtype in _INTEGERS and (values == np.round(values))[~gone].all():
-            whole = values.astype(np.int64) if not gone.any() else _or_none(values.tolist())
+            whole: Any = values.astype(np.int64)
+            if gone.any():
+                whole = [None if g else int(v) for v, g in zip(values, gone, strict=True)]
             return self._like_source(name, whole, missing=bool(gone.any()))
         kept = nw.Float32 if dtype == nw.Float32 else nw.Float64
         return nw.new_series(name, values, kept, backend=self.source.implementation)
@@ -322,11 +322,6 @@ def _as_truths(values: Any) -> Any:
     some = truths.astype(object)
     some[gone] = None  # truth values of NumPy cannot be missing
     return some
-
-
-def _or_none(values: Sequence[float]) -> list[int | None]:
-    """Return whole numbers, None where one is missing."""
-    return [None if value != value else int(value) for value in values]
 
 
 def values_of(samples: Table | FloatArray) -> FloatArray:

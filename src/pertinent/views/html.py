@@ -27,9 +27,9 @@ def templates() -> Environment:
 
 
 @cache
-def style() -> Markup:
-    """Return the style sheet; it is ours and holds no markup."""
-    source, _, _ = templates().loader.get_source(templates(), "style.css")  # type: ignore[union-attr]
+def own_file(name: str = "style.css") -> Markup:
+    """Return one of our own files, which is put into the page as it is."""
+    source, _, _ = templates().loader.get_source(templates(), name)  # type: ignore[union-attr]
     return Markup(source)
 
 
@@ -40,7 +40,7 @@ def html(summary: Summary) -> str:
         templates()
         .get_template("single.html.jinja")
         .render(
-            style=style(),
+            style=own_file(),
             opening=opening(summary),
             strips=[strip_marks(strip) for strip in shown],
             more=more,
@@ -81,4 +81,6 @@ def _percent(place: float) -> str:
 def population_html(population: Summary) -> str:
     """Return the summary of many explanations as a piece of HTML."""
     template = templates().get_template("population.html.jinja")
-    return template.render(style=style(), population=population, text=population_text(population))
+    return template.render(
+        style=own_file(), population=population, text=population_text(population)
+    )

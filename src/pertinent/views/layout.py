@@ -63,10 +63,7 @@ def _strip(feature: Summary, kept: Summary | None, changed: Summary | None) -> S
         marks["changed"] = changed["value"]
     words = any(isinstance(value, str) for value in marks.values())
     places = _by_name(marks) if words else _on_scale(feature, marks)
-    texts = {
-        name: with_unit(feature, value) if name == "changed" else plain(value)
-        for name, value in marks.items()
-    }
+    texts = {name: plain(value) for name, value in marks.items()}
     # New values are valid as they are printed, so they are printed in full.
     if kept is not None and not own:
         texts["kept"] = plain(kept["value"], exact=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.exceptions import InputError, MissingExtraError
+from pertinent.exceptions import InputError, optional
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import counted
 from pertinent.views.layout import CHANGE, ENOUGH, Strip, strips
@@ -19,11 +19,7 @@ REMOVE = "#56B4E9"
 
 def pyplot() -> Any:
     """Return matplotlib's pyplot, or say which extra brings it."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "plot", "A plot") from error
-    return plt
+    return optional("matplotlib.pyplot", "plot", "A plot")
 
 
 def plot(summary: Summary, ax: Any = None) -> Any:
@@ -142,7 +138,9 @@ def plot_image(summary: Summary, shape: tuple[int, ...]) -> Any:
     sample = _pixels([feature["sample"] for feature in features], shape)
     axes[0].imshow(sample, cmap="gray_r")
     axes[0].set_title(f"Predicted {prediction_words(summary)}", fontsize=10)
-    _enough_image(axes[1], summary, sample, shape)
+    axes[1].imshow(_tinted(sample, {ENOUGH: _mask(summary, "positive", shape)}))
+    enough = counted(len(summary["positive"]["values"]), "pixel")
+    axes[1].set_title(f"was enough: {enough}", fontsize=10, color=ENOUGH)
     _change_image(axes[2], summary, sample, shape)
     for ax in axes:
         ax.set_xticks([])
@@ -161,12 +159,6 @@ def _mask(summary: Summary, part: str, shape: tuple[int, ...]) -> Any:
     flat = np.array([feature["name"] in names for feature in summary["features"]])
     mask = flat.reshape(shape)
     return mask if mask.ndim == 2 else mask.any(axis=2)
-
-
-def _enough_image(ax: Any, summary: Summary, sample: Any, shape: tuple[int, ...]) -> None:
-    count = len(summary["positive"]["values"])
-    ax.imshow(_tinted(sample, {ENOUGH: _mask(summary, "positive", shape)}))
-    ax.set_title(f"was enough: {counted(count, 'pixel')}", fontsize=10, color=ENOUGH)
 
 
 def _change_image(ax: Any, summary: Summary, sample: Any, shape: tuple[int, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -152,13 +153,9 @@ def _outcomes(ax: Any, population: Summary) -> None:
     _plain_frame(ax)
     reasons = population["negative"]["reasons"]
     if reasons:
-        ax.set_xlabel(_wrapped(f"most often: {reasons[0]['reason']}"), fontsize=7, color=GREY)
-
-
-def _wrapped(text: str, width: int = 52) -> str:
-    import textwrap
-
-    return "\n".join(textwrap.wrap(text, width, max_lines=4, placeholder=" …"))
+        why = f"most often: {reasons[0]['reason']}"
+        lines = textwrap.wrap(why, width=52, max_lines=4, placeholder=" …")
+        ax.set_xlabel("\n".join(lines), fontsize=7, color=GREY)
 
 
 def _whole(axis: Any) -> None:

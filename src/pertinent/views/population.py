@@ -11,16 +11,12 @@ def population_text(population: Summary) -> str:
     n = population["n"]
     if n == 0:
         return "There are no samples."
-    lines = [f"{counted(n, population['subject'])} explained: {_class_words(population)}."]
+    parts = [f"{c['count']:,} predicted {c['text']}" for c in population["classes"] if c["count"]]
+    lines = [f"{counted(n, population['subject'])} explained: {listed(parts)}."]
     lines += [_frequent(population, k) for k in range(len(population["classes"]))]
     lines += [_distance_words(population), _proof_words(population)]
     lines += _absent(population)
     return "\n".join(line for line in lines if line)
-
-
-def _class_words(population: Summary) -> str:
-    parts = [f"{c['count']:,} predicted {c['text']}" for c in population["classes"] if c["count"]]
-    return listed(parts)
 
 
 def _frequent(population: Summary, k: int) -> str:

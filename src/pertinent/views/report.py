@@ -15,7 +15,7 @@ from markupsafe import Markup
 from pertinent.summary.population import summarize_population
 from pertinent.summary.summary import Summary, summarize
 from pertinent.summary.words import listed, percent
-from pertinent.views.html import style, templates
+from pertinent.views.html import own_file, templates
 from pertinent.views.layout import strips
 from pertinent.views.population import population_text
 from pertinent.views.text import MEASURE, change, enough, row_line, row_proof, typical
@@ -43,9 +43,9 @@ def report_html(explanations: Answered, title: str | None = None, max_rows: int 
     noun = f"{population['subject']}s"
     template = templates().get_template("report.html.jinja")
     return template.render(
-        style=style(),
-        report_style=_own("report.css"),
-        script=_own("report.js"),
+        style=own_file(),
+        report_style=own_file("report.css"),
+        script=own_file("report.js"),
         data=_data(summaries),
         title=title or f"What {population['model']} decides, and what would change it",
         text=population_text(population),
@@ -60,12 +60,6 @@ def report_html(explanations: Answered, title: str | None = None, max_rows: int 
         version=version("pertinent"),
         **_charts(population),
     )
-
-
-def _own(name: str) -> Markup:
-    """Return one of our own files, which is put into the page as it is."""
-    source, _, _ = templates().loader.get_source(templates(), name)  # type: ignore[union-attr]
-    return Markup(source)
 
 
 def model_card(population: Summary) -> list[tuple[str, str]]:

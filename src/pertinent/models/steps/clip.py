@@ -20,16 +20,7 @@ ROUNDING = 1e-9
 def cut_off(
     step: Foreign, columns: Columns, walk: Walk, first: FloatArray, last: FloatArray
 ) -> Columns:
-    """Return the columns cut off at their own two ends.
-
-    Parameters
-    ----------
-    step : the step that does so
-    columns : Columns
-    walk : Walk
-    first, last : ndarray of shape (n_columns,)
-        ``min(max(column, first), last)``.
-    """
+    """Return ``min(max(column, first), last)`` of each column; ends have shape (n_columns,)."""
     if columns.products is not None:
         raise walk.refuse(step, "cuts products of columns off (clip=True). Fit it with clip=False.")
     matrix, shift = columns.map.dense().copy(), columns.map.shift.copy()

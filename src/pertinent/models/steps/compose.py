@@ -26,34 +26,18 @@ def walk_steps(steps: list[tuple[str, Foreign]], columns: Columns, walk: Walk) -
     return columns
 
 
-@register_symbolic("sklearn.pipeline.FeatureUnion")
-def feature_union(step: Foreign, columns: Columns, walk: Walk) -> Columns:
-    """Return the columns of all transformers, side by side, each times its weight."""
-    weights = step.transformer_weights or {}
-    parts = []
-    for name, inner in step.transformer_list:
+@register_symbolic("sklearn.pipeline.FeatureUnion", "sklearn.compose.ColumnTransformer")
+def side_by_side(step: Foreign, columns: Columns, walk: Walk) -> Columns:
+    """Return the columns of all transformers, each of its own columns and times its weight."""
+    weights, parts = step.transformer_weights or {}, []
+    union = hasattr(step, "transformer_list")  # each gets all columns
+    for name, inner, *chosen in step.transformer_list if union else step.transformers_:
         if isinstance(inner, str) and inner == "drop":
             continue
-        part = apply_step(name, inner, columns, walk)
-        if weights.get(name) is not None:
-            scale = np.full(len(part), float(weights[name]))
-            part = part.through(AffineMap(scale, np.zeros(len(part))))
-        parts.append(part)
-    return join(parts, columns)
-
-
-@register_symbolic("sklearn.compose.ColumnTransformer")
-def column_transformer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
-    """Return the columns of all transformers, each applied to its own."""
-    weights = step.transformer_weights or {}
-    parts = []
-    for name, inner, chosen in step.transformers_:
-        if isinstance(inner, str) and inner == "drop":
+        own = columns if union else columns.take(_places(chosen[0], columns, step, walk))
+        if not union and not len(own):
             continue
-        places = _places(chosen, columns, step, walk)
-        if not len(places):
-            continue
-        part = apply_step(name, inner, columns.take(places), walk)
+        part = apply_step(name, inner, own, walk)
         if weights.get(name) is not None:
             scale = np.full(len(part), float(weights[name]))
             part = part.through(AffineMap(scale, np.zeros(len(part))))

@@ -9,6 +9,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import AffineMap
+from pertinent.models.registry import dense
 from pertinent.models.steps.walk import Columns, Walk, register_symbolic
 from pertinent.tables.features import Binned
 from pertinent.tables.table import is_missing
@@ -32,24 +33,20 @@ def encoder(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     if walk.recording:
         for j, known in zip(columns.raw, step.categories_, strict=True):
             usable = [v for v in known.tolist() if not _encodes_to_nan(step, v)]
-            walk.declare(int(j), usable, _takes_unknown(step))
+            # A TargetEncoder gives unknown categories the overall mean.
+            takes_unknown = getattr(step, "handle_unknown", "ignore") != "error"
+            walk.declare(int(j), usable, takes_unknown)
         base = [known[0] for known in step.categories_]
         return columns.constant(_ask(step, [base])[0])
     return _encoded(step, columns)
 
 
 def _require_raw(step: Foreign, columns: Columns, walk: Walk) -> None:
-    changed = np.flatnonzero(columns.raw < 0)
-    if len(changed):
+    if (columns.raw < 0).any():
         raise walk.refuse(
             step, "encodes columns that an earlier step has computed; categories must reach the "
             "encoder as they are in the data (imputers and selections aside).",
         )  # fmt: skip
-
-
-def _takes_unknown(step: Foreign) -> bool:
-    # A TargetEncoder gives unknown categories the overall mean.
-    return getattr(step, "handle_unknown", "ignore") != "error"
 
 
 def _encodes_to_nan(step: Foreign, value: Any) -> bool:
@@ -88,10 +85,7 @@ def _ask(step: Foreign, rows: list[list[Any]]) -> FloatArray:
     with warnings.catch_warnings():
         # Feature names and unknown categories are what sklearn warns of here; both are meant.
         warnings.simplefilter("ignore", UserWarning)
-        answer = step.transform(table)
-    if hasattr(answer, "toarray"):
-        answer = answer.toarray()
-    return np.asarray(answer, dtype=float)
+        return dense(step.transform(table))
 
 
 @register_symbolic("sklearn.preprocessing.KBinsDiscretizer")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import AffineMap
+from pertinent.models.registry import dense
 from pertinent.models.steps.clip import cut_off
 from pertinent.models.steps.products import Products, polynomial_pairs
 from pertinent.models.steps.walk import (
     Columns,
     Walk,
+    join,
     register_symbolic,
     register_transform,
 )
@@ -36,18 +40,14 @@ def robust_scaler(step: Foreign) -> AffineMap:
     return AffineMap(1.0 / scale, -center / scale)
 
 
-def _principal(step: Foreign) -> AffineMap:
+@register_transform("sklearn.decomposition.PCA", "sklearn.decomposition.IncrementalPCA")
+def principal_components(step: Foreign) -> AffineMap:
+    """Return ``components (x - mean)``, divided by the standard deviations if whitened."""
     matrix = np.asarray(step.components_, dtype=float)
     if step.whiten:
         scale = np.sqrt(np.asarray(step.explained_variance_, dtype=float))
         matrix = matrix / np.maximum(scale, np.finfo(scale.dtype).eps)[:, None]
     return AffineMap(matrix, -matrix @ np.asarray(step.mean_, dtype=float))
-
-
-@register_transform("sklearn.decomposition.PCA", "sklearn.decomposition.IncrementalPCA")
-def principal_components(step: Foreign) -> AffineMap:
-    """Return ``components (x - mean)``, divided by the standard deviations if whitened."""
-    return _principal(step)
 
 
 @register_transform(
@@ -57,10 +57,8 @@ def principal_components(step: Foreign) -> AffineMap:
 )
 def linear_components(step: Foreign) -> AffineMap:
     """Return ``components x``."""
-    matrix = step.components_
-    dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
-    dense = np.asarray(dense, dtype=float)
-    return AffineMap(dense, np.zeros(len(dense)))
+    matrix = dense(step.components_)
+    return AffineMap(matrix, np.zeros(len(matrix)))
 
 
 @register_transform(
@@ -131,8 +129,6 @@ def simple_imputer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     if not step.add_indicator:
         return kept
     zeros = columns.constant(np.zeros(len(step.indicator_.features_)))
-    from pertinent.models.steps.walk import join
-
     return join([kept, zeros], columns)
 
 
@@ -200,7 +196,7 @@ def polynomial(step: Foreign, columns: Columns, walk: Walk) -> Columns:
         (np.ones(len(places)), (places, np.arange(len(places)))), shape=(len(powers), len(pairs))
     )
     products = Products(columns.map, pairs, matrix)
-    return Columns(after.features, after.map, after.raw, after.names, products)
+    return replace(after, products=products)
 
 
 @register_symbolic(

@@ -6,7 +6,7 @@ rounding aside. Margins are those of the last step's own space.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from pertinent.models.registry import decision_region, lineage, register_model
 from pertinent.models.steps import compose, encode, numeric  # noqa: F401
 from pertinent.models.steps.compose import walk_steps
 from pertinent.models.steps.walk import Columns, Walk
-from pertinent.tables.features import Binned, Features
+from pertinent.tables.features import Features
 from pertinent.tables.table import as_frame, is_missing
 
 #: Wrappers that predict as a model inside them does: where that model is.
@@ -34,17 +34,6 @@ WRAPPERS = {
 }
 ONE_VS_REST = "sklearn.multiclass.OneVsRestClassifier"
 PIPELINES = ("sklearn.pipeline.Pipeline", "imblearn.pipeline.Pipeline")
-
-
-@dataclass(frozen=True, eq=False)
-class Structure:
-    """What a pipeline makes of the raw features (see `pertinent.tables.features.Features`)."""
-
-    levels: tuple[tuple[Any, ...] | None, ...]
-    others: frozenset[int]
-    binned: tuple[Binned, ...]
-    fills: dict[int, Any]
-    unused: frozenset[int]
 
 
 def unwrap(model: Foreign) -> Foreign:
@@ -85,21 +74,14 @@ def first_step(model: Foreign) -> Foreign:
     inner = inside(model)
     if hasattr(model, "n_features_in_") or not is_pipeline(inner):
         return model
-    for _, step in inner.steps:
-        if hasattr(step, "n_features_in_"):
-            return step
-    return model
-
-
-def is_one_vs_rest(model: Foreign) -> bool:
-    """Return whether a model decides by one binary model for each class."""
-    return any(name == ONE_VS_REST for _, name in lineage(type(model)))
+    return next((step for _, step in inner.steps if hasattr(step, "n_features_in_")), model)
 
 
 def pipelines_in(model: Foreign) -> list[Foreign]:
     """Return the pipelines that read the raw features: one, one for each class, or none."""
     inner = inside(model)
-    every = inner.estimators_ if is_one_vs_rest(inner) else [inner]
+    by_class = any(name == ONE_VS_REST for _, name in lineage(type(inner)))
+    every = inner.estimators_ if by_class else [inner]
     return [inside(one) for one in every if is_pipeline(inside(one))]
 
 
@@ -112,8 +94,7 @@ def features_of(model: Foreign, example: Any = None, impute: bool = False) -> Fe
     found = structure_of(model, names)
     if found is None:
         return Features(names, named, fills={} if impute else None)
-    fills = found.fills if impute else None
-    return Features(names, named, found.levels, found.others, found.binned, fills, found.unused)
+    return replace(found, named=named, fills=found.fills if impute else None)
 
 
 def _names_of(model: Foreign, example: Any) -> tuple[tuple[str, ...], bool]:
@@ -132,7 +113,7 @@ def _names_of(model: Foreign, example: Any) -> tuple[tuple[str, ...], bool]:
     return tuple(f"x{i}" for i in range(int(count))), False
 
 
-def structure_of(model: Foreign, names: tuple[str, ...]) -> Structure | None:
+def structure_of(model: Foreign, names: tuple[str, ...]) -> Features | None:
     """Return what the steps make of the raw features; None for a model without steps."""
     found = [_structure_of(pipeline, names) for pipeline in pipelines_in(model)]
     if not found:
@@ -146,12 +127,13 @@ def structure_of(model: Foreign, names: tuple[str, ...]) -> Structure | None:
             "way of its own (other categories or bins). Put the steps that encode or bin them in "
             "front of it."
         )
-    fills = {j: v for j, v in first.fills.items() if all(s.fills.get(j) == v for s in found)}
+    every = [s.fills or {} for s in found]
+    fills = {j: v for j, v in every[0].items() if all(some.get(j) == v for some in every)}
     unused = frozenset.intersection(*(s.unused for s in found))
     return replace(first, fills=fills, unused=unused)
 
 
-def _structure_of(pipeline: Foreign, names: tuple[str, ...]) -> Structure:
+def _structure_of(pipeline: Foreign, names: tuple[str, ...]) -> Features:
     walk = Walk(Features(names), recording=True)
     _walk(pipeline, walk)
     levels: list[tuple[Any, ...] | None] = [None] * len(names)
@@ -171,7 +153,7 @@ def _structure_of(pipeline: Foreign, names: tuple[str, ...]) -> Structure:
     plain = all(found is None for found in levels)
     known = () if plain else tuple(levels)
     features = Features(names, False, known, frozenset(others), tuple(walk.binned))
-    return Structure(known, features.others, features.binned, fills, _unused(pipeline, features))
+    return replace(features, fills=fills, unused=_unused(pipeline, features))
 
 
 def _unused(pipeline: Foreign, features: Features) -> frozenset[int]:

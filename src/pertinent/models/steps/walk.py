@@ -244,9 +244,7 @@ def register_transform(
                 )
             return columns.through(affine)
 
-        for name in names:
-            _TABLE[name] = symbolic
-            _REFUSED.discard(name)
+        register_symbolic(*names)(symbolic)
         return function
 
     return add
