@@ -30,7 +30,7 @@ from pertinent.proofs.core import (
 from pertinent.proofs.lagrange import LagrangeProofs
 from pertinent.proofs.linear import LinearProofs, SingleRowProofs
 from pertinent.proofs.supports.cardinality import StrictProofs, refutes
-from pertinent.proofs.supports.fewest import Argument, FewestProofs
+from pertinent.proofs.supports.fewest import Argument, FewestProofs, Goal
 from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
 from pertinent.proofs.sweep import SweepProofs
 from pertinent.proofs.tangent import CutProofs, HullProofs, TangentProofs
@@ -49,6 +49,7 @@ __all__ = [
     "CurvedBranchProofs",
     "CutProofs",
     "FewestProofs",
+    "Goal",
     "HalvingProofs",
     "HullProofs",
     "LagrangeProofs",

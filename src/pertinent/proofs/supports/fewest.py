@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
@@ -31,6 +32,13 @@ from pertinent.proofs.supports.cardinality import (
 )
 from pertinent.proofs.supports.fewest_mixed import FeatureRows, MixedSample, is_discrete
 from pertinent.proofs.tolerances import CANCELLED, END, EQUAL, REACH, ROOT, SMALLER
+
+
+class Goal(StrEnum):
+    """What a proof about supports bounds; files have the word."""
+
+    SIZE = "size"  #: the number of features
+    COST = "cost"  #: the cost of supports of that number
 
 
 @record_as("argument")
@@ -63,7 +71,7 @@ class Argument:
 @record_as("fewest", retired=("domain", "rest", "off_tol"))
 @dataclass(frozen=True, eq=False)
 class FewestProofs(Proofs):
-    """No support has fewer features (``goal="size"``), or none of that size costs less.
+    """No support has fewer features (`Goal.SIZE`), or none of that size costs less (`Goal.COST`).
 
     Where features rest is part of the question: the task says it.
 
@@ -75,13 +83,13 @@ class FewestProofs(Proofs):
         Claimed of each sample: no support of at most ``size`` features costs less.
     arguments : tuple of Argument
         One for each sample.
-    goal : {"size", "cost"}
+    goal : Goal
     """
 
     size: FloatArray
     value: FloatArray
     arguments: tuple[Argument, ...]
-    goal: str = "size"
+    goal: Goal = Goal.SIZE
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the number of features, or the cost, proved necessary in this cell."""
@@ -110,7 +118,7 @@ class FewestProofs(Proofs):
         centers, weights, lower, upper = task.centers, task.weights, task.lower, task.upper
         away = np.maximum(np.maximum(lower - rest, rest - upper), 0.0) > task.off_tol
         size, empty = away.sum(axis=1).astype(float), (lower > upper).any(axis=1)
-        if self.goal == "size":
+        if self.goal == Goal.SIZE:
             return np.where(empty, np.inf, size)
         spent = weights * np.maximum(np.maximum(lower - centers, centers - upper), 0.0)
         cost = np.where(away, spent, 0.0).sum(axis=1)
@@ -120,7 +128,7 @@ class FewestProofs(Proofs):
     def _one(self, one: _Sample | MixedSample, i: int) -> float:
         argument, claim = self.arguments[i], self.size[i]
         granted = int(one.forced.sum())
-        if self.goal == "size":
+        if self.goal == Goal.SIZE:
             if claim <= granted:
                 return float(granted)
             fewer = int(min(claim - 1, granted + one.free.sum()))

@@ -9,7 +9,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray
 from pertinent.geometry.region import Cell, Region
-from pertinent.proofs import OPTIMAL, Argument, FewestProofs
+from pertinent.proofs import OPTIMAL, Argument, FewestProofs, Goal
 from pertinent.questions.supports.closed_forms import further_boxes, is_boxes
 from pertinent.setting.effort import CLOSED
 from pertinent.setting.results import Alternative
@@ -81,7 +81,7 @@ def _holds(
     """Re-check that no support not listed is smaller, or as small and closer."""
     ask, one = batch.ask, [row]
     size = float(mask.sum() if ask.at_most is None else ask.at_most)
-    goals = {"cost": cost} if ask.at_most is not None else {"size": size, "cost": cost}
+    goals = {Goal.COST: cost} | ({Goal.SIZE: size} if ask.at_most is None else {})
     for goal, wanted in goals.items():
         claim = np.array([size]), np.array([cost])
         for piece, argument in known:

@@ -14,7 +14,7 @@ multipliers are the proof (`pertinent.proofs.FewestProofs`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise, product
 
 import numpy as np
@@ -40,6 +40,7 @@ from pertinent.setting.options import Options
 from pertinent.solvers import Projections, project
 from pertinent.solvers.curved.halving import closes
 from pertinent.solvers.problem import Task
+from pertinent.solvers.search.engine import LastFirst, search
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,30 +293,31 @@ class Pool:
         return bool(reach < y @ self.over - best * (1 - CLOSED))
 
 
-@dataclass(eq=False)
-class SampleSearch:
-    """All cells of a region, for one sample.
+class SampleSearch(LastFirst[Pool]):
+    """All pieces of a region, for one sample.
 
     Parameters
     ----------
     pools : list of Pool
     budget : Budget
+
+    Attributes
+    ----------
     listed : list of ndarray of bool
         Supports already listed: they, and whatever contains them, are left out.
+    proved_size : float
+        No support, listed ones aside, has fewer features.
+    stopped : bool
+        Whether the search ended before all was decided.
+    gap : float
+        How close to the best cost the proof comes.
     """
 
-    pools: list[Pool]
-    budget: Budget
-    listed: list[BoolArray] = field(default_factory=list)
-    spent: int = 0
-    #: No support, listed ones aside, has fewer features.
-    proved_size: float = 0.0
-    stopped: bool = False
-
-    @property
-    def gap(self) -> float:
-        """How close to the best cost the proof comes."""
-        return max((pool.gap for pool in self.pools), default=CLOSED)
+    def __init__(self, pools: list[Pool], budget: Budget) -> None:
+        self.pools, self.budget = pools, budget
+        self.listed: list[BoolArray] = []
+        self.spent, self.proved_size, self.stopped = 0, 0.0, False
+        self.gap = max((pool.gap for pool in pools), default=CLOSED)
 
     def fewest(self, start: int) -> Best | None:
         """Return the closest of the smallest supports, from a size on."""
@@ -333,37 +335,39 @@ class SampleSearch:
         return None
 
     def closest(self, size: int, best: Best | None = None) -> Best | None:
-        """Return the closest support with ``size`` features, over all cells."""
-        for pool in self.pools:
-            if pool.least <= size <= pool.most:
-                best = self._in_cell(pool, size, best)
-        return best
+        """Return the closest support with ``size`` features, over all pieces."""
+        self.size, self.best = size, best
+        self.seen: set[bytes] = set()
+        search(self, [pool for pool in self.pools[::-1] if pool.least <= size <= pool.most])
+        return self.best
 
-    def _in_cell(self, pool: Pool, size: int, best: Best | None) -> Best | None:
-        seen: set[bytes] = set()
-        while best is None or best.cost > 0:
-            cost = np.inf if best is None else best.cost
-            gains = pool.gains(size, cost * (1 - TIE), self.listed)
-            budget = Budget(max(0, self.budget.nodes - self.spent), self.budget.deadline)
-            found = find_supports(gains, size - pool.granted, budget, most=CANDIDATES)
-            self.spent += int(found.nodes.sum())
-            self.stopped |= bool((found.outcome == Outcome.STOPPED).any())
-            if not len(found.features):
-                return best
-            masks = np.repeat(pool.forced[None], len(found.features), axis=0)
-            masks[np.arange(len(masks))[:, None], found.features] = True
-            judged = {mask.tobytes() for mask in masks}
-            if judged <= seen:
-                # Judged before, to the last one, and not better: rounding keeps proposing them.
-                return best
-            seen |= judged
-            points, costs = pool.judge(masks, cost)
-            first = int(costs.argmin())
-            if costs[first] < cost * (1 - TIE) or (best is None and np.isfinite(costs[first])):
-                # A feature that did not move is not on.
-                on = masks[first] & pool.moved(points[first])
-                best = Best(on, points[first], float(costs[first]))
-            if self.budget.expired() or self.spent > self.budget.nodes:
-                self.stopped = True
-                break
-        return best
+    def kept(self, waiting: list[Pool]) -> list[Pool]:
+        """Return the pieces that may hold a better support."""
+        return [] if self.best is not None and self.best.cost <= 0 else waiting
+
+    def advance(self, chosen: list[Pool]) -> list[Pool]:
+        """Judge the supports that a piece proposes next; return the piece if it may have more."""
+        pool, best, seen = chosen[0], self.best, self.seen
+        cost = np.inf if best is None else best.cost
+        gains = pool.gains(self.size, cost * (1 - TIE), self.listed)
+        budget = Budget(max(0, self.budget.nodes - self.spent), self.budget.deadline)
+        found = find_supports(gains, self.size - pool.granted, budget, most=CANDIDATES)
+        self.spent += int(found.nodes.sum())
+        self.stopped |= bool((found.outcome == Outcome.STOPPED).any())
+        masks = np.repeat(pool.forced[None], len(found.features), axis=0)
+        masks[np.arange(len(masks))[:, None], found.features] = True
+        judged, self.seen = {mask.tobytes() for mask in masks}, set()
+        if judged <= seen:
+            # None, or judged before and not better: rounding keeps proposing them.
+            return []
+        points, costs = pool.judge(masks, cost)
+        first = int(costs.argmin())
+        if costs[first] < cost * (1 - TIE) or (best is None and np.isfinite(costs[first])):
+            # A feature that did not move is not on.
+            on = masks[first] & pool.moved(points[first])
+            self.best = Best(on, points[first], float(costs[first]))
+        if self.budget.expired() or self.spent > self.budget.nodes:
+            self.stopped = True
+            return []
+        self.seen = seen | judged
+        return chosen

@@ -16,6 +16,7 @@ from pertinent.proofs import (
     Block,
     Certificate,
     FewestProofs,
+    Goal,
 )
 from pertinent.questions.tolerances import COST_ROUNDING
 from pertinent.setting.answers import Certified
@@ -37,8 +38,8 @@ def prove(batch: Batch) -> None:
     for k, rows in batch.by_label(np.arange(len(batch.samples))):
         region = batch.region(k)
         for goal, parts, bound in (
-            ("size", sizes, batch.out.size_bound),
-            ("cost", costs, batch.out.cost_bound),
+            (Goal.SIZE, sizes, batch.out.size_bound),
+            (Goal.COST, costs, batch.out.cost_bound),
         ):
             certificate = _certificate(batch, rows, k, goal)
             parts.append(Certified(RegionKey(batch.ask.kind, k), rows, certificate))
@@ -47,9 +48,9 @@ def prove(batch: Batch) -> None:
     _decide(batch)
 
 
-def _certificate(batch: Batch, rows: IntArray, k: int, goal: str) -> Certificate:
+def _certificate(batch: Batch, rows: IntArray, k: int, goal: Goal) -> Certificate:
     claim, at_most = batch.claim[rows], batch.ask.at_most
-    if goal == "cost" and at_most is not None:
+    if goal is Goal.COST and at_most is not None:
         claim = np.full(len(rows), float(at_most))  # the cheapest of at most so many
     everyone = np.arange(len(rows))
     blocks = []

@@ -20,6 +20,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.questions.tolerances import BLOCK, FIRST, SLACK, STEP_NUMBERS
 from pertinent.setting.effort import Budget as Budget
+from pertinent.solvers.search.engine import LastFirst, search
 
 
 class Outcome(IntEnum):
@@ -152,8 +153,8 @@ def find_supports(
     >>> sorted(find_supports(gains, 2).features[0].tolist())
     [1, 2]
     """
-    walk = _Walk.begin(gains, size, budget or Budget(), accept, most)
-    walk.run()
+    walk = _Walk(gains, size, budget or Budget(), accept, most)
+    search(walk, walk.roots())
     return walk.finish()
 
 
@@ -205,70 +206,43 @@ def _rank(problem: IntArray) -> IntArray:
     return np.asarray(np.arange(len(problem)) - np.repeat(starts, lengths))
 
 
-@dataclass(eq=False)
-class _Walk:
-    """The state of one search: a stack of branches, the first of them on top."""
+class _Walk(LastFirst[_Nodes]):
+    """The state of one search: branches wait, the first of them on top."""
 
-    gain: FloatArray
-    best: FloatArray
-    order: IntArray
-    room: IntArray
-    size: int
-    budget: Budget
-    accept: Accept | None
-    most: int
-    stack: list[_Nodes]
-    outcome: IntArray
-    nodes: IntArray
-    count: IntArray
-    problems: list[IntArray]
-    supports: list[IntArray]
+    def __init__(
+        self, gains: Gains, size: int, budget: Budget, accept: Accept | None, most: int
+    ) -> None:
+        n, rows, d = gains.gain.shape
+        self.size, self.budget, self.accept, self.most = size, budget, accept, most
+        self.order = walking_order(gains)
+        self.gain = np.take_along_axis(gains.gain, self.order[:, None, :], axis=2)
+        self.need, self.room = gains.slack_need(), gains.usable.sum(axis=1)
+        self.best = suffix_bounds(self.gain, max(size - 1, 0))
+        self.chunk = max(1, STEP_NUMBERS // max(1, max(1, rows) * d))
+        self.outcome = np.full(n, Outcome.EXHAUSTED)
+        self.nodes, self.count = np.zeros((2, n), dtype=np.int64)
+        self.problems: list[IntArray] = []
+        self.supports: list[IntArray] = []
 
-    @classmethod
-    def begin(
-        cls, gains: Gains, size: int, budget: Budget, accept: Accept | None, most: int
-    ) -> _Walk:
-        n = len(gains)
-        order = walking_order(gains)
-        gain = np.take_along_axis(gains.gain, order[:, None, :], axis=2)
-        everyone = np.arange(n)
-        zeros = np.zeros(n, dtype=np.int64)
-        root = _Nodes(everyone, zeros, gains.slack_need(), np.zeros((n, 0), dtype=np.int64))
-        room = gains.usable.sum(axis=1)
-        return cls(
-            gain=gain,
-            best=suffix_bounds(gain, max(size - 1, 0)),
-            order=order,
-            room=room,
-            size=size,
-            budget=budget,
-            accept=accept,
-            most=most,
-            stack=[root.take(np.flatnonzero(room >= size))],
-            outcome=np.full(n, Outcome.EXHAUSTED),
-            nodes=zeros.copy(),
-            count=zeros.copy(),
-            problems=[],
-            supports=[],
-        )
+    def roots(self) -> list[_Nodes]:
+        """Return the branches that have chosen nothing yet, or judge them if nothing more is."""
+        open_ = np.flatnonzero(self.room >= self.size)
+        none = np.zeros((len(open_), 0), dtype=np.int64)
+        root = _Nodes(open_, np.zeros(len(open_), dtype=np.int64), self.need[open_], none)
+        if self.size:
+            return [root]
+        self._judge(root.take(np.flatnonzero((root.need <= 0).all(axis=1))))
+        return []
 
-    def run(self) -> None:
-        if self.size == 0:
-            everyone = self.stack.pop()
-            self._judge(everyone.take(np.flatnonzero((everyone.need <= 0).all(axis=1))))
-        rows, d = self.gain.shape[1:]
-        chunk = max(1, STEP_NUMBERS // max(1, max(1, rows) * d))
-        while self.stack:
-            nodes = self.stack.pop()
-            nodes = nodes.take(np.flatnonzero(self.outcome[nodes.problem] == Outcome.EXHAUSTED))
-            if len(nodes) > chunk:
-                self.stack.append(nodes.take(slice(chunk, None)))
-                nodes = nodes.take(slice(chunk))
-            if len(nodes):
-                self._expand(nodes)
+    def advance(self, chosen: list[_Nodes]) -> list[_Nodes]:
+        """Look at the first branches; return the others, and then their children."""
+        nodes = chosen[0]
+        nodes = nodes.take(np.flatnonzero(self.outcome[nodes.problem] == Outcome.EXHAUSTED))
+        later = [nodes.take(slice(self.chunk, None))] if len(nodes) > self.chunk else []
+        return later + self._expand(nodes.take(slice(self.chunk))) if len(nodes) else []
 
-    def _expand(self, nodes: _Nodes) -> None:
-        """Add one more feature to each branch; keep the children that no row rules out."""
+    def _expand(self, nodes: _Nodes) -> list[_Nodes]:
+        """Add one more feature to each branch; return the children that no row rules out."""
         d = self.gain.shape[2]
         left = self.size - nodes.chosen.shape[1] - 1
         places = np.arange(d)
@@ -291,22 +265,18 @@ class _Walk:
             np.column_stack([nodes.chosen[parent], place]),
         )
         self._spend(nodes)
-        if left:
-            if len(children):
-                # Mostly one of the first children leads to a support: look at the others later.
-                soon = _rank(children.problem) < FIRST
-                for part in (~soon, soon):
-                    if part.any():
-                        self.stack.append(children.take(np.flatnonzero(part)))
-        else:
+        if not left:
             self._judge(children)
+            return []
+        # Mostly one of the first children leads to a support: look at the others later.
+        soon = _rank(children.problem) < FIRST
+        return [children.take(np.flatnonzero(part)) for part in (~soon, soon) if part.any()]
 
     def _spend(self, nodes: _Nodes) -> None:
         self.nodes += np.bincount(nodes.problem, minlength=len(self.nodes))
         over = (self.nodes > self.budget.nodes) & (self.outcome == Outcome.EXHAUSTED)
         if self.budget.expired():
             over = self.outcome == Outcome.EXHAUSTED
-            self.stack.clear()
         self.outcome[over] = Outcome.STOPPED
 
     def _judge(self, nodes: _Nodes) -> None:
