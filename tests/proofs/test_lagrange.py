@@ -98,13 +98,15 @@ def test_no_point_undercuts_the_bound(seed):
     curved = Quadratic.from_matrix(form + form.T, rng.normal(size=DIM), 0.5)
     cell = rows(ball(1.5), curved)
     task = task_of(cell, rng.normal(size=DIM) * 2)
-    proof = prove_bound(shift(task), 0)
+    found = prove_bound(shift(task), 0)
     points = rng.normal(size=(200_000, DIM))
     points *= 1.5 * rng.random((len(points), 1)) ** 0.25 / np.linalg.norm(points, axis=1)[:, None]
     inside = points[cell.contains(points)]
     assert len(inside) > 100
     costs = (task.weights * np.abs(inside - task.centers)).sum(axis=1)
-    assert proof is not None
+    assert found is not None
+    proof, believed = found
     assert bound_of(proof, task) <= costs.min()
+    assert believed == pytest.approx(bound_of(proof, task), rel=1e-9)
     # Not an empty promise: it says most of what sampling can show.
     assert bound_of(proof, task) >= 0.5 * costs.min()

@@ -109,7 +109,8 @@ def test_a_small_island_is_found_and_its_nearest_point(middle):
     step = find(local)
     assert step is not None
     assert local.within(step, 0.0)
-    best = improve(local, step)
+    best, finished = improve(local, step)
+    assert finished
     # The least |s1| + |s2| over a disc, at its corner towards the origin, or with s2 at 0.
     costs = np.abs(middle).sum() - radius * np.sqrt(2)
     if abs(middle[1]) < radius:

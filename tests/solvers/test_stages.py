@@ -19,7 +19,8 @@ def task_of(n, **options):
 
 def answer(points, outcome, claimed=None):
     proofs = NoProofs(len(points)) if claimed is None else SolverBounds(np.array(claimed), "test")
-    return Solved(np.array(points)[:, None], np.array(outcome, dtype=np.int8), proofs)
+    believed = np.zeros(len(points)) if claimed is None else np.array(claimed)
+    return Solved(np.array(points)[:, None], np.array(outcome, dtype=np.int8), proofs, believed)
 
 
 def recorded(answers):
@@ -44,6 +45,7 @@ def test_only_open_rows_are_asked_about():
     np.testing.assert_array_equal(found.points[:, 0], [4.0, 3.0, np.nan, np.nan, np.nan])
     assert found.outcome.tolist() == [SOLVED, SOLVED, EMPTY, EMPTY, CUT]
     np.testing.assert_array_equal(found.proofs.bounds(task_of(5)), [4.0, 3.0, np.inf, 2.0, 1.0])
+    np.testing.assert_array_equal(found.bound, [4.0, 3.0, np.inf, 2.0, 1.0])
 
 
 def test_a_worse_point_or_proof_changes_nothing():

@@ -47,6 +47,11 @@ def test_searches_allow_for_more_rounding_than_the_check():
     assert own.MIDDLE_ROUNDING > trusted.MIDDLE
     assert own.BOX_ROUNDING > trusted.CURVED
     assert own.ENTRY_ROUNDING > trusted.ENTRY
+    assert own.RAY_ROUNDING > trusted.SUMS
+    assert min(own.COMBINED_ROUNDING, own.ROW_ROUNDING) > trusted.CURVED
+    assert own.CONVEX_ROUNDING > trusted.DEFINITE
+    assert own.CANCELLED < trusted.CANCELLED
+    assert own.FAR > trusted.REACH
     assert own.CHOSEN_DEFINITE > own.DEFINITE > trusted.DEFINITE
     assert own.THIN < 1 - own.PROVED_BY_BOXES
 

@@ -14,7 +14,7 @@ from pertinent.geometry import task
 from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray, Rows
 from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.geometry.region import Cell, Region
-from pertinent.geometry.task import limits_within
+from pertinent.geometry.task import distance, limits_within
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL, Certificate, Proofs
 from pertinent.setting.options import Options
 
@@ -74,13 +74,22 @@ class Solved(Rows):
         See `Outcome`.
     proofs : Proofs
     bound : ndarray of shape (n,), optional
-        What the proofs were seen to prove, where the solver had them recomputed.
+        What the solver believes that no point costs less than, ``inf`` where it believes that
+        there is none; see `believed`. Only `pertinent.setting` evaluates the proofs.
     """
 
     points: FloatArray
     outcome: CodeArray
     proofs: Proofs
     bound: FloatArray | None = None
+
+    def believed(self, task: Task) -> FloatArray:
+        """Return the bound; without one the cost of a point, ``inf`` for none, or the cutoff."""
+        if self.bound is not None:
+            return self.bound
+        cost = distance(self.points, task.centers, task.weights)
+        outcome = self.outcome[None] == np.array([SOLVED, EMPTY, CUT])[:, None]
+        return np.select(list(outcome), [cost, np.full(len(cost), np.inf), task.cutoff])
 
 
 Solver = Callable[[Task], Solved]
@@ -139,7 +148,7 @@ class Projections:
     @cached_property
     def objective(self) -> FloatArray:
         """Weighted L1 distance of each point, NaN where there is none; shape (n,)."""
-        return task.distance(self.points, self.asked.centers, self.asked.weights)
+        return distance(self.points, self.asked.centers, self.asked.weights)
 
     @cached_property
     def _proved(self) -> FloatArray:

@@ -11,14 +11,13 @@ from pertinent.solvers.curved.convex import solve_convex
 from pertinent.solvers.curved.convex_rows import COMBINED_ROWS, CONVEX_ROWS, has_convex_row
 from pertinent.solvers.curved.copositive.quadratic import solve_quadratic
 from pertinent.solvers.curved.exponential import solve_exponential
-from pertinent.solvers.curved.few import FEW_FREE
+from pertinent.solvers.curved.few import FEW_FREE, LINES
 from pertinent.solvers.curved.interior.ellipsoid import ball_of, solve_ellipsoid, solve_ellipsoids
 from pertinent.solvers.curved.separable.separable import (
     is_separable,
     solve_separable,
     solve_separable_row,
 )
-from pertinent.solvers.curved.single import LINES
 from pertinent.solvers.linear.knapsack import solve_bounds, solve_halfspace
 from pertinent.solvers.linear.polyhedron import solve_polyhedra, solve_polyhedron
 from pertinent.solvers.problem import Method, Solver

@@ -34,8 +34,7 @@ class Stage:
     Parameters
     ----------
     attempt : callable of (Task, Solved)
-        What it returns has TROUBLE where it found nothing; its ``bound``, if it has one, is what
-        its proofs were seen to prove.
+        What it returns has TROUBLE where it found nothing.
     rows : callable of Task, optional
         Which rows the attempt is made for; by default every row.
     to_the_gap_asked : bool
@@ -62,7 +61,7 @@ def staged(*stages: Stage) -> Solver:
             rows = progress.open_rows(np.flatnonzero(stage.rows(task)), gap)
             if len(rows):
                 some = task if len(rows) == len(task) else task.take(rows)
-                progress.merge(rows, stage.attempt(some, progress.so_far(rows)))
+                progress.merge(rows, some, stage.attempt(some, progress.so_far(rows)))
         return progress.solved()
 
     return solve
@@ -85,14 +84,10 @@ class _Progress:
         self.outcome: CodeArray = np.full(n, TROUBLE, dtype=np.int8)
         self.bound = np.zeros(n)
         self.parts: list[Part] = []
-        # Parts whose bounds were not recomputed yet, and for which rows.
-        self.pending: list[Part] = []
-        self.stale = np.zeros(n, dtype=bool)
 
     def open_rows(self, rows: IntArray, gap: float) -> IntArray:
         """Return those of the rows about which something is open."""
         rows = rows[self.outcome[rows] != CUT]
-        self._recompute(rows[self.stale[rows]])
         solved, bound = self.outcome[rows] == SOLVED, self.bound[rows]
         closed = np.where(solved, bound >= self._costs(rows) * (1 - gap), bound == np.inf)
         return rows[~closed]
@@ -103,19 +98,15 @@ class _Progress:
         part = proofs if len(rows) == len(self.task) else proofs.take(rows)
         return Solved(self.points[rows], self.outcome[rows], part, self.bound[rows])
 
-    def merge(self, rows: IntArray, found: Solved) -> None:
+    def merge(self, rows: IntArray, task: Task, found: Solved) -> None:
         """Keep the better point of each row, and every proof."""
         self.parts.append((rows, found.proofs))
-        if found.bound is None:
-            self.pending.append(self.parts[-1])
-            self.stale[rows] = True
-        else:
-            self.bound[rows] = np.maximum(self.bound[rows], found.bound)
+        self.bound[rows] = np.maximum(self.bound[rows], found.believed(task))
         new = found.outcome == SOLVED
         known = self.outcome[rows] == SOLVED
         both = new & known
         if both.any():
-            costs = distance(found.points, self.task.centers[rows], self.task.weights)
+            costs = distance(found.points, task.centers, task.weights)
             new &= ~known | (costs < self._costs(rows))
         changed = new | (~known & (found.outcome != TROUBLE))
         self.outcome[rows[changed]] = found.outcome[changed]
@@ -123,21 +114,7 @@ class _Progress:
 
     def solved(self) -> Solved:
         """Return points and proofs of all rows."""
-        bound = None if self.stale.any() else self.bound
-        return Solved(self.points, self.outcome, spread(len(self.task), self.parts), bound)
+        return Solved(self.points, self.outcome, spread(len(self.task), self.parts), self.bound)
 
     def _costs(self, rows: IntArray) -> FloatArray:
         return distance(self.points[rows], self.task.centers[rows], self.task.weights)
-
-    def _recompute(self, rows: IntArray) -> None:
-        if not len(rows):
-            return
-        n = len(self.task)
-        proofs = spread(n, self.pending)
-        task, proofs = (
-            (self.task, proofs) if len(rows) == n else (self.task.take(rows), proofs.take(rows))
-        )
-        self.bound[rows] = np.maximum(self.bound[rows], proofs.bounds(task))
-        self.stale[rows] = False
-        if not self.stale.any():
-            self.pending = []

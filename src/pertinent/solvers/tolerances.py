@@ -25,7 +25,14 @@ CASE_EXACT, CASE_CLOSED = 1e-9, 5e-5
 ROOT_ROUNDING = 1e-12
 #: Values of rows in the middle of a box that is halved.
 MIDDLE_ROUNDING = 2e-13
-#: A separable row, for each feature. Where a row is 0 at the corner of a box, a multiplier of 1e14
+#: A sum that is to be positive all over the bounds; and what cancellation may leave of the terms of
+#: a slope towards an open side, which then counts as far as this many times ``1 + |x|``.
+RAY_ROUNDING, CANCELLED, FAR = 2e-13, 5e-10, 2e6
+#: A combination of rows that is to be convex, for each pair of features; its value at a point.
+CONVEX_ROUNDING, COMBINED_ROUNDING = 2e-14, 2e-14
+#: A separable row, for each feature, where it is asked what boxes or a sweep show in the end.
+ROW_ROUNDING = 2e-14
+#: The same while boxes are split. Where a row is 0 at the corner of a box, a multiplier of 1e14
 #: would else close the box by rounding alone.
 BOX_ROUNDING = 4e-14
 #: A box is not split along a feature that it is narrower in than this, relative to what is to be

@@ -8,7 +8,7 @@ from pertinent.geometry.arrays import FloatArray
 from pertinent.proofs import TangentProofs
 from pertinent.solvers.curved.cone import ConeProgram
 from pertinent.solvers.curved.convex_concave import polish
-from pertinent.solvers.curved.shifted import Shifted, shift
+from pertinent.solvers.curved.shifted import Shifted, shift, tangent_bounds
 from pertinent.solvers.curved.stationary import point_inside, shortened
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 
@@ -31,7 +31,9 @@ def solve_convex(task: Task) -> Solved:
             points[i] = point
         for k, p in enumerate(touched):
             tangents[k][i] = p
-    return Solved(points, outcome, TangentProofs(tangents, multipliers, outcome == EMPTY))
+    ray = outcome == EMPTY
+    bound = tangent_bounds(shifted, tangents, multipliers, ray)
+    return Solved(points, outcome, TangentProofs(tangents, multipliers, ray), bound)
 
 
 def solve_convex_row(

@@ -16,10 +16,10 @@ from pertinent.geometry.arrays import BoolArray, IntArray
 from pertinent.geometry.region import Cell
 from pertinent.proofs import Proofs, TangentProofs
 from pertinent.solvers.curved.convex import solve_convex
+from pertinent.solvers.curved.few import single_changes
 from pertinent.solvers.curved.interior.ellipsoid import ball_of, solve_ellipsoid
 from pertinent.solvers.curved.lagrange import prove_bound, prove_empty
-from pertinent.solvers.curved.shifted import Shifted, shift
-from pertinent.solvers.curved.single import single_changes
+from pertinent.solvers.curved.shifted import Shifted, shift, tangent_bounds
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.stages import Part, Stage, spread
 
@@ -43,7 +43,7 @@ def _solve_convex_rows(task: Task, so_far: Solved) -> Solved:
     """Return what the convex rows alone decide, and where no row's combination leaves a point."""
     easy = _solve_convex_part(task)
     proofs = _on_whole(easy.proofs, task.cell)
-    bound = proofs.bounds(task)
+    bound = tangent_bounds(shift(task), proofs.tangents, proofs.multipliers, proofs.ray)
     solved = (easy.outcome == SOLVED) & np.isfinite(bound)
     solved[solved] = task.cell.contains(easy.points[solved])
     points = np.where(solved[:, None], easy.points, np.nan)
@@ -93,15 +93,15 @@ def _knows_point(shifted: Shifted) -> BoolArray:
 
 def _combine_rows(task: Task, so_far: Solved) -> Solved:
     """Return a bound from all rows together, for the points that are known."""
-    n = len(task)
-    shifted = shift(task)
-    parts: list[Part] = []
+    n, shifted, parts = len(task), shift(task), list[Part]()
+    bound = shifted.base.copy()
     for k in np.flatnonzero(so_far.outcome == SOLVED):
-        proof = prove_bound(shifted, int(k))
-        if proof is not None:
-            parts.append((np.array([k]), proof))
+        found = prove_bound(shifted, int(k))
+        if found is not None:
+            proofs, bound[k] = found
+            parts.append((np.array([k]), proofs))
     nothing = np.full(n, TROUBLE, dtype=np.int8)
-    return Solved(np.full(task.centers.shape, np.nan), nothing, spread(n, parts))
+    return Solved(np.full(task.centers.shape, np.nan), nothing, spread(n, parts), bound)
 
 
 #: The convex rows alone, before the solvers of non-convex cells; and a bound after them.

@@ -115,11 +115,14 @@ def find(local: Local) -> FloatArray | None:
     return None
 
 
-def improve(local: Local, step: FloatArray) -> FloatArray:
-    """Return the best step, from one that satisfies every row, by halving the L1 ball's boxes."""
+def improve(local: Local, step: FloatArray) -> tuple[FloatArray, bool]:
+    """Return the best step, from one that satisfies every row, by halving the L1 ball's boxes.
+
+    Also whether every box was seen to hold nothing better.
+    """
     better = _Better(local, step)
-    search(better, _ball(local, better.cost), LIMITS)
-    return better.best
+    finished = search(better, _ball(local, better.cost), LIMITS)
+    return better.best, finished
 
 
 def closes(task: Task, claim: float, most: int = MOST_FREE) -> bool:

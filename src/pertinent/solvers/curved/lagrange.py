@@ -7,7 +7,7 @@ point of the cell costs at least
 
 where ``|r_i| <= 1`` stands for the cost ``|s_i|``, and bounds are rows like all others, together
 with ``(s_i - up_i)(s_i + down_i) <= 0``. Without r, and with y of a fixed size, v > 0 says that
-there is no point at all. Clarabel finds y; `pertinent.proofs.LagrangeProofs` re-checks it.
+there is no point at all. Clarabel finds y; `pertinent.proofs.LagrangeProofs` writes it down.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.proofs import LagrangeProofs, Proofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.solvers.curved.halving import closes
-from pertinent.solvers.curved.shifted import Local, Shifted
+from pertinent.solvers.curved.shifted import Local, Shifted, is_nowhere, least_costs, shift
 from pertinent.solvers.programs.conic import Block, Cone, solve_conic
+from pertinent.solvers.tolerances import COMBINED_ROUNDING, CONVEX_ROUNDING
 
 #: With more features than this free to move the program takes too long, for emptiness and for a
 #: bound (which needs a number for each feature).
@@ -46,7 +47,8 @@ class Multipliers:
 
 def prove_empty(shifted: Shifted, i: int) -> LagrangeProofs | None:
     """Return a proof that one center has no point at all; None if none was found."""
-    return _first_that_holds(shifted, i, ray=True)
+    found = _first_that_holds(shifted, i, ray=True)
+    return None if found is None else found[0]
 
 
 def prove_nothing(shifted: Shifted, i: int) -> Proofs | None:
@@ -57,25 +59,24 @@ def prove_nothing(shifted: Shifted, i: int) -> Proofs | None:
     return proofs
 
 
-def prove_bound(shifted: Shifted, i: int) -> LagrangeProofs | None:
-    """Return a proof of a lower bound on one center's cost; None if none was found."""
+def prove_bound(shifted: Shifted, i: int) -> tuple[LagrangeProofs, float] | None:
+    """Return a proof of a lower bound on one center's cost, and the bound; None without one."""
     return _first_that_holds(shifted, i, ray=False)
 
 
-def _first_that_holds(shifted: Shifted, i: int, ray: bool) -> LagrangeProofs | None:
-    local, task = shifted.row(i), shifted.task
+def _first_that_holds(shifted: Shifted, i: int, ray: bool) -> tuple[LagrangeProofs, float] | None:
+    one = shift(shifted.task.take(np.array([i])))
+    local = one.row(0)
     free = np.flatnonzero((local.up > 0) | (local.down > 0))
     if not 0 < len(free) <= (MOST_FREE if ray else MOST_FREE_BOUND):
         return None
     found = _Program(local, free, ray).solve()
     if found is None:
         return None
-    one = task.take(np.array([i]))
     for safer in SAFER:
-        proofs = _touched(shifted, i, free, _safer(local, found, safer), ray)
-        proved = proofs.bounds(one)[0]
-        if proved > shifted.base[i] and (np.isinf(proved) or not ray):
-            return proofs
+        proofs, bound = _touched(one, free, _safer(local, found, safer), ray)
+        if bound > one.base[0] and (np.isinf(bound) or not ray):
+            return proofs, bound
     return None
 
 
@@ -90,19 +91,52 @@ def _safer(local: Local, found: Multipliers, share: float) -> Multipliers:
 
 
 def _touched(
-    shifted: Shifted, i: int, free: IntArray, found: Multipliers, ray: bool
-) -> LagrangeProofs:
-    """Return the proof whose tangent touches where the combination is lowest."""
-    local, w = shifted.row(i), shifted.task.weights
+    one: Shifted, free: IntArray, found: Multipliers, ray: bool
+) -> tuple[LagrangeProofs, float]:
+    """Return the proof whose tangent touches where the combination is lowest, and its bound."""
+    local, w = one.row(0), one.task.weights
     y, z = found.rows, found.cuts
     Q = np.tensordot(y[: len(local.forms)], local.forms, axes=1) + np.diag(z)
-    g = y @ local.slopes
+    g, value = y @ local.slopes, float(y @ local.values)
     boxed = z > 0
-    g[boxed] += z[boxed] * (local.down[boxed] - local.up[boxed])  # (s - up)(s + down)
+    up, down = local.up[boxed], local.down[boxed]
+    g[boxed] += z[boxed] * (down - up)  # (s - up)(s + down)
+    value -= float(z[boxed] @ (up * down))
     step, slope = np.zeros(local.dim), (g + found.tilt)[free]
     step[free] = np.linalg.lstsq(2 * Q[np.ix_(free, free)], -slope, rcond=None)[0]
-    point = np.where(step == 0, shifted.start[i], shifted.start[i] + step / w)
-    return LagrangeProofs(point[None], y[None], (z * w * w)[None], np.array([ray]))
+    point = np.where(step == 0, one.start[0], one.start[0] + step / w)
+    proofs = LagrangeProofs(point[None], y[None], (z * w * w)[None], np.array([ray]))
+    if not _is_convex(local, Q, free, y, z):
+        return proofs, float(one.base[0])
+    # The tangent there; at the start it lies s'Qs below the combination.
+    away, gradients = np.abs(step), local.slopes.copy()
+    for k, row in enumerate(one.task.cell.quadratics):
+        gradients[k] = row.gradient(point[None])[0] / w
+    slopes, terms = np.zeros((2, 1, local.dim))
+    slopes[0, free] = (y @ gradients)[free]
+    terms[0, free] = (y @ np.abs(gradients))[free]
+    slopes[0, boxed] += z[boxed] * (2 * step[boxed] + down - up)
+    terms[0, boxed] += z[boxed] * (2 * away[boxed] + down + up)
+    size = y @ one.sizes()[0] + z[boxed] @ (up * down) + np.abs(g) @ away
+    rounding = COMBINED_ROUNDING * local.dim * (size + 3 * away @ np.abs(Q) @ away)
+    excess = np.array([value - step @ Q @ step - rounding])
+    if ray and is_nowhere(one, slopes, excess, terms)[0]:
+        return proofs, np.inf
+    return proofs, float(one.base[0] + least_costs(slopes, excess, one.up, one.down)[0])
+
+
+def _is_convex(local: Local, Q: FloatArray, free: IntArray, y: FloatArray, z: FloatArray) -> bool:
+    """Return whether a combination of rows is safely convex in the features that may move."""
+    sizes = z.copy()
+    for k, (plus, minus) in enumerate(zip(local.plus, local.minus, strict=True)):
+        sizes += y[k] * ((plus * plus).sum(axis=0) + (minus * minus).sum(axis=0))
+    bent = free[sizes[free] > 0]
+    scale = np.sqrt(sizes[bent])
+    if not len(bent):
+        return True
+    scaled = Q[np.ix_(bent, bent)] / np.outer(scale, scale)
+    finite = bool(np.isfinite(scaled).all())
+    return finite and bool(np.linalg.eigvalsh(scaled)[0] > CONVEX_ROUNDING * len(bent) ** 2)
 
 
 class _Program:

@@ -9,6 +9,7 @@ Clipping loses nothing: where the center lies outside the bounds, only one direc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.region import row_products
 from pertinent.geometry.task import distance
 from pertinent.solvers.problem import Task
+from pertinent.solvers.tolerances import CANCELLED, FAR, RAY_ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,11 +123,7 @@ class Shifted:
 
     def point(self, i: int, step: FloatArray) -> FloatArray:
         """Return ``x`` for one center's step."""
-        x = self.start[i] + step / self.task.weights
-        x = np.where(step == 0, self.start[i], x)
-        x = np.where((step >= self.up[i]) & (step != 0), self.task.upper[i], x)
-        x = np.where((step <= -self.down[i]) & (step < 0), self.task.lower[i], x)
-        return np.asarray(np.clip(x, self.task.lower[i], self.task.upper[i]))
+        return np.asarray(self.points(step[None], np.array([i]))[0])
 
 
 def real_roots(a: FloatArray, b: FloatArray, c: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -164,3 +162,73 @@ def shift(task: Task) -> Shifted:
         np.maximum(start - task.lower, 0.0) * w,
         np.asarray((task.lower > task.upper).any(axis=1)),
     )
+
+
+def least_costs(
+    slopes: FloatArray, excess: FloatArray, up: FloatArray, down: FloatArray
+) -> FloatArray:
+    """Return ``min_s |s|_1 + slopes's + excess`` over ``-down <= s <= up``, row by row.
+
+    Where a step has no end its slope must not exceed its cost 1: slopes and excess of such a row
+    are shrunk by the same factor until it holds, as multipliers may be.
+    """
+    size, end = np.abs(slopes), np.where(slopes > 0, -down, up)
+    endless = np.isinf(end)
+    ratio = np.where(endless, size, 1.0).max(axis=1, initial=1.0)
+    shrink = np.where(ratio > 1.0, (1.0 - 4e-16) / ratio, 1.0)
+    at = np.where((size * shrink[:, None] > 1.0) & ~endless, end, 0.0)
+    return np.asarray(excess * shrink + (np.abs(at) + slopes * shrink[:, None] * at).sum(axis=1))
+
+
+def is_nowhere(
+    shifted: Shifted, slopes: FloatArray, excess: FloatArray, terms: FloatArray
+) -> BoolArray:
+    """Return for which centers ``excess + slopes's > 0`` all over the bounds: there is no point.
+
+    A slope towards an open side shows nothing, unless it is what cancellation leaves of its
+    ``terms``: then it counts up to a distance.
+    """
+    size, w = np.abs(slopes), shifted.task.weights
+    end = np.where(slopes > 0, shifted.down, shifted.up)
+    far = np.where(size <= CANCELLED * terms, FAR * (1.0 + np.abs(shifted.start)) * w, np.inf)
+    reach = np.where(np.isinf(end), far, end)
+    with np.errstate(invalid="ignore"):
+        fall = np.where(size > 0, size * reach, 0.0).sum(axis=1)
+    return np.asarray(excess - fall > RAY_ROUNDING * ((size * w).sum(axis=1) + np.abs(excess)))
+
+
+def tangent_bounds(
+    shifted: Shifted, tangents: Sequence[FloatArray], multipliers: FloatArray, ray: BoolArray
+) -> FloatArray:
+    """Return what multipliers of linear rows and of tangents to convex ones say of each center.
+
+    The tangent to ``|P u|^2 + q'u + c`` where ``P u = p`` lies ``|P u - p|^2`` below the row, and
+    its slope is that of the row less ``2 P'(P u - p)``.
+
+    Parameters
+    ----------
+    shifted : Shifted
+    tangents : sequence of ndarray of shape (n, rank_k)
+        p, for each quadratic row; of those that are not convex nothing is read.
+    multipliers : ndarray of shape (n, m)
+    ray : ndarray of bool, shape (n,)
+        Where the multipliers are to show that there is no point.
+    """
+    y = np.maximum(multipliers, 0.0)
+    slopes, terms = np.zeros_like(shifted.start), np.zeros_like(shifted.start)
+    excess = np.zeros_like(shifted.base)
+    for k in range(y.shape[1]):
+        slope, value = shifted.slopes[:, k], shifted.values[:, k]
+        size = np.abs(slope)
+        if k < len(shifted.plus):
+            if len(shifted.minus[k]):
+                continue
+            away = shifted.task.cell.quadratics[k].image(shifted.start) - tangents[k]
+            slope = slope - 2 * row_products(away, np.ascontiguousarray(shifted.plus[k].T))
+            size = size + 2 * np.abs(away) @ np.abs(shifted.plus[k])
+            value = value - (away * away).sum(axis=1)
+        slopes, terms = slopes + y[:, k, None] * slope, terms + y[:, k, None] * size
+        excess = excess + y[:, k] * value
+    bound = shifted.base + least_costs(slopes, excess, shifted.up, shifted.down)
+    bound[(ray & is_nowhere(shifted, slopes, excess, terms)) | shifted.contradictory] = np.inf
+    return bound

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
-from pertinent.proofs import SeveralProofs, SolverBounds
+from pertinent.proofs import SolverBounds
 from pertinent.solvers.curved.convex_concave import polish
 from pertinent.solvers.curved.copositive.quadratic import prove_row
 from pertinent.solvers.curved.lagrange import prove_empty
@@ -34,7 +34,7 @@ def _close_gaps(task: Task, so_far: Solved) -> Solved:
     n, shifted = len(task), shift(task)
     points, outcome = np.full(task.centers.shape, np.nan), np.full(n, TROUBLE, dtype=np.int8)
     parts: list[Part] = []
-    claimed = np.zeros(n)
+    claimed, bound = np.zeros(n), so_far.believed(task).copy()
     for i in range(n):
         known = so_far.outcome[i] == SOLVED
         step = (so_far.points[i] - shifted.start[i]) * task.weights if known else None
@@ -45,19 +45,18 @@ def _close_gaps(task: Task, so_far: Solved) -> Solved:
             claimed[i] = 0.0
             proof = prove_empty(shifted, i)
             if proof is not None:
-                outcome[i] = EMPTY
+                outcome[i], bound[i] = EMPTY, np.inf
                 parts.append((np.array([i]), proof))
         point = _better(shifted, i, found.values, step)
         if point is not None:
             points[i], outcome[i] = point, SOLVED
-            own = prove_row(shifted, i, (point - shifted.start[i]) * task.weights)
+            step = (point - shifted.start[i]) * task.weights
+            own, proved = prove_row(shifted, i, step, thoroughly=True)
             parts.append((np.array([i]), own))
-    proved = SeveralProofs(n, tuple(parts)).bounds(task)
-    if so_far.bound is not None:
-        proved = np.maximum(proved, so_far.bound)
-    more = np.flatnonzero(claimed > proved)  # a claim that adds nothing would only be doubted
+            bound[i] = max(bound[i], proved)
+    more = np.flatnonzero(claimed > bound)  # a claim that adds nothing would only be doubted
     parts.append((more, SolverBounds(claimed[more], "SCIP")))
-    return Solved(points, outcome, spread(n, parts))
+    return Solved(points, outcome, spread(n, parts), np.maximum(bound, claimed))
 
 
 #: SCIP, for the rows that are still open if ``options.exact`` is set.

@@ -23,10 +23,10 @@ from pertinent.proofs import Proofs, SeveralProofs, SolverBounds
 from pertinent.proofs.cases.branch import BranchProofs
 from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.programs.scip import ScipAnswer, ScipProgram
+from pertinent.solvers.search.cases import TreeBuilder
 from pertinent.solvers.search.curved import Continuous, solve_mixed_curved
 from pertinent.solvers.search.leaf import Leaf
 from pertinent.solvers.search.narrow import CHANGED, UNCHANGED, Boxes, narrow, whole_boxes
-from pertinent.solvers.search.tree import TreeBuilder
 from pertinent.solvers.tolerances import SCIP_SAME
 
 

@@ -84,7 +84,7 @@ class _Search(CaseSearch):
         leaf = Leaf.of(self.task, chosen.boxes, k, self.options)
         answer = self._solve(leaf)
         bound = leaf.bound(answer)
-        if bound > chosen.bound[k] and answer.proofs.trusted().all():
+        if bound > chosen.bound[k]:
             self._keep(chosen, k, bound, answer.proofs)
         if chosen.bound[k] >= self._limit_of(chosen, k):
             return True

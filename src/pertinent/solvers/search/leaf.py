@@ -74,9 +74,8 @@ class Leaf:
         return points
 
     def bound(self, answer: Solved) -> float:
-        """Return what the proofs of an answer show of the row's cost."""
-        proved = answer.proofs.bounds(self.task) if answer.bound is None else answer.bound
-        return max(0.0, float(proved[0]) - self.toll)
+        """Return what an answer says of the row's cost."""
+        return max(0.0, float(answer.believed(self.task)[0]) - self.toll)
 
 
 def _without_excess(cell: Cell, cut: dict[Bins, int]) -> Cell:

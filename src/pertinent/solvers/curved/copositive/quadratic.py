@@ -14,17 +14,17 @@ from functools import cached_property
 
 import numpy as np
 
-from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.region import Quadratic
-from pertinent.proofs import CopositiveProofs, Proofs, SeveralProofs, Simplices
+from pertinent.proofs import CopositiveProofs, Simplices
 from pertinent.solvers.curved.cone import ConeProgram
 from pertinent.solvers.curved.convex_concave import convex_concave, polish, starts
 from pertinent.solvers.curved.copositive.ball import Corners, Option
 from pertinent.solvers.curved.copositive.copositive import Search
 from pertinent.solvers.curved.copositive.varying import MOST_CORNERS
+from pertinent.solvers.curved.few import single_changes
 from pertinent.solvers.curved.lagrange import prove_nothing
 from pertinent.solvers.curved.shifted import Local, Shifted, shift
-from pertinent.solvers.curved.single import single_changes
 from pertinent.solvers.curved.stationary import (
     Stationary,
     is_stationary,
@@ -33,6 +33,7 @@ from pertinent.solvers.curved.stationary import (
     shortened,
 )
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
+from pertinent.solvers.stages import Part, spread
 from pertinent.solvers.tolerances import PROVED, PROVED_AT_LAST
 
 #: Parts of the simplex a proof may look at: first try, last try, each step of the bisection.
@@ -57,7 +58,8 @@ def solve_quadratic(task: Task) -> Solved:
     points = np.full(task.centers.shape, np.nan)
     outcome = np.full(n, TROUBLE, dtype=np.int8)
     proofs: list[Simplices | None] = [None] * n
-    empty: list[tuple[IntArray, Proofs]] = []
+    empty: list[Part] = []
+    bound = np.where(shifted.contradictory, np.inf, shifted.base)
     for i in range(n):
         if shifted.contradictory[i]:
             outcome[i] = EMPTY
@@ -68,11 +70,13 @@ def solve_quadratic(task: Task) -> Solved:
         search = _RowSearch(shifted, i)
         if search.beyond(task.cutoff[i] - shifted.base[i]):
             proofs[i], outcome[i] = search.proof, CUT
+            bound[i] += search.proved
             continue
         if np.isfinite(costs[i]):
             search.offer(steps[i])
         search.run()
         proofs[i] = search.proof
+        bound[i] += search.proved
         if search.best is not None:
             point = point_inside(shifted, i, search.best.step)
             if point is not None:
@@ -83,27 +87,25 @@ def solve_quadratic(task: Task) -> Solved:
             nothing = prove_nothing(shifted, i)
             if nothing is not None:
                 empty.append((np.array([i]), nothing))
-                outcome[i] = EMPTY
-    copositive = CopositiveProofs(tuple(proofs))
-    if not empty:
-        return Solved(points, outcome, copositive)
-    return Solved(points, outcome, SeveralProofs(n, ((np.arange(n), copositive), *empty)))
+                outcome[i], bound[i] = EMPTY, np.inf
+    parts = [(np.arange(n), CopositiveProofs(tuple(proofs))), *empty]
+    return Solved(points, outcome, spread(n, parts), bound)
 
 
-def prove_row(shifted: Shifted, i: int, step: FloatArray) -> CopositiveProofs:
-    """Return the best proof about one center, given a step believed to be the global optimum."""
+def prove_row(
+    shifted: Shifted, i: int, step: FloatArray, thoroughly: bool
+) -> tuple[CopositiveProofs, float]:
+    """Return a proof about one center, given a step believed to be the global optimum; its bound.
+
+    Without effort it is a proof of the largest radius that takes little.
+    """
     search = _RowSearch(shifted, i)
     search.offer(step)
-    search.prove_thoroughly()
-    return CopositiveProofs((search.proof,))
-
-
-def bound_row(shifted: Shifted, i: int, step: FloatArray) -> CopositiveProofs:
-    """Return a proof of the largest radius around one center that takes little effort."""
-    search = _RowSearch(shifted, i)
-    search.offer(step)
-    search.bisect()
-    return CopositiveProofs((search.proof,))
+    if thoroughly:
+        search.prove_thoroughly()
+    else:
+        search.bisect()
+    return CopositiveProofs((search.proof,)), float(shifted.base[i]) + search.proved
 
 
 def local_row(shifted: Shifted, i: int, step: FloatArray | None) -> FloatArray | None:
@@ -124,6 +126,14 @@ class _RowSearch:
         self.anchors = (shifted.task.cell.anchors - shifted.start[i]) * shifted.task.weights
         self.best: Stationary | None = None
         self.proof: Simplices | None = None
+
+    @property
+    def proved(self) -> float:
+        """Nothing costs less than this; a ball that holds all of the box leaves no point."""
+        if self.proof is None:
+            return 0.0
+        whole = float(np.maximum(self.local.up, self.local.down).sum())
+        return np.inf if whole <= self.proof.radius else self.proof.radius
 
     @cached_property
     def corners(self) -> Corners:

@@ -14,11 +14,12 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.region import Cell, Quadratic, row_products
+from pertinent.geometry.task import distance
 from pertinent.proofs import TangentProofs
 from pertinent.solvers.curved.convex import solve_convex_row
 from pertinent.solvers.curved.convex_concave import polish
 from pertinent.solvers.curved.interior.points import Balls, Inside, solve_balls
-from pertinent.solvers.curved.shifted import Shifted, shift
+from pertinent.solvers.curved.shifted import Shifted, shift, tangent_bounds
 from pertinent.solvers.curved.stationary import point_inside, refine
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.tolerances import FIRST_AIM, NO_MULTIPLIER, NO_SLOPE
@@ -203,10 +204,9 @@ class _Room:
             self._is_empty(i)
 
     def _are_rays(self, rows: IntArray) -> BoolArray:
-        """Return which multipliers prove that there is no point, as the checker sees it."""
-        ray = np.ones(len(rows), dtype=bool)
-        proofs = TangentProofs((self.tangents[rows],), self.multipliers[rows], ray)
-        return np.isinf(proofs.bounds(self.task.take(rows)))
+        """Return which multipliers say that there is no point."""
+        some, ray = shift(self.task.take(rows)), np.ones(len(rows), dtype=bool)
+        return np.isinf(tangent_bounds(some, (self.tangents[rows],), self.multipliers[rows], ray))
 
     def _is_empty(self, i: int) -> bool:
         """Return whether the multipliers, once cleaned, are a Farkas ray; keep it if so.
@@ -262,32 +262,27 @@ def _exact(shifted: Shifted, i: int, step: FloatArray) -> tuple[FloatArray, Floa
     return np.where(np.abs(step) < 1e-9 * np.abs(step).max(), 0.0, step), None
 
 
-def ball_bounds(
-    cell: Cell,
-    centers: FloatArray,
-    weights: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-) -> tuple[FloatArray, TangentProofs] | None:
+def ball_bounds(task: Task) -> tuple[FloatArray, TangentProofs] | None:
     """Return a lower bound for each center from one tangent of the ellipsoid, with its proof.
 
     Seen from the start (the center within its bounds) the ellipsoid lies beyond the tangent
     across the line to its middle: ``e'(P x - r) <= radius`` with e the direction of the start.
     None if the cell has no ellipsoid.
     """
+    cell, lower, upper = task.cell, task.lower, task.upper
     ball = ball_of(cell)
     if ball is None:
         return None
-    start = np.clip(centers, lower, upper)
-    away = ball.away(start)
-    distance = np.linalg.norm(away, axis=1)
-    outside = distance > ball.radius
-    e = away / np.where(distance > 0, distance, 1.0)[:, None]
-    gain = np.abs(np.matmul(e[:, None, :], ball.P)[:, 0, :]) / weights
+    start = task.start()
+    e = ball.away(start)
+    away = np.linalg.norm(e, axis=1)
+    e /= np.where(away > 0, away, 1.0)[:, None]
+    gain = np.abs(np.matmul(e[:, None, :], ball.P)[:, 0, :]) / task.weights
     # Moving the free feature with the largest gain per cost is the cheapest way across.
     steep = np.where(lower < upper, gain, 0.0).max(axis=1)
-    good = outside & (steep > 0)
-    y = np.zeros((len(centers), 1 + len(cell.G)))
+    good = (away > ball.radius) & (steep > 0)
+    y, bound = np.zeros((len(task), 1 + len(cell.G))), distance(start, task.centers, task.weights)
     y[good, 0] = 1.0 / (2 * ball.radius * steep[good])
-    proofs = TangentProofs((ball.r + ball.radius * e,), y, np.zeros(len(centers), dtype=bool))
-    return np.maximum(proofs.bounds(Task.of(cell, centers, weights, lower, upper)), 0.0), proofs
+    bound[good] += (away[good] - ball.radius) / steep[good]
+    bound[(lower > upper).any(axis=1)] = np.inf
+    return bound, TangentProofs((ball.r + ball.radius * e,), y, np.zeros(len(task), dtype=bool))

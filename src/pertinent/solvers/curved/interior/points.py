@@ -23,6 +23,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, Rows
 from pertinent.solvers.curved.interior.algebra import Scaling, cone_room, divide, jordan
+from pertinent.solvers.curved.shifted import least_costs
 from pertinent.solvers.tolerances import CENTERED, INTERIOR_GAP, INTERIOR_RESIDUAL
 
 ROUNDS = 40
@@ -159,7 +160,7 @@ def _judge(balls: Balls, s: _State) -> tuple[BoolArray, BoolArray, BoolArray, Bo
     # y'v from the rows, and -z'r - |z| from the ball's support, at step 0.
     excess = (s.y * balls.values).sum(axis=1) - (z * balls.images).sum(axis=1)
     excess -= np.linalg.norm(z, axis=1)
-    bound = _dual_values(a, excess, balls)
+    bound = least_costs(a, excess, balls.up, balls.down)
     empty = _looks_empty(a, excess, balls)
     cost = (s.p + s.n).sum(axis=1)
     done = (cost - bound <= INTERIOR_GAP * cost) & (_violation(balls, s, step) <= INTERIOR_RESIDUAL)
@@ -167,20 +168,6 @@ def _judge(balls: Balls, s: _State) -> tuple[BoolArray, BoolArray, BoolArray, Bo
     broken = ~(np.isfinite(cost) & np.isfinite(bound))
     done &= ~empty & ~broken
     return np.asarray(done), cut, empty, np.asarray(done | cut | empty | broken)
-
-
-def _dual_values(a: FloatArray, excess: FloatArray, balls: Balls) -> FloatArray:
-    """Return ``min_s |s|_1 + a's + excess`` over the steps within reach.
-
-    Where there is no end to a step, its pull must not exceed its cost 1: all multipliers of such a
-    problem are shrunk by the same factor until it holds.
-    """
-    size, end = np.abs(a), np.where(a > 0, -balls.down, balls.up)
-    endless = np.isinf(end)
-    ratio = np.where(endless, size, 1.0).max(axis=1, initial=1.0)
-    shrink = np.where(ratio > 1.0, (1.0 - 4e-16) / ratio, 1.0)
-    at = np.where((size * shrink[:, None] > 1.0) & ~endless, end, 0.0)
-    return np.asarray(excess * shrink + (np.abs(at) + a * shrink[:, None] * at).sum(axis=1))
 
 
 def _looks_empty(a: FloatArray, excess: FloatArray, balls: Balls) -> BoolArray:

@@ -19,7 +19,7 @@ from pertinent.setting.options import Options
 from pertinent.solvers.curved.separable.items import Curved, Ends, Side, meet
 from pertinent.solvers.curved.shifted import Shifted, real_roots
 from pertinent.solvers.search.engine import Limits, Problem, search
-from pertinent.solvers.tolerances import BOX_ROUNDING, PROVED_BY_BOXES, THIN
+from pertinent.solvers.tolerances import BOX_ROUNDING, PROVED_BY_BOXES, ROW_ROUNDING, THIN
 
 LEVELS = 60
 #: Boxes that one center may have open at the same time.
@@ -78,6 +78,9 @@ class BoxSearch(Problem[Parts]):
         Boxes that one center may have open at the same time.
     share : float
         The radius to prove, relative to the best cost.
+    sizes : ndarray of shape (n,), optional
+        Of the terms of the row at the start, if rounding is left out of account in the search: it
+        may then prove less than it seems to.
     """
 
     rows: list[Aggregate]
@@ -87,15 +90,17 @@ class BoxSearch(Problem[Parts]):
     single: bool
     limit: int = OPEN
     share: float = PROVED_BY_BOXES
+    sizes: FloatArray | None = None
     feature: list[IntArray] = field(default_factory=list)
     threshold: list[FloatArray] = field(default_factory=list)
     multipliers: list[FloatArray] = field(default_factory=list)
     proved: FloatArray = field(init=False)
+    sure: FloatArray = field(init=False)
     whole: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
         row = self.rows[0]
-        self.proved = np.full(len(self.best), np.inf)
+        self.proved, self.sure = np.full((2, len(self.best)), np.inf)
         self.whole = np.maximum(row.up, row.down).sum(axis=1) * (1 + 1e-12)
 
     def run(self, options: Options) -> None:
@@ -120,6 +125,10 @@ class BoxSearch(Problem[Parts]):
         split = ~(node.bound >= self._target(owner)) & (node.jump > 0)
         split &= ~self._crowded(owner, len(self.feature) == LEVELS - 1)
         np.minimum.at(self.proved, owner[~split], node.bound[~split])
+        if self.sizes is not None:
+            terms = self.sizes[owner] + node.terms()
+            sure = node.bound - ROW_ROUNDING * node.low.shape[1] * node.y * terms
+            np.minimum.at(self.sure, owner[~split], sure[~split])
         self._note(np.where(split, node.item, -1), node.at, multipliers)
         return _children(node, split)
 
@@ -171,15 +180,25 @@ class BoxSearch(Problem[Parts]):
 
     def proofs(self) -> SeparableProofs:
         """Return the trees in the checker's form; unfinished ones with the radius they prove."""
-        radius = np.minimum(self.best * self.share, self.proved * (1 - 1e-11))
-        # Nothing in all of the box: say so.
-        radius = np.where(np.isinf(self.best), np.minimum(radius, self.whole), radius)
+        radius = self._radius()
         return SeparableProofs(
-            np.where(np.isfinite(radius), np.maximum(radius, 0.0), 0.0),
+            np.where(np.isinf(radius), self.whole, radius),
             np.concatenate(self.feature),
             np.concatenate(self.threshold),
             np.concatenate(self.multipliers),
         )
+
+    def radius(self) -> FloatArray:
+        """Return within which cost of the start there is nothing; ``inf``: in all of the box."""
+        radius = self._radius()
+        holds = self.sure >= np.minimum(radius, self.whole)
+        return np.where(holds & np.isfinite(np.minimum(self.best, self.whole)), radius, 0.0)
+
+    def _radius(self) -> FloatArray:
+        radius = np.minimum(self.best * self.share, self.proved * (1 - 1e-11))
+        radius = np.where(np.isfinite(radius) | np.isfinite(self.whole), radius, 0.0)
+        everything = (radius >= self.whole) & (self.whole > 0)
+        return np.where(everything, np.inf, np.maximum(radius, 0.0))
 
     def _cap(self) -> FloatArray:
         """Return how far each feature may go: no farther than the best cost.
@@ -223,9 +242,7 @@ class Boxes:
         self.a, self.g, self.c = row.a[owner], row.g[owner], row.c[owner]
         n, d = low.shape
         if row.size is not None:
-            far = np.maximum(np.abs(low), np.abs(high))
-            terms = ((np.abs(self.a) * far + np.abs(self.g)) * far).sum(axis=1)
-            self.c = self.c - BOX_ROUNDING * d * (row.size[owner] + terms)
+            self.c = self.c - BOX_ROUNDING * d * (row.size[owner] + self.terms())
         self.bound, self.y = np.full(n, -np.inf), np.zeros(n)
         self.short, self.enough = np.clip(0.0, low, high), np.full((n, d), np.nan)
         self.guess = parts.guess
@@ -233,6 +250,11 @@ class Boxes:
         curved = self.a[0] > 0 if row.shared else np.zeros(d, dtype=bool)
         self.curved = Curved(self, np.flatnonzero(curved))
         self.ends = Ends(self, np.flatnonzero(~curved))
+
+    def terms(self) -> FloatArray:
+        """Return the size of the terms of the row that depend on the step, at most."""
+        far = np.maximum(np.abs(self.low), np.abs(self.high))
+        return np.asarray(((np.abs(self.a) * far + np.abs(self.g)) * far).sum(axis=1))
 
     def solve(self, target: FloatArray) -> None:
         """Find, for each box, a multiplier whose bound reaches the target, or see that none does.

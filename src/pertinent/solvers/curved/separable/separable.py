@@ -13,16 +13,22 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.region import Cell, Quadratic
 from pertinent.proofs import Proofs, SeveralProofs, SweepProofs, TangentProofs
-from pertinent.solvers.curved.copositive.quadratic import bound_row, local_row
+from pertinent.solvers.curved.copositive.quadratic import local_row, prove_row
+from pertinent.solvers.curved.few import single_changes
 from pertinent.solvers.curved.lagrange import prove_nothing
 from pertinent.solvers.curved.separable.boxes import (
     Aggregate,
     BoxSearch,
     aggregate,
 )
-from pertinent.solvers.curved.separable.sweep import FEW, MANY, closed_form, sweep_proofs
-from pertinent.solvers.curved.shifted import Shifted, shift
-from pertinent.solvers.curved.single import single_changes
+from pertinent.solvers.curved.separable.sweep import (
+    FEW,
+    MANY,
+    closed_form,
+    sweep_proofs,
+    sweeps_hold,
+)
+from pertinent.solvers.curved.shifted import Shifted, shift, tangent_bounds
 from pertinent.solvers.curved.stationary import multipliers_at, point_inside
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.tolerances import PROVED_BY_BOXES, PROVED_BY_CONVEX_BOXES
@@ -66,25 +72,27 @@ def solve_separable_row(task: Task) -> Solved:
     n = len(task)
     row = aggregate(shifted, np.ones((n, 1)))
     share = PROVED_BY_CONVEX_BOXES if task.cell.is_convex else PROVED_BY_BOXES
-    inside = shifted.values[:, 0] <= 0
+    inside, sizes = shifted.values[:, 0] <= 0, shifted.sizes()[:, 0]
     steps, best, _ = closed_form(row)
     steps[inside], best[inside] = 0.0, 0.0
     # Where the start is inside, a sweep of nothing proves what entering the bounds costs.
     still = ~inside
     here, left = inside.nonzero()[0], still.nonzero()[0]
-    nothing = SweepProofs(np.zeros(len(here)), np.zeros((len(here), 1)))
+    nothing, bound = SweepProofs(np.zeros(len(here)), np.zeros((len(here), 1))), shifted.base.copy()
     parts: list[tuple[IntArray, Proofs]] = [(here, nothing)] if len(here) else []
     for where in (MANY,) if len(left) <= SMALL else (FEW, MANY):
         rows = left[np.isfinite(best[left])]
         if len(rows):
             sweeps = sweep_proofs(row.take(rows), steps[rows], best[rows] * share, where)
-            proved = _proves(sweeps, task.take(rows), shifted.base[rows])
-            parts.append((rows[proved], sweeps.take(np.flatnonzero(proved))))
+            proved = np.flatnonzero(sweeps_hold(row.take(rows), sizes[rows], sweeps))
+            parts.append((rows[proved], sweeps.take(proved)))
+            bound[rows[proved]] += sweeps.radius[proved]
             still[rows[proved]] = False
             left = still.nonzero()[0]
     if len(left):
         search = _box_row(task.take(left), steps[left], best[left], share)
         parts.append((left, search.proofs()))
+        bound[left] += search.radius()
         steps[left], best[left] = search.steps, search.best
     found = np.isfinite(best) & ~shifted.contradictory
     points = _points_inside(shifted, steps, found)
@@ -92,14 +100,12 @@ def solve_separable_row(task: Task) -> Solved:
     outcome[~found] = EMPTY
     if task.cell.is_convex and not found.all():
         nowhere = np.flatnonzero(~found)
-        parts.append((nowhere, _emptiness(task.take(nowhere), row, nowhere)))
-    return Solved(points, outcome, SeveralProofs(n, tuple(parts)))
-
-
-def _proves(sweeps: SweepProofs, task: Task, base: FloatArray) -> BoolArray:
-    """Return which sweeps a re-check accepts, beyond what entering the bounds costs."""
-    bound = sweeps.bounds(task)
-    return np.asarray((bound >= base + sweeps.radius) & (sweeps.radius > 0))
+        some, proofs = task.take(nowhere), _emptiness(task.take(nowhere), row, nowhere)
+        parts.append((nowhere, proofs))
+        said = tangent_bounds(shift(some), proofs.tangents, proofs.multipliers, proofs.ray)
+        bound[nowhere] = np.maximum(bound[nowhere], said)
+    bound[shifted.contradictory] = np.inf
+    return Solved(points, outcome, SeveralProofs(n, tuple(parts)), bound)
 
 
 def _emptiness(task: Task, row: Aggregate, which: IntArray) -> TangentProofs:
@@ -124,6 +130,7 @@ def _box_row(task: Task, steps: FloatArray, best: FloatArray, share: float) -> B
         np.where(better[:, None], single, steps),
         single=True,
         share=share,
+        sizes=shifted.sizes()[:, 0],
     )
     search.run(task.options)
     return search
@@ -139,7 +146,8 @@ def solve_separable(task: Task) -> Solved:
     steps, best = single_changes(shifted)
     inside = (shifted.values <= 0).all(axis=1)
     steps[inside], best[inside] = 0.0, 0.0
-    first = _prove(shifted, steps, best, FIRST_OPEN)
+    first, bound = _prove(shifted, steps, best, FIRST_OPEN), shifted.base.copy()
+    bound += first.radius()
     parts: list[tuple[IntArray, Proofs]] = [(np.arange(len(task)), first.proofs())]
     rows = np.flatnonzero(~first.closed() & ~inside & ~shifted.contradictory)
     for i in rows:
@@ -150,8 +158,11 @@ def solve_separable(task: Task) -> Solved:
         again = _prove(shift(task.take(rows)), steps[rows], best[rows], LAST_OPEN)
         proofs = again.proofs()
         parts.append((rows, proofs))
-        poor = rows[np.isfinite(best[rows]) & (proofs.radius < POOR * best[rows])]
-        parts += [(np.array([i]), bound_row(shifted, int(i), steps[i])) for i in poor]
+        bound[rows] = np.maximum(bound[rows], shifted.base[rows] + again.radius())
+        for i in rows[np.isfinite(best[rows]) & (proofs.radius < POOR * best[rows])]:
+            proof, proved = prove_row(shifted, int(i), steps[i], thoroughly=False)
+            parts.append((np.array([i]), proof))
+            bound[i] = max(bound[i], proved)
     found = np.isfinite(best) & ~shifted.contradictory
     points = _points_inside(shifted, steps, found)
     outcome = np.where(found & ~np.isnan(points).any(axis=1), SOLVED, TROUBLE).astype(np.int8)
@@ -160,8 +171,9 @@ def solve_separable(task: Task) -> Solved:
         nothing = prove_nothing(shifted, int(i))
         if nothing is not None:
             parts.append((np.array([i]), nothing))
-            outcome[i] = EMPTY
-    return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)))
+            outcome[i], bound[i] = EMPTY, np.inf
+    bound[shifted.contradictory] = np.inf
+    return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)), bound)
 
 
 def _prove(shifted: Shifted, steps: FloatArray, best: FloatArray, open_: int) -> BoxSearch:

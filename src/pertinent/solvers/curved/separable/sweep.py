@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.proofs import SweepProofs
 from pertinent.solvers.curved.separable.boxes import Aggregate
+from pertinent.solvers.tolerances import ROW_ROUNDING
 
+#: Numbers looked at together, features times lines of some centers: few enough for the cache.
+AT_ONCE = 200_000
 #: Points at which the concave part is touched, around the optimum's own share of the budget:
 #: distances from it relative to the budget, and multiples of it. A few suffice for most rows.
 FEW = (np.array([0.0, *(0.004 * 4.0 ** np.arange(5))]), np.ones(1))
@@ -125,6 +128,60 @@ def sweep_proofs(
     shares = np.hstack([own + spread, own - spread[:, 1:], own * where[1]])
     shares = np.sort(np.clip(shares, 0.0, radius[:, None]), axis=1)
     return SweepProofs(radius, _levels(a[concave], steep[:, concave], shares))
+
+
+def sweeps_hold(row: Aggregate, sizes: FloatArray, sweeps: SweepProofs) -> BoolArray:
+    """Return for which centers the slopes show that nothing is within the radius.
+
+    Within a budget t at most ``max_u alone(t - u) + C(u)`` is gained, u going to features of
+    concave gain: a line of slope v lies above C by what each of them gains beyond v. Between two
+    points the sum is convex, so its largest value is at a point where two lines meet.
+
+    Parameters
+    ----------
+    row : Aggregate
+        The same squares for all centers.
+    sizes : ndarray of shape (n,)
+        Of the terms of the row at the start.
+    sweeps : SweepProofs
+    """
+    holds = np.zeros(len(sweeps), dtype=bool)
+    size = max(1, AT_ONCE // max(1, row.a.shape[1] * sweeps.slopes.shape[1]))
+    for first in range(0, len(sweeps), size):
+        k = np.arange(first, min(first + size, len(sweeps)))
+        most, terms, usable = _most(row.take(k), sweeps.radius[k, None], sweeps.slopes[k])
+        rounding = ROW_ROUNDING * row.a.shape[1] * (sizes[k] + terms)
+        holds[k] = usable & (most + rounding < row.c[k])
+    return holds & (row.c > 0) & (sweeps.radius > 0)
+
+
+def _most(row: Aggregate, t: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return the most that a budget can gain, the size of its terms, and if bounds allow for it."""
+    a, steep = row.a[0], np.abs(row.g)
+    here, there = np.where(row.g > 0, row.down, row.up), np.where(row.g > 0, row.up, row.down)
+    concave, room = a > 0, np.minimum(here, t)
+    usable = ((here >= t) | (np.maximum(here, there) <= 0))[:, ~concave].all(axis=1)
+    # max_s (|g_i| - v) s - a_i s^2 within the room, features first, in as little memory
+    curve = a[concave][:, None, None]
+    over = steep[:, concave].T[:, :, None] - v
+    s = over / (2 * curve)
+    np.clip(s, 0.0, room[:, concave].T[:, :, None], out=s)
+    over -= curve * s
+    over *= s
+    height = over.sum(axis=0)
+    drop = v[:, :-1] - v[:, 1:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        meet = np.where(drop > 0, (height[:, 1:] - height[:, :-1]) / drop, 0.0)
+    meet = np.maximum.accumulate(np.fmin(np.fmax(meet, 0.0), t), axis=1)
+    ends = np.hstack([np.zeros_like(t), meet, t])
+    # One feature of convex gain, or none, makes the most of what is left.
+    who, j = _choices(a, np.where(room > 0, steep, -2.0), np.flatnonzero(~concave))
+    rest = (t - ends)[who]
+    gain = np.where(j[:, None] < 0, 0.0, (steep[who, j, None] - a[j, None] * rest) * rest)
+    alone = np.maximum.reduceat(gain, np.flatnonzero(np.diff(who, prepend=-1)), axis=0)
+    last = height + v * ends[:, 1:]
+    most = np.maximum(alone[:, :-1] + height + v * ends[:, :-1], alone[:, 1:] + last).max(axis=1)
+    return most, alone.max(axis=1) + np.abs(last).max(axis=1), np.asarray(usable)
 
 
 def _levels(a: FloatArray, steep: FloatArray, shares: FloatArray) -> FloatArray:
