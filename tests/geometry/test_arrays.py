@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from pertinent.geometry.arrays import BY_KEY, OF_EACH, SHARED, Rows
+from pertinent.geometry.arrays import BY_KEY, OF_EACH, OF_SOME, SHARED, Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,3 +75,67 @@ def test_stacked_batches_are_taken_apart_again():
     assert whole.names == batch(5).names
     assert whole.some == {0: "first", 2: "first"}
     np.testing.assert_array_equal(whole.take(np.arange(2, 5)).parts[1], batch(3, first=2).parts[1])
+
+
+@dataclass(frozen=True)
+class Part:
+    """Says of some rows what their numbers are."""
+
+    rows: np.ndarray
+    numbers: np.ndarray
+
+    def expand(self, rows):
+        here = [i for i, row in enumerate(rows) if row in self.rows]
+        own = [int(np.flatnonzero(self.rows == rows[i])[0]) for i in here]
+        return Part(np.array(here, dtype=int), self.numbers[own])
+
+    def among(self, rows, n):
+        here = np.isin(self.rows, rows)
+        return Part(self.rows[here], self.numbers[here])
+
+
+@dataclass(frozen=True, eq=False)
+class Told(Rows):
+    values: np.ndarray
+    names: tuple
+    table: object = field(metadata=SHARED)
+    second: dict = field(metadata=BY_KEY)
+    certificates: tuple = field(default=(), metadata=OF_SOME)
+
+
+def told(first, n, part):
+    numbers = np.arange(first, first + n)
+    own = Part(np.array(part, dtype=int), numbers[np.array(part, dtype=int)] * 10)
+    return Told(numbers * 1.0, tuple(f"row {i}" for i in numbers), "all", {0: first}, (own,))
+
+
+def said(batch):
+    """Return what the parts say of each row."""
+    both = [zip(part.rows, part.numbers, strict=True) for part in batch.certificates]
+    return {int(row): int(number) for pairs in both for row, number in pairs}
+
+
+def test_batches_are_written_into_one_as_they_come():
+    parts = [told(0, 2, [1]), told(2, 3, [0, 2]), told(5, 1, [])]
+    whole = parts[0].room(6)
+    for start, part in zip((0, 2, 5), parts, strict=True):
+        whole.fill(start, part)
+    whole = whole.close()
+    assert whole.values.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    assert whole.names == tuple(f"row {i}" for i in range(6))
+    assert whole.second == {0: 0, 2: 2, 5: 5}
+    assert said(whole) == {1: 10, 2: 20, 4: 40}
+    some = whole.take(np.array([4, 1, 0]))
+    assert said(some) == {0: 40, 1: 10}
+
+
+def test_some_rows_are_replaced_and_the_batch_before_stays():
+    before = told(0, 3, [0, 1, 2])
+    after = before.overwritten(np.array([2, 0]), told(7, 2, [1]))
+    assert after.values.tolist() == [8.0, 1.0, 7.0]
+    assert after.names == ("row 8", "row 1", "row 7")
+    assert after.second == {2: 7}
+    assert said(after) == {1: 10, 0: 80}
+    assert before.values.tolist() == [0.0, 1.0, 2.0]
+    assert before.second == {0: 0}
+    assert said(before) == {0: 0, 1: 10, 2: 20}

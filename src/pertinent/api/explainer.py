@@ -23,7 +23,7 @@ from pertinent.setting.nearest.both import both_at_once
 from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.options import Options, Settings
 from pertinent.setting.question import Method, NegativeQuestion, Overlap
-from pertinent.setting.results import Negatives, Positives, overwritten
+from pertinent.setting.results import Negatives, Positives
 from pertinent.summary.asked import Asked
 from pertinent.tables.baselines import or_default
 from pertinent.tables.table import Table
@@ -209,6 +209,5 @@ class Explainer:
             again = negatives_of(self.prepared, table.take(rows), labels[rows], free)
             none = np.flatnonzero(negative.status_code == INFEASIBLE)
             why = tuple(part.among(none, len(table)) for part in negative.certificates)
-            negative = overwritten(negative, rows, again)
-            negative = replace(negative, avoiding_certificates=why)
+            negative = replace(negative.overwritten(rows, again), avoiding_certificates=why)
         return negative, avoided

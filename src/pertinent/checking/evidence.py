@@ -119,17 +119,15 @@ def valid(
     """
     if not results.found[0]:
         return []
-    table = results.table
-    blends = results.blend if isinstance(results, Positives | Negatives) else None
     found = judge_points(
         prepared,
-        table,
+        results.table,
         results.values,
         key.kind,
         np.array([key.place]),
         limits,
         changes=isinstance(results, Negatives),
-        blends=blends,
+        blends=results.blend,
     )
     says = f"predict says {prepared.classes.tolist()[int(found.predicted[0])]!r}"
     right = found.right[0] and found.predicted[0] == label
@@ -187,7 +185,7 @@ def _details(name: str, prepared: Setting, results: Results, right: dict[str, bo
         else:
             right[field] = np.allclose(own, told, rtol=1e-9, atol=1e-9, equal_nan=True)
     right["reason"] = not results.found[0] or results.reasons[0] is None
-    right["alternatives"] = not any(getattr(results, "alternatives", ((),)))
+    right["alternatives"] = not any(results.alternatives)
     wrong = ", ".join(field for field, holds in right.items() if not holds)
     return judged(f"{name}: its details are as said", not wrong, f"differs in {wrong}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,10 +20,13 @@ Limits = tuple[FloatArray, FloatArray]
 #: A fitted classifier, or anything else that comes from outside without types.
 Foreign = Any
 
-_ALONG, _EACH, _KEYS, _SHARED = "along", "each", "keys", "shared"
+_ALONG, _EACH, _KEYS, _SOME, _SHARED = "along", "each", "keys", "some", "shared"
 #: What ``field(metadata=...)`` says of a field of `Rows`: all rows share it, such as weights; it is
-#: a tuple of arrays, each with one entry for each row; it is a dict from some rows to their values.
+#: a tuple of arrays, each with one entry for each row; it is a dict from some rows to their values;
+#: it is a tuple of parts, each about those rows that its array ``rows`` lists and with
+#: the methods ``expand`` and ``among`` of `pertinent.setting.answers.Certified`.
 SHARED, OF_EACH, BY_KEY = {"rows": _SHARED}, {"rows": _EACH}, {"rows": _KEYS}
+OF_SOME = {"rows": _SOME}
 
 _PLANS: dict[type, tuple[tuple[str, str], ...]] = {}
 
@@ -53,7 +56,7 @@ class Rows:
 
     Arrays are indexed, a tuple holds one item for each row, other `Rows` (and whatever has a
     ``take``) are asked for their part; numbers, texts and None are the same for all rows. Other
-    fields have the metadata `SHARED`, `OF_EACH` or `BY_KEY`.
+    fields have the metadata `SHARED`, `OF_EACH`, `BY_KEY` or `OF_SOME`.
 
     Examples
     --------
@@ -89,9 +92,35 @@ class Rows:
         return part
 
     def put(self, rows: IntArray, part: Self) -> None:
-        """Overwrite some rows of every array, in place."""
+        """Overwrite some rows, in place."""
+        values, theirs, n = self.__dict__, part.__dict__, len(self)
         for name, how in _plan(type(self)):
-            _overwrite(getattr(self, name), rows, getattr(part, name), how)
+            values[name] = _overwritten(values[name], rows, theirs[name], how, n)
+
+    def overwritten(self, rows: IntArray, part: Self) -> Self:
+        """Return the batch with some rows overwritten; this one stays as it is."""
+        whole: Self = _copied(self)
+        whole.put(rows, part)
+        return whole
+
+    def room(self, n: int) -> Self:
+        """Return a batch of n rows like these, to be written by `fill` and then `close`."""
+        whole = object.__new__(type(self))
+        for name, how in _plan(type(self)):
+            whole.__dict__[name] = _room(getattr(self, name), n, how)
+        return whole
+
+    def fill(self, start: int, part: Self) -> None:
+        """Write the rows of a batch from ``start`` on."""
+        rows = np.arange(start, start + len(part))
+        for name, how in _plan(type(self)):
+            _write(getattr(self, name), rows, getattr(part, name), how)
+
+    def close(self) -> Self:
+        """Return the batch, all of whose rows are written."""
+        for name, value in self.__dict__.items():
+            self.__dict__[name] = tuple(value) if isinstance(value, list) else value
+        return self
 
     @classmethod
     def stack(cls, parts: Sequence[Self]) -> Self:
@@ -124,6 +153,8 @@ def _some(value: Any, rows: RowIndex, how: str) -> Any:
         if not value:
             return {}
         return {new: value[i] for new, i in enumerate(_places(rows)) if i in value}
+    if how == _SOME:
+        return tuple([part.expand(rows) for part in value])
     return value
 
 
@@ -132,7 +163,19 @@ def _places(rows: RowIndex) -> list[int]:
     return where
 
 
-def _overwrite(whole: Any, rows: IntArray, part: Any, how: str) -> None:
+def _copied(value: Any) -> Any:
+    """Return a field whose arrays can be overwritten in place."""
+    if isinstance(value, Rows):
+        whole = object.__new__(type(value))
+        whole.__dict__.update({name: _copied(inner) for name, inner in value.__dict__.items()})
+        return whole
+    if isinstance(value, tuple):
+        return tuple([_copied(item) if isinstance(item, np.ndarray) else item for item in value])
+    return value.copy() if isinstance(value, np.ndarray | dict) else value
+
+
+def _overwritten(whole: Any, rows: IntArray, part: Any, how: str, n: int) -> Any:
+    """Return a field with some of n rows overwritten; arrays and dicts are changed in place."""
     if how == _EACH:
         for mine, theirs in zip(whole, part, strict=True):
             mine[rows] = theirs
@@ -140,12 +183,42 @@ def _overwrite(whole: Any, rows: IntArray, part: Any, how: str) -> None:
         for row in set(whole).intersection(rows.tolist()) if whole else ():
             del whole[row]
         whole.update({int(rows[i]): value for i, value in part.items()})
+    elif how == _SOME:
+        left = np.ones(n, dtype=bool)
+        left[rows] = False
+        kept = np.flatnonzero(left)
+        return (*(own.among(kept, n) for own in whole), *_moved(part, rows))
     elif how == _ALONG and isinstance(whole, np.ndarray):
         whole[rows] = part
     elif how == _ALONG and isinstance(whole, Rows):
         whole.put(rows, part)
     elif how == _ALONG and isinstance(whole, tuple):
-        raise TypeError("A tuple of rows cannot be overwritten in place.")
+        new = dict(zip(rows.tolist(), part, strict=True))
+        return tuple([new.get(i, old) for i, old in enumerate(whole)])
+    return whole
+
+
+def _moved(parts: Sequence[Any], rows: IntArray) -> list[Any]:
+    """Return parts of a batch whose rows are those of a larger one."""
+    return [replace(part, rows=rows[part.rows]) for part in parts]
+
+
+def _room(value: Any, n: int, how: str) -> Any:
+    """Return what the field of n rows is written into."""
+    if how == _ALONG and isinstance(value, np.ndarray):
+        return np.empty((n, *value.shape[1:]), dtype=value.dtype)
+    if how == _ALONG and isinstance(value, tuple):
+        return [()] * n
+    return {} if how == _KEYS else [] if how == _SOME else value
+
+
+def _write(whole: Any, rows: IntArray, part: Any, how: str) -> None:
+    if how == _ALONG and isinstance(whole, np.ndarray | list):
+        whole[slice(rows[0], rows[-1] + 1) if len(rows) else slice(0)] = part
+    elif how == _KEYS:
+        whole.update({int(rows[i]): value for i, value in part.items()})
+    elif how == _SOME:
+        whole += _moved(part, rows)
 
 
 def _joined(values: list[Any], how: str, parts: Sequence[Any]) -> Any:

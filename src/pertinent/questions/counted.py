@@ -19,7 +19,7 @@ from pertinent.setting.answers import Certified
 from pertinent.setting.limits import allowing
 from pertinent.setting.nearest.negative import nearest_contrast
 from pertinent.setting.question import NegativeQuestion, Norm
-from pertinent.setting.results import Negatives, overwritten
+from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
@@ -82,7 +82,7 @@ def fewest_by_rules(
             break
         some, part = table.take(left), question.take(left)
         again = nearest_contrast(SEARCH, allowing(prepared, k + 1), some, labels[left], part)
-        out.negatives = overwritten(out.negatives, left, again)
+        out.negatives = out.negatives.overwritten(left, again)
     return out
 
 

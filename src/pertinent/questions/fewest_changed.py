@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import comb
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from pertinent.setting.nearest.negative import nearest_contrast, refuse_own_clas
 from pertinent.setting.question import NegativeQuestion, Norm
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Kind
-from pertinent.setting.results import Negatives, overwritten
+from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
@@ -189,11 +188,8 @@ class _Limited:
         again = self._search(rows)
         if not always:
             good = np.flatnonzero(again.status_code == OPTIMAL)
-            rows, again = rows[good], _some(again, good)
-        others: list[Any] = list(negatives.alternatives)
-        for i, found in zip(rows, again.alternatives, strict=True):
-            others[int(i)] = found
-        return replace(overwritten(negatives, rows, again), alternatives=tuple(others))
+            rows, again = rows[good], again.take(good)
+        return negatives.overwritten(rows, again)
 
     def _search(self, rows: IntArray) -> Negatives:
         question, some = self.question, self.table.take(rows)
@@ -210,23 +206,6 @@ class _Limited:
             bound=found.cost_bound,
             certificates=found.cost_certificates,
         )
-
-
-def _some(negatives: Negatives, rows: IntArray) -> Negatives:
-    """Return the negatives of some of the samples."""
-    arrays = {
-        f.name: getattr(negatives, f.name)[rows]
-        for f in fields(negatives)
-        if f.name != "classes" and isinstance(getattr(negatives, f.name), np.ndarray)
-    }
-    return replace(
-        negatives,
-        table=negatives.table.take(rows),
-        certificates=tuple(c.expand(rows) for c in negatives.certificates),
-        alternatives=tuple(negatives.alternatives[int(i)] for i in rows),
-        second={},
-        **arrays,
-    )
 
 
 def _negatives(

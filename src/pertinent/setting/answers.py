@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import (
     BY_KEY,
-    SHARED,
+    OF_SOME,
     BoolArray,
     CodeArray,
     FloatArray,
@@ -27,7 +27,6 @@ class Answers(Rows):
     """Nearest points for a batch of rows, checked against the model.
 
     ``label`` is the place in ``classes`` of the class each point is predicted as; -1 if none.
-    ``take`` and ``put`` leave the certificates: `Certified` says by itself which rows it is about.
     """
 
     points: FloatArray
@@ -38,7 +37,7 @@ class Answers(Rows):
     label: IntArray
     reason: NDArray[np.object_]
     second: dict[int, FloatArray] = field(metadata=BY_KEY)
-    certificates: tuple[Certified, ...] = field(metadata=SHARED)
+    certificates: tuple[Certified, ...] = field(metadata=OF_SOME)
     blend: NDArray[np.object_]
 
     def __len__(self) -> int:
@@ -56,12 +55,6 @@ class Answers(Rows):
             if len(here):
                 return part.certificate.take(here)
         return None
-
-    def expand(self, rows: IntArray) -> Answers:
-        """Return the answers of the given rows, which may repeat."""
-        return replace(
-            self.take(rows), certificates=tuple(c.expand(rows) for c in self.certificates)
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,15 +158,6 @@ def blank(centers: FloatArray) -> Answers:
         certificates=(),
         blend=np.full(n, None, dtype=object),
     )
-
-
-def replaced(answers: Answers, rows: IntArray, again: Answers) -> Answers:
-    """Return the answers with some rows solved anew, which are overwritten."""
-    answers.put(rows, again)
-    untouched = np.setdiff1d(np.arange(len(answers)), rows)
-    old = [c.among(untouched, len(answers)) for c in answers.certificates]
-    new = [Certified(c.key, rows[c.rows], c.certificate) for c in again.certificates]
-    return replace(answers, certificates=tuple(old + new))
 
 
 def claimed_unique(unique: CodeArray, status: CodeArray) -> CodeArray:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.arrays import (
+    BY_KEY,
+    OF_SOME,
+    SHARED,
+    BoolArray,
+    CodeArray,
+    FloatArray,
+    IntArray,
+    Rows,
+)
 from pertinent.proofs import FEASIBLE, status_names
 from pertinent.setting.answers import Certified
 from pertinent.setting.question import Method, Norm
@@ -88,7 +97,7 @@ class Alternative:
 
 
 @dataclass(frozen=True, eq=False)
-class Results:
+class Results(Rows):
     """What positives and negatives have in common: one answer for each sample.
 
     Attributes
@@ -105,10 +114,23 @@ class Results:
         Weighted L1 and its proved lower bound.
     second : dict of int to ndarray
         Another optimal point for rows whose optimum is not unique.
+    closeness, closeness_bound : ndarray of shape (n,)
+        The second objective, and the bound on it.
+    closeness_certificates : tuple of Certified
+        Why none of as few features is closer.
+    alternatives : tuple of tuples of Alternative
+        Further sets of features for each sample, in order; empty unless asked for.
+    log_density, density_threshold : ndarray of shape (n,) or None
+        With `Plausibility`: log-density of each point under the mixture of its class, and what
+        was asked for. None without a mixture.
+    density_percentile : ndarray of shape (n,) or None
+        How many percent of the class's training points have a lower density than the point.
+    blend : ndarray of object, shape (n,) or None
+        With ``Plausibility(method="hull")``: the `Blend` that each point is.
     """
 
     table: Table = field(repr=False)
-    classes: NDArray[Any]
+    classes: NDArray[Any] = field(metadata=SHARED)
     values: FloatArray
     status_code: CodeArray
     reasons: NDArray[np.object_]
@@ -116,11 +138,33 @@ class Results:
     label: IntArray
     objective: FloatArray
     bound: FloatArray
-    second: dict[int, FloatArray]
-    certificates: tuple[Certified, ...] = field(repr=False)
+    second: dict[int, FloatArray] = field(metadata=BY_KEY)
+    certificates: tuple[Certified, ...] = field(repr=False, metadata=OF_SOME)
+    _: KW_ONLY
+    closeness: FloatArray = field(default=None)  # type: ignore[arg-type]
+    closeness_bound: FloatArray = field(default=None)  # type: ignore[arg-type]
+    closeness_certificates: tuple[Certified, ...] = field(default=(), repr=False, metadata=OF_SOME)
+    alternatives: tuple[tuple[Alternative, ...], ...] = ()
+    log_density: FloatArray | None = None
+    density_threshold: FloatArray | None = None
+    density_percentile: FloatArray | None = None
+    blend: NDArray[np.object_] | None = None
+
+    def __post_init__(self) -> None:
+        if self.closeness is None:
+            object.__setattr__(self, "closeness", self.objective)
+            object.__setattr__(self, "closeness_bound", self.bound)
+        if not self.alternatives:
+            object.__setattr__(self, "alternatives", ((),) * len(self))
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def forget(self) -> None:
+        """Let certificates forget the batch that they were asked about last."""
+        for f in fields(self):
+            for part in getattr(self, f.name) if f.metadata == OF_SOME else ():
+                part.certificate.forget()
 
     @property
     def points(self) -> Any:
@@ -190,37 +234,19 @@ class Positives(Results):
         the kept values, for models where that cannot be read off their region.
     fallback : ndarray of bool, shape (n,)
         No strict positive exists, and this is the two-phase one instead.
-    alternatives : tuple of tuples of Alternative
-        Further sets of features for each sample, in order; empty unless asked for.
-    log_density, density_threshold : ndarray of shape (n,) or None
-        With `Plausibility`: log-density of each point under the mixture of its class, and what
-        was asked for. None without a mixture.
-    density_percentile : ndarray of shape (n,) or None
-        How many percent of the class's training points have a lower density than the point.
-    blend : ndarray of object, shape (n,) or None
-        With ``Plausibility(method="hull")``: the `Blend` that each point is.
     """
 
     sparse_values: FloatArray
-    closeness: FloatArray
-    closeness_bound: FloatArray
     kept: BoolArray
     trivial: BoolArray
-    baseline: FloatArray
-    closeness_certificates: tuple[Certified, ...] = field(repr=False)
+    baseline: FloatArray = field(metadata=SHARED)
     method: Method = Method.TWO_PHASE
     fallback: BoolArray = field(default=None)  # type: ignore[arg-type]
-    alternatives: tuple[tuple[Alternative, ...], ...] = ()
-    log_density: FloatArray | None = None
-    density_threshold: FloatArray | None = None
-    density_percentile: FloatArray | None = None
-    blend: NDArray[np.object_] | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.fallback is None:
             object.__setattr__(self, "fallback", np.zeros(len(self), dtype=bool))
-        if not self.alternatives:
-            object.__setattr__(self, "alternatives", ((),) * len(self))
 
     @property
     def sparse_points(self) -> Any:
@@ -245,17 +271,6 @@ class Negatives(Results):
     closeness, closeness_bound : ndarray of shape (n,)
         Weighted L1 of the change, and the bound on it (with "l0": among all sets of that many
         features).
-    alternatives : tuple of tuples of Alternative
-        Further sets of features for each sample, in order; empty unless asked for.
-    log_density, density_threshold : ndarray of shape (n,) or None
-        With `Plausibility`: log-density of each point under the mixture of its class, and what
-        was asked for. None without a mixture.
-    density_percentile : ndarray of shape (n,) or None
-        How many percent of the class's training points have a lower density than the point.
-    blend : ndarray of object, shape (n,) or None
-        With ``Plausibility(method="hull")``: the `Blend` that each point is.
-    closeness_certificates : tuple of Certified
-        With "l0": why no change of as few features is smaller.
     avoiding_certificates : tuple of Certified
         With ``overlap="avoid"``: why no change keeps off the positive's features, for the samples
         of which that is proved.
@@ -264,22 +279,7 @@ class Negatives(Results):
     changed: BoolArray
     target_place: IntArray
     norm: Norm = Norm.L1
-    closeness: FloatArray = field(default=None)  # type: ignore[arg-type]
-    closeness_bound: FloatArray = field(default=None)  # type: ignore[arg-type]
-    alternatives: tuple[tuple[Alternative, ...], ...] = ()
-    log_density: FloatArray | None = None
-    density_threshold: FloatArray | None = None
-    density_percentile: FloatArray | None = None
-    blend: NDArray[np.object_] | None = None
-    closeness_certificates: tuple[Certified, ...] = field(default=(), repr=False)
-    avoiding_certificates: tuple[Certified, ...] = field(default=(), repr=False)
-
-    def __post_init__(self) -> None:
-        if self.closeness is None:
-            object.__setattr__(self, "closeness", self.objective)
-            object.__setattr__(self, "closeness_bound", self.bound)
-        if not self.alternatives:
-            object.__setattr__(self, "alternatives", ((),) * len(self))
+    avoiding_certificates: tuple[Certified, ...] = field(default=(), repr=False, metadata=OF_SOME)
 
     @property
     def target(self) -> NDArray[Any]:
@@ -290,20 +290,3 @@ class Negatives(Results):
 
     def __repr__(self) -> str:
         return f"<Negatives: {self._counts()}{self._average(self.changed, 'changed')}>"
-
-
-def overwritten(negatives: Negatives, rows: IntArray, again: Negatives) -> Negatives:
-    """Return the negatives with some rows replaced."""
-    changes: dict[str, Any] = {}
-    for f in fields(negatives):
-        old = getattr(negatives, f.name)
-        if isinstance(old, np.ndarray) and f.name != "classes":
-            changes[f.name] = old.copy()
-            changes[f.name][rows] = getattr(again, f.name)
-    dropped = set(rows.tolist())
-    second = {i: p for i, p in negatives.second.items() if i not in dropped}
-    second.update({int(rows[i]): p for i, p in again.second.items()})
-    kept = np.setdiff1d(np.arange(len(negatives)), rows)
-    certificates = tuple(c.among(kept, len(negatives)) for c in negatives.certificates)
-    moved = tuple(replace(c, rows=rows[c.rows]) for c in again.certificates)
-    return replace(negatives, second=second, certificates=certificates + moved, **changes)

@@ -11,7 +11,7 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
 from pertinent.rules.words import Speech, in_words
 from pertinent.setting.limits import negative_limits, positive_limits
-from pertinent.setting.question import Method, Overlap
+from pertinent.setting.question import Overlap
 from pertinent.summary.raw import (
     Raw,
     first_column,
@@ -181,7 +181,7 @@ def _positive(explanations: Answered, row: int, raw: dict[str, list[Any]]) -> Su
     results = explanations.positive
     return {
         **_common(results, row),
-        "method": str(getattr(results, "method", Method.TWO_PHASE)),
+        "method": str(results.method),
         "trivial": bool(results.trivial[row]),
         "fallback": bool(results.fallback[row]),
         "values": _values(explanations, results.kept[row], raw, "kept", "positive"),

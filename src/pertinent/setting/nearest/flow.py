@@ -12,7 +12,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
-from pertinent.setting.answers import Answers, Ask, RowRules, blank, replaced
+from pertinent.setting.answers import Answers, Ask, RowRules, blank
 from pertinent.setting.nearest.ladder import TRIES_SINGLE, climb
 from pertinent.setting.nearest.search import Search
 from pertinent.setting.nearest.verdicts import (
@@ -146,7 +146,7 @@ def _settled(search: Search, setting: Setting, proposed: Proposal, predicted: In
     def again(rows: IntArray, margins: FloatArray) -> IntArray:
         nonlocal answers
         redone = verdict(search, setting, proposal(search, setting, ask.take(rows), margins))
-        answers = replaced(answers, rows, redone)
+        answers.put(rows, redone)
         return np.asarray(rows[redone.status == FAILED])
 
     refused = (answers.status == FAILED).nonzero()[0]

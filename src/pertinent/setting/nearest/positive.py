@@ -10,7 +10,7 @@ from pertinent.density.measure import by_sample, measure
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.task import distance
 from pertinent.proofs import FAILED, FEASIBLE
-from pertinent.setting.answers import Answers, claimed_unique, replaced
+from pertinent.setting.answers import Answers, claimed_unique
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import at_rest, held_limits, positive_limits, turned_off
 from pertinent.setting.nearest.flow import answered, doubt, nearest, propose
@@ -45,7 +45,7 @@ class PositiveProposal:
 
     def judged(self, sparse: Answers, close: Answers) -> Positives:
         """Return the positives, from both phases as the model accepts them."""
-        sparse = sparse if self.place is None else sparse.expand(self.place)
+        sparse = sparse if self.place is None else sparse.take(self.place)
         doubt(self.setting, self.table, sparse)
         _fall_back_on_the_sample(self, sparse)
         off = turned_off(self.setting, sparse.points, self.question)
@@ -53,7 +53,7 @@ class PositiveProposal:
         # Phase 2 sees of phase 1 only what it turned off: it stands unless that has changed.
         rows = (held != self.held).any(axis=1).nonzero()[0]
         if len(rows):
-            close = replaced(close, rows, self._second_phase(rows, held[rows]))
+            close.put(rows, self._second_phase(rows, held[rows]))
         rest = at_rest(self.lower, self.upper, self.question)
         return _joined(
             self.setting, self.table, self.labels, self.question, sparse, close, off, rest
