@@ -72,6 +72,7 @@ def test_a_frame_for_a_model_without_names_goes_by_position(frame):
     assert (found.points["petal width"] == frame["petal width"]).all()
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_whole_numbers_stay_whole_where_a_row_has_no_answer(kind):
     rng = np.random.default_rng(0)

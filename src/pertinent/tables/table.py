@@ -275,9 +275,10 @@ class Table:
             truth = [None if g else bool(v) for v, g in zip(values, gone, strict=True)]
             return self._like_source(name, truth, missing=bool(gone.any()))
         if dtype in _INTEGERS and (values == np.round(values))[~gone].all():
-            whole: Any = values.astype(np.int64)
             if gone.any():
-                whole = [None if g else int(v) for v, g in zip(values, gone, strict=True)]
+                whole: Any = [None if g else int(v) for v, g in zip(values, gone, strict=True)]
+            else:
+                whole = values.astype(np.int64)
             return self._like_source(name, whole, missing=bool(gone.any()))
         kept = nw.Float32 if dtype == nw.Float32 else nw.Float64
         return nw.new_series(name, values, kept, backend=self.source.implementation)
