@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import inspect
 import pkgutil
 import signal
+import sys
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 
-class Late(Exception):
-    """The run took too long: a bug may cost an answer."""
+class Late(BaseException):
+    """The run took too long: a bug may cost an answer. Nothing but the test catches it."""
 
 
 def functions_of(*packages: Any) -> dict[str, types.FunctionType]:
@@ -31,6 +34,7 @@ def functions_of(*packages: Any) -> dict[str, types.FunctionType]:
             for name, value in vars(module).items():
                 if getattr(value, "__module__", None) != info.name:
                     continue
+                value = inspect.unwrap(value)  # what a cache or a dispatcher calls
                 if isinstance(value, types.FunctionType):
                     found[f"{info.name}.{name}"] = value
                 elif isinstance(value, type):
@@ -48,12 +52,14 @@ def _methods(cls: type) -> Iterator[tuple[str, types.FunctionType]]:
             value = value.__func__
         if isinstance(value, property):
             value = value.fget
+        if isinstance(value, functools.cached_property):
+            value = value.func
         if isinstance(value, types.FunctionType) and not name.startswith("__"):
             yield name, value
 
 
 def _can_be_replaced(f: types.FunctionType) -> bool:
-    return not f.__code__.co_freevars and not inspect.isgeneratorfunction(f)
+    return not f.__code__.co_freevars
 
 
 @contextlib.contextmanager
@@ -74,18 +80,46 @@ def replaced(f: types.FunctionType, by: Callable[..., Any]) -> Iterator[None]:
         del f.__globals__[name]
 
 
-@contextlib.contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Raise `Late` after so much time."""
+def forget(package: str = "pertinent.") -> None:
+    """Empty every cache of the package: what one run computed must not answer the next."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(package):
+            for value in list(vars(module).values()):
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()
+                elif isinstance(value, WeakKeyDictionary):
+                    value.clear()
+
+
+def calls_of(
+    run: Callable[[], Any], most: float = np.inf, seconds: float = 60.0
+) -> tuple[Any, int]:
+    """Return what a function returns, and how many Python functions it called.
+
+    Raises
+    ------
+    Late
+        After ``most`` calls, a limit that is the same on every machine; or after so many seconds,
+        for the loop that calls nothing.
+    """
+    called = 0
+
+    def count(*_: Any) -> None:
+        nonlocal called
+        called += 1
+        if called > most:
+            raise Late
 
     def stop(*_: Any) -> None:
         raise Late
 
-    before = signal.signal(signal.SIGALRM, stop)
+    before, tracer = signal.signal(signal.SIGALRM, stop), sys.gettrace()
     signal.setitimer(signal.ITIMER_REAL, seconds)
+    sys.settrace(count)
     try:
-        yield
+        return run(), called
     finally:
+        sys.settrace(tracer)
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
 
@@ -142,6 +176,8 @@ SPOILERS: dict[str, Callable[[Any], Any]] = {
 
 def spoilt(value: Any, spoil: Callable[[Any], Any], depth: int = 2) -> Any:
     """Return a result with every part spoilt: items of tuples, fields of dataclasses."""
+    if isinstance(value, types.GeneratorType):
+        return _spoilt_items(value, spoil)
     if type(value) is tuple and depth:
         return tuple(spoilt(item, spoil, depth - 1) for item in value)
     if is_dataclass(value) and not isinstance(value, type) and depth:
@@ -153,6 +189,12 @@ def spoilt(value: Any, spoil: Callable[[Any], Any], depth: int = 2) -> Any:
             new.__dict__[f.name] = spoilt(getattr(value, f.name), spoil, depth - 1)
         return new
     return value if isinstance(value, Enum) else spoil(value)
+
+
+def _spoilt_items(items: Iterator[Any], spoil: Callable[[Any], Any]) -> Iterator[Any]:
+    """Yield every item spoilt; where the last of several is lost, all but the last."""
+    kept = list(items) if spoil is _shorter else None
+    yield from (spoilt(item, spoil) for item in items) if kept is None else kept[:-1]
 
 
 def is_same(one: Any, other: Any) -> bool:

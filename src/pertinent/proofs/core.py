@@ -83,6 +83,25 @@ class RegionProofs(Rows, ABC):
 WHOLE = -1
 
 
+class RaisingProofs(Proofs):
+    """Proofs that raise what the bounds alone show: no point costs less than the start.
+
+    The start is the point of the bounds nearest to the center.
+    """
+
+    def bounds(self, task: Task) -> FloatArray:
+        """Return the cost up to which there is no point; ``inf`` where the bounds contradict."""
+        start = task.start()
+        known = (task.weights * np.abs(start - task.centers)).sum(axis=1)
+        proved = np.asarray(self._raised(task, start, known))
+        proved[(task.lower > task.upper).any(axis=1)] = np.inf
+        return proved
+
+    @abstractmethod
+    def _raised(self, task: Task, start: FloatArray, known: FloatArray) -> FloatArray:
+        """Return what is proved of each row, where ``known`` is the cost of the start."""
+
+
 @record_as("nothing")
 @dataclass(frozen=True, eq=False)
 class NoProofs(Proofs):

@@ -21,7 +21,7 @@ from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
-from pertinent.proofs.linear import dual_values, is_empty
+from pertinent.proofs.linear import row_bounds
 from pertinent.proofs.tolerances import CURVED, DEFINITE
 
 
@@ -48,17 +48,11 @@ class LagrangeProofs(Proofs):
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the dual values; ``inf`` where the ray proves the cell empty."""
-        cell, centers, weights = task.cell, task.centers, task.weights
-        lower, upper = task.lower, task.upper
-        start = np.clip(centers, lower, upper)
-        slopes, excess, terms, convex = self._tangents(cell, start, lower, upper)
-        proved = dual_values(slopes, excess, start, centers, weights, lower, upper)
-        empty = is_empty(slopes, excess, start, lower, upper, terms)
-        proved[self.ray & empty] = np.inf
-        base = (weights * np.abs(start - centers)).sum(axis=1)
-        proved = np.where(convex, proved, base)
-        proved[(lower > upper).any(axis=1)] = np.inf
-        return np.asarray(proved)
+        start = task.start()
+        slopes, excess, terms, convex = self._tangents(task.cell, start, task.lower, task.upper)
+        # A sum that is not convex may lie below its tangent: nothing is known of it.
+        slopes, excess = np.where(convex[:, None], slopes, 0.0), np.where(convex, excess, 0.0)
+        return row_bounds(task, start, slopes, excess, self.ray, lambda: terms)
 
     def combined(self, cell: Cell, start: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return slope, value at the start and size of the terms of all rows, cuts left out."""

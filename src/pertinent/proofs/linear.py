@@ -11,6 +11,7 @@ every point of the cell would have it at most 0.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 
@@ -40,10 +41,10 @@ class LinearProofs(Proofs):
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the dual values; ``inf`` where the ray proves the cell empty."""
-        cell, centers, weights = task.cell, task.centers, task.weights
-        lower, upper = task.lower, task.upper
-        y = np.maximum(self.multipliers, 0.0)
-        return proved_bounds(y, self.ray, cell.G, cell.h, centers, weights, lower, upper)
+        cell, start, y = task.cell, task.start(), np.maximum(self.multipliers, 0.0)
+        slopes = row_products(y, np.ascontiguousarray(cell.G.T))
+        excess = (y * (row_products(start, cell.G) - cell.h)).sum(1)
+        return row_bounds(task, start, slopes, excess, self.ray, lambda: absolute_slopes(y, cell))
 
 
 @record_as("single-row")
@@ -62,37 +63,34 @@ class SingleRowProofs(Proofs):
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the dual value of each row's own inequality."""
-        cell, centers, weights = task.cell, task.centers, task.weights
-        lower, upper = task.lower, task.upper
-        y = np.maximum(self.multiplier, 0.0)
-        slopes = y[:, None] * cell.G[self.row]
-        start = np.clip(centers, lower, upper)
+        cell, start, y = task.cell, task.start(), np.maximum(self.multiplier, 0.0)
         excess = y * ((cell.G[self.row] * start).sum(1) - cell.h[self.row])
-        return dual_values(slopes, excess, start, centers, weights, lower, upper)
+        return dual_values(task, start, y[:, None] * cell.G[self.row], excess)
 
 
-def proved_bounds(
-    y: FloatArray,
+def absolute_slopes(y: FloatArray, cell: Cell) -> FloatArray:
+    """Return the sizes of what was added up to the slopes ``y'G``."""
+    return row_products(y, np.ascontiguousarray(np.abs(cell.G).T))
+
+
+def row_bounds(
+    task: Task,
+    start: FloatArray,
+    slopes: FloatArray,
+    excess: FloatArray,
     ray: BoolArray,
-    G: FloatArray,
-    h: FloatArray,
-    centers: FloatArray,
-    weights: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
+    terms: Callable[[], FloatArray],
 ) -> FloatArray:
-    """Return the bound each row of multipliers proves, ``inf`` for a ray that proves emptiness."""
-    start = np.minimum(np.maximum(centers, lower), upper)
-    slopes = row_products(y, np.ascontiguousarray(G.T))
-    excess = (y * (row_products(start, G) - h)).sum(1)
-    proved = dual_values(slopes, excess, start, centers, weights, lower, upper)
-    where = ray.nonzero()[0]
-    if len(where):
-        terms = row_products(y[where], np.ascontiguousarray(np.abs(G).T))
-        empty = is_empty(
-            slopes[where], excess[where], start[where], lower[where], upper[where], terms
-        )
-        proved[where[empty]] = np.inf
+    """Return what one row of each center, ``excess + slopes'(x - start) <= 0``, proves.
+
+    ``inf`` where the row is a ``ray`` and no x within the bounds has it; ``terms``, asked for if
+    there is any ray, are the sizes of what was added up to each slope.
+    """
+    proved, lower, upper = dual_values(task, start, slopes, excess), task.lower, task.upper
+    k = ray.nonzero()[0]
+    if len(k):
+        empty = is_empty(slopes[k], excess[k], start[k], lower[k], upper[k], terms()[k])
+        proved[k[empty]] = np.inf
     contradictory = lower > upper
     if np.count_nonzero(contradictory):
         proved[contradictory.any(axis=1)] = np.inf
@@ -100,25 +98,20 @@ def proved_bounds(
 
 
 def dual_values(
-    slopes: FloatArray,
-    excess: FloatArray,
-    start: FloatArray,
-    centers: FloatArray,
-    weights: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
+    task: Task, start: FloatArray, slopes: FloatArray, excess: FloatArray
 ) -> FloatArray:
     """Return ``min_x sum w|x-c| + slopes'(x - start) + excess`` over the bounds.
 
     Where a feature is unbounded its slope must not exceed its weight. All multipliers of such a
     row are shrunk by the same factor until it holds: shrinking keeps them dual feasible.
     """
+    centers, weights = task.centers, task.weights
     steep, away = np.abs(slopes) > weights, np.abs(start - centers)
     cost = np.einsum("nd,d->n", away, weights)
     if not np.count_nonzero(steep):
         return _finite(cost + excess)
     # steep > 0 pushes x down to its lower bound, steep < 0 up to its upper bound.
-    end = np.where(slopes > 0, lower, upper)
+    end = np.where(slopes > 0, task.lower, task.upper)
     endless = steep & np.isinf(end)
     if endless.any():
         ratio = np.where(endless, np.abs(slopes) / weights, 1.0).max(axis=1)

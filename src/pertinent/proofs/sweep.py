@@ -23,7 +23,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.task import Task
-from pertinent.proofs.core import Proofs
+from pertinent.proofs.core import RaisingProofs
 from pertinent.proofs.tolerances import CURVED
 
 #: Numbers looked at together, features times lines of some centers: few enough for the cache.
@@ -32,7 +32,7 @@ AT_ONCE = 200_000
 
 @record_as("sweep")
 @dataclass(frozen=True, eq=False)
-class SweepProofs(Proofs):
+class SweepProofs(RaisingProofs):
     """Slopes that bound what features of concave gain can contribute.
 
     Parameters
@@ -46,19 +46,15 @@ class SweepProofs(Proofs):
     radius: FloatArray
     slopes: FloatArray
 
-    def bounds(self, task: Task) -> FloatArray:
-        """Return the cost up to which the sweep shows that there is no point."""
-        cell, centers, weights = task.cell, task.centers, task.weights
-        lower, upper = task.lower, task.upper
-        start = np.clip(centers, lower, upper)
-        base = (weights * np.abs(start - centers)).sum(axis=1)
+    def _raised(self, task: Task, start: FloatArray, known: FloatArray) -> FloatArray:
+        cell, weights = task.cell, task.weights
         if len(cell.quadratics) != 1 or len(cell.G) or not (weights > 0).all():
-            return np.asarray(base)
+            return known
         row = cell.quadratics[0]
         if not (np.diag(np.diagonal(row.A)) == row.A).all():
-            return np.asarray(base)
+            return known
         slope = row.gradient(start) / weights
-        up, down = (upper - start) * weights, (start - lower) * weights
+        up, down = (task.upper - start) * weights, (start - task.lower) * weights
         a, value, terms = np.diagonal(row.A) / weights**2, row.value(start), row.sizes(start)
         holds = np.zeros(len(self), dtype=bool)
         size = max(1, AT_ONCE // max(1, cell.dim * self.slopes.shape[1]))
@@ -66,9 +62,7 @@ class SweepProofs(Proofs):
             k = slice(first, first + size)
             part = SweepProofs(self.radius[k], self.slopes[k])
             holds[k] = part._holds(a, slope[k], value[k], terms[k], up[k], down[k])
-        proved = base + np.where(holds, self.radius, 0.0)
-        proved[(lower > upper).any(axis=1)] = np.inf
-        return np.asarray(proved)
+        return known + np.where(holds, self.radius, 0.0)
 
     def _holds(
         self,

@@ -37,7 +37,7 @@ from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell, row_products
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
-from pertinent.proofs.linear import dual_values, is_empty
+from pertinent.proofs.linear import absolute_slopes, row_bounds
 from pertinent.proofs.tolerances import TANGENT
 
 
@@ -61,25 +61,16 @@ class TangentProofs(Proofs):
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the dual values; ``inf`` where the ray proves the cell empty."""
-        cell, centers, weights = task.cell, task.centers, task.weights
-        lower, upper = task.lower, task.upper
-        start = np.clip(centers, lower, upper)
-        slopes, excess, terms = self.combined(cell, start)
-        proved = dual_values(slopes, excess, start, centers, weights, lower, upper)
-        where = np.flatnonzero(self.ray)
-        empty = is_empty(
-            slopes[where], excess[where], start[where], lower[where], upper[where], terms[where]
-        )
-        proved[where[empty]] = np.inf
-        proved[(lower > upper).any(axis=1)] = np.inf
-        return proved
+        start = task.start()
+        slopes, excess, terms = self.combined(task.cell, start)
+        return row_bounds(task, start, slopes, excess, self.ray, lambda: terms)
 
     def combined(self, cell: Cell, start: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return slope, value at the start and size of the terms of all rows together."""
         y = np.maximum(self.multipliers, 0.0)
         straight = y[:, len(cell.quadratics) :]
         slopes = row_products(straight, np.ascontiguousarray(cell.G.T))
-        terms = row_products(straight, np.ascontiguousarray(np.abs(cell.G).T))
+        terms = absolute_slopes(straight, cell)
         excess = (straight * (row_products(start, cell.G) - cell.h)).sum(axis=1)
         for k, row in enumerate(cell.quadratics):
             if not row.is_convex:
@@ -158,20 +149,10 @@ class HullProofs(Proofs):
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the dual values; ``inf`` where the ray proves that no blend is in the cell."""
-        cell, centers, weights = task.cell, task.centers, task.weights
-        lower, upper = task.lower, task.upper
-        start = np.clip(centers, lower, upper)
-        y = np.maximum(self.multipliers, 0.0)
+        cell, start, y = task.cell, task.start(), np.maximum(self.multipliers, 0.0)
         slopes = row_products(y, np.ascontiguousarray(cell.G.T)) + self.pull
         excess = (y * (row_products(start, cell.G) - cell.h)).sum(axis=1)
         furthest = np.matmul(self.corners, self.pull[:, :, None])[:, :, 0].max(axis=1)
         excess = excess + (self.pull * start).sum(axis=1) - furthest
-        proved = dual_values(slopes, excess, start, centers, weights, lower, upper)
-        where = np.flatnonzero(self.ray)
-        terms = row_products(y, np.ascontiguousarray(np.abs(cell.G).T)) + np.abs(self.pull)
-        empty = is_empty(
-            slopes[where], excess[where], start[where], lower[where], upper[where], terms[where]
-        )
-        proved[where[empty]] = np.inf
-        proved[(lower > upper).any(axis=1)] = np.inf
-        return proved
+        terms = absolute_slopes(y, cell) + np.abs(self.pull)
+        return row_bounds(task, start, slopes, excess, self.ray, lambda: terms)

@@ -63,26 +63,18 @@ def _(part: WinnerRegion, rival: IntArray, task: Task) -> FloatArray:
         pairs = np.arange(first, min(first + size, len(bounds)))
         i, p = pairs // rival.shape[1], pairs % rival.shape[1]
         g, h = part.row(p, rival[i, p])
-        bounds[pairs] = _one_row_bounds(
-            g, h, task.centers[i], task.weights, task.lower[i], task.upper[i]
-        )
+        some = Task(part, task.centers[i], task.weights, task.lower[i], task.upper[i])
+        bounds[pairs] = _one_row_bounds(g, h, some)
     return bounds.reshape(rival.shape)
 
 
-def _one_row_bounds(
-    g: FloatArray,
-    h: FloatArray,
-    centers: FloatArray,
-    weights: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-) -> FloatArray:
+def _one_row_bounds(g: FloatArray, h: FloatArray, task: Task) -> FloatArray:
     """Return what one inequality ``g x <= h`` for each center proves."""
-    start = np.minimum(np.maximum(centers, lower), upper)
-    steep = np.where(upper > lower, np.abs(g) / weights, 0.0).max(axis=1)
+    start, lower, upper = task.start(), task.lower, task.upper
+    steep = np.where(upper > lower, np.abs(g) / task.weights, 0.0).max(axis=1)
     excess = np.einsum("nd,nd->n", g, start) - h
     y = np.where(excess > 0, 1.0 / np.where(steep > 0, steep, 1.0), 0.0)
-    bounds = dual_values(y[:, None] * g, y * excess, start, centers, weights, lower, upper)
+    bounds = dual_values(task, start, y[:, None] * g, y * excess)
     stuck = np.flatnonzero((steep == 0) & (excess > 0))
     if len(stuck):
         empty = is_empty(g[stuck], excess[stuck], start[stuck], lower[stuck], upper[stuck])

@@ -26,7 +26,6 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import SHARED, BoolArray, CodeArray, FloatArray, IntArray, Rows
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.domain import Domain, from_steps, to_steps
-from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.leaves import leaf_bounds
 from pertinent.proofs.cases.narrowing import CHANGED, UNCHANGED, Boxes, narrow
@@ -96,9 +95,7 @@ class TreeProofs(Proofs):
         size = max(1, _CHUNK // (64 * max(1, domain.dim)))
         for first in range(0, len(self), size):
             rows = np.arange(first, min(first + size, len(self)))
-            part = task.take(rows)
-            replay = Replay(self, part.cell, part.centers, part.weights, domain.take(rows))
-            out[rows] = replay.run(self.roots[rows], part.lower, part.upper)
+            out[rows] = Replay(self, task.take(rows), domain.take(rows)).run(self.roots[rows])
         return out
 
     def compact(self) -> Self:
@@ -123,16 +120,11 @@ class TreeProofs(Proofs):
         """Return the fields that hold the proofs of the leaves, with the used ones only."""
 
     @abstractmethod
-    def leaf_bounds(
-        self,
-        used: IntArray,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        boxes: Boxes,
-        domain: Domain,
-    ) -> FloatArray:
-        """Return the bounds of narrowed leaves, whose proofs have the numbers ``used``."""
+    def leaf_bounds(self, used: IntArray, task: Task, domain: Domain, boxes: Boxes) -> FloatArray:
+        """Return the bounds of narrowed leaves, whose proofs have the numbers ``used``.
+
+        The task and its domain have the rows that ``boxes.row`` speaks of.
+        """
 
 
 @record_as("branch", retired=("domain",))
@@ -151,18 +143,10 @@ class BranchProofs(TreeProofs):
     multipliers: FloatArray = field(metadata=SHARED)
     ray: BoolArray = field(metadata=SHARED)
 
-    def leaf_bounds(
-        self,
-        used: IntArray,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        boxes: Boxes,
-        domain: Domain,
-    ) -> FloatArray:
+    def leaf_bounds(self, used: IntArray, task: Task, domain: Domain, boxes: Boxes) -> FloatArray:
         """Return what rows of multipliers prove about leaves."""
-        y, ray = self.multipliers[used], self.ray[used]
-        return leaf_bounds(y, ray, cell, centers, weights, boxes, domain)
+        y, ray, centers = self.multipliers[used], self.ray[used], task.centers[boxes.row]
+        return leaf_bounds(y, ray, task.cell, centers, task.weights, boxes, domain)
 
     def _kept(self, used: IntArray) -> dict[str, Any]:
         return {"multipliers": self.multipliers[used], "ray": self.ray[used]}
@@ -184,18 +168,16 @@ class Replay:
     """The cases of some rows, derived again level by level."""
 
     proofs: TreeProofs
-    cell: Cell
-    centers: FloatArray
-    weights: FloatArray
+    task: Task
     domain: Domain
 
-    def run(self, roots: IntArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    def run(self, roots: IntArray) -> FloatArray:
         """Return the smallest bound over the leaves below each root."""
         n = len(roots)
         best = np.full(n, np.inf)
         units = len(self.domain.units)
         state = np.zeros((n, units if self.domain.counts_changes else 0), dtype=np.int8)
-        boxes, nodes = Boxes(np.arange(n), lower, upper, state), roots
+        boxes, nodes = Boxes(np.arange(n), self.task.lower, self.task.upper, state), roots
         while len(nodes):
             boxes, empty = narrow(self.domain, boxes)
             boxes, nodes = boxes.take(~empty), nodes[~empty]
@@ -214,15 +196,8 @@ class Replay:
         bound = np.zeros(len(nodes))
         known = np.flatnonzero(proof >= 0)
         if len(known):
-            used, where = proof[known], boxes.row[known]
-            bound[known] = self.proofs.leaf_bounds(
-                used,
-                self.cell,
-                self.centers[where],
-                self.weights,
-                boxes.take(known),
-                self.domain,
-            )
+            cases = boxes.take(known)
+            bound[known] = self.proofs.leaf_bounds(proof[known], self.task, self.domain, cases)
         np.minimum.at(best, boxes.row, np.maximum(bound, 0.0))
 
     def _is_lossless(self, boxes: Boxes, nodes: IntArray) -> BoolArray:

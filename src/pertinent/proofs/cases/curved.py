@@ -45,20 +45,12 @@ class CurvedBranchProofs(TreeProofs):
     def _kept(self, used: IntArray) -> dict[str, Any]:
         return {"leaves_by": tuple(self.leaves_by[int(k)] for k in used)}
 
-    def leaf_bounds(
-        self,
-        used: IntArray,
-        cell: Cell,
-        centers: FloatArray,
-        weights: FloatArray,
-        boxes: Boxes,
-        domain: Domain,
-    ) -> FloatArray:
+    def leaf_bounds(self, used: IntArray, task: Task, domain: Domain, boxes: Boxes) -> FloatArray:
         """Return what the proofs of leaves show."""
         out = np.empty(len(used))
         for k, leaf in enumerate(used):
-            here = boxes.take(np.array([k]))
-            alone = Leaf.of(cell, domain, centers[[k]], weights, here)
+            box, center = boxes.take(np.array([k])), task.centers[boxes.row[[k]]]
+            alone = Leaf.of(task.cell, domain, center, task.weights, box)
             out[k] = alone.bound(self.leaves_by[int(leaf)])
         return out
 

@@ -23,7 +23,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
-from pertinent.proofs.core import Proofs
+from pertinent.proofs.core import RaisingProofs
 from pertinent.proofs.tolerances import (
     ELLIPSOID,
     LOWERED,
@@ -36,7 +36,7 @@ from pertinent.proofs.tolerances import (
 
 @record_as("halving")
 @dataclass(frozen=True, eq=False)
-class HalvingProofs(Proofs):
+class HalvingProofs(RaisingProofs):
     """Claims that no point of the cell within the bounds costs less.
 
     Parameters
@@ -47,15 +47,13 @@ class HalvingProofs(Proofs):
 
     claimed: FloatArray
 
-    def bounds(self, task: Task) -> FloatArray:
+    def _raised(self, task: Task, start: FloatArray, known: FloatArray) -> FloatArray:
         """Return the claims, or a little less, that the halving confirms; else the bounds' cost.
 
         A claim made for a point a margin inside the cell is a little too much for the cell itself.
         """
-        cell, centers, weights = task.cell, task.centers, task.weights
+        cell, centers, weights, proved = task.cell, task.centers, task.weights, known.copy()
         lower, upper = task.lower, task.upper
-        start = np.clip(centers, lower, upper)
-        proved = (weights * np.abs(start - centers)).sum(axis=1)
         for i in np.flatnonzero(self.claimed > proved):
             free = upper[i] > lower[i]
             if not cell.exponentials and free.sum() <= MOST_HALVED:
@@ -65,8 +63,7 @@ class HalvingProofs(Proofs):
                     if few.closes(lower[i][free], upper[i][free], claim - spent):
                         proved[i] = claim
                         break
-        proved[(lower > upper).any(axis=1)] = np.inf
-        return np.asarray(proved)
+        return proved
 
 
 def _claims(known: float, claimed: float) -> list[float]:

@@ -21,13 +21,13 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, RowIndex
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell, row_products
 from pertinent.geometry.task import Task
-from pertinent.proofs.core import Proofs
+from pertinent.proofs.core import RaisingProofs
 from pertinent.proofs.tolerances import CURVED
 
 
 @record_as("separable")
 @dataclass(frozen=True, eq=False)
-class SeparableProofs(Proofs):
+class SeparableProofs(RaisingProofs):
     """A tree of boxes for each center, with the multipliers that close its leaves.
 
     Parameters
@@ -64,14 +64,10 @@ class SeparableProofs(Proofs):
         nodes = self.feature[kept], self.threshold[kept], self.multipliers[kept]
         return type(self)(self.radius[rows], *nodes)
 
-    def bounds(self, task: Task) -> FloatArray:
-        """Return the cost up to which the boxes show that there is no point."""
-        cell, centers, weights = task.cell, task.centers, task.weights
-        lower, upper = task.lower, task.upper
-        start = np.clip(centers, lower, upper)
-        base = (weights * np.abs(start - centers)).sum(axis=1)
-        up = np.maximum(upper - start, 0.0) * weights
-        down = np.maximum(start - lower, 0.0) * weights
+    def _raised(self, task: Task, start: FloatArray, known: FloatArray) -> FloatArray:
+        cell, weights = task.cell, task.weights
+        up = np.maximum(task.upper - start, 0.0) * weights
+        down = np.maximum(start - task.lower, 0.0) * weights
         owner, first_child = self._owners()
         t = self.radius[:, None]
         low, high = np.maximum(-down, -t), np.minimum(up, t)
@@ -92,9 +88,7 @@ class SeparableProofs(Proofs):
         holds &= bool((weights > 0).all())  # what costs nothing is in no ball
         # A ball that holds all of the box leaves no point at all.
         whole = np.maximum(up, down).sum(axis=1) <= self.radius
-        proved = base + np.where(holds, np.where(whole, np.inf, self.radius), 0.0)
-        proved[(lower > upper).any(axis=1)] = np.inf
-        return np.asarray(proved)
+        return known + np.where(holds, np.where(whole, np.inf, self.radius), 0.0)
 
     def _owners(self) -> tuple[IntArray, IntArray]:
         """Return each node's root, and the first child of each node that is split."""

@@ -30,27 +30,23 @@ from pertinent.geometry.codec import record_as
 from pertinent.geometry.task import Task
 from pertinent.proofs.copositive.corner_rows import CornerRows, rows_at, sizes_at
 from pertinent.proofs.copositive.simplices import Simplices
-from pertinent.proofs.core import Proofs
+from pertinent.proofs.core import RaisingProofs
 from pertinent.proofs.tolerances import DEFINITE, ENTRY, MOST_CORNERS, SMALLEST
 
 
 @record_as("copositive")
 @dataclass(frozen=True, eq=False)
-class CopositiveProofs(Proofs):
+class CopositiveProofs(RaisingProofs):
     """For each center a `Simplices`, or None where nothing was proved."""
 
     proofs: tuple[Simplices | None, ...]
 
-    def bounds(self, task: Task) -> FloatArray:
-        """Return the distance within which the replay shows that there is no point."""
-        cell, centers, weights = task.cell, task.centers, task.weights
-        lower, upper = task.lower, task.upper
-        start = np.clip(centers, lower, upper)
-        proved = (weights * np.abs(start - centers)).sum(axis=1)
+    def _raised(self, task: Task, start: FloatArray, known: FloatArray) -> FloatArray:
+        cell, weights, proved = task.cell, task.weights, known.copy()
         if not (weights > 0).all():
-            return np.asarray(proved)  # what costs nothing is in no ball
+            return proved  # what costs nothing is in no ball
         rows, sizes = rows_at(cell, start, weights), sizes_at(cell, start, weights)
-        room = np.hstack([upper - start, start - lower]) * np.hstack([weights, weights])
+        room = np.hstack([task.upper - start, start - task.lower]) * np.hstack([weights, weights])
         for i, proof in enumerate(self.proofs[: len(start)]):
             if not isinstance(proof, Simplices):
                 continue
@@ -58,9 +54,8 @@ class CopositiveProofs(Proofs):
                 # A ball that holds all of the box leaves no point at all.
                 d = cell.dim
                 whole = np.maximum(room[i, :d], room[i, d:]).clip(0.0).sum() <= proof.radius
-                proved[i] = np.inf if whole else proved[i] + proof.radius
-        proved[(lower > upper).any(axis=1)] = np.inf
-        return np.asarray(proved)
+                proved[i] += np.inf if whole else proof.radius
+        return proved
 
 
 class _Replay:

@@ -79,6 +79,8 @@ def shown_negatives(
     kind, wanted = (Kind.NOT, label) if target is None else (Kind.IS, target)
     limits = negative_limits(setting, found.table, question.untouched)
     good = accepted(found, found.values, kind, wanted, limits, ledger)
+    if question.max_changes is not None:  # the judge knows the rules' own limit only
+        good &= changes_of(setting, found) <= question.max_changes
     subject = Subject(setting, found.table.values, kind, wanted)
     if found.norm is Norm.L0:
         count = np.where(good, changes_of(setting, found), np.nan)

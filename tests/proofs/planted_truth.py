@@ -1,0 +1,290 @@
+"""Small models, and the true answers to questions about them, found by trying everything."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations, product
+
+import numpy as np
+from scipy.optimize import linprog
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from pertinent.geometry.region import Cell
+from tests.proofs.planted_problems import linear_least, linear_nearest
+
+W, B, STERN = np.array([0.7, -0.8, 0.6, 0.5]), -0.75, -1.0
+X = np.array([[1.2, 0.1, 0.9, 0.7], [0.9, 0.1, 0.8, 0.6]])
+LOW, HIGH = 0.0, 1.2
+SURE = 0.6
+DATA = np.random.default_rng(3).uniform(LOW, HIGH, size=(16, 4))
+LABELS = (DATA @ W + B > 0).astype(int)
+
+# -- Models ----------------------------------------------------------------------------------
+
+
+@cache
+def logistic(intercept=B):
+    """Return a model that says 1 where W x + B > 0."""
+    return _linear(np.array([0, 1]), W[None], np.array([intercept]))
+
+
+def stern():
+    """Return the model that asks for more."""
+    return logistic(STERN)
+
+
+@cache
+def softmax():
+    """Return a model of three classes."""
+    coef = np.array([[0.7, -0.8, 0.6, 0.5], [-0.3, 0.9, 0.2, -0.4], [0.1, 0.2, -0.9, 0.3]])
+    return _linear(np.arange(3), coef, np.array([-0.4, 0.5, 0.6]))
+
+
+def _linear(classes, coef, intercept):
+    model = LogisticRegression()
+    model.classes_, model.coef_ = classes, coef
+    model.intercept_, model.n_features_in_ = intercept, 4
+    return model
+
+
+@cache
+def bayes():
+    """Return a curved model that looks at the first two features only."""
+    model = GaussianNB()
+    model.classes_, model.class_prior_ = np.array([0, 1]), np.array([0.5, 0.5])
+    model.theta_ = np.array([[0.2, 0.6, 0.5, 0.5], [1.0, 0.3, 0.5, 0.5]])
+    model.var_ = np.array([[0.2, 0.1, 1.0, 1.0], [0.1, 0.3, 1.0, 1.0]])
+    model.n_features_in_, model.epsilon_ = 4, 0.0
+    return model
+
+
+@cache
+def tree():
+    """Return a small tree."""
+    rng = np.random.default_rng(5)
+    Z = rng.uniform(LOW, HIGH, size=(80, 4))
+    return DecisionTreeClassifier(max_depth=3, random_state=0).fit(Z, Z @ W + B > 0)
+
+
+# -- The truth -------------------------------------------------------------------------------
+
+
+def supports():
+    """Yield all sets of features, the smallest first."""
+    for size in range(5):
+        for chosen in combinations(range(4), size):
+            yield np.isin(np.arange(4), chosen)
+
+
+def fewest(will_do):
+    """Return the size of the smallest set that will do."""
+    return next((float(mask.sum()) for mask in supports() if will_do(mask)), np.inf)
+
+
+def change_sizes(whole=()):
+    """Return how many features must change for the other class; some take whole numbers only."""
+    high = np.where(np.isin(np.arange(4), whole), np.floor(HIGH), HIGH)
+    least = np.minimum(W * LOW, W * high)
+    return [fewest(lambda mask, x=x: (np.where(mask, least, W * x)).sum() + B < 0) for x in X]
+
+
+def change_costs(most):
+    """Return the least cost of a change of at most so many features."""
+    cell, few = Cell(W[None], np.array([-B])), [mask for mask in supports() if mask.sum() <= most]
+    return [
+        min(linear_least(cell, x, None, np.where(m, LOW, x), np.where(m, HIGH, x)) for m in few)
+        for x in X
+    ]
+
+
+def wins(label):
+    """Return where the model of three classes says this one."""
+    coef, intercept = softmax().coef_, softmax().intercept_
+    others = np.arange(3) != label
+    return Cell(coef[others] - coef[label], intercept[label] - intercept[others])
+
+
+def contrast_costs(frozen=()):
+    """Return the least cost of another of three classes; some features keep their values."""
+    stay, out = np.isin(np.arange(4), frozen), []
+    for x, label in zip(X, softmax().predict(X), strict=True):
+        ends = np.where(stay, x, LOW), np.where(stay, x, HIGH)
+        out.append(min(linear_least(wins(k), x, None, *ends) for k in range(3) if k != label))
+    return out
+
+
+def probable_costs():
+    """Return the least cost of another of three classes with a probability of at least `SURE`.
+
+    ``log sum_j exp(z_j - z_k) <= log((1 - p) / p)`` over the others j is convex: tangents at the
+    nearest point of those before, until it has the probability.
+    """
+    return [
+        min(_probable_cost(x, k) for k in range(3) if k != label)
+        for x, label in zip(X, softmax().predict(X), strict=True)
+    ]
+
+
+def _probable_cost(x, label):
+    pairs, G, h = wins(label), np.zeros((0, 4)), np.zeros(0)
+    point, cost = x, 0.0
+    for _ in range(60):
+        if point is None:
+            break
+        z = pairs.G @ point - pairs.h
+        value = np.logaddexp.reduce(z) - np.log((1 - SURE) / SURE)
+        slope = np.exp(z - np.logaddexp.reduce(z)) @ pairs.G
+        G, h = np.vstack([G, slope]), np.append(h, slope @ point - value)
+        point, cost = linear_nearest(Cell(G, h), x, None, LOW, HIGH)
+    return cost
+
+
+def blend_costs():
+    """Return the least cost of a blend of the data of the other class that is in this class."""
+    out = []
+    for x, label in zip(X, logistic().predict(X), strict=True):
+        sign = 1.0 if label else -1.0
+        out.append(
+            blend_least(DATA[label != LABELS], x, Cell(sign * W[None], sign * np.array([-B])))
+        )
+    return out
+
+
+def blend_least(corners, x, cell=None):
+    """Return the least cost of a blend of some points, in a cell if one is asked for."""
+    k = len(corners)
+    at = np.hstack([corners.T, -np.eye(4)]), np.hstack([-corners.T, -np.eye(4)])
+    rows, sides = np.vstack(at), np.concatenate([x, -x])
+    if cell is not None:
+        rows = np.vstack([rows, np.hstack([cell.G @ corners.T, np.zeros((len(cell.G), 4))])])
+        sides = np.concatenate([sides, cell.h])
+    shares = np.repeat([1.0, 0.0], [k, 4])
+    return float(linprog(1.0 - shares, rows, sides, shares[None], [1.0]).fun)
+
+
+def positive_costs():
+    """Return the least distance from the baseline of a point of each sample's own class."""
+    return [
+        linear_least(wins(label), np.zeros(4), None, LOW, HIGH) for label in softmax().predict(X)
+    ]
+
+
+def three_kept_sizes():
+    """Return how many features must leave the baseline for the class of each sample."""
+    return [
+        fewest(
+            lambda mask, k=label: np.isfinite(
+                linear_least(wins(k), np.zeros(4), None, np.where(mask, LOW, 0), HIGH * mask)
+            )
+        )
+        for label in softmax().predict(X)
+    ]
+
+
+def three_sufficient_sizes():
+    """Return how many own values keep the class of three whatever the others do."""
+
+    def holds(mask, x, label):
+        ends = np.where(mask, x, LOW), np.where(mask, x, HIGH)
+        rivals = (linear_least(wins(k), x, None, *ends) for k in range(3) if k != label)
+        return all(np.isinf(cost) for cost in rivals)
+
+    labels = softmax().predict(X)
+    return [
+        fewest(lambda mask, x=x, k=k: holds(mask, x, k)) for x, k in zip(X, labels, strict=True)
+    ]
+
+
+def curved_costs():
+    """Return the least cost of the other class of the curved model, which has two features.
+
+    For each value of the first one, the second is its own or where the classes are even.
+    """
+    first = np.linspace(LOW, HIGH, 200_001)
+
+    def odds(second):
+        points = np.column_stack(
+            [first, second * np.ones_like(first), *(np.full_like(first, 0.5),) * 2]
+        )
+        return np.diff(bayes().predict_joint_log_proba(points), axis=1)[:, 0]
+
+    at = odds(0.0), odds(0.5), odds(1.0)
+    bend = 2 * (at[0] - 2 * at[1] + at[2])
+    slope = at[2] - at[0] - bend
+    out = []
+    for x, label in zip(X, bayes().predict(X), strict=True):
+        sign = 1.0 if label == 0 else -1.0
+        fine = np.where(sign * odds(x[1]) > 0, np.abs(first - x[0]), np.inf)
+        inside = slope**2 - 4 * bend * at[0]
+        for side in (-1.0, 1.0):
+            second = (-slope + side * np.sqrt(np.maximum(inside, 0.0))) / (2 * bend)
+            met = (inside >= 0) & (second >= LOW) & (second <= HIGH)
+            cost = np.abs(first - x[0]) + np.abs(second - x[1])
+            fine = np.minimum(fine, np.where(met, cost, np.inf))
+        out.append(float(fine.min()))
+    return out
+
+
+def strict_sizes(model):
+    """Return how many own values keep the class, the others at the baseline."""
+    label = model.predict(X)
+    return [
+        fewest(lambda mask, i=i: model.predict(np.where(mask, X[i], 0.0)[None])[0] == label[i])
+        for i in range(len(X))
+    ]
+
+
+def kept_sizes():
+    """Return how many features must leave the baseline for the class of each sample."""
+    most = np.maximum(W * LOW, W * HIGH)
+    return [fewest(lambda mask: np.where(mask, most, 0.0).sum() + STERN > 0) for _ in X]
+
+
+def sufficient_sizes():
+    """Return how many own values keep the class whatever the others do."""
+    least = np.minimum(W * LOW, W * HIGH)
+    return [fewest(lambda mask, x=x: np.where(mask, W * x, least).sum() + B > 0) for x in X]
+
+
+def tree_sufficient_sizes():
+    """Return the same for the tree, from the leaves that are left."""
+    model = tree()
+    values = [
+        np.unique(np.clip([LOW, HIGH, *(t + s for t in cuts for s in (-1e-4, 1e-4))], LOW, HIGH))
+        for cuts in _cuts(model)
+    ]
+    grid = np.array(list(product(*values)))
+    label = model.predict(X)
+    return [
+        fewest(lambda mask, i=i: (model.predict(np.where(mask, X[i], grid)) == label[i]).all())
+        for i in range(len(X))
+    ]
+
+
+def tree_change_costs():
+    """Return the least cost of another class of the tree, from all sides of its cuts."""
+    model, out = tree(), []
+    for x, label in zip(X, tree().predict(X), strict=True):
+        beside = [[t + s for t in cuts for s in (-1e-6, 1e-6)] for cuts in _cuts(model)]
+        grid = np.array(list(product(*([x[j], *values] for j, values in enumerate(beside)))))
+        other = grid[(model.predict(grid) != label) & in_box(grid)]
+        out.append(float(np.abs(other - x).sum(axis=1).min()))
+    return out
+
+
+def in_box(points):
+    """Return which points obey the bounds."""
+    return ((points >= LOW - 1e-9) & (points <= HIGH + 1e-9)).all(axis=1)
+
+
+def _cuts(model):
+    return [
+        [
+            float(t)
+            for f, t in zip(model.tree_.feature, model.tree_.threshold, strict=True)
+            if f == j
+        ]
+        for j in range(4)
+    ]
