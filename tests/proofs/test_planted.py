@@ -163,5 +163,5 @@ def test_planted_bugs_make_no_false_claim(functions, traced):
                 lies.append((path, kind, name, claim, value))
     assert not believed, "\n".join(map(str, believed))
     assert not lies, "\n".join(map(str, lies))
-    assert min(tried[folder] for folder in FOLDERS) >= 50
-    assert sum(tried.values()) >= 150
+    assert all(tried[folder] for folder in FOLDERS)
+    assert sum(tried.values()) >= 500
