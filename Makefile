@@ -34,7 +34,7 @@ one_of = $(if $(filter $($(1)),$(2)),,$(error There is no $(1)=$($(1)): choose f
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test house golden bench paper docs lint format clean distclean \
+.PHONY: help demo test campaign mutants house golden bench paper docs lint format clean distclean \
 	$(addprefix suite-,$(SUITES)) environment-for-peers environment-for-lvq-accuracy
 
 # The lines that start with `##` below, and the targets with one: at most one screen of 24 lines.
@@ -87,6 +87,12 @@ format: $(VENV)/.stamp-test ## Rewrite the sources in the project's style
 golden: $(VENV)/.stamp-test ## Compare answers with the recorded ones; ARGS=--help
 	$(ONE_THREAD) $(BIN)/python -m tests.golden.record $(ARGS)
 
+campaign: $(VENV)/.stamp-test ## Judge answers of random models for MINUTES=5; resumes
+	$(ONE_THREAD) $(BIN)/python -m campaign --minutes $(or $(MINUTES),5) --jobs $(JOBS) $(ARGS)
+
+mutants: $(VENV)/.stamp-test ## Break the source line by line for MINUTES=60; resumes
+	$(BIN)/python -m mutants --minutes $(or $(MINUTES),60) --jobs $(JOBS) $(ARGS)
+
 house: $(VENV)/.stamp-test ## Measure how the package is built, with the goals for it
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.house $(ARGS)
 
@@ -123,7 +129,7 @@ docs: $(VENV)/.stamp-docs ## Build the documentation, offline and without warnin
 
 clean: ## Remove caches and build products
 	rm -rf build dist docs/_build docs/auto_examples docs/generated pertinent-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find src tests benchmarks experiments -name __pycache__ -type d -prune \
+	find src tests benchmarks experiments campaign mutants -name __pycache__ -type d -prune \
 		-exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean ## Remove the virtual environment as well

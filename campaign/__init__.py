@@ -1,0 +1,1 @@
+"""Random models, rules and questions, judged by whatever is independent of the library."""

@@ -1,0 +1,114 @@
+"""Run seeds until the time is over: ``make campaign MINUTES=10``.
+
+Each seed appends one line to ``campaign/results/seeds.jsonl``; the next run goes on with the next
+seed. A failure is made small, and written to ``tests/campaign/reproducers``, where the tests read
+it. ``--seed N`` runs one seed and prints all of it; ``--table`` prints what there is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from campaign import reproducers
+from campaign.report import read, summary, write
+from campaign.run import Outcome, run_seed
+
+RESULTS = Path(__file__).parent / "results" / "seeds.jsonl"
+PAGE = Path(__file__).parents[1] / "docs" / "campaign.md"
+#: Reproducers written for one judge and family; more of a kind teach little.
+MOST_OF_A_KIND = 2
+
+
+def one(
+    seed: int, rows: float, kept: frozenset[tuple[str, str]]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the record of a seed, and the files of its failures."""
+    outcome = run_seed(seed, rows)
+    return outcome.record(), _kept(outcome, kept)
+
+
+def _kept(outcome: Outcome, known: frozenset[tuple[str, str]]) -> list[str]:
+    files, done = [], set(known)
+    for name, detail, case in outcome.shown:
+        if (name, outcome.family) in done:
+            continue
+        done.add((name, outcome.family))
+        smaller, why = reproducers.minimal(case, name, outcome.seed)
+        saved = reproducers.save(smaller, name, why or detail, outcome.seed)
+        files.append("nothing: too large" if saved is None else saved.name)
+    return files
+
+
+def _enough() -> frozenset[tuple[str, str]]:
+    """Return the judges and families of which there are reproducers enough."""
+    kinds: Counter[tuple[str, str]] = Counter()
+    for path in reproducers.FOLDER.glob("*.json"):
+        record = json.loads(path.read_text())
+        kinds[record["judge"], record["family"]] += 1
+    return frozenset(kind for kind, n in kinds.items() if n >= MOST_OF_A_KIND)
+
+
+def run(minutes: float, jobs: int, first: int | None, rows: float, results: Path = RESULTS) -> int:
+    """Run seed after seed, and return how many failures there were."""
+    results.parent.mkdir(parents=True, exist_ok=True)
+    known = [record["seed"] for record in read(results)]
+    seeds = count(first if first is not None else max(known, default=-1) + 1)
+    end, failed = time.monotonic() + 60 * minutes, 0
+    with ProcessPoolExecutor(jobs) as pool, results.open("a") as file:
+        waiting: set[Future[Any]] = set()
+        while True:
+            while len(waiting) < jobs and time.monotonic() < end:
+                waiting.add(pool.submit(one, next(seeds), rows, _enough()))
+            if not waiting:
+                return failed
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                record, files = future.result()
+                failed += len(record["failures"])
+                file.write(json.dumps(record) + "\n")
+                file.flush()
+                print(_line(record, files), flush=True)
+
+
+def _line(record: dict[str, Any], files: list[str]) -> str:
+    words = f"seed {record['seed']}: {record['family']}, {', '.join(record['traits'])}: "
+    words += f"{record['counts'].get('answers', 0)} answers, {record['seconds']:.1f} s"
+    words += "".join(f"\n  FAILED {name}: {detail[:200]}" for name, detail in record["failures"])
+    return words + "".join(f"\n  kept as {name}" for name in files)
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="campaign", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--first", type=int, help="the first seed; by default the next")
+    parser.add_argument("--rows", type=float, default=1.0, help="times the usual number of samples")
+    parser.add_argument("--seed", type=int, help="run one seed, and keep nothing")
+    parser.add_argument("--table", action="store_true", help="print the results so far")
+    parser.add_argument("--write", action="store_true", help="put them into the documentation")
+    given = parser.parse_args()
+    if given.write:
+        write(PAGE, RESULTS)
+    elif given.table:
+        print(summary(RESULTS))
+    elif given.seed is not None:
+        record = run_seed(given.seed, given.rows).record()
+        print(json.dumps(record, indent=1))
+        sys.exit(bool(record["failures"]))
+    else:
+        failed = run(given.minutes, given.jobs, given.first, given.rows)
+        print("\n" + summary(RESULTS))
+        sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()

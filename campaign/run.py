@@ -1,0 +1,185 @@
+"""One seed: a random model, questions about it, and every judge that applies."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from campaign.attacks import judge_bounds
+from campaign.cases import Case, ask, plain, random_case
+from campaign.judges import Tally, judge_file, judge_numbers, judge_points, judge_rules
+from campaign.laws import judge_laws
+from campaign.limits import judge_conflicts, judge_time
+from campaign.models import FAMILIES, Problem, problem
+from campaign.second import judge_brute, judge_second
+from pertinent.exceptions import PertinentError
+
+#: Seconds for one question with all its judges; what takes longer is noted, and left.
+PATIENCE = 40.0
+#: Samples of a question that every judge looks at.
+FEW = 4
+#: Samples of a plain question that other solvers look at.
+SOME, SOME_CURVED = 20, 10
+
+JUDGES = ("points", "numbers", "rules", "conflicts", "second", "brute", "bounds", "file", "laws",
+          "time")  # fmt: skip
+
+
+class Late(Exception):
+    """A question took longer than `PATIENCE`."""
+
+
+@dataclass
+class Outcome:
+    """What one seed gave: counts by judge, failures with the case that shows them."""
+
+    seed: int
+    family: str
+    traits: tuple[str, ...] = ()
+    tally: Tally = field(default_factory=Tally)
+    shown: list[tuple[str, str, Case]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def record(self) -> dict[str, Any]:
+        """Return the line of the results' file."""
+        return {
+            "seed": self.seed,
+            "family": self.family,
+            "traits": list(self.traits),
+            "counts": dict(sorted(self.tally.counts.items())),
+            "failures": [[name, detail] for name, detail, _ in self.shown],
+            "notes": self.tally.notes,
+            "seconds": round(self.seconds, 2),
+            "date": time.strftime("%Y-%m-%d"),
+        }
+
+
+def family_of(seed: int) -> str:
+    """Return the family of a seed: all in turn."""
+    return list(FAMILIES)[seed % len(FAMILIES)]
+
+
+def run_seed(seed: int, rows: float = 1.0) -> Outcome:
+    """Judge a random model; the seed decides everything.
+
+    Parameters
+    ----------
+    seed : int
+    rows : float
+        How many times the usual number of samples are asked about in bulk; all else stays.
+    """
+    start, outcome = time.perf_counter(), Outcome(seed, family_of(seed))
+    made = problem(np.random.default_rng([seed, 0]), outcome.family)
+    if made is None:
+        outcome.tally.counts["no such model"] += 1
+        return outcome
+    outcome.traits = made.traits
+    for case, judges in _cases(seed, made, rows):
+        tally = judged(case, judges, seed)
+        outcome.tally.counts.update(tally.counts)
+        outcome.tally.notes += tally.notes
+        outcome.shown += [(name, text, case.rows([row]) if _lone(name) else case)
+                          for name, row, text in _first_of_each(tally)]  # fmt: skip
+    outcome.seconds = time.perf_counter() - start
+    return outcome
+
+
+def _cases(seed: int, made: Problem, rows: float) -> Iterator[tuple[Case, Any]]:
+    kind, d = FAMILIES[made.family], made.X.shape[1]
+    bulk, rng = np.random.default_rng([seed, 1]), np.random.default_rng([seed, 2])
+    many = max(FEW, int(kind.rows * rows * min(1.0, 40 / (d + len(made.model.classes_)))))
+    for case in plain(bulk, made, many):
+        yield case, ("points", "numbers")
+        yield case.rows(slice(SOME_CURVED if kind.curved else SOME)), ("second", "bounds")
+    few = FEW if d <= 100 else 2
+    yield random_case(rng, made, few), JUDGES[:-2]
+    yield random_case(rng, made, few), JUDGES[:-2]
+    yield random_case(rng, made, few), ("laws",)
+    if d <= 8 and rng.random() < 0.2:
+        yield random_case(rng, made, 1), ("time",)
+
+
+def _lone(name: str) -> bool:
+    """Return whether one sample shows a failure; a batch is needed for the others."""
+    return not name.startswith(("law: batch = single", "predict:", "error"))
+
+
+def _first_of_each(tally: Tally) -> list[tuple[str, int, str]]:
+    """Return one failure of each judge."""
+    first: dict[str, tuple[str, int, str]] = {}
+    for failure in tally.failures:
+        first.setdefault(failure[0], failure)
+    return list(first.values())
+
+
+def judged(case: Case, judges: Any, seed: int = 0) -> Tally:
+    """Ask a question, and have its answers judged; what takes too long is only noted."""
+    tally = Tally()
+    try:
+        with at_most(PATIENCE), np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _judge(case, judges, np.random.default_rng(seed), tally)
+    except Late:
+        tally.counts["took too long"] += 1
+        tally.notes.append(
+            f"more than {PATIENCE:g} s for {case.ask}, {len(case.X)} samples, {judges}"
+        )
+    except PertinentError as error:
+        # A refusal with our own words is no answer, and no failure.
+        tally.counts["refused"] += 1
+        tally.notes.append(f"refused: {error}")
+    except Exception as error:
+        tally.counts["error"] += 1
+        frames = traceback.extract_tb(error.__traceback__)
+        ours = [f for f in frames if "pertinent" in f.filename or "campaign" in f.filename]
+        where = " > ".join(f"{Path(f.filename).stem}.{f.name}" for f in ours[-6:])
+        tally.fail("error", 0, f"{type(error).__name__}: {error} ({where})")
+    return tally
+
+
+def _judge(case: Case, judges: Any, rng: np.random.Generator, tally: Tally) -> None:
+    if judges in (("laws",), ("time",)):
+        (judge_laws(case, rng, tally) if judges == ("laws",) else judge_time(case, tally))
+        return
+    positives, negatives, answers = ask(case)
+    for found, kind in ((positives, "positive"), (negatives, "negative")):
+        if found is None:
+            continue
+        tally.counts["answers"] += len(found)
+        judge_points(case, found, kind, tally)
+        judge_numbers(case, found, kind, tally)
+        judge_rules(case, found, kind, tally)
+        if "conflicts" in judges:
+            judge_conflicts(case, found, kind, tally)
+        if "second" in judges:
+            judge_second(case, found, kind, rng, tally)
+            judge_brute(case, found, kind, tally)
+        if "bounds" in judges:
+            judge_bounds(case, found, kind, rng, tally)
+    if answers is not None and "file" in judges:
+        judge_file(case, answers, tally)
+
+
+@contextlib.contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise `Late` after so much time."""
+
+    def stop(*_: Any) -> None:
+        raise Late
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

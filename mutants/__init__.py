@@ -1,0 +1,1 @@
+"""The source, broken one line at a time: and which tests notice."""

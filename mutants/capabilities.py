@@ -1,0 +1,75 @@
+"""Which tests follow which part of the source: nearest first, those that see everything last."""
+
+from __future__ import annotations
+
+#: What sees every part, after the tests of the part itself.
+WIDE = ("tests/golden/test_golden.py", "tests/checking/test_stored.py", "tests/test_promises.py")
+
+_LINEAR = ("tests/models/test_linear.py", "tests/test_common.py")
+_PROOFS = ("tests/proofs/test_certificate.py", "tests/proofs/test_records.py")
+_SETS = (
+    "tests/questions/test_positives.py", "tests/questions/test_negatives.py",
+    "tests/questions/test_mixed.py", "tests/questions/test_support_trust.py",
+)  # fmt: skip
+_CURVED = (
+    "tests/proofs/test_quadratic_proofs.py", "tests/solvers/test_separable.py",
+    "tests/solvers/test_splitting.py", "tests/solvers/test_varying.py",
+    "tests/solvers/test_few.py",
+)  # fmt: skip
+_CHECKING = (
+    "tests/checking/test_claims.py", "tests/checking/test_forgeries.py",
+    "tests/checking/test_document.py", "tests/checking/test_fewest_changes.py",
+    "tests/checking/test_format.py",
+)  # fmt: skip
+
+#: By the beginning of a file's path below ``src/pertinent``; the longest that fits counts.
+FOLLOWS: dict[str, tuple[str, ...]] = {
+    "models/": _LINEAR,
+    "models/linear.py": _LINEAR,
+    "models/calibrated.py": ("tests/models/test_linear.py", "tests/models/test_pipeline_edges.py"),
+    "models/confidence.py": ("tests/models/test_linear.py", "tests/models/test_pipeline_edges.py"),
+    "models/prototype.py": ("tests/models/test_prototype.py",),
+    "models/neighbours.py": ("tests/models/test_neighbours.py", "tests/models/test_prototype.py"),
+    "models/quadratic.py": ("tests/models/test_quadratic.py", "tests/test_common_quadratic.py"),
+    "models/svc.py": ("tests/models/test_quadratic.py", "tests/test_common_quadratic.py"),
+    "models/tree.py": ("tests/models/test_tree.py",),
+    "models/files.py": ("tests/models/test_files.py",),
+    "geometry/": ("tests/geometry", "tests/models/test_pipeline.py"),
+    "geometry/quadratic.py": ("tests/geometry", "tests/models/test_quadratic.py"),
+    "geometry/rounding.py": ("tests/setting/test_margins.py", "tests/geometry"),
+    "geometry/winners.py": ("tests/geometry", "tests/models/test_prototype.py"),
+    "geometry/exponential.py": ("tests/geometry", "tests/solvers/test_cone.py"),
+    "geometry/domain.py": ("tests/questions/test_mixed.py", "tests/solvers/test_mixed.py"),
+    "rules/": ("tests/rules",),
+    "setting/": ("tests/setting", "tests/questions/test_two_phase.py", "tests/api"),
+    "setting/claims/": ("tests/setting", "tests/questions/test_support_trust.py",
+                        "tests/proofs/test_planted.py"),
+    "setting/effort.py": ("tests/questions/test_positives.py",),
+    "setting/limits.py": ("tests/questions/test_two_phase.py", "tests/questions/test_boxes.py",
+                          "tests/rules"),
+    "setting/options.py": ("tests/api", "tests/solvers/test_global_scip.py"),
+    "proofs/": (*_PROOFS, "tests/proofs/test_unique.py", *_CHECKING[:2]),
+    "proofs/lagrange.py": ("tests/proofs/test_lagrange.py", *_CURVED),
+    "proofs/sweep.py": _CURVED,
+    "proofs/tangent.py": ("tests/solvers/test_cone.py", *_CURVED),
+    "proofs/winners.py": ("tests/geometry/test_winners.py", "tests/models/test_prototype.py"),
+    "proofs/cases/": ("tests/proofs/test_cases.py", *_CURVED, "tests/solvers/test_mixed.py"),
+    "proofs/copositive/": ("tests/proofs/test_odd_numbers.py", *_CURVED),
+    "proofs/supports/": ("tests/proofs/test_reach.py", *_SETS),
+    "checking/": _CHECKING,
+    "density/": ("tests/density",),
+    "solvers/": ("tests/solvers/test_project.py", "tests/solvers/test_search_trust.py"),
+    "scale/": ("tests/scale/test_arrow.py", "tests/scale/test_run.py",
+               "tests/scale/test_batches.py"),
+}  # fmt: skip
+
+
+def tests_for(where: str) -> tuple[str, ...]:
+    """Return the tests for a mutant, in the order in which they are run."""
+    fits = [start for start in FOLLOWS if where.startswith(start)]
+    near = FOLLOWS[max(fits, key=len)]
+    return (*near, *(test for test in WIDE if test not in near))
+
+
+#: Mutants that change nothing that a user could see, with the reason: ``(where, old, new)``.
+EQUIVALENT: dict[tuple[str, str, str], str] = {}

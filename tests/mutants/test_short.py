@@ -1,0 +1,72 @@
+"""Every mutant still finds its line; a few of them are tried, and noticed."""
+
+import ast
+import json
+
+import pytest
+
+from mutants import run
+from mutants.apply import Lost, found
+from mutants.capabilities import EQUIVALENT, FOLLOWS, WIDE, tests_for
+from mutants.catalogue import MUTANTS, Mutant
+
+CHECKING = "tests/checking/test_forgeries.py"
+#: Mutants that survived once, each with a test that notices it within seconds.
+TRIED = {
+    "negative multipliers are accepted": "tests/proofs/test_certificate.py",
+    "a prediction always holds": CHECKING,
+    "rules are not looked at": CHECKING,
+    "QDA: the whole log-determinant": "tests/models/test_quadratic.py",
+}
+
+
+def test_there_are_enough_of_every_kind():
+    assert len(MUTANTS) >= 120
+    assert len({mutant[:3] for mutant in MUTANTS}) == len(MUTANTS)
+    folders = {mutant.where.split("/")[0] for mutant in MUTANTS}
+    assert folders >= {"models", "solvers", "proofs", "checking", "rules", "setting", "scale"}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.where}: {m.breaks}")
+def test_every_mutant_finds_its_line(mutant):
+    """If the code moved on, write the line anew in ``mutants/catalogue.txt``."""
+    _, text, broken = found(mutant, run.PACKAGE)
+    assert ast.dump(ast.parse(broken)) != ast.dump(ast.parse(text))
+
+
+def test_every_mutant_has_tests_that_exist():
+    named = {test for tests in FOLLOWS.values() for test in tests} | set(WIDE)
+    assert [test for test in named if not (run.ROOT / test).exists()] == []
+    assert all(tests_for(mutant.where) for mutant in MUTANTS)
+    known = {mutant[:3] for mutant in MUTANTS}
+    assert [key for key in EQUIVALENT if key not in known] == []
+
+
+def test_a_line_that_is_gone_is_reported(tmp_path):
+    (tmp_path / "one.py").write_text(
+        "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x + 1\n"
+    )
+    gone = Mutant("one.py:f", "x + 2", "x", "")
+    with pytest.raises(Lost, match="stands 0 times"):
+        found(gone, tmp_path)
+    _, _, broken = found(Mutant("one.py:g", "x + 1", "x", ""), tmp_path)
+    assert broken == "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x\n"
+    moved = Mutant("gone/other.py:g", "x + 1", "x", "")
+    assert found(moved, tmp_path)[2] == broken
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    return run.scratch(tmp_path_factory.mktemp("mutants"))
+
+
+@pytest.mark.parametrize("breaks", TRIED)
+def test_some_mutants_are_noticed(breaks, copy):
+    mutant = next(mutant for mutant in MUTANTS if mutant.breaks == breaks)
+    record = run.try_mutant(mutant, copy, (TRIED[breaks],))
+    assert record["outcome"] == run.KILLED, json.dumps(record, indent=1)
+
+
+def test_an_unbroken_copy_passes(copy):
+    """What counts as noticed is a failing test, not a copy that cannot be imported."""
+    assert run.run_tests(copy, ("tests/proofs/test_certificate.py",))[0] == run.SURVIVED
