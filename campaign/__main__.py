@@ -8,7 +8,9 @@ it. ``--seed N`` runs one seed and prints all of it; ``--table`` prints what the
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
+import pkgutil
 import sys
 import time
 from collections import Counter
@@ -17,6 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pertinent
 from campaign import reproducers
 from campaign.report import read, summary, write
 from campaign.run import Outcome, run_seed
@@ -24,7 +27,7 @@ from campaign.run import Outcome, run_seed
 RESULTS = Path(__file__).parent / "results" / "seeds.jsonl"
 PAGE = Path(__file__).parents[1] / "docs" / "campaign.md"
 #: Reproducers written for one judge and family; more of a kind teach little.
-MOST_OF_A_KIND = 2
+MOST_OF_A_KIND = 1
 
 
 def one(
@@ -47,6 +50,13 @@ def _kept(outcome: Outcome, known: frozenset[tuple[str, str]]) -> list[str]:
     return files
 
 
+def _load() -> None:
+    """Import the whole package, so that edits during a long run do not mix two versions."""
+    for info in pkgutil.walk_packages(pertinent.__path__, "pertinent."):
+        if not info.name.startswith(("pertinent.cli", "pertinent.scale", "pertinent.__main__")):
+            importlib.import_module(info.name)
+
+
 def _enough() -> frozenset[tuple[str, str]]:
     """Return the judges and families of which there are reproducers enough."""
     kinds: Counter[tuple[str, str]] = Counter()
@@ -62,7 +72,7 @@ def run(minutes: float, jobs: int, first: int | None, rows: float, results: Path
     known = [record["seed"] for record in read(results)]
     seeds = count(first if first is not None else max(known, default=-1) + 1)
     end, failed = time.monotonic() + 60 * minutes, 0
-    with ProcessPoolExecutor(jobs) as pool, results.open("a") as file:
+    with ProcessPoolExecutor(jobs, initializer=_load) as pool, results.open("a") as file:
         waiting: set[Future[Any]] = set()
         while True:
             while len(waiting) < jobs and time.monotonic() < end:

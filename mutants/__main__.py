@@ -18,7 +18,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from mutants.apply import Lost, key
+from mutants.apply import Lost, found, key
 from mutants.catalogue import MUTANTS, Mutant
 from mutants.run import EQUAL, KILLED, LOST, PACKAGE, SURVIVED, UNSOUND, run_tests, scratch
 from mutants.run import try_mutant as attempt
@@ -43,7 +43,9 @@ def left(only: str, again: str) -> list[Mutant]:
             continue
         record = records.get(mutant[:3])
         try:
-            same = record is not None and record.get("key") == key(mutant, PACKAGE)
+            same = record is not None and record.get("key") == key(
+                mutant, found(mutant, PACKAGE)[1]
+            )
         except Lost:
             same = False
         if record is None or not same or record["outcome"] == again:

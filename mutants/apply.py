@@ -38,19 +38,21 @@ def found(mutant: Mutant, package: Path) -> tuple[Path, str, str]:
     file, name = mutant.where.split(":")
     own = package / file
     places = list(_places(own, name, mutant.old)) if own.exists() else []
-    if not places:  # it moved: any file with a function of this name and this text
-        places = [p for other in package.rglob("*.py") for p in _places(other, name, mutant.old)]
+    # It moved: any function of this name with this text, then any function with this text.
+    for called in (name, None):
+        if not places:
+            files = package.rglob("*.py")
+            places = [place for file in files for place in _places(file, called, mutant.old)]
+    places = sorted(set(places))  # a function inside of another one is seen twice
     if len(places) != 1:
-        raise Lost(
-            f"{mutant.where}: {mutant.old!r} stands {len(places)} times in functions of that name"
-        )
+        raise Lost(f"{mutant.where}: {mutant.old!r} stands {len(places)} times, and not once")
     path, start = places[0]
     text = path.read_text()
     return path, text, text[:start] + mutant.new + text[start + len(mutant.old) :]
 
 
-def _places(path: Path, name: str, old: str) -> Iterator[tuple[Path, int]]:
-    """Yield where the text stands in functions of a name, as an offset into the file."""
+def _places(path: Path, name: str | None, old: str) -> Iterator[tuple[Path, int]]:
+    """Yield where the text stands in functions of a name (None: of any), as offsets."""
     text = path.read_text()
     if old not in text:
         return
@@ -58,7 +60,7 @@ def _places(path: Path, name: str, old: str) -> Iterator[tuple[Path, int]]:
     for line in text.splitlines(keepends=True):
         lines.append(lines[-1] + len(line))
     for called, node in functions(ast.parse(text)):
-        if called == name:
+        if name in (called, None):
             first, last = lines[node.lineno - 1], lines[node.end_lineno or node.lineno]
             at = text.find(old, first, last)
             while at >= 0:
@@ -66,8 +68,7 @@ def _places(path: Path, name: str, old: str) -> Iterator[tuple[Path, int]]:
                 at = text.find(old, at + 1, last)
 
 
-def key(mutant: Mutant, package: Path) -> str:
-    """Return a name for the mutant in its file as it is now: an edited file is tried again."""
-    _, text, _ = found(mutant, package)
+def key(mutant: Mutant, text: str) -> str:
+    """Return a name for the mutant in the text of its file: an edited file is tried again."""
     whole = "\0".join([*mutant, text])
     return hashlib.sha256(whole.encode()).hexdigest()[:12]

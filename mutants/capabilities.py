@@ -6,18 +6,24 @@ from __future__ import annotations
 WIDE = ("tests/golden/test_golden.py", "tests/checking/test_stored.py", "tests/test_promises.py")
 
 _LINEAR = ("tests/models/test_linear.py", "tests/test_common.py")
-_PROOFS = ("tests/proofs/test_certificate.py", "tests/proofs/test_records.py")
+_PROOFS = (
+    "tests/proofs/test_single_checks.py",
+    "tests/proofs/test_certificate.py",
+    "tests/proofs/test_records.py",
+)
 _SETS = (
     "tests/questions/test_positives.py", "tests/questions/test_negatives.py",
     "tests/questions/test_mixed.py", "tests/questions/test_support_trust.py",
 )  # fmt: skip
 _CURVED = (
-    "tests/proofs/test_quadratic_proofs.py", "tests/solvers/test_separable.py",
+    "tests/proofs/test_single_checks.py", "tests/proofs/test_quadratic_proofs.py",
+    "tests/solvers/test_separable.py",
     "tests/solvers/test_splitting.py", "tests/solvers/test_varying.py",
     "tests/solvers/test_few.py",
 )  # fmt: skip
 _CHECKING = (
-    "tests/checking/test_claims.py", "tests/checking/test_forgeries.py",
+    "tests/checking/test_single_checks.py", "tests/checking/test_claims.py",
+    "tests/checking/test_forgeries.py",
     "tests/checking/test_document.py", "tests/checking/test_fewest_changes.py",
     "tests/checking/test_format.py",
 )  # fmt: skip
@@ -42,7 +48,8 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "geometry/domain.py": ("tests/questions/test_mixed.py", "tests/solvers/test_mixed.py"),
     "rules/": ("tests/rules",),
     "setting/": ("tests/setting", "tests/questions/test_two_phase.py", "tests/api"),
-    "setting/claims/": ("tests/setting", "tests/questions/test_support_trust.py",
+    "setting/claims/": ("tests/checking/test_single_checks.py", "tests/setting",
+                        "tests/checking/test_forgeries.py", "tests/questions/test_support_trust.py",
                         "tests/proofs/test_planted.py"),
     "setting/effort.py": ("tests/questions/test_positives.py",),
     "setting/limits.py": ("tests/questions/test_two_phase.py", "tests/questions/test_boxes.py",
@@ -64,7 +71,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def tests_for(where: str) -> tuple[str, ...]:
+def suite_for(where: str) -> tuple[str, ...]:
     """Return the tests for a mutant, in the order in which they are run."""
     fits = [start for start in FOLLOWS if where.startswith(start)]
     near = FOLLOWS[max(fits, key=len)]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mutants.apply import Lost, found, key
-from mutants.capabilities import EQUIVALENT, tests_for
+from mutants.capabilities import EQUIVALENT, suite_for
 from mutants.catalogue import Mutant
 
 ROOT = Path(__file__).parents[1]
@@ -55,11 +55,11 @@ def try_mutant(mutant: Mutant, copy: Path, tests: tuple[str, ...] | None = None)
     start = time.monotonic()
     path.write_text(broken)
     try:
-        outcome, by = run_tests(copy, tests or tests_for(mutant.where))
+        outcome, by = run_tests(copy, tests or suite_for(mutant.where))
     finally:
         path.write_text(text)
     seconds = round(time.monotonic() - start, 1)
-    return record | {"key": key(mutant, PACKAGE), "outcome": outcome, "by": by, "seconds": seconds}
+    return record | {"key": key(mutant, text), "outcome": outcome, "by": by, "seconds": seconds}
 
 
 def run_tests(copy: Path, tests: tuple[str, ...]) -> tuple[str, str]:

@@ -12,8 +12,8 @@ from campaign.cases import NEGATIVE, Case, from_json, to_json
 from campaign.models import FAMILIES, written_logistic
 from campaign.run import family_of, run_seed
 
-#: One seed of each family.
-SEEDS = range(len(FAMILIES))
+#: One seed of each family, about a second each.
+SEEDS = (0, 1, 2, 18, 19, 20, 6, 22, 8, 24, 10, 26, 12, 13, 14)
 #: What is not mended yet stands in the files themselves, as "open": why. Mend it, and drop the key.
 KEPT = sorted(reproducers.FOLDER.glob("*.json"))
 
@@ -21,8 +21,12 @@ KEPT = sorted(reproducers.FOLDER.glob("*.json"))
 @pytest.mark.parametrize("seed", SEEDS, ids=family_of)
 def test_a_short_campaign(seed):
     outcome = run_seed(seed, rows=0.02)
-    known = {"checked from a file"} if seed == 13 else set()  # tables of mixed precision
-    assert [shown[:2] for shown in outcome.shown if shown[0] not in known] == []
+    assert [shown[:2] for shown in outcome.shown] == []
+    assert outcome.tally.counts["answers"] > 20
+
+
+def test_every_family_has_a_seed():
+    assert [family_of(seed) for seed in SEEDS] == list(FAMILIES)
 
 
 def _open(path):
