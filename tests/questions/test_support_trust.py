@@ -141,3 +141,13 @@ def test_no_false_claim(monkeypatch, method, name, module, function, plant):
     np.testing.assert_allclose(found.closeness[claimed], closeness[claimed], rtol=1e-4, atol=1e-9)
     assert (found.bound <= size).all()
     assert not (found.objective < size).any()
+
+
+def test_no_fallback_where_a_strict_positive_exists(monkeypatch):
+    size = smallest.smallest_size
+    monkeypatch.setattr(smallest, "smallest_size", lambda gains: (size(gains)[0] + 99, 0))
+    model, rows, _, baseline = case("softmax")
+    how = {"method": "strict", "baseline": baseline, "fallback": True}
+    found = pertinent.pertinent_positives(model, rows, **how)
+    assert not found.fallback.any()
+    assert (found.status == "failed").all()

@@ -8,14 +8,12 @@ best as soon as no open branch has a smaller bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from pertinent.answering.searching import SEARCH
-from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray, Limits
 from pertinent.proofs import INFEASIBLE, OPTIMAL
 from pertinent.questions.tolerances import ALTERNATIVES_GAP
 from pertinent.setting.nearest.flow import nearest
@@ -44,8 +42,7 @@ def further_contrasts(
     negatives: Negatives,
     kind: Kind,
     labels: IntArray,
-    lower: FloatArray,
-    upper: FloatArray,
+    limits: Limits,
     count: int,
 ) -> tuple[tuple[Alternative, ...], ...]:
     """Return up to ``count`` further sets of changed features for each sample.
@@ -56,12 +53,11 @@ def further_contrasts(
     table : Table
     negatives : Negatives
         The best answers.
-    kind, labels, lower, upper
+    kind, labels, limits
         What they were asked with, see `pertinent.setting.nearest.flow`.
     count : int
     """
-    solve = partial(_solve, prepared, table, kind, labels, lower, upper)
-    contrasts = _Contrasts(solve, len(table), count)
+    contrasts = _Contrasts(prepared, table, kind, labels, limits, count)
     first = _Branches(
         np.arange(len(table)),
         negatives.objective,
@@ -76,38 +72,20 @@ def further_contrasts(
     return tuple(tuple(found[:count]) for found in contrasts.found)
 
 
-def _solve(
-    prepared: Setting,
-    table: Table,
-    kind: Kind,
-    labels: IntArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    row: IntArray,
-    frozen: BoolArray,
-) -> _Branches:
-    """Return the branches of some samples, each with features frozen."""
-    samples, features, low, high = table.values[row], prepared.features, lower[row], upper[row]
-    held = features.by_column(frozen)
-    low, high = (
-        np.where(held, np.maximum(low, samples), low),
-        np.where(held, np.minimum(high, samples), high),
-    )
-    some = table.take(row)
-    asked = some, samples, kind, labels[row], low, high
-    found = nearest(SEARCH, prepared, *asked, changes=True)
-    changed = features.by_feature(found.points != samples)
-    told = found.points, changed, found.bound, found.status, found.label
-    return _Branches(row, found.objective, frozen, *told)
-
-
 class _Contrasts(BestFirst[_Branches]):
     """The search of all samples: the cheapest open branch of each is next."""
 
     def __init__(
-        self, solve: Callable[[IntArray, BoolArray], _Branches], n: int, count: int
+        self,
+        prepared: Setting,
+        table: Table,
+        kind: Kind,
+        labels: IntArray,
+        limits: Limits,
+        count: int,
     ) -> None:
-        self.solve, self.count = solve, count
+        self.prepared, self.table, self.kind, self.labels = prepared, table, kind, labels
+        self.limits, self.count, n = limits, count, len(table)
         #: Of each sample: the sets listed so far (the first is the best), the sets frozen so far,
         #: the answers, and whether every branch has a point or a proof that there is none.
         self.listed: list[list[BoolArray]] = [[] for _ in range(n)]
@@ -124,6 +102,19 @@ class _Contrasts(BestFirst[_Branches]):
         """Return the cheapest branch of each sample, and all others."""
         chosen, self.others = super().pick(waiting)
         return chosen, self.others
+
+    def solve(self, row: IntArray, frozen: BoolArray) -> _Branches:
+        """Return the branches of some samples, each with features frozen."""
+        some, features = self.table.take(row), self.prepared.features
+        held, samples = features.by_column(frozen), some.values
+        low, high = (limit[row] for limit in self.limits)
+        low = np.where(held, np.maximum(low, samples), low)
+        high = np.where(held, np.minimum(high, samples), high)
+        asked = some, samples, self.kind, self.labels[row], low, high
+        found = nearest(SEARCH, self.prepared, *asked, changes=True)
+        changed = features.by_feature(found.points != samples)
+        told = found.points, changed, found.bound, found.status, found.label
+        return _Branches(row, found.objective, frozen, *told)
 
     def advance(self, chosen: _Branches) -> _Branches:
         """List the sets of branches, and return the branches with one more feature frozen."""

@@ -17,7 +17,8 @@ from pertinent.questions.supports.fewest import Ask, Fewest, fewest_features
 from pertinent.questions.supports.proving import why_none_of_few
 from pertinent.questions.tolerances import FEW_SETS
 from pertinent.questions.verify import doubted, refuse_blends
-from pertinent.setting.limits import counts_by_rules, has_cells, is_mixed, negative_limits
+from pertinent.setting.claims.negatives import fewer_changes
+from pertinent.setting.limits import allowing, counts_by_rules, has_cells, is_mixed, negative_limits
 from pertinent.setting.nearest.negative import nearest_contrast, refuse_own_class
 from pertinent.setting.question import NegativeQuestion, Norm
 from pertinent.setting.reasons.reason import Reason, Why
@@ -39,41 +40,26 @@ def _few_changes(
 ) -> Negatives:
     kind, wanted = _wanted(labels, question)
     if question.norm is Norm.L0:
-        question = replace(question, max_changes=_fewer(prepared, question))
+        most = fewer_changes(prepared, question)
         by_rules = is_mixed(prepared, table) or not has_cells(prepared, kind, wanted)
         if by_rules and not question.alternatives:
-            return counted_negatives(prepared, table, labels, question, question.max_changes)
+            return counted_negatives(prepared, table, labels, question, most)
         refuse_blends(prepared, 'norm="l0"')
         _refuse_together(prepared)
-        return _fewest(prepared, table, labels, question)
+        return _fewest(prepared, table, labels, question, most)
     if question.max_changes is not None and counts_by_rules(prepared, table, kind, wanted):
         # Categories, whole numbers and features that change together: the rules count them.
-        rules = replace(prepared.constraints, max_changes=_fewer(prepared, question))
-        prepared = replace(prepared, constraints=rules)
+        prepared = allowing(prepared, fewer_changes(prepared, question))
         question = replace(question, max_changes=None)
     negatives = nearest_contrast(SEARCH, prepared, table, labels, question)
     if question.max_changes is not None:
         return _limited(prepared, table, labels, question, negatives)
     if question.alternatives:
         ask = _ask(prepared, table, labels, question)
-        others = further_contrasts(
-            prepared,
-            table,
-            negatives,
-            ask.kind,
-            ask.labels,
-            ask.lower,
-            ask.upper,
-            question.alternatives,
-        )
+        asked = ask.kind, ask.labels, (ask.lower, ask.upper), question.alternatives
+        others = further_contrasts(prepared, table, negatives, *asked)
         negatives = replace(negatives, alternatives=others)
     return negatives
-
-
-def _fewer(prepared: Setting, question: NegativeQuestion) -> int | None:
-    """Return how many features may change by the question and by the rules."""
-    both = (prepared.constraints.max_changes, question.max_changes)
-    return min((most for most in both if most is not None), default=None)
 
 
 def _refuse_together(prepared: Setting) -> None:
@@ -100,24 +86,21 @@ def _ask(prepared: Setting, table: Table, labels: IntArray, question: NegativeQu
 
 
 def _fewest(
-    prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion
+    prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion, most: int
 ) -> Negatives:
     ask = _ask(prepared, table, labels, question)
     found = fewest_features(prepared, table, ask)
     negatives = _negatives(prepared, table, labels, question, found)
     size = np.where(found.found, negatives.changed.sum(axis=1).astype(float), np.nan)
-    bound = np.where(found.found, np.fmin(found.size_bound, size), found.size_bound)
     negatives = replace(
         negatives,
         objective=size,
-        bound=bound,
+        bound=found.size_bound,
         norm=Norm.L0,
         certificates=found.certificates,
         closeness_certificates=found.cost_certificates,
     )
-    if question.max_changes is None:
-        return negatives
-    return _within(negatives, question.max_changes, prepared, ask)
+    return _within(negatives, most, prepared, ask)
 
 
 def _within(negatives: Negatives, most: int, prepared: Setting, ask: Ask) -> Negatives:

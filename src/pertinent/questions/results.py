@@ -23,7 +23,7 @@ def positives_by_number(
     points: FloatArray,
     kept: BoolArray,
     status: IntArray,
-    proved: FloatArray,
+    claimed: FloatArray,
     *,
     reasons: NDArray[np.object_],
     unique: IntArray | CodeArray,
@@ -35,22 +35,9 @@ def positives_by_number(
 ) -> Positives:
     """Return positives whose objective is the number of features that they keep.
 
-    Parameters
-    ----------
-    setting, table, labels, question
-        What was asked.
-    method : Method
-    points : ndarray of shape (n, n_features)
-        NaN where there is none.
-    kept : ndarray of bool, shape (n, n_features)
-        Looked at only where there is a point.
-    status : ndarray of int, shape (n,)
-    proved : ndarray of shape (n,)
-        The number of features proved necessary; ``inf`` where no number will do.
-    reasons, unique, certificates, alternatives
-        As in `Positives`.
-    closeness, closeness_bound, closeness_certificates
-        As in `Positives`; by default kept values are the sample's own, at distance 0.
+    ``claimed`` is the number of features claimed to be necessary, ``inf`` where no number will do;
+    ``kept`` is looked at only where there is a point. The others are as in `Positives`; by default
+    kept values are the sample's own, at distance 0.
     """
     found = np.asarray(status <= FEASIBLE)
     kept = kept & found[:, None]
@@ -64,7 +51,7 @@ def positives_by_number(
         unique_code=unique.astype(np.int8),
         label=labels,
         objective=size,
-        bound=np.where(found, np.fmin(proved, size), proved),
+        bound=np.where(found, np.fmin(claimed, size), claimed),
         second={},
         sparse_values=points,
         closeness=np.where(found, 0.0, np.nan) if closeness is None else closeness,

@@ -139,19 +139,16 @@ class _Attempts:
         return rows[~self.valid[rows] & np.isfinite(self.claim[rows])]
 
     def result(self) -> Positives:
-        certificates = self._certificates()
-        limits = self.lower, self.upper
-        asked = self.table.values, limits, None, self.question
-        proved = bounds_of(self.prepared, certificates, *asked)
         away = np.abs(self.points - self.question.baseline) > self.question.off_tol
         kept = self.valid[:, None] & self.prepared.features.by_feature(away)
         objective = np.where(self.valid, kept.sum(axis=1).astype(float), np.nan)
-        none = np.isinf(proved) & ~self.valid
-        status = np.where(self.valid, np.where(proved >= objective, OPTIMAL, FEASIBLE), FAILED)
+        # What the search claims: only what proofs show of it is handed out.
+        none = np.isinf(self.claim) & ~self.valid
+        status = np.where(self.valid, np.where(self.claim >= objective, OPTIMAL, FEASIBLE), FAILED)
         status[none] = INFEASIBLE
         for i in np.flatnonzero(none):
             self.reason[i] = self._why_none(int(i))
-        others = self._alternatives(kept) or ((),) * len(kept)
+        others = tuple(self._others(i, kept[i]) for i in range(len(kept)))
         unique = np.where((status == OPTIMAL) & (objective == 0), UNIQUE, UNKNOWN)
         for i in np.flatnonzero([len(listed) > 0 for listed in others]):
             unique[i] = uniqueness(status[i] == OPTIMAL, objective[i], 0.0, others[i])
@@ -164,10 +161,10 @@ class _Attempts:
             self.points,
             kept,
             status,
-            proved,
+            self.claim,
             reasons=self.reason,
             unique=unique,
-            certificates=certificates,
+            certificates=self._certificates(),
             alternatives=others,
         )
 
@@ -203,14 +200,10 @@ class _Attempts:
             return Reason(Why.NEITHER_VALUE, features=names)
         return Reason(Why.OWN_VALUES, Is(int(self.labels[row])))
 
-    def _alternatives(self, kept: BoolArray) -> tuple[tuple[Alternative, ...], ...]:
-        if not self.question.alternatives:
-            return ()
-        return tuple(
-            self._others(int(i), kept[i]) if self.valid[i] else () for i in range(len(kept))
-        )
-
     def _others(self, row: int, first: BoolArray) -> tuple[Alternative, ...]:
+        """Return the next smallest supports of one sample."""
+        if not self.valid[row] or not self.question.alternatives:
+            return ()
         region = self.prepared.region(Is(int(self.labels[row])), self.asked)
         here, count = self.choices.take(np.array([row])), self.question.alternatives
         budget = self.question.effort.budget()
@@ -255,22 +248,23 @@ def next_best(
             listed=tuple(supports[:j]),
             owner=owner_of(prepared),
         )
-        blocks = tuple(
-            Block(piece, np.array([0]), proofs) for piece in range(len(pieces_of(region)))
-        )
-        bound = Certificate(1, blocks).bounds(
-            Task.of(region, sample[None], prepared.weights, *limits)
-        )[0]
-        out.append(bool(bound >= size))
+        pieces = range(len(pieces_of(region)))
+        whole = Certificate(1, tuple(Block(piece, np.array([0]), proofs) for piece in pieces))
+        task = Task.of(region, sample[None], prepared.weights, *limits)
+        out.append(bool(whole.bounds(task)[0] >= size))
     return out
 
 
 def with_fallback(prepared: Setting, positives: Positives, question: PositiveQuestion) -> Positives:
     """Return the positives with two-phase answers where no strict one exists (sec. III-D)."""
-    rows = np.flatnonzero(positives.status_code == INFEASIBLE)
-    if not len(rows):
+    none, table = positives.status_code == INFEASIBLE, positives.table
+    if not none.any():
         return positives
-    some, labels = positives.table.take(rows), positives.label[rows]
+    # That none exists is part of the answer: here and not only where it is handed out.
+    limits = strict_limits(prepared, table, question)
+    asked = table.values, limits, None, question
+    rows = np.flatnonzero(none & np.isinf(bounds_of(prepared, positives.certificates, *asked)))
+    some, labels = table.take(rows), positives.label[rows]
     other = two_phase(SEARCH, prepared, some, labels, question)
     fallback = positives.fallback.copy()
     fallback[rows] = other.found

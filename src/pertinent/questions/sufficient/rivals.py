@@ -22,23 +22,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
-from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import INFEASIBLE, Block, Certificate
-from pertinent.questions.sufficient.worst import Suffices
+from pertinent.questions.sufficient.worst import Suffices, Varying
 from pertinent.questions.supports.closed_forms import is_boxes
 from pertinent.questions.supports.smallest import Supports, smallest
 from pertinent.questions.supports.subsets import Budget, Gains
 from pertinent.questions.tolerances import MOST_RIVALS
-from pertinent.setting.effort import Effort
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Not
-from pertinent.setting.setting import Setting
 from pertinent.solvers import project
 from pertinent.solvers.search.engine import Problem, search
 from pertinent.tables.features import Features
-from pertinent.tables.table import Table
 
 
 class State(Enum):
@@ -125,33 +121,26 @@ class _Others:
         return boxes if len(boxes) == len(known) else None
 
 
-def hit_rivals(
-    prepared: Setting,
-    table: Table,
-    k: int,
-    lower: FloatArray,
-    upper: FloatArray,
-    effort: Effort,
-    domain: Domain | None = None,
-) -> Suffices:
+def hit_rivals(asked: Varying) -> Suffices:
     """Return the fewest features that leave no room for another class."""
+    prepared, table, k = asked.prepared, asked.table, asked.k
     margin = prepared.margin_for(table)
     # A margin that was asked for makes rivals of whatever comes closer than that.
     inner = -margin if prepared.asked_margin > 0 else margin
     others = _Others(prepared.region(Not(k), inner), prepared.region(Not(k), -margin))
-    known = prepared.features
     hits: dict[tuple[int, bytes], Supports] = {}
-    rows = [_Row(i, x, effort.budget(), known, hits) for i, x in enumerate(table.values)]
-    boxes = others.boxes() if domain is None else None
+    shared = prepared.features, hits
+    rows = [_Row(i, x, asked.effort.budget(), *shared) for i, x in enumerate(table.values)]
+    boxes = others.boxes() if asked.domain is None else None
     if boxes is None:
-        meeting = _Meeting(others, prepared, lower, upper, domain)
+        meeting = _Meeting(others, asked)
         search(meeting, rows)
         return _answers(rows, Certificate(len(rows), tuple(meeting.none_left)))
     ends = [
         (np.array([cell.lower for cell in cells]), np.array([cell.upper for cell in cells]))
         for cells in boxes
     ]
-    for row, low, high in zip(rows, lower, upper, strict=True):
+    for row, low, high in zip(rows, asked.lower, asked.upper, strict=True):
         _meet_boxes(row, ends, low, high)
     return _answers(rows, None)
 
@@ -179,10 +168,7 @@ class _Meeting(Problem[list[_Row]]):
     """The search of all samples: each meets its nearest rival that agrees with its set."""
 
     others: _Others
-    prepared: Setting
-    lower: FloatArray
-    upper: FloatArray
-    domain: Domain | None
+    asked: Varying
     #: Proofs that samples have no rival even in the widest sense.
     none_left: list[Block] = field(default_factory=list)
 
@@ -197,13 +183,12 @@ class _Meeting(Problem[list[_Row]]):
         """Let each sample meet its nearest rival; return those for which there is none."""
         if not rows:
             return []
-        x, kept = np.array([row.sample for row in rows]), np.array([row.mask for row in rows])
-        here = np.array([row.place for row in rows])
-        fixed = self.prepared.features.by_column(kept)
-        low, high = np.where(fixed, x, self.lower[here]), np.where(fixed, x, self.upper[here])
-        options = replace(self.prepared.options, unique=False)
-        some = None if self.domain is None else self.domain.take(here)
-        found = project(x, region, self.prepared.weights, low, high, options, domain=some)
+        here, prepared = np.array([row.place for row in rows]), self.asked.prepared
+        some = self.asked.take(here)
+        x, fixed = some.table.values, prepared.features.by_column(np.array([r.mask for r in rows]))
+        low, high = np.where(fixed, x, some.lower), np.where(fixed, x, some.upper)
+        options = replace(prepared.options, unique=False)
+        found = project(x, region, prepared.weights, low, high, options, domain=some.domain)
         none = np.asarray(found.status == INFEASIBLE)
         if not sure:
             blocks = found.certificate.take(np.flatnonzero(none)).blocks

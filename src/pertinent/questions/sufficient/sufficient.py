@@ -28,7 +28,7 @@ from pertinent.proofs.core import WHOLE
 from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
 from pertinent.questions.results import positives_by_number
 from pertinent.questions.sufficient.rivals import hit_rivals
-from pertinent.questions.sufficient.worst import Suffices, keep_worst_case
+from pertinent.questions.sufficient.worst import Suffices, Varying, keep_worst_case
 from pertinent.questions.supports.reach import splits_by_feature
 from pertinent.questions.verify import doubted
 from pertinent.setting.answers import Certified
@@ -54,8 +54,9 @@ def sufficient(
     """
     _refuse_rules(prepared)
     question = question.in_precision_of(table)
-    lower, upper = sufficient_limits(prepared, table, question)
+    limits = sufficient_limits(prepared, table, question)
     domain = discrete_domain(prepared, table)
+    varying = Varying(prepared, table, -1, *limits, question.effort, domain)
     n, d = len(table), len(prepared.features)
     mask, found = np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
     size = np.zeros(n)
@@ -67,16 +68,14 @@ def sufficient(
         solve = keep_worst_case if _splits(region, domain) else hit_rivals
         if solve is hit_rivals:
             _refuse_curved(prepared, region)
-        some = None if domain is None else domain.take(rows)
-        limits = lower[rows], upper[rows]
-        answer = solve(prepared, table.take(rows), int(k), *limits, question.effort, some)
+        answer = solve(replace(varying.take(rows), k=int(k)))
         mask[rows], found[rows], reason[rows] = answer.mask, answer.found, answer.reason
         size[rows] = answer.size
         certificates.append(_certified(answer, int(k), rows))
         if answer.none_left is not None:
             none_left.append(Certified(Not(int(k)), rows, answer.none_left))
     kept = prepared.features.by_column(mask)
-    points = np.where(kept, table.values, _at_rest(prepared, table, question, lower, upper))
+    points = np.where(kept, table.values, _at_rest(prepared, table, question, *limits))
     positives = _result(
         prepared, table, labels, question, points, mask, found, size, reason, tuple(certificates)
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import SHARED, BoolArray, FloatArray, IntArray, Rows
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import require_cells
 from pertinent.geometry.region import Cell, row_products
@@ -15,7 +15,7 @@ from pertinent.proofs import Certificate
 from pertinent.questions.supports.gains import best_alone
 from pertinent.questions.supports.reach import corners, pushes, worst_place
 from pertinent.questions.supports.smallest import smallest
-from pertinent.questions.supports.subsets import Budget, Gains
+from pertinent.questions.supports.subsets import Gains
 from pertinent.setting.effort import Effort
 from pertinent.setting.judge import judge_points
 from pertinent.setting.nearest.ladder import climb
@@ -23,6 +23,19 @@ from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Is, Kind
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Varying(Rows):
+    """Samples of class k, and between which values their features vary that are not kept."""
+
+    prepared: Setting = field(metadata=SHARED)
+    table: Table
+    k: int
+    lower: FloatArray
+    upper: FloatArray
+    effort: Effort = field(metadata=SHARED)
+    domain: Domain | None = None
 
 
 @dataclass(eq=False)
@@ -53,36 +66,32 @@ class Suffices:
     none_left: Certificate | None = None
 
 
-def keep_worst_case(
-    prepared: Setting,
-    table: Table,
-    k: int,
-    lower: FloatArray,
-    upper: FloatArray,
-    effort: Effort,
-    domain: Domain | None = None,
-) -> Suffices:
+def keep_worst_case(asked: Varying) -> Suffices:
     """Return the fewest features that hold every row in its worst case."""
-    margin = prepared.margin_for(table)
-    cell = require_cells(prepared.region(Is(k), margin))[0]
-    gains = worst_gains(cell, table.values, lower, upper, domain)
-    answer = fewest_for(gains, effort.budget(len(table)))
-    wrong = _refused(prepared, table, k, cell, answer, lower, upper, domain)
+    margin = asked.prepared.margin_for(asked.table)
+    answer, wrong = _attempt(asked, margin)
 
     def again(rows: IntArray, margins: FloatArray) -> IntArray:
-        tight = require_cells(prepared.region(Is(k), float(margins[0])))[0]
-        part, some = table.take(rows), None if domain is None else domain.take(rows)
-        gains = worst_gains(tight, part.values, lower[rows], upper[rows], some)
-        found = fewest_for(gains, effort.budget(len(part)))
+        found, still = _attempt(asked.take(rows), float(margins[0]))
+        found.found[still], found.reason[still] = False, Reason(Why.WORST_CASE)
         answer.mask[rows], answer.found[rows] = found.mask, found.found
         answer.reason[rows] = found.reason
-        still = rows[_refused(prepared, part, k, tight, found, lower[rows], upper[rows], some)]
-        answer.found[still] = False
-        answer.reason[still] = Reason(Why.WORST_CASE)
-        return still
+        return np.asarray(rows[still])
 
-    climb(wrong, np.full(len(table), margin), again, least=margin)
+    climb(wrong, np.full(len(asked.table), margin), again, least=margin)
     return answer
+
+
+def _attempt(asked: Varying, margin: float) -> tuple[Suffices, IntArray]:
+    """Return the smallest sets that meet the rows of the class, and those the judge refuses."""
+    cell = require_cells(asked.prepared.region(Is(asked.k), margin))[0]
+    gains = worst_gains(cell, asked.table.values, asked.lower, asked.upper, asked.domain)
+    found = smallest(gains, asked.effort.budget(len(gains)))
+    reason: NDArray[np.object_] = np.full(len(gains), None, dtype=object)
+    reason[~found.found] = Reason(Why.TOO_CLOSE)
+    extra = {row: y for (row, _), y in found.extra.items()}
+    answer = Suffices(found.mask, found.found, found.bound, reason, None, extra)
+    return answer, _refused(asked, cell, answer)
 
 
 def worst_gains(
@@ -119,35 +128,18 @@ def _mixed_gains(
     return Gains(gain, need, np.ones((len(x), gain.shape[2]), dtype=bool))
 
 
-def fewest_for(gains: Gains, budget: Budget) -> Suffices:
-    """Return the smallest sets that meet the rows of one cell."""
-    found = smallest(gains, budget)
-    reason: NDArray[np.object_] = np.full(len(gains), None, dtype=object)
-    reason[~found.found] = Reason(Why.TOO_CLOSE)
-    extra = {row: y for (row, _), y in found.extra.items()}
-    return Suffices(found.mask, found.found, found.bound, reason, None, extra)
-
-
-def _refused(
-    prepared: Setting,
-    table: Table,
-    k: int,
-    cell: Cell,
-    answer: Suffices,
-    lower: FloatArray,
-    upper: FloatArray,
-    domain: Domain | None,
-) -> IntArray:
+def _refused(asked: Varying, cell: Cell, answer: Suffices) -> IntArray:
     """Return the samples for which the judge refuses the worst case of some linear row."""
+    table, lower, upper = asked.table, asked.lower, asked.upper
     bad = np.zeros(len(table), dtype=bool)
-    kept = prepared.features.by_column(answer.mask)
-    labels = np.full(len(table), k)
+    kept = asked.prepared.features.by_column(answer.mask)
+    labels = np.full(len(table), asked.k)
     for g in cell.G:
         corner = np.where(g > 0, upper, np.where(g < 0, lower, table.values))
-        if domain is not None:
-            corner = _worst_places(g, table.values, lower, upper, domain)
+        if asked.domain is not None:
+            corner = _worst_places(g, table.values, lower, upper, asked.domain)
         points = np.where(kept, table.values, corner)
-        judged = judge_points(prepared, table, points, Kind.IS, labels, (lower, upper))
+        judged = judge_points(asked.prepared, table, points, Kind.IS, labels, (lower, upper))
         # A corner stands for the points around it: no rule about single values speaks of it.
         bad |= ~judged.right
     return np.flatnonzero(bad & answer.found)

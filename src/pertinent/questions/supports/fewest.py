@@ -374,6 +374,5 @@ class Batch:
                 continue
             self.mask[row] = changed
             self.out.points[row], self.out.label[row] = answers.points[j], answers.label[j]
-            on = np.where(self.columns(changed), self.prepared.weights, 0.0)
-            self.out.cost[row] = (on * np.abs(answers.points[j] - self.samples[row])).sum()
+            self.out.cost[row] = self._cost(np.array([row]), answers.points[[j]])[0]
             self.out.status[row] = FEASIBLE

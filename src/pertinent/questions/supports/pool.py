@@ -329,6 +329,7 @@ class SampleSearch(LastFirst[Pool]):
             if best is not None:
                 return best
             if self.budget.expired():
+                self.stopped = True
                 break
         if not self.stopped:
             self.proved_size = np.inf

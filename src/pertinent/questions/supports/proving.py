@@ -1,4 +1,4 @@
-"""What is proved of the fewest features: claims re-checked from the regions decide the status."""
+"""What the search for the fewest features claims, and the proofs of it."""
 
 from __future__ import annotations
 
@@ -32,18 +32,13 @@ if TYPE_CHECKING:
 
 
 def prove(batch: Batch) -> None:
-    """Re-check every claim from the regions, and let that decide the status."""
+    """Collect the proofs of the search, and say what it claims."""
     sizes: list[Certified] = []
     costs: list[Certified] = []
     for k, rows in batch.by_label(np.arange(len(batch.samples))):
-        region = batch.region(k)
-        for goal, parts, bound in (
-            (Goal.SIZE, sizes, batch.out.size_bound),
-            (Goal.COST, costs, batch.out.cost_bound),
-        ):
-            certificate = _certificate(batch, rows, k, goal)
-            parts.append(Certified(RegionKey(batch.ask.kind, k), rows, certificate))
-            bound[rows] = certificate.bounds(batch.task(region, rows))
+        for goal, parts in ((Goal.SIZE, sizes), (Goal.COST, costs)):
+            key = RegionKey(batch.ask.kind, k)
+            parts.append(Certified(key, rows, _certificate(batch, rows, k, goal)))
     batch.out.certificates, batch.out.cost_certificates = tuple(sizes), tuple(costs)
     _decide(batch)
 
@@ -68,23 +63,25 @@ def _argument(batch: Batch, row: int, piece: int, n_rows: int) -> Argument:
 
 
 def _decide(batch: Batch) -> None:
+    """Let the claims of the search decide; only what proofs show of them is handed out."""
     out, ask = batch.out, batch.ask
     found = out.status == FEASIBLE
     size = batch.mask.sum(axis=1)
     gap = np.array([search_gap(batch.region(int(k))) for k in ask.labels])
-    tight = out.cost_bound >= out.cost * (1 - np.maximum(ask.effort.gap, 4 * gap)) - COST_ROUNDING
+    tight = batch.value >= out.cost * (1 - np.maximum(ask.effort.gap, 4 * gap)) - COST_ROUNDING
     if ask.at_most is None:
-        tight &= out.size_bound >= size
-        none = np.isinf(out.size_bound)
+        tight &= batch.claim >= size
+        none = np.isinf(batch.claim)
     else:
-        none = out.size_bound > ask.at_most
+        none = batch.claim > ask.at_most
     out.status[found & tight] = OPTIMAL
     for row in np.flatnonzero(none & ~found):
         # What the search said of its own failure is no reason once there is a proof.
         known = out.reason[row] if out.status[row] == INFEASIBLE else None
         out.status[row] = INFEASIBLE
         out.reason[row] = known or why_none_of_few(batch.prepared, ask, int(row), ask.at_most)
-    out.cost_bound = np.where(found, np.fmin(out.cost_bound, out.cost), out.cost_bound)
+    out.size_bound = np.where(found, np.fmin(batch.claim, size), np.inf)
+    out.cost_bound = np.where(found, out.cost, np.inf)
 
 
 def decide_unique(batch: Batch) -> None:
