@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -169,15 +170,18 @@ class Constraints(RuleFields):
         return lower, upper
 
     @cached_property
-    def _resolved(self) -> dict[int, tuple[Features, _Fixed]]:
-        return {}
+    def _resolved(self) -> WeakKeyDictionary[Features, _Fixed]:
+        return WeakKeyDictionary()  # every call that reads a model makes `Features` of its own
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_resolved"}
 
     def _fixed(self, features: Features) -> _Fixed:
         """Return what does not depend on the sample, found out once for each `Features`."""
-        known = self._resolved.get(id(features))
-        if known is None or known[0] is not features:
-            known = self._resolved[id(features)] = (features, self._resolve(features))
-        return known[1]
+        known = self._resolved.get(features)
+        if known is None:
+            known = self._resolved[features] = self._resolve(features)
+        return known
 
     def _resolve(self, features: Features) -> _Fixed:
         strange = self._own_only(features)

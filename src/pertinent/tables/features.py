@@ -36,7 +36,7 @@ class Binned:
         return len(self.edges) + 1 + self.clipped
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Features:
     """The features a model was fitted on.
 
