@@ -130,6 +130,8 @@ def _samples(question: dict[str, Any]) -> Any:
     """Return the sample as the kind of table it came in."""
     values, names = question["sample"], question["features"]
     number = np.float32 if question["single_precision"] else np.float64
+    # Older files do not say which features are in single precision: they take all to be.
+    single = set(question.get("single_features", names) if question["single_precision"] else ())
     if question.get("truth_values"):  # older files lack it
         if any(value not in (0, 1) for value in values):
             raise InputError("The stored sample is said to hold truth values, and does not.")
@@ -138,10 +140,17 @@ def _samples(question: dict[str, Any]) -> Any:
         words = any(isinstance(value, str) for value in values)
         return np.array([values], dtype=object if words else number)
     columns = {
-        name: np.array([value], dtype=number if isinstance(value, float) else None)
+        name: np.array([value], dtype=_number(name in single, value))
         for name, value in zip(names, values, strict=True)
     }
     return nw.from_dict(columns, backend=installed_backend()).to_native()
+
+
+def _number(single: bool, value: Any) -> Any:
+    """Return the type of a column that holds a value; None leaves it to the value."""
+    if single and isinstance(value, int | float):
+        return np.float32
+    return np.float64 if isinstance(value, float) else None
 
 
 def _constraints(question: dict[str, Any]) -> Constraints:

@@ -96,6 +96,7 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "features": list(table.features.names),
         "sample": raw_rows(one, one.values)[0],
         "single_precision": table.single_precision,
+        "single_features": table.single_features,
         "frame": hasattr(table.source, "to_native"),
         "truth_values": table.all_truths,
         "classes": encode(prepared.classes),

@@ -59,6 +59,14 @@ class Table:
             single[self.features.first[j]] = self._schema[name] == nw.Float32
         return single
 
+    @property
+    def single_features(self) -> list[str]:
+        """The names of the features that are handed out as float32."""
+        if not self.single_precision:
+            return []
+        single = self._single_columns[self.features.first]
+        return [name for name, own in zip(self.features.names, single, strict=True) if own]
+
     @cached_property
     def booleans(self) -> IntArray:
         """The columns of ``values`` that hold truth values, by the type of their source."""
