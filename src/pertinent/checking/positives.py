@@ -83,7 +83,7 @@ def _only_optimum(asked: Asked, positive: Positives) -> list[Finding]:
     prepared, table, question = asked.prepared, positive.table, asked.question
     limits = positive_limits(prepared, table, question)
     held = turned_off(prepared, positive.sparse_values, question)
-    low, high = held_limits(*limits, question, held)
+    low, high = held_limits(prepared, *limits, question, held)
 
     def equally_good(other: FloatArray) -> bool:
         good = judge_points(prepared, table, other, Kind.IS, positive.label, limits).valid[0]

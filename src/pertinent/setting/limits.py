@@ -6,7 +6,8 @@ what a proof speaks of and what the judge looks at, so they are made in one plac
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,12 +15,17 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.domain import Domain, is_on_lattice
 from pertinent.geometry.pieces import cells_of
+from pertinent.geometry.task import distance
 from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.proofs.supports.fewest_mixed import is_discrete
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table, values_of
+
+#: The weight of a feature that may move at no cost, as a share of its own: positive, since solvers
+#: ask for that, and so small that it outweighs no feature that counts.
+NEARLY_FREE = 1e-9
 
 
 def positive_limits(
@@ -47,21 +53,89 @@ def turned_off(prepared: Setting, points: FloatArray, question: PositiveQuestion
 
 
 def held_limits(
-    lower: FloatArray, upper: FloatArray, question: PositiveQuestion, held: BoolArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the allowed range of phase 2: what is turned off rests, the others are free."""
-    rest = at_rest(lower, upper, question)
-    return np.where(held, rest, lower), np.where(held, rest, upper)
+    setting: Setting,
+    lower: FloatArray,
+    upper: FloatArray,
+    question: PositiveQuestion,
+    held: BoolArray,
+) -> Limits:
+    """Return the allowed range of phase 2: what is turned off stays off, the others are free.
 
-
-def at_rest(lower: FloatArray, upper: FloatArray, question: PositiveQuestion) -> FloatArray:
-    """Return where features rest that are turned off: at the baseline, as far as rules allow.
-
-    Without a tolerance, a feature that is off stands at its baseline, which the rules then allow.
+    Eq. 6: ``|x_i - b_i| <= off_tol`` for features that are off, as far as the rules allow. Columns
+    of categories stay at the baseline, whatever the tolerance.
     """
+    base, tol = question.baseline, question.off_tol
+    if not tol:
+        return np.where(held, base, lower), np.where(held, base, upper)
+    ends = [base - tol, base + tol]
+    for k, beyond in enumerate((base - ends[0] > tol, ends[1] - base > tol)):  # by rounding
+        ends[k] = np.where(beyond, np.nextafter(ends[k], base), ends[k])
+    for group in setting.features.groups:
+        ends[0][group] = ends[1][group] = base[group]
+    low = np.where(held, np.maximum(lower, ends[0]), lower)
+    return low, np.where(held, np.minimum(upper, ends[1]), upper)
+
+
+@dataclass(frozen=True, eq=False)
+class SecondPhase:
+    """Eq. 6 for the samples that hold the same features.
+
+    Parameters
+    ----------
+    rows : ndarray of int, shape (m,)
+    setting : Setting
+        Its weights are those of phase 2.
+    centers : ndarray of shape (m, n_features)
+    limits : tuple of ndarray of shape (m, n_features)
+    spent : ndarray of shape (m,)
+        What no answer can cost less for the features that are held: no part of eq. 8.
+    """
+
+    rows: IntArray
+    setting: Setting
+    centers: FloatArray
+    limits: Limits
+    spent: FloatArray
+
+
+def cost_at_rest(
+    setting: Setting, question: PositiveQuestion, samples: FloatArray, held: BoolArray
+) -> FloatArray:
+    """Return what features cost that are held at the baseline."""
+    base = question.baseline
+    return distance(np.where(held, samples, base), base, setting.weights)
+
+
+def second_phases(
+    setting: Setting,
+    question: PositiveQuestion,
+    samples: FloatArray,
+    limits: Limits,
+    held: BoolArray,
+) -> Iterator[SecondPhase]:
+    """Yield what phase 2 asks, for samples that hold the same features together.
+
+    Without a tolerance, what is held stands at the baseline and costs the same whatever the answer
+    is. With one it may move within it at no cost. Solvers want positive weights: it gets
+    `NEARLY_FREE` of its own, counted from the baseline, which is what a bound may miss by.
+    """
+    low, high = held_limits(setting, *limits, question, held)
+    low, high = np.broadcast_to(low, samples.shape), np.broadcast_to(high, samples.shape)
+    weights = setting.weights
     if not question.off_tol:
-        return question.baseline
-    return np.minimum(np.maximum(question.baseline, lower), upper)
+        spent = cost_at_rest(setting, question, samples, held)
+        yield SecondPhase(np.arange(len(samples)), setting, samples, (low, high), spent)
+        return
+    patterns, place = np.unique(held, axis=0, return_inverse=True)
+    for k, off in enumerate(patterns):
+        rows = np.flatnonzero(place.reshape(-1) == k)
+        free = np.where(off, NEARLY_FREE * weights, weights)
+        own = low[rows], high[rows]
+        base = np.minimum(np.maximum(question.baseline, own[0]), own[1])
+        centers = np.where(off, base, samples[rows])
+        farthest = np.maximum(own[1] - base, base - own[0])
+        most = (free * np.where(off, farthest, 0.0)).sum(axis=1)
+        yield SecondPhase(rows, replace(setting, weights=free), centers, own, most)
 
 
 def negative_limits(

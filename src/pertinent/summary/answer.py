@@ -42,7 +42,7 @@ class Answer:
     label, target : str
         The prediction, and the class reached, as they are called.
     features : list of dict
-        ``text``, ``unit`` and ``sample`` of each.
+        ``text``, ``unit``, ``sample`` and ``baseline`` of each.
     chosen : Chosen
     others : tuple of Chosen
         The alternatives, in order.
@@ -98,6 +98,9 @@ def summarize_answer(
     def label(place: int) -> str:
         return "another class" if place < 0 else called.label(results.classes.tolist()[place])
 
+    rest = sample
+    if isinstance(results, Positives):
+        rest = raw_rows(table, np.broadcast_to(results.baseline, table.values.shape))[0]
     return Answer(
         method=method,
         fewest=fewest,
@@ -106,8 +109,13 @@ def summarize_answer(
         label=label(int(results.label[row])),
         target=label(int(place)),
         features=[
-            {"text": called.feature(name), "unit": called.units.get(name), "sample": value}
-            for name, value in zip(names, sample, strict=True)
+            {
+                "text": called.feature(name),
+                "unit": called.units.get(name),
+                "sample": own,
+                "baseline": base,
+            }
+            for name, own, base in zip(names, sample, rest, strict=True)
         ],
         chosen=chosen(mask[row], results.values[row], True),
         others=tuple(chosen(a.features, a.values, a.proved) for a in results.alternatives[row]),

@@ -95,8 +95,10 @@ class _Positive(_Words):
         return f"{start}: {self.values('short')} ({self.count} of {total}, {proof})."
 
     def answer(self, length: str) -> str:
+        moved = self.moved(length)
         if not self.count:
-            return f"{self.what} {self.row.label}: {self.nothing()}."
+            nothing = f"values close to the base ones, {moved}" if moved else self.nothing()
+            return f"{self.what} {self.row.label}: {nothing}."
         start = f"{self.what} {self.row.label}: {self.values(length)}."
         if self.row.fallback:
             start = (
@@ -110,12 +112,22 @@ class _Positive(_Words):
         other, takes, at = f"the other {rest:,} features", "take", "at their base values"
         if rest == 1:
             other, takes, at = "the other feature", "takes", "at its base value"
+        if moved:
+            at = f"close to {at.split(' ', 1)[1]} ({moved})"
         if self.method == "sufficient":
             return (
                 f"{start} With {these} the model predicts {label} whatever values {other} {takes} "
                 "within the bounds."
             )
         return f"{start} With {these}, and {other} {at}, the model predicts {label}."
+
+    def moved(self, length: str) -> str:
+        """Return the values that count as turned off, but are not quite at their base value."""
+        chosen, features = self.row.chosen, self.row.features
+        off = [j for j in range(len(features)) if j not in chosen.features]
+        off = [] if self.method == "sufficient" else off
+        near = [j for j in off if chosen.point[j] != features[j]["baseline"]]
+        return cut([self.one(j, chosen) for j in near], length, "feature")
 
     def proof(self) -> str:
         row, count = self.row, self.count

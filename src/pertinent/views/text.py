@@ -116,10 +116,19 @@ def enough(summary: Summary, length: str = "medium") -> str:
         )
     kept, total = len(positive["values"]), len(summary["features"])
     rest = total - kept
+    moved = _near_typical(summary)
     others = f" and the other {rest:,} at their {usual} values" if rest else ""
+    if moved:
+        others = f" and the other {rest:,} close to their {usual} values ({cut(moved, length)})"
     these = "this value" if kept == 1 else f"these {kept:,} values"
     if positive["method"] == "sufficient" and rest:
         others = f", whatever the other {rest:,} are within their bounds"
+    if not kept:
+        return (
+            f"What was enough: values close to the {usual} ones. With {cut(moved, length)}, the "
+            f"model already predicts {prediction_words(summary)}. {_enough_proof(summary)}"
+            f"{_plausible(summary)}"
+        )
     return (
         f"What was enough: {_kept_list(summary, length)}. With {these}{others}, the model "
         f"already predicts {prediction_words(summary)}. {_enough_proof(summary)}"
@@ -136,6 +145,20 @@ def _plausible(summary: Summary) -> str:
         f" They had to look like data of {prediction_words(summary)} ({words}), which takes more "
         "values than the prediction alone."
     )
+
+
+def _near_typical(summary: Summary) -> list[str]:
+    """Return the values that count as turned off, but are not quite at their typical value."""
+    positive = summary["positive"]
+    on = {value["feature"] for value in positive["values"]}
+    if positive["method"] == "sufficient" or positive["point"] is None:
+        return []
+    return [
+        f"{feature['text']} {with_unit(feature, value, exact=True)} "
+        f"({typical(summary)} {plain(feature['baseline'])})"
+        for feature, value in zip(summary["features"], positive["point"], strict=True)
+        if feature["name"] not in on and value != feature["baseline"]
+    ]
 
 
 def _kept(summary: Summary, *, fixed: bool) -> list[Summary]:

@@ -22,9 +22,9 @@ from pertinent.setting.claims.shown import (
 )
 from pertinent.setting.judge import Ledger
 from pertinent.setting.limits import (
-    at_rest,
     held_limits,
     positive_limits,
+    second_phases,
     strict_limits,
     sufficient_limits,
     turned_off,
@@ -79,7 +79,7 @@ def shown_positives(
 def _near_positives(subject: Subject, question: PositiveQuestion, found: Positives) -> Shown:
     """Look at both phases."""
     setting, table, samples = subject.setting, found.table, subject.samples
-    lower, upper = usual = positive_limits(setting, table, question)
+    usual = positive_limits(setting, table, question)
     sparse, good = found.sparse_values, found.found
     domain = setting.domain_of(table, changes=False)
     how = domain is not None, len(samples)
@@ -91,19 +91,22 @@ def _near_positives(subject: Subject, question: PositiveQuestion, found: Positiv
     few = measured(setting, parts, *at, single=single, gap=gap, foreign=foreign)
     # The second phase holds what the first one turned off.
     off = turned_off(setting, sparse, question) & good[:, None]
-    limits = low, high = held_limits(lower, upper, question, off)
-    rest = at_rest(lower, upper, question)
-    spent = distance(np.where(off, samples, rest), rest, setting.weights)
     parts, foreign = subject.among(found.closeness_certificates, Goal.DISTANCE)
-    bound, gap = bounds_of(setting, parts, samples, limits, domain), gaps_of(setting, parts, *how)
-    at = (found.values, samples, limits, bound, found.closeness_bound + spent)
-    near = measured(setting, parts, *at, single=single, gap=gap, foreign=foreign)
-    near = replace(
-        near,
-        size=distance(np.where(off, samples, found.values), samples, setting.weights),
-        bound=np.maximum(near.bound - spent, 0.0),
-        closed=near.closed & ((found.values >= low) & (found.values <= high)).all(axis=1),
-    )
+    low, high = held_limits(setting, *usual, question, off)
+    bound, points = np.zeros(len(samples)), found.values
+    closed = np.asarray(((points >= low) & (points <= high)).all(axis=1))
+    for phase in second_phases(setting, question, samples, usual, off):
+        rows, own = phase.rows, tuple(part.take(phase.rows) for part in parts)
+        some = None if domain is None else domain.take(rows)
+        proved = bounds_of(phase.setting, own, phase.centers, phase.limits, some)
+        gap = gaps_of(phase.setting, own, domain is not None, len(rows))
+        said = found.closeness_bound[rows] + phase.spent
+        at = (points[rows], phase.centers, phase.limits, proved, said)
+        one = measured(phase.setting, own, *at, single=single, gap=gap)
+        bound[rows] = np.maximum(one.bound - phase.spent, 0.0)
+        closed[rows] &= one.closed
+    size = distance(np.where(off, samples, points), samples, setting.weights)
+    near = Measure(size, bound, closed, parts=parts, foreign=foreign)
     return Shown(few, near, good)
 
 

@@ -42,7 +42,7 @@ def is_only_pair(setting: Setting, question: PositiveQuestion, positive: Positiv
     if not is_only_one(setting, parts, baseline, positive.sparse_values, limits, *how):
         return False
     held = turned_off(setting, positive.sparse_values, question)
-    limits, parts = held_limits(*limits, question, held), positive.closeness_certificates
+    limits, parts = held_limits(setting, *limits, question, held), positive.closeness_certificates
     return is_only_one(setting, parts, table.values, positive.values, limits, *how)
 
 

@@ -58,7 +58,7 @@ def _both(
     positive = propose_positives(search, setting, table, labels, question, allowed)
     contrast = NegativeQuestion(target)
     negative = propose_negatives(search, setting, table, labels, contrast, allowed)
-    proposals = [positive.first, positive.second, negative.found]
+    proposals = [*positive.proposals, negative.found]
     answers = (
         answered_if_guessed(search, setting, proposals, table, labels)
         if guessed
@@ -66,5 +66,5 @@ def _both(
     )
     if answers is None:
         return None
-    sparse, close, found = answers
-    return positive.judged(sparse, close), negative.judged(found)
+    *phases, found = answers
+    return positive.judged(*phases), negative.judged(found)

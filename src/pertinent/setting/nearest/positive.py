@@ -10,9 +10,16 @@ from pertinent.density.measure import by_sample, measure
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.task import distance
 from pertinent.proofs import FAILED, FEASIBLE
-from pertinent.setting.answers import Answers, claimed_unique
+from pertinent.setting.answers import Answers, blank, claimed_unique
 from pertinent.setting.judge import judge_points
-from pertinent.setting.limits import at_rest, held_limits, positive_limits, turned_off
+from pertinent.setting.limits import (
+    SecondPhase,
+    cost_at_rest,
+    held_limits,
+    positive_limits,
+    second_phases,
+    turned_off,
+)
 from pertinent.setting.nearest.flow import answered, doubt, nearest, propose
 from pertinent.setting.nearest.search import Search
 from pertinent.setting.nearest.verdicts import Proposal
@@ -41,9 +48,14 @@ class PositiveProposal:
     first: Proposal
     place: IntArray | None
     held: BoolArray
-    second: Proposal
+    second: Proposal | None
 
-    def judged(self, sparse: Answers, close: Answers) -> Positives:
+    @property
+    def proposals(self) -> list[Proposal]:
+        """Those of the phases that are already solved."""
+        return [self.first] if self.second is None else [self.first, self.second]
+
+    def judged(self, sparse: Answers, close: Answers | None = None) -> Positives:
         """Return the positives, from both phases as the model accepts them."""
         sparse = sparse if self.place is None else sparse.take(self.place)
         doubt(self.setting, self.table, sparse)
@@ -52,20 +64,24 @@ class PositiveProposal:
         held = off & sparse.found[:, None]
         # Phase 2 sees of phase 1 only what it turned off: it stands unless that has changed.
         rows = (held != self.held).any(axis=1).nonzero()[0]
+        if close is None:
+            close, rows = blank(self.table.values), np.arange(len(held))
+        spent = cost_at_rest(self.setting, self.question, self.table.values, held)
         if len(rows):
-            close.put(rows, self._second_phase(rows, held[rows]))
-        rest = at_rest(self.lower, self.upper, self.question)
+            low, high = (b[rows] if len(b) > 1 else b for b in (self.lower, self.upper))
+            asked = self.question, self.table.values[rows], (low, high), held[rows]
+            for part in second_phases(self.setting, *asked):
+                here = rows[part.rows]
+                close.put(here, self._second_phase(here, part))
+                spent[here] = part.spent
         return _joined(
-            self.setting, self.table, self.labels, self.question, sparse, close, off, rest
+            self.setting, self.table, self.labels, self.question, sparse, close, off, spent
         )
 
-    def _second_phase(self, rows: IntArray, held: BoolArray) -> Answers:
-        some = self.table.take(rows)
-        lower, upper = (b[rows] if len(b) > 1 else b for b in (self.lower, self.upper))
-        low, high = held_limits(lower, upper, self.question, held)
-        return nearest(
-            self.search, self.setting, some, some.values, Kind.IS, self.labels[rows], low, high
-        )
+    def _second_phase(self, rows: IntArray, part: SecondPhase) -> Answers:
+        some, labels = self.table.take(rows), self.labels[rows]
+        asked = some, part.centers, Kind.IS, labels, *part.limits
+        return nearest(self.search, part.setting, *asked)
 
 
 def two_phase(
@@ -77,7 +93,7 @@ def two_phase(
     leave it. Phase 2 (eq. 6) holds the others at the baseline and projects the sample.
     """
     proposal = propose_positives(search, setting, table, labels, question)
-    return proposal.judged(*answered(search, setting, [proposal.first, proposal.second]))
+    return proposal.judged(*answered(search, setting, proposal.proposals))
 
 
 def propose_positives(
@@ -99,8 +115,10 @@ def propose_positives(
     if place is not None:
         points, found = points[place], found[place]
     held = turned_off(setting, points, question) & found[:, None]
-    low, high = held_limits(lower, upper, question, held)
-    second = propose(search, setting, table, table.values, Kind.IS, labels, low, high)
+    second = None
+    if not question.off_tol:
+        low, high = held_limits(setting, lower, upper, question, held)
+        second = propose(search, setting, table, table.values, Kind.IS, labels, low, high)
     return PositiveProposal(
         search, setting, table, labels, question, lower, upper, first, place, held, second
     )
@@ -150,7 +168,7 @@ def _joined(
     sparse: Answers,
     close: Answers,
     off: BoolArray,
-    rest: FloatArray,
+    spent: FloatArray,
 ) -> Positives:
     samples, weights = table.values, setting.weights
     # Phase 1's point is valid as it stands: it answers where phase 2 has numerical trouble.
@@ -159,14 +177,15 @@ def _joined(
     points = close.points
     if np.count_nonzero(use) < len(use):
         points = np.where(use[:, None], close.points, sparse.points)
-    # Held features cost the same for every candidate: eq. 8 leaves them out, and so does its bound.
-    held_cost = distance(np.where(off, samples, rest), rest, weights)
+    # Eq. 8 leaves out the features that are held, and so does its bound.
     closeness = distance(np.where(off, samples, points), samples, weights)
-    closeness_bound = np.where(use, np.maximum(close.bound - held_cost, 0.0), 0.0)
+    closeness_bound = np.where(use, np.maximum(close.bound - spent, 0.0), 0.0)
     # Optimal where both phases are.
     both = np.minimum(np.maximum(sparse.status, close.status), FEASIBLE)
     status = np.where(found, both, sparse.status)
     unique = claimed_unique(np.where(sparse.unique == 1, close.unique, sparse.unique), status)
+    if question.off_tol:
+        unique[unique == 1] = -1  # what is off may move at no cost
     second = {i: p for i, p in close.second.items() if unique[i] == 0}
     second.update({i: p for i, p in sparse.second.items() if sparse.unique[i] == 0})
     on = np.abs(points - question.baseline) > question.off_tol
