@@ -96,7 +96,7 @@ def _near_positives(subject: Subject, question: PositiveQuestion, found: Positiv
     bound, points = np.zeros(len(samples)), found.values
     closed = np.asarray(((points >= low) & (points <= high)).all(axis=1))
     for phase in second_phases(setting, question, samples, usual, off):
-        rows, own = phase.rows, tuple(part.take(phase.rows) for part in parts)
+        rows, own = phase.rows, tuple(part.expand(phase.rows) for part in parts)
         some = None if domain is None else domain.take(rows)
         proved = bounds_of(phase.setting, own, phase.centers, phase.limits, some)
         gap = gaps_of(phase.setting, own, domain is not None, len(rows))
