@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, Self
@@ -158,14 +158,6 @@ class Certificate:
         self.__dict__["_known"] = self.blocks, task, found
         return found.copy()
 
-    def and_also(self, blocks: Sequence[Block]) -> Certificate:
-        """Return the certificate with further proofs; what is known of these holds for all."""
-        more = Certificate(self.n, (*self.blocks, *blocks))
-        known = self.__dict__.get("_known")
-        if known is not None and known[0] is self.blocks:
-            more.__dict__["_known"] = more.blocks, *known[1:]
-        return more
-
     def forget(self) -> None:
         """Forget what was asked last."""
         self.__dict__.pop("_known", None)
@@ -250,14 +242,6 @@ def concatenate(certificates: Sequence[Certificate]) -> Certificate:
         blocks += [replace(b, rows=b.rows + start) for b in certificate.blocks]
         start += certificate.n
     return Certificate(start, tuple(blocks))
-
-
-def scatter(n: int, parts: Iterable[tuple[IntArray, Certificate]]) -> Certificate:
-    """Return the certificate of ``n`` rows made of parts that say which rows are theirs."""
-    blocks = [
-        replace(block, rows=rows[block.rows]) for rows, part in parts for block in part.blocks
-    ]
-    return Certificate(n, tuple(blocks))
 
 
 @record_as("several")

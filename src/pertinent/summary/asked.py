@@ -45,18 +45,7 @@ class Asked:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answered:
-    """Positives and negatives of the same samples.
-
-    Attributes
-    ----------
-    positive : Positives
-    negative : Negatives
-    avoided : ndarray of bool, shape (n,)
-        With ``overlap="avoid"``: whether the negative keeps off the positive's features. False
-        where that was asked for but not possible.
-    asked : Asked
-        With what they were asked for; views and checks need it.
-    """
+    """Positives and negatives of the same samples; `Explanations` says what its fields are."""
 
     positive: Positives
     negative: Negatives

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from enum import Enum
 from typing import Any
 
@@ -13,36 +14,31 @@ from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Kind, RegionKey
 
-_PARTS = {"kind", "asked", "rules", "features", "number", "plausible", "said", "proof"}
-_RULE_PARTS = {"kind", "features", "number", "place", "text"}
-
 
 def write_reason(reason: Reason | None) -> dict[str, Any] | None:
     """Return a reason as plain values."""
     if reason is None:
         return None
-    record = {
-        "kind": reason.kind.value,
-        "asked": None if reason.asked is None else [str(reason.asked.kind), reason.asked.place],
-        "rules": [_write_rule(rule) for rule in reason.rules],
-        "features": list(reason.features),
-        "number": reason.number,
-        "plausible": reason.plausible or None,
-        "said": reason.said or None,
-        "proof": encode(reason.proof),
-    }
-    return {key: value for key, value in record.items() if value not in (None, [])}
+    asked, rules = reason.asked, [_written(rule, {}) for rule in reason.rules]
+    return _written(
+        reason,
+        {
+            "asked": None if asked is None else [str(asked.kind), asked.place],
+            "rules": rules,
+            "proof": encode(reason.proof),
+        },
+    )
 
 
-def _write_rule(rule: RuleRef) -> dict[str, Any]:
-    record = {
-        "kind": rule.kind.value,
-        "features": list(rule.features),
-        "number": rule.number,
-        "place": rule.place,
-        "text": rule.text or None,
-    }
-    return {key: value for key, value in record.items() if value not in (None, [])}
+def _written(record: Reason | RuleRef, others: dict[str, Any]) -> dict[str, Any]:
+    """Return what a record says, part by part; ``others`` are written already."""
+    own = {name: getattr(record, name) for name in _names_of(type(record))}
+    own |= {"kind": record.kind.value, "features": list(record.features), **others}
+    return {key: value for key, value in own.items() if value not in (None, [], "")}
+
+
+def _names_of(kind: type[Reason | RuleRef]) -> list[str]:
+    return [f.name for f in fields(kind)]
 
 
 def read_reason(record: Any) -> Reason | None:
@@ -60,26 +56,25 @@ def read_reason(record: Any) -> Reason | None:
     rules = record.get("rules", [])
     if not isinstance(rules, list) or not all(isinstance(rule, dict) for rule in rules):
         raise InputError("The rules of a stored reason are malformed.")
-    strange = _strange(record, Why, _PARTS) + [
-        part for rule in rules for part in _strange(rule, RuleKind, _RULE_PARTS)
+    strange = _strange(record, Why, Reason) + [
+        part for rule in rules for part in _strange(rule, RuleKind, RuleRef)
     ]
     if strange:
         return Reason(Why.UNKNOWN, said=", ".join(strange))
-    own = record
-    asked, proof = own.get("asked"), decode(own.get("proof"))
+    asked, proof = record.get("asked"), decode(record.get("proof"))
     if asked is not None:
         kind, place = asked
         if kind not in ("is", "not") or not isinstance(place, int) or place < 0:
             raise InputError(f"A stored reason asks for {asked!r}.")
         asked = RegionKey(Kind(kind), place)
     return Reason(
-        Why(own["kind"]),
+        Why(record["kind"]),
         asked,
         tuple(_read_rule(rule) for rule in rules),
-        _names(own),
-        _number(own, "number"),
-        str(own.get("plausible", "")),
-        str(own.get("said", "")),
+        _names(record),
+        _number(record, "number"),
+        str(record.get("plausible", "")),
+        str(record.get("said", "")),
         proof if isinstance(proof, Certificate) else None,
     )
 
@@ -95,10 +90,13 @@ def _read_rule(own: dict[str, Any]) -> RuleRef:
     )
 
 
-def _strange(record: dict[str, Any], kinds: type[Enum], parts: set[str]) -> list[str]:
+def _strange(record: dict[str, Any], kinds: type[Enum], own: type[Reason | RuleRef]) -> list[str]:
     """Return what of a record is not known here."""
     kind, known = record.get("kind"), {one.value for one in kinds}
-    return [*([] if kind in known else [str(kind)]), *sorted(set(record) - parts)]
+    return [
+        *([] if kind in known else [str(kind)]),
+        *sorted(set(record).difference(_names_of(own))),
+    ]
 
 
 def _names(record: dict[str, Any]) -> tuple[str, ...]:
