@@ -45,6 +45,8 @@ def may_attack(case: Case, found: Any, kind: str) -> bool:
         return False
     if kind == "negative":
         return bool(found.norm.value == "l1")
+    if case.dtypes is not None:
+        return False  # the baseline of each column is one in its own precision
     return found.method.value == "two-phase" and not case.options.get("off_tol")
 
 
@@ -120,7 +122,7 @@ def typed(case: Case, points: Array) -> Any:
 def pulled(case: Case, points: Array, own: Array, center: Array, kind: str) -> Array:
     """Return the points moved into the limits, which never takes them farther if these allow."""
     low, high = case.limits(own)
-    if kind == "positive" and case.options.get("between"):
+    if kind == "positive" and case.between:
         low = np.maximum(low, np.minimum(own, center))
         high = np.minimum(high, np.maximum(own, center))
     out = np.clip(points, low, np.maximum(low, high))
@@ -133,7 +135,7 @@ def pulled(case: Case, points: Array, own: Array, center: Array, kind: str) -> A
 def lawful(case: Case, points: Array, own: Array, center: Array, kind: str) -> Array:
     """Return which points obey all rules."""
     low, high = case.limits(own)
-    if kind == "positive" and case.options.get("between"):
+    if kind == "positive" and case.between:
         low = np.maximum(low, np.minimum(own, center))
         high = np.minimum(high, np.maximum(own, center))
     right = ((points >= low) & (points <= high)).all(axis=1)

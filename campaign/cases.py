@@ -73,6 +73,11 @@ class Case:
         given = np.asarray(self.options.get("baseline", 0.0), self.X.dtype)
         return np.broadcast_to(given, self.X.shape[1]).astype(float)
 
+    @property
+    def between(self) -> bool:
+        """Whether positives stay between sample and baseline: by default for `Explainer` only."""
+        return bool(self.options.get("between", self.ask == BOTH))
+
     def limits(self, x: Array) -> tuple[Array, Array]:
         """Return the lowest and highest values that the rules leave a sample's features."""
         low, high = np.full(len(x), -np.inf), np.full(len(x), np.inf)

@@ -106,6 +106,7 @@ def summary(path: Path) -> str:
         "",
     ]
     lines += [
-        f"- {n} seeds: {judge}, {family}" for (judge, family), n in failures(records).most_common()
+        f"- {judge}, {family}: {n} of the seeds"
+        for (judge, family), n in failures(records).most_common()
     ]
     return "\n".join(lines)

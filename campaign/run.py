@@ -28,7 +28,7 @@ PATIENCE = 40.0
 #: Samples of a question that every judge looks at.
 FEW = 4
 #: Samples of a plain question that other solvers look at.
-SOME, SOME_CURVED = 20, 10
+SOME, SOME_CURVED = 40, 20
 
 JUDGES = ("points", "numbers", "rules", "conflicts", "second", "brute", "bounds", "file", "laws",
           "time")  # fmt: skip

@@ -73,7 +73,7 @@ def _compare(
     own = case.X[row].astype(float)
     center = own if kind == "negative" else case.baseline.astype(float)
     low, high = case.limits(own)
-    if kind == "positive" and case.options.get("between"):
+    if kind == "positive" and case.between:
         low = np.maximum(low, np.minimum(own, center))
         high = np.minimum(high, np.maximum(own, center))
     if (low > high).any():
