@@ -47,6 +47,14 @@ NEVER = {"checking": SEARCHING}
 #: checker's functions agrees with the checker even where both are wrong.
 CLASSES_ONLY = {("solvers", "proofs"), ("answering", "proofs"), ("questions", "proofs")}
 
+#: Methods that evaluate a proof. What a search believes it knows by its own arithmetic: one that
+#: asks a proof what it shows agrees with the checker even where both are wrong.
+EVALUATES = {"bounds", "combined", "leaf_bounds", "piece_bounds", "proved", "refuted"}
+#: Where answers are complete, and nothing is chosen any more: their bounds, for those who ask.
+MAY_EVALUATE = {
+    "solvers/problem.py", "questions/strict.py", "questions/supports/alternatives.py",
+}  # fmt: skip
+
 ROOT_FILES = {"__init__", "__main__", "_moved", "exceptions", "demo", "testing"}
 MOST_ROOT_FILES, MOST_ENTRIES = 6, 15
 
@@ -209,6 +217,19 @@ def functions_taken(root: Path = SOURCES) -> list[str]:
     return _lines(found)
 
 
+def proofs_evaluated(root: Path = SOURCES) -> list[str]:
+    """Return the calls by which a search asks what a proof shows."""
+    return _lines(
+        f"evaluates: {file} calls .{node.func.attr}()"
+        for file, tree in files(root)
+        if place_of(file) in SEARCHING and file not in MAY_EVALUATE
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in EVALUATES
+    )
+
+
 def _attributes(tree: ast.Module, alias: str | None) -> list[str]:
     """Return which attributes of a module a file uses, under the name the file gives it."""
     return [
@@ -257,7 +278,9 @@ def crowded(root: Path = SOURCES) -> list[str]:
     )
 
 
-CHECKS = (without_place, against_order, functions_taken, private_taken, crowded)
+CHECKS = (
+    without_place, against_order, functions_taken, proofs_evaluated, private_taken, crowded,
+)  # fmt: skip
 
 
 def violations(root: Path = SOURCES) -> list[str]:

@@ -38,6 +38,23 @@ def test_importing_from_below_is_fine(house):
 
 
 @pytest.mark.parametrize(
+    ("file", "call", "fine"),
+    [
+        ("solvers/stages", "proofs.bounds(task)", False),
+        ("questions/sufficient/rivals", "self.found.certificate.proved(task)", False),
+        ("solvers/stages", "found.believed(task)", True),
+        ("setting/claims", "proofs.bounds(task)", True),
+        ("questions/supports/alternatives", "proofs.bounds(task)", True),
+    ],
+)
+def test_no_search_asks_what_a_proof_shows(house, file, call, fine):
+    root = house({file: f"def f(proofs, found, task, self):\n    return {call}"})
+    name = call.split("(")[0].rsplit(".")[-1]
+    said = [] if fine else [f"evaluates: {file}.py calls .{name}()"]
+    assert contract.proofs_evaluated(root) == said
+
+
+@pytest.mark.parametrize(
     "source",
     [
         "from pertinent.solvers.select import choose",

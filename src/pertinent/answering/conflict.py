@@ -8,7 +8,7 @@ from pertinent.answering.blends import nearest_blends
 from pertinent.density.hull import Hulls
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.geometry.pieces import cells_of
-from pertinent.proofs import INFEASIBLE, Certificate
+from pertinent.proofs import Certificate
 from pertinent.setting.answers import Certified
 from pertinent.setting.reasons.conflicts import why_infeasible
 from pertinent.setting.reasons.implausible import PAIRS, Pair, pair, why_pair
@@ -53,4 +53,4 @@ def _impossible(setting: Setting, two: Pair, sample: FloatArray) -> Certificate 
         return None  # the mean of a mixture is such a point
     else:
         found = project(one, two.region, setting.weights, low[None], high[None])
-    return found.certificate if found.status[0] == INFEASIBLE else None
+    return found.certificate if np.isinf(found.believed[0]) else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -31,12 +32,13 @@ from pertinent.solvers.problem import (
     Task,
     onto,
 )
+from pertinent.solvers.search.engine import Problem, search
 from pertinent.solvers.select import choose_method
 from pertinent.solvers.tolerances import SAME_COST
 
 
 @dataclass(eq=False)
-class PieceSearch:
+class PieceSearch(Problem[IntArray]):
     """The state of one search over the pieces of a region, for all rows at once.
 
     Parameters
@@ -103,14 +105,21 @@ class PieceSearch:
         next four, and then by as many as were looked at so far: few rounds, each of many rows at
         once, in which what cannot win is cut short.
         """
-        order = np.argsort(self.cheap, axis=1, kind="stable")
-        doubling = all(method.in_lock_step for method in set(self.methods))
-        first, width = 0, 1
-        while first < order.shape[1] and self._round(order[:, first : first + width]):
-            first, width = first + width, max(first + width, 4) if doubling else 1
+        search(self, np.argsort(self.cheap, axis=1, kind="stable").T)
 
-    def _round(self, ranked: IntArray) -> bool:
-        """Solve some pieces of each row; return False once no piece can win."""
+    def pick(self, waiting: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the next pieces of all rows, one line for each rank, and the others."""
+        first = self.cheap.shape[1] - len(waiting)
+        width = max(first, 4) if first and self._in_lock_step else 1
+        return waiting[:width], waiting[width:]
+
+    def joined(self, others: IntArray, fresh: IntArray) -> IntArray:
+        """Return the others: solving a piece brings no new ones."""
+        return others
+
+    def advance(self, chosen: IntArray) -> IntArray | None:
+        """Solve some pieces of each row; None once no piece can win."""
+        ranked = chosen.T
         bound = np.take_along_axis(self.cheap, ranked, axis=1)
         # The order is ascending: once a bound loses, all later ones of that row lose too.
         open_ = bound <= self.best[:, None]
@@ -118,7 +127,7 @@ class PieceSearch:
         groups = list(_groups(ranked, open_))
         if groups and (ranked.shape[1] == 1 or self._is_stacked):
             self._solve_together(groups)
-            return True
+            return chosen[:0]
         for p, rows in groups:
             cheap = self.cheap[rows, p]
             wins = cheap <= self.best[rows]  # which other pieces of this round may have lowered
@@ -126,13 +135,16 @@ class PieceSearch:
             if wins.any():
                 task = self._task(p, rows[wins])
                 self._take(p, rows[wins], task, self.methods[p].solve(task))
-        return bool(groups)
+        return chosen[:0] if groups else None
 
     @property
     def _is_stacked(self) -> bool:
         """Whether all pieces are solved in one lock step."""
-        together = {method.together for method in set(self.methods)}
-        return None not in together and all(method.in_lock_step for method in set(self.methods))
+        return self._in_lock_step and all(method.together for method in set(self.methods))
+
+    @cached_property
+    def _in_lock_step(self) -> bool:
+        return all(method.in_lock_step for method in set(self.methods))
 
     def _skip(self, rows: IntArray, bound: FloatArray) -> None:
         """Note the bounds of pieces that are left out."""
@@ -209,8 +221,16 @@ class PieceSearch:
             certificate=Certificate(len(found), (*self.blocks, *shown)),
             methods=self.methods,
             asked=replace(self.task, region=proved_on),
+            believe=self._believed,
             solved=self.solved,
         )
+
+    def _believed(self) -> FloatArray:
+        """Return what no point of any piece costs less than."""
+        known = self.cheap.copy()
+        for p, rows, task, answer in self.answers:
+            known[rows, p] = np.maximum(known[rows, p], answer.believed(task))
+        return np.asarray(known.min(axis=1, initial=np.inf))
 
     def _uniqueness(self, found: BoolArray) -> tuple[Decision, list[Block]]:
         """Return which answers are the only ones, and what the certificate must hold to show it."""

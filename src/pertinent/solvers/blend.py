@@ -23,7 +23,7 @@ from pertinent.geometry.region import Cell, Region
 from pertinent.proofs.tangent import HullProofs
 from pertinent.setting.options import Options
 from pertinent.solvers.best_piece import PieceSearch
-from pertinent.solvers.problem import EMPTY, SOLVED, Method, Projections, Solved, Task
+from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Method, Projections, Solved, Task
 from pertinent.solvers.programs.linear import LinearAnswer, LinearProgram
 from pertinent.solvers.tolerances import AT_CENTER, LEFT_OVER
 
@@ -40,6 +40,13 @@ class BlendAnswer:
     multipliers: FloatArray
     pull: FloatArray
     ray: bool
+
+    @property
+    def outcome(self) -> int:
+        """See `Outcome`: only a ray says that there is no blend."""
+        if self.point is not None:
+            return SOLVED
+        return EMPTY if self.ray else TROUBLE
 
 
 @dataclass(eq=False)
@@ -108,7 +115,7 @@ def _solve(corners: Corners, piece: int, task: Task) -> BlendSolved:
     nowhere = np.full(task.cell.dim, np.nan)
     return BlendSolved(
         np.array([nowhere if one.point is None else one.point for one in found]),
-        np.array([EMPTY if one.point is None else SOLVED for one in found], dtype=np.int8),
+        np.array([one.outcome for one in found], dtype=np.int8),
         HullProofs(
             np.stack(own),
             np.array([one.multipliers for one in found]),

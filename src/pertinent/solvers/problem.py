@@ -129,6 +129,8 @@ class Projections:
         One for each cell.
     asked : Task
         What bounds and statuses speak of: the task, or the same without its margin.
+    believe : callable
+        Returns what the solver believes that no point of each row costs less than.
     solved : int
         How many (row, piece) pairs were solved; the others were skipped by their bound.
     """
@@ -140,6 +142,7 @@ class Projections:
     certificate: Certificate
     methods: tuple[Method, ...]
     asked: task.Task
+    believe: Callable[[], FloatArray]
     solved: int = 0
 
     def __len__(self) -> int:
@@ -151,13 +154,21 @@ class Projections:
         return distance(self.points, self.asked.centers, self.asked.weights)
 
     @cached_property
+    def believed(self) -> FloatArray:
+        """What the solver believes that no point costs less than, ``inf`` for none; shape (n,).
+
+        Searches go by this; `bound` and `status` evaluate the certificate, for those who want it.
+        """
+        return np.fmin(self.believe(), self.objective)  # the objective is NaN without a point
+
+    @cached_property
     def _proved(self) -> FloatArray:
         return self.certificate.bounds(self.asked)
 
     @cached_property
     def bound(self) -> FloatArray:
         """Proved lower bound, ``inf`` where proved that no point exists; shape (n,)."""
-        return np.fmin(self._proved, self.objective)  # the objective is NaN without a point
+        return np.fmin(self._proved, self.objective)
 
     @cached_property
     def status(self) -> CodeArray:

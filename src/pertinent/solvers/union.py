@@ -108,6 +108,7 @@ def _alone(task: Task, piece: Cell | Region, proved_on: Cell | Region | None) ->
         certificate=Certificate(n, (block, *decision.block(0))),
         methods=(method,),
         asked=task if proved_on is None else replace(task, region=proved_on),
+        believe=lambda: answer.believed(own),
         solved=n,
     )
 
@@ -137,6 +138,7 @@ def _method_of_union(region: CellUnion | Joined, domain: Domain | None = None) -
 
 def _solve_union(task: Task) -> Solved:
     found = project_task(task)
-    without = np.where(np.isinf(found.bound), EMPTY, TROUBLE)
+    without = np.where(np.isinf(found.believed), EMPTY, TROUBLE)
     outcome = np.where(found.piece >= 0, SOLVED, without).astype(np.int8)
-    return Solved(found.points, outcome, cast(Proofs, found.certificate))  # it has their operations
+    proofs = cast(Proofs, found.certificate)  # it has their operations
+    return Solved(found.points, outcome, proofs, found.believed)

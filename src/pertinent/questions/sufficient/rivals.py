@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.region import Cell, Region
-from pertinent.proofs import INFEASIBLE, Block, Certificate
+from pertinent.proofs import Block, Certificate
 from pertinent.questions.sufficient.worst import Suffices, Varying
 from pertinent.questions.supports.closed_forms import is_boxes
 from pertinent.questions.supports.smallest import Supports, smallest
@@ -189,7 +189,7 @@ class _Meeting(Problem[list[_Row]]):
         low, high = np.where(fixed, x, some.lower), np.where(fixed, x, some.upper)
         options = replace(prepared.options, unique=False)
         found = project(x, region, prepared.weights, low, high, options, domain=some.domain)
-        none = np.asarray(found.status == INFEASIBLE)
+        none = np.isinf(found.believed)
         if not sure:
             blocks = found.certificate.take(np.flatnonzero(none)).blocks
             self.none_left += [replace(b, rows=here[none][b.rows]) for b in blocks]

@@ -21,7 +21,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
 from pertinent.geometry.region import Cell, Region
-from pertinent.proofs import INFEASIBLE, Argument, Block, Certificate, LinearProofs
+from pertinent.proofs import Argument, Block, Certificate, LinearProofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.questions.supports.gains import Choices, any_of, with_forced
 from pertinent.questions.supports.smallest import RegionPiece, exclude
@@ -161,11 +161,11 @@ class Pool:
         reached = min(best, float(cost.min(initial=np.inf)))
         spent = np.where(on, 0.0, self.weights * np.abs(self.rest - self.center)).sum(axis=1)
         before = len(self.doubtful)
-        none = np.asarray(found.status == INFEASIBLE) & (self.cell is not self.region)
+        none = np.isinf(found.believed) & (self.cell is not self.region)
         if none.any():
             self._rule_out(supports[none])
         for k in np.flatnonzero(~none).tolist():
-            self._learn(k, supports[k], found, float(found.bound[k] - spent[k]), reached)
+            self._learn(k, supports[k], found, float(found.believed[k] - spent[k]), reached)
         points = found.points
         if self.domain is None:
             for mask in self.doubtful[before:]:
@@ -188,7 +188,7 @@ class Pool:
         for j in np.flatnonzero(self.choices.usable[0]):
             more = supports.copy()
             more[:, j] = True
-            none = self._project(*self._held(self.choices.columns(more))).status == INFEASIBLE
+            none = np.isinf(self._project(*self._held(self.choices.columns(more))).believed)
             supports = np.unique(np.where(none[:, None], more, supports), axis=0)
         found = self._project(*self._held(self.choices.columns(supports)))
         for k, mask in enumerate(supports):
@@ -238,7 +238,7 @@ class Pool:
     def _learn(
         self, k: int, mask: BoolArray, found: Projections, bound: float, best: float
     ) -> None:
-        none = found.status[k] == INFEASIBLE
+        none = bool(np.isinf(found.believed[k]))
         proofs = found.certificate.blocks[0].proofs if found.certificate.blocks else None
         of_rows = self.domain is None and self.cell is self.region
         if of_rows and isinstance(proofs, LinearProofs):
