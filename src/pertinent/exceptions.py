@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
@@ -55,3 +56,34 @@ def unknown_name(kind: str, name: object, known: Iterable[object]) -> InputError
         shown = ", ".join(repr(n) for n in names[:12])
         hint = f"Known: {shown}{', ...' if len(names) > 12 else ''}."
     return InputError(f"{name!r} is not a {kind} of this model. {hint}")
+
+
+#: Invisible characters that reorder or join what is around them, and ends of lines and paragraphs.
+_INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+
+
+def visible(text: object) -> str:
+    r"""Return text in which no character does anything: control characters are spelled out.
+
+    Names and labels come from files of strangers. An escape sequence among them would reach the
+    terminal, a change of direction would reorder a sentence, an end of line would forge one.
+
+    Examples
+    --------
+    >>> from pertinent.exceptions import visible
+    >>> print(visible("in\x1b[2Jcome\n"), visible("Größe, 身長"))
+    in\x1b[2Jcome\n Größe, 身長
+    """
+    said = str(text)
+    if said.isprintable():  # then nothing is hidden in it
+        return said
+    return "".join(
+        c.encode("unicode_escape").decode() if unicodedata.category(c) in _INVISIBLE else c
+        for c in said
+    )
+
+
+def one_line(error: object, limit: int = 200) -> str:
+    """Return what an error of another library says, on one line and not at any length."""
+    said = visible(" ".join(str(error).split())).rstrip(".")
+    return said if len(said) <= limit else f"{said[:limit]}..."

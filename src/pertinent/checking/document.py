@@ -27,8 +27,7 @@ from pertinent.summary.asked import Answered, Asked
 from pertinent.summary.reasons import read_reason
 from pertinent.summary.stored import CERTIFICATES, REASONS, json_schema
 from pertinent.tables.features import Features
-from pertinent.tables.table import Table
-from pertinent.views.frame import installed_backend
+from pertinent.tables.table import Table, installed_backend
 
 R = TypeVar("R", Positives, Negatives)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,13 +14,23 @@ import numpy as np
 import sklearn
 from narwhals.exceptions import DuplicateError
 
-from pertinent.exceptions import InputError
+from pertinent.exceptions import InputError, MissingExtraError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from pertinent.tables.features import Features
 
+#: Libraries of tables that are written, the preferred one first.
+BACKENDS = ("pandas", "polars", "pyarrow")
 _INTEGERS = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
+
+
+def installed_backend() -> Any:
+    """Return the first table library that is installed."""
+    for name in BACKENDS:
+        if importlib.util.find_spec(name) is not None:
+            return name
+    raise MissingExtraError("pandas", "pandas", "A table of explanations")
 
 
 @dataclass(frozen=True, eq=False)

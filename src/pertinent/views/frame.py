@@ -9,20 +9,12 @@ import narwhals as nw
 
 from pertinent.exceptions import InputError, MissingExtraError
 from pertinent.summary.columns import columns
+from pertinent.tables.table import BACKENDS, installed_backend
 
 if TYPE_CHECKING:
     from pertinent.summary.asked import Answered
 
-BACKENDS = ("pandas", "polars", "pyarrow")
 _NULLABLE = {"positive_reason": nw.String, "negative_reason": nw.String}
-
-
-def installed_backend() -> Any:
-    """Return the first table library that is installed."""
-    for name in BACKENDS:
-        if importlib.util.find_spec(name) is not None:
-            return name
-    raise MissingExtraError("pandas", "pandas", "A table of explanations")
 
 
 def to_frame(explanations: Answered, backend: str | None = None) -> Any:
