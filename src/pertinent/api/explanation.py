@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pertinent.exceptions import InputError, one_line
 from pertinent.summary.asked import Answered
 from pertinent.summary.raw import Raw
 from pertinent.summary.summary import Summary, summarize
@@ -146,7 +147,13 @@ class Explanation:
         from pertinent.summary.stored import read_document
 
         document = read_document(text)
-        return cls(None, int(document["summary"]["row"]), document)
+        try:
+            found = cls(None, int(document["summary"]["row"]), document)
+            found.text("long"), found.html()
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+            why = f"{type(error).__name__}: {one_line(error)}"
+            raise InputError(f"The stored explanation is malformed: {why}.") from error
+        return found
 
     def __repr__(self) -> str:
         from pertinent.views.text import headline

@@ -19,13 +19,19 @@ from pertinent.checking.findings import (
 )
 from pertinent.checking.negatives import negative_findings, overlap_findings
 from pertinent.checking.positives import positive_findings
-from pertinent.exceptions import InputError, PertinentError
+from pertinent.exceptions import InputError, PertinentError, one_line
 from pertinent.geometry.arrays import Foreign
 from pertinent.proofs.records import decode
 from pertinent.setting.question import NegativeQuestion
 from pertinent.summary.asked import Answered
 from pertinent.summary.stored import VERSIONS, read_document, require_document
 from pertinent.summary.summary import summarize
+
+#: What a file leads to whose parts are of other kinds than they should be.
+_MALFORMED = (
+    LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError,
+    MemoryError,
+)  # fmt: skip
 
 
 @runtime_checkable
@@ -78,8 +84,9 @@ def check(explanation: Documented | dict[str, Any] | str | Path, model: Foreign)
         return Checked(tuple(findings), VERSIONS[document["version"]])
     except PertinentError:
         raise
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-        raise InputError(f"The stored explanation is malformed: {error!r}.") from error
+    except _MALFORMED as error:
+        why = f"{type(error).__name__}: {one_line(error)}"
+        raise InputError(f"The stored explanation is malformed: {why}.") from error
 
 
 def _document(explanation: Documented | dict[str, Any] | str | Path) -> dict[str, Any]:

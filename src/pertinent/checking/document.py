@@ -31,6 +31,8 @@ from pertinent.tables.table import Table, installed_backend
 
 R = TypeVar("R", Positives, Negatives)
 
+#: Most rules of a stored explanation.
+MOST_RULES = 10_000
 #: Parts of a question that are records, by their types in files.
 RECORDS: dict[str, dict[str, type]] = {
     "constraints": {"constraints": Constraints},
@@ -158,6 +160,11 @@ def _constraints(question: dict[str, Any]) -> Constraints:
             "The rules of this explanation hold a Python function, which a file cannot hold: it "
             "cannot be checked here."
         )
+    written = question["constraints"]
+    count = sum(len(rule.get("pairs", ()) if isinstance(rule, dict) else rule)
+                for rule in written.values() if isinstance(rule, dict | list))  # fmt: skip
+    if count > MOST_RULES:
+        raise InputError(f"This explanation has {count:,} rules; at most {MOST_RULES:,} are read.")
     constraints = _record(question, "constraints")
     return constraints if isinstance(constraints, Constraints) else Constraints()
 
@@ -272,5 +279,8 @@ def _certified(part: dict[str, Any]) -> Certified:
     kind, place = part["region"]
     if kind not in list(Kind):
         raise InputError(f"A stored certificate is about a region of unknown kind, {kind!r}.")
-    key = RegionKey(Kind(kind), int(place))
-    return Certified(key, np.array([0]), decode(part["certificate"]))
+    key, certificate = RegionKey(Kind(kind), int(place)), decode(part["certificate"])
+    for block in certificate.blocks:
+        if certificate.n != 1 or block.rows.tolist() != [0] or len(block.proofs) != 1:
+            raise InputError("A stored certificate is not about one sample.")
+    return Certified(key, np.array([0]), certificate)

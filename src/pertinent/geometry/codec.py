@@ -6,6 +6,8 @@ the kinds named so is ever built from a file.
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, TypeVar
@@ -14,8 +16,11 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 
-#: Most numbers in one stored array.
-LARGEST = 50_000_000
+#: The most that one text of JSON may hold: characters, commas, lists and mappings.
+MOST_CHARACTERS, MOST_COMMAS, MOST_BRACKETS = 100_000_000, 3_000_000, 1_000_000
+#: The most that one document may hold: lists, mappings and texts; levels of them; numbers in
+#: arrays; characters in one text.
+MOST_PARTS, MOST_LEVELS, MOST_NUMBERS, MOST_LETTERS = 100_000, 100, 20_000_000, 100_000
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,62 @@ def record_as(name: str, retired: tuple[str, ...] = ()) -> Callable[[C], C]:
         return cls
 
     return add
+
+
+def read_json(text: str | bytes) -> Any:
+    """Return what a text of JSON holds, if it is no larger than an explanation can be.
+
+    Counting commas and brackets bounds the memory before anything is read: a text of ``[],[],...``
+    takes 25 times its own size.
+    """
+    said = text.decode("utf-8") if isinstance(text, bytes) else text
+    for count, most, of in (
+        (len(said), MOST_CHARACTERS, "characters"),
+        (said.count(","), MOST_COMMAS, "commas"),
+        (said.count("[") + said.count("{"), MOST_BRACKETS, "brackets"),
+    ):
+        if count > most:
+            raise InputError(f"This JSON has {count:,} {of}; at most {most:,} are read.")
+    try:
+        return json.loads(said, parse_constant=_refuse_constant)
+    except RecursionError as error:
+        raise InputError("This JSON is nested too deeply.") from error
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def require_modest(record: Any) -> None:
+    """Refuse plain values that are too many, nested too deeply, or claim arrays that are too large.
+
+    Nothing is built before. A sparse array claims a shape, and proofs a number of rows (``n``): all
+    of them together may claim `MOST_NUMBERS`.
+    """
+    waiting, parts, numbers = [(record, 1)], 0, 0
+    while waiting:
+        part, level = waiting.pop()
+        items = part.values() if isinstance(part, dict) else part
+        texts = [item for item in items if isinstance(item, str)]
+        parts += 1 + len(texts)
+        if isinstance(part, dict):
+            claims = [part.get("n"), _claimed(part.get("shape"))]
+            numbers += sum(abs(claim) for claim in claims if isinstance(claim, int))
+        longest = max(map(len, texts), default=0)
+        within = parts <= MOST_PARTS and level <= MOST_LEVELS and numbers <= MOST_NUMBERS
+        if not within or longest > MOST_LETTERS:
+            raise InputError(
+                f"This is larger than any explanation: at most {MOST_PARTS:,} lists, mappings and "
+                f"texts on {MOST_LEVELS} levels, texts of {MOST_LETTERS:,} characters, and arrays "
+                f"of {MOST_NUMBERS:,} numbers are read."
+            )
+        waiting += [(item, level + 1) for item in items if isinstance(item, dict | list | tuple)]
+
+
+def _claimed(shape: Any) -> int:
+    """Return how many numbers a shape claims; a part of 0 still leaves the others to be claimed."""
+    whole = isinstance(shape, list) and all(isinstance(n, int) for n in shape)
+    return math.prod(max(abs(n), 1) for n in shape) if whole else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,10 +237,10 @@ def _decode_array(record: dict[str, Any]) -> Any:
         and all(isinstance(n, int) and n >= 0 for n in shape)
         and isinstance(values, list)
         and of in (*_DTYPES, "object")
-        and np.prod(shape, dtype=float) <= LARGEST
+        and _claimed(shape) <= MOST_NUMBERS
     ):
         raise InputError(f"A stored array is malformed: {str(record)[:80]}.")
-    size = int(np.prod(shape, dtype=np.int64))
+    size = math.prod(shape)
     at = record.get("at", range(size))
     if len(at) != len(values) or not all(isinstance(i, int) and 0 <= i < size for i in at):
         raise InputError("A stored array has values at places that it does not have.")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.exceptions import InputError
+from pertinent.exceptions import InputError, one_line
 from pertinent.geometry.arrays import FloatArray
 
 Feature = str | int
@@ -98,8 +98,9 @@ def _from_text(text: str) -> list[Relation]:
     plain = re.sub(r"`([^`]+)`", stand_in, text)
     try:
         tree = ast.parse(plain.strip(), mode="eval").body
-    except SyntaxError as error:
-        raise InputError(f"The relation {text!r} cannot be read: {error.msg}.") from error
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        why = getattr(error, "msg", error)
+        raise InputError(f"The relation {one_line(text)!r} cannot be read: {why}.") from error
     if not isinstance(tree, ast.Compare):
         raise InputError(f"The relation {text!r} compares nothing: use <=, >= or ==.")
     sides = [_linear(side, text, names) for side in (tree.left, *tree.comparators)]

@@ -10,6 +10,9 @@ from pertinent.geometry.arrays import FloatArray
 from pertinent.setting.results import Results
 from pertinent.summary.asked import Answered
 from pertinent.summary.raw import raw_columns
+from pertinent.tables.table import BACKENDS, installed_backend
+
+__all__ = ["BACKENDS", "columns", "installed_backend"]
 
 
 def columns(explanations: Answered) -> dict[str, Any]:

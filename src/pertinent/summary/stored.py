@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pertinent.exceptions import InputError
-from pertinent.geometry.codec import encode, record_as
+from pertinent.exceptions import InputError, one_line
+from pertinent.geometry.codec import MOST_CHARACTERS, encode, read_json, record_as, require_modest
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
 from pertinent.setting.question import Method
@@ -176,13 +176,15 @@ def to_json(document: Document, indent: int | None = None) -> str:
 
 def read_document(text: str | bytes | Path) -> Document:
     """Return a stored document from its text or its file."""
+    name = ""
     if isinstance(text, Path) or (isinstance(text, str) and not text.lstrip().startswith("{")):
-        text = _read(Path(text))
+        name, text = f"{one_line(Path(text).name)}: ", _read(Path(text))
     try:
-        found = json.loads(text)
+        return require_document(read_json(text))
+    except InputError as error:
+        raise InputError(f"{name}{error}") from error
     except ValueError as error:
-        raise InputError(f"Expected an explanation as JSON: {error}.") from error
-    return require_document(found)
+        raise InputError(f"{name}Expected an explanation as JSON: {one_line(error)}.") from error
 
 
 def require_document(found: Any) -> Document:
@@ -192,6 +194,7 @@ def require_document(found: Any) -> Document:
             f'Expected an explanation with "format": "{FORMAT}", as written by Explanation.json().'
         )
     _require_version(found.get("version"))
+    require_modest(found)
     for part, needed in (
         ("summary", ("row", "id", "prediction", "features", "positive", "negative", "rules")),
         ("proof", ("question", "positive", "negative")),
@@ -211,6 +214,7 @@ def _require_version(version: Any) -> None:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"Cannot read {path}: {error}.") from error
+        with path.open(encoding="utf-8") as file:
+            return file.read(MOST_CHARACTERS + 1)  # more than that is refused unread
+    except (OSError, ValueError) as error:
+        raise InputError(f"Cannot read {one_line(path)}: {one_line(error)}.") from error

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from pertinent.exceptions import InputError, MissingExtraError
-from pertinent.summary.columns import columns
-from pertinent.tables.table import BACKENDS, installed_backend
+from pertinent.summary.columns import BACKENDS, columns, installed_backend
 
 if TYPE_CHECKING:
     from pertinent.summary.asked import Answered

@@ -1,0 +1,66 @@
+"""What strangers send is answered or refused: within 5 seconds and 1 GiB."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import pertinent
+from pertinent.exceptions import InputError
+from tests.checking.strangers import ATTACKS
+
+SECONDS, GIBIBYTES = 5.0, 1.0
+
+
+def test_every_attack_is_refused_or_answered_in_time_and_memory():
+    command = [sys.executable, "-m", "tests.checking.strangers"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {name for name, *_ in lines} == set(ATTACKS)
+    for name, wrong, seconds, memory in lines:
+        assert wrong is None, (name, wrong)
+        assert seconds < 3 * SECONDS, name  # asked three times: text, mapping, from_json
+        assert memory < GIBIBYTES, name
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}", "nested too deeply"),
+        ('{"a": [' + "[]," * 1_500_000 + "[]]}", "brackets"),
+        ('{"a": [' + "1," * 5_000_000 + "1]}", "commas"),
+        ('{"a": ' + "9" * 5_000 + "}", "as JSON"),
+        ('{"a": NaN}', "NaN is no number"),
+        ('{"format": ', "as JSON"),
+        ("{" + " " * 100_000_001, "characters"),
+        (b'{"a": \xff}', "as JSON"),
+        ("x" * 100_000, "Cannot read"),
+        ("\x00", "Cannot read"),
+        ("", "Cannot read"),
+    ],
+    ids=range(11),
+)
+def test_texts_that_are_no_explanation_are_refused(iris, text, words):
+    for read in (pertinent.Explanation.from_json, lambda text: pertinent.check(text, iris[0])):
+        with pytest.raises(InputError, match=words) as refused:
+            read(text)
+        assert len(str(refused.value)) < 500
+
+
+def test_files_that_are_no_explanation_are_refused_by_name(iris, tmp_path):
+    model, _ = iris
+    empty, folder = tmp_path / "empty.json", tmp_path / "folder.json"
+    empty.touch()
+    folder.mkdir()
+    for path in (empty, folder, tmp_path / "absent.json"):
+        with pytest.raises(InputError, match=path.name):
+            pertinent.check(path, model)
+
+
+def test_a_summary_that_no_view_can_show_is_refused(stored):
+    for broken in ({"features": []}, {"positive": 1}, {"row": "x"}, {"negative": {}}):
+        document = {**stored, "summary": {**stored["summary"], **broken}}
+        with pytest.raises(InputError, match="malformed"):
+            pertinent.Explanation.from_json(json.dumps(document))
