@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 
@@ -87,3 +89,33 @@ def one_line(error: object, limit: int = 200) -> str:
     """Return what an error of another library says, on one line and not at any length."""
     said = visible(" ".join(str(error).split())).rstrip(".")
     return said if len(said) <= limit else f"{said[:limit]}..."
+
+
+@contextmanager
+def reading(path: Path, what: str = "", kind: type[PertinentError] = InputError) -> Iterator[None]:
+    """Turn whatever the content of a file leads to into one sentence that names the file.
+
+    ``what`` is what the file is read as, such as " as a model".
+    """
+    name = one_line(path.name)
+    try:
+        yield
+    except MissingExtraError:
+        raise
+    except PertinentError as error:
+        raise type(error)(f"{name}: {error}") from error
+    except Exception as error:  # a damaged file may break its reader anywhere
+        why = f"{type(error).__name__}: {one_line(error)}"
+        raise kind(f"{name} cannot be read{what}: {why}.") from error
+
+
+@contextmanager
+def writing(path: object) -> Iterator[None]:
+    """Turn a full disk, a missing folder and the like into one sentence that names the file."""
+    try:
+        yield
+    except BrokenPipeError:  # whoever reads has seen enough
+        raise
+    except OSError as error:
+        why = one_line(error.strerror or error)
+        raise InputError(f"Cannot write {one_line(path)}: {why}.") from error

@@ -58,7 +58,7 @@ def test_json_is_deterministic(credit):
         ('{"format": "pertinent-explanation", "version": 7}', "has version 7"),
         ('{"format": "pertinent-explanation", "version": 1}', "lacks row"),
         ("{", "Expected an explanation as JSON"),
-        ("no-such-file.json", "Cannot read"),
+        ("no-such-file.json", "cannot be read"),
     ],
 )
 def test_what_is_no_explanation_is_refused(text, words):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pertinent.setting.results import Negatives, Positives
 from pertinent.summary.answer import summarize_answer
-from pertinent.summary.words import Wording
+from pertinent.summary.words import Wording, shown
 from pertinent.views.answer import answer_words
 
 
@@ -38,4 +38,4 @@ def answer_text(
     >>> print(answer_text(pp, 0, "short"))
     Enough for 0: x2 1.4 (1 of 4 features, proved fewest).
     """
-    return answer_words(summarize_answer(results, row, wording), length)
+    return answer_words(shown(summarize_answer(results, row, wording)), length)

@@ -12,6 +12,7 @@ from pertinent.exceptions import InputError, one_line
 from pertinent.summary.asked import Answered
 from pertinent.summary.raw import Raw
 from pertinent.summary.summary import Summary, summarize
+from pertinent.summary.words import shown
 
 #: Summaries are made for this many neighbouring rows at a time.
 SUMMARIES_AT_ONCE = 64
@@ -87,7 +88,7 @@ class Explanation:
         """
         from pertinent.views.text import text
 
-        return text(self.summary(), length)
+        return text(shown(self.summary()), length)
 
     def plot(self, ax: Any = None, *, image_shape: tuple[int, ...] | None = None) -> Any:
         """Return matplotlib axes with what was enough and what would have changed it.
@@ -106,14 +107,14 @@ class Explanation:
         from pertinent.views.plot import plot, plot_image
 
         if image_shape is not None:
-            return plot_image(self.summary(), image_shape)
-        return plot(self.summary(), ax)
+            return plot_image(shown(self.summary()), image_shape)
+        return plot(shown(self.summary()), ax)
 
     def html(self) -> str:
         """Return a self-contained piece of HTML, for light and dark pages."""
         from pertinent.views.html import html
 
-        return html(self.summary())
+        return html(shown(self.summary()))
 
     def _repr_html_(self) -> str:
         return self.html()
@@ -158,7 +159,7 @@ class Explanation:
     def __repr__(self) -> str:
         from pertinent.views.text import headline
 
-        return f"<Explanation: {headline(self.summary())}>"
+        return f"<Explanation: {headline(shown(self.summary()))}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -209,13 +210,13 @@ class Explanations(Answered):
         """Return what holds over all samples, in words."""
         from pertinent.views.population import population_text
 
-        return population_text(self.summary())
+        return population_text(shown(self.summary()))
 
     def plot_summary(self) -> Any:
         """Return a matplotlib figure of what holds over all samples."""
         from pertinent.views.plot_population import plot_summary
 
-        return plot_summary(self.summary())
+        return plot_summary(shown(self.summary()))
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return one row for each sample: predictions, status, distances and points.
@@ -232,6 +233,16 @@ class Explanations(Answered):
     def to_arrow(self) -> Any:
         """Return `to_frame` as a pyarrow Table."""
         return self.to_frame("pyarrow")
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Write the columns of `to_frame` as CSV, and return its path.
+
+        Text that a spreadsheet would run as a formula (it starts with ``=``, ``+``, ``-``, ``@``)
+        gets an apostrophe in front; numbers stay as they are.
+        """
+        from pertinent.views.frame import write_csv
+
+        return write_csv(self, path)
 
     def report(self, path: str | Path, title: str | None = None, max_rows: int = 1000) -> Path:
         """Write one self-contained HTML page about all samples, and return its path.
@@ -250,4 +261,4 @@ class Explanations(Answered):
     def _repr_html_(self) -> str:
         from pertinent.views.html import population_html
 
-        return population_html(self.summary())
+        return population_html(shown(self.summary()))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pertinent.exceptions import visible
+
 HOLDS, REFUTED, UNKNOWN = "holds", "refuted", "not re-checkable here"
 #: What no model can confirm or deny: part of the question, not of the answer.
 GIVEN = "taken as given"
@@ -24,7 +26,9 @@ class Finding:
     detail: str = ""
 
     def __str__(self) -> str:
-        return f"{self.verdict}: {self.claim}" + (f" ({self.detail})" if self.detail else "")
+        return visible(
+            f"{self.verdict}: {self.claim}" + (f" ({self.detail})" if self.detail else "")
+        )
 
 
 @dataclass(frozen=True)

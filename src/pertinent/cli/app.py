@@ -28,7 +28,8 @@ from pertinent.checking import HOLDS, REFUTED, UNKNOWN, check
 from pertinent.cli import codes
 from pertinent.cli.files import model_columns, parse_label, parse_rows, read_table
 from pertinent.cli.given import Given, ModelFile, Pickle, with_given
-from pertinent.exceptions import InputError, PertinentError
+from pertinent.exceptions import InputError, PertinentError, reading, visible, writing
+from pertinent.geometry.codec import MOST_CHARACTERS, read_json
 from pertinent.models import supported_models
 from pertinent.models.files import load_model
 from pertinent.proofs import FAILED
@@ -62,22 +63,25 @@ def _said() -> Iterator[None]:
         # Whatever the surroundings silence: who allows a pickle is warned.
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = lambda message, *_, **__: err.print(
-            f"[yellow]Warning:[/] {escape(str(message))}"
+            f"[yellow]Warning:[/] {escape(visible(message))}"
         )
         try:
-            yield
+            with writing("the output"):
+                yield
         except PertinentError as error:
-            err.print(f"[red]Error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+            err.print(f"[red]Error:[/] {escape(visible(error))}", highlight=False, soft_wrap=True)
             raise typer.Exit(codes.REFUSED) from error
 
 
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Say so if a file cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"Cannot write {path}: {error.strerror or error}.") from error
+def _say(text: str) -> None:
+    """Write text of ours, in which every name is visible."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def _say_json(text: str) -> None:
+    """Write JSON; invisible characters, which only its texts can hold, are written as escapes."""
+    _say("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
 
 
 @contextmanager
@@ -101,7 +105,9 @@ def _explained(
     model = given.load(model_file)
     frame, extra = model_columns(read_table(data_file), model, ignore or [])
     if extra:
-        err.print(f"Ignored columns that the model does not know: {escape(', '.join(extra))}.")
+        err.print(
+            f"Ignored columns that the model does not know: {escape(visible(', '.join(extra)))}."
+        )
     explainer, places = given.explainer(model, frame, ignore or []), parse_rows(rows, len(frame))
     chosen = frame if places is None else frame.iloc[places]
     target = parse_label(given.target, model)
@@ -141,14 +147,14 @@ def explain(
         if json_:
             text = "\n".join(explanation.json() for explanation in result)
         else:
-            parts = [f"Row {e.summary()['id']}\n\n{e.text(length)}" for e in result]
+            parts = [f"Row {visible(e.summary()['id'])}\n\n{e.text(length)}" for e in result]
             text = "\n\n".join(parts)
         if output is None:
-            sys.stdout.write(text + "\n")
+            (_say_json if json_ else _say)(text)
         else:
-            with _writing(output):
+            with writing(output):
                 output.write_text(text + "\n", encoding="utf-8")
-            err.print(f"Written: {output}", soft_wrap=True)
+            err.print(f"Written: {escape(visible(output))}", soft_wrap=True)
         _finish(result)
 
 
@@ -170,13 +176,12 @@ def report(
     """Write one self-contained HTML page about all rows of a table."""
     with _said():
         result = _explained(model, data, given, rows, ignore)
-        with _writing(output):
-            path = result.report(output, title, max_rows)
+        path = result.report(output, title, max_rows)
         if json_:
-            sys.stdout.write(json.dumps(result.summary(), ensure_ascii=False) + "\n")
+            _say_json(json.dumps(result.summary(), ensure_ascii=False))
         else:
             out.print(escape(result.text()), highlight=False, soft_wrap=True)
-        err.print(f"Written: {path} ({_size(path)})", soft_wrap=True)
+        err.print(f"Written: {escape(visible(path))} ({_size(path)})", soft_wrap=True)
         _finish(result)
 
 
@@ -196,22 +201,22 @@ def check_(
     with _said():
         loaded = load_model(model, allow_pickle=allow_pickle)
         checked = [(d["summary"]["id"], check(d, loaded)) for d in _documents(explanation)]
-    if json_:
-        found = [
-            {
-                "id": name,
-                "format": c.format,
-                "verdict": c.verdict,
-                "findings": [vars(f) for f in c.findings],
-            }
-            for name, c in checked
-        ]
-        sys.stdout.write(to_json({"explanations": found}) + "\n")
-    else:
-        for words in dict.fromkeys(one.format for _, one in checked):
-            out.print(words)
-        for name, one in checked:
-            out.print(_check_table(name, one))
+        if json_:
+            found = [
+                {
+                    "id": name,
+                    "format": c.format,
+                    "verdict": c.verdict,
+                    "findings": [vars(f) for f in c.findings],
+                }
+                for name, c in checked
+            ]
+            _say_json(to_json({"explanations": found}))
+        else:
+            for words in dict.fromkeys(one.format for _, one in checked):
+                out.print(words)
+            for name, one in checked:
+                out.print(_check_table(name, one))
     verdicts = {one.verdict for _, one in checked}
     if REFUTED in verdicts:
         raise typer.Exit(codes.REFUTED)
@@ -221,44 +226,43 @@ def check_(
 
 def _check_table(name: Any, checked: Any) -> Table:
     colours = {HOLDS: "green", REFUTED: "red", UNKNOWN: "yellow"}
-    title = f"Row {escape(str(name))}: {checked.verdict}"
+    title = f"Row {escape(visible(name))}: {checked.verdict}"
     table = Table(title=title, title_justify="left", show_header=False, box=None)
     for finding in checked.findings:
         colour = colours.get(finding.verdict, "dim")
-        table.add_row(f"[{colour}]{finding.verdict}[/]", finding.claim, escape(finding.detail))
+        table.add_row(
+            f"[{colour}]{finding.verdict}[/]",
+            *(escape(visible(t)) for t in (finding.claim, finding.detail)),
+        )
     return table
 
 
-def _documents(path: Path) -> list[dict[str, Any]]:
-    """Return the explanations in a file: one, a list, or one on each line."""
+def _documents(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the explanations in a file: one, a list, or one on each line."""
     if not path.is_file():
         raise InputError(f"There is no file {path}.")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path.name} cannot be read as text: {error}.") from error
-    try:
-        found = json.loads(text)
-    except ValueError:
+    with reading(path, " as text"), path.open(encoding="utf-8") as file:
+        first = file.readline(MOST_CHARACTERS + 1)
         try:
-            found = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError as error:
-            raise InputError(f"{path.name} holds no JSON: {error}.") from error
-    return [require_document(one) for one in (found if isinstance(found, list) else [found])]
+            found = read_json(first)
+        except InputError:  # not one on each line
+            found = read_json(first + file.read(MOST_CHARACTERS + 1))
+        yield from map(require_document, found if isinstance(found, list) else [found])
+        while line := file.readline(MOST_CHARACTERS + 1):
+            if line.strip():
+                yield require_document(read_json(line))
 
 
 @app.command(epilog="Example: [bold]pertinent models --json[/]")
 def models(json_: AsJson = False) -> None:
     """List the classifiers that can be explained."""
     names = supported_models()
-    if json_:
-        sys.stdout.write(json.dumps(names) + "\n")
-        return
     table = Table("package", "classifier")
     for name in names:
         package, _, rest = name.partition(".")
         table.add_row(package, rest)
-    out.print(table)
+    with _said():
+        _say_json(json.dumps(names)) if json_ else out.print(table)
 
 
 @app.command(epilog="Example: [bold]pertinent demo --output tour[/]")
@@ -271,10 +275,10 @@ def demo(
     """Explain decisions of a credit model on embedded data, in under a minute."""
     from pertinent.demo import main as run
 
-    with _said():
+    with _said(), writing(output):
         if json_:
             paths = run(output, say=lambda text: None)
-            sys.stdout.write(json.dumps({"written": [str(path) for path in paths]}) + "\n")
+            _say_json(json.dumps({"written": [str(path) for path in paths]}))
         else:
             run(output, say=lambda text: out.print(escape(text), highlight=False, soft_wrap=True))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pertinent.exceptions import InputError, optional
+from pertinent.exceptions import InputError, optional, reading
 from pertinent.geometry.arrays import Foreign
 
 READERS = {".csv": "csv", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
@@ -19,15 +19,11 @@ def read_table(path: Path) -> Any:
         raise InputError(f"Expected a file that ends in {', '.join(READERS)}; got {path.name}.")
     if not path.is_file():
         raise InputError(f"There is no file {path}.")
-    pd, pa = (optional(name, "cli", "Reading tables") for name in ("pandas", "pyarrow"))
-    try:
+    pd = optional("pandas", "cli", "Reading tables")
+    with reading(path):
         if kind == "csv":
             return pd.read_csv(path)
-        if kind == "parquet":
-            return pd.read_parquet(path)
-        return _read_arrow(path)
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise InputError(f"Cannot read {path.name}: {error}.") from error
+        return pd.read_parquet(path) if kind == "parquet" else _read_arrow(path)
 
 
 def _read_arrow(path: Path) -> Any:

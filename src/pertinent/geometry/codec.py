@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pertinent.exceptions import InputError
+from pertinent.exceptions import InputError, one_line
 
 #: The most that one text of JSON may hold: characters, commas, lists and mappings.
 MOST_CHARACTERS, MOST_COMMAS, MOST_BRACKETS = 100_000_000, 3_000_000, 1_000_000
@@ -76,7 +76,19 @@ def read_json(text: str | bytes) -> Any:
     Counting commas and brackets bounds the memory before anything is read: a text of ``[],[],...``
     takes 25 times its own size.
     """
-    said = text.decode("utf-8") if isinstance(text, bytes) else text
+    try:
+        said = text.decode("utf-8") if isinstance(text, bytes) else text
+        _require_short(said)
+        return json.loads(said, parse_constant=_refuse_constant)
+    except RecursionError as error:
+        raise InputError("This JSON is nested too deeply.") from error
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"Expected an explanation as JSON: {one_line(error)}.") from error
+
+
+def _require_short(said: str) -> None:
     for count, most, of in (
         (len(said), MOST_CHARACTERS, "characters"),
         (said.count(","), MOST_COMMAS, "commas"),
@@ -84,10 +96,6 @@ def read_json(text: str | bytes) -> Any:
     ):
         if count > most:
             raise InputError(f"This JSON has {count:,} {of}; at most {most:,} are read.")
-    try:
-        return json.loads(said, parse_constant=_refuse_constant)
-    except RecursionError as error:
-        raise InputError("This JSON is nested too deeply.") from error
 
 
 def _refuse_constant(name: str) -> None:

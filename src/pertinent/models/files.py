@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import warnings
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from pertinent.exceptions import InputError, MissingExtraError, PertinentError, one_line, optional
+from pertinent.exceptions import InputError, optional, reading
 from pertinent.geometry.arrays import Foreign
 from pertinent.models import region_function, supported_models
 from pertinent.models.sound import (
@@ -79,26 +77,12 @@ def load_model(path: str | Path, *, allow_pickle: bool = False) -> Foreign:
             "runs whatever code it holds; for a file of your own, allow it explicitly "
             "(--allow-pickle, allow_pickle=True)."
         )
-    with _named(file):
+    with reading(file, " as a model", UnsafeModelError):
         model = _load_skops(file) if is_skops else _load_pickle(file)
         region_function(model)  # names an unsupported or unfitted model
         require_sound(model)
         rehearse(model)
     return model
-
-
-@contextmanager
-def _named(file: Path) -> Iterator[None]:
-    """Turn whatever the content of a file leads to into one sentence that names the file."""
-    try:
-        yield
-    except MissingExtraError:
-        raise
-    except PertinentError as error:
-        raise type(error)(f"{file.name}: {error}") from error
-    except Exception as error:  # a damaged file may break its reader, and the model, anywhere
-        why = f"{type(error).__name__}: {one_line(error)}"
-        raise UnsafeModelError(f"{file.name} cannot be read as a model: {why}.") from error
 
 
 def _load_skops(file: Path) -> Foreign:

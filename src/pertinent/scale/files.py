@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from pertinent.exceptions import InputError
+from pertinent.exceptions import InputError, reading
 
 _UNFINISHED = ".unfinished"
 
@@ -43,7 +43,7 @@ def remove_unfinished(folder: Path) -> None:
 
 def sha256(path: Path) -> str:
     """Return the hash of a file's content."""
-    with path.open("rb") as file:
+    with reading(path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

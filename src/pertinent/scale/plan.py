@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pertinent.exceptions import InputError, optional
+from pertinent.exceptions import InputError, optional, reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,9 +35,9 @@ class Source:
     @classmethod
     def of(cls, path: Path, name: str) -> Source:
         """Return what the footer of a file says."""
-        metadata = parquet().read_metadata(path)
-        groups = tuple(metadata.row_group(g).num_rows for g in range(metadata.num_row_groups))
-        with path.open("rb") as file:
+        with reading(path), path.open("rb") as file:
+            metadata = parquet().read_metadata(path)
+            groups = tuple(metadata.row_group(g).num_rows for g in range(metadata.num_row_groups))
             file.seek(-8, 2)
             size = int.from_bytes(file.read(4), "little")
             file.seek(-8 - size, 2)
@@ -86,11 +86,16 @@ class Plan:
             by_group.setdefault((part.source, part.group), []).append(part)
         for (source, group), parts in by_group.items():
             if any(part.name in wanted for part in parts):
-                file = parquet().ParquetFile(self.sources[source].path)
-                batches = file.iter_batches(self.batch_rows, row_groups=[group], columns=columns)
-                for part, batch in zip(parts, batches, strict=True):
-                    if part.name in wanted:
-                        yield part, batch
+                path = self.sources[source].path
+                with reading(path):
+                    batches = (
+                        parquet()
+                        .ParquetFile(path)
+                        .iter_batches(self.batch_rows, row_groups=[group], columns=columns)
+                    )
+                    for part, batch in zip(parts, batches, strict=True):
+                        if part.name in wanted:
+                            yield part, batch
 
 
 def _parts(sources: tuple[Source, ...], batch_rows: int) -> Iterator[Part]:

@@ -21,7 +21,7 @@ from joblib import effective_n_jobs
 import pertinent
 from pertinent.api.batches import Progress
 from pertinent.api.parallel import in_parallel
-from pertinent.exceptions import InputError
+from pertinent.exceptions import InputError, reading, writing
 from pertinent.scale.arrow import explain_batches, kept_columns
 from pertinent.scale.files import remove_unfinished, sole_use, write_json, write_whole
 from pertinent.scale.plan import Part, Plan, parquet
@@ -105,8 +105,9 @@ def run(
         raise InputError(f"batch_rows must be at least 1. Got {batch_rows!r} instead.")
     plan, folder = Plan.of(Path(data), batch_rows), Path(out)
     columns = _columns(job, plan)
-    folder.mkdir(parents=True, exist_ok=True)
-    with sole_use(folder):
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with sole_use(folder), writing(folder):
         remove_unfinished(folder)
         _claim(folder, _manifest(job, plan))
         todo = [part for part in plan.parts if not _is_done(folder / part.name, part.rows)]
@@ -125,7 +126,8 @@ def _columns(job: Job, plan: Plan) -> list[str] | None:
     """Return the columns to read; what every row would fail on is raised here, before any work."""
     names = job.explainer.prepared.features.names
     for source in plan.sources:
-        schema = parquet().read_schema(source.path)
+        with reading(source.path):
+            schema = parquet().read_schema(source.path)
         kept_columns(schema, job.keep)
         try:
             list(explain_batches(job.explainer, [_no_rows(schema)], job.target, job.keep))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pertinent.exceptions import InputError, one_line
+from pertinent.exceptions import InputError, reading
 from pertinent.geometry.codec import MOST_CHARACTERS, encode, read_json, record_as, require_modest
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
@@ -176,15 +176,12 @@ def to_json(document: Document, indent: int | None = None) -> str:
 
 def read_document(text: str | bytes | Path) -> Document:
     """Return a stored document from its text or its file."""
-    name = ""
     if isinstance(text, Path) or (isinstance(text, str) and not text.lstrip().startswith("{")):
-        name, text = f"{one_line(Path(text).name)}: ", _read(Path(text))
-    try:
-        return require_document(read_json(text))
-    except InputError as error:
-        raise InputError(f"{name}{error}") from error
-    except ValueError as error:
-        raise InputError(f"{name}Expected an explanation as JSON: {one_line(error)}.") from error
+        path = Path(text)
+        with reading(path), path.open(encoding="utf-8") as file:
+            # One character too many is enough to refuse the rest unread.
+            return require_document(read_json(file.read(MOST_CHARACTERS + 1)))
+    return require_document(read_json(text))
 
 
 def require_document(found: Any) -> Document:
@@ -210,11 +207,3 @@ def _require_version(version: Any) -> None:
     if isinstance(version, bool) or not isinstance(version, int) or version not in VERSIONS:
         known = " and ".join(map(str, VERSIONS))
         raise InputError(f"This explanation has version {version!r}; this library reads {known}.")
-
-
-def _read(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8") as file:
-            return file.read(MOST_CHARACTERS + 1)  # more than that is refused unread
-    except (OSError, ValueError) as error:
-        raise InputError(f"Cannot read {one_line(path)}: {one_line(error)}.") from error

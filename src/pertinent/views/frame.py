@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from pertinent.exceptions import InputError, MissingExtraError
+from pertinent.exceptions import InputError, MissingExtraError, visible, writing
 from pertinent.summary.columns import BACKENDS, columns, installed_backend
 
 if TYPE_CHECKING:
@@ -39,3 +41,40 @@ def _require(backend: str) -> None:
     if importlib.util.find_spec(backend) is None:
         extra = "arrow" if backend == "pyarrow" else backend
         raise MissingExtraError(backend, extra, f"A {backend} table")
+
+
+#: How text starts that a spreadsheet takes for a formula; full-width signs count as well.
+FORMULAS = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
+
+
+def write_csv(explanations: Answered, path: str | Path) -> Path:
+    """Write one row for each sample and return the path; see `Explanations.to_csv`."""
+    target, table = Path(path), columns(explanations)
+    with writing(target), target.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(map(cell, table))
+        writer.writerows(map(cell, row) for row in zip(*table.values(), strict=True))
+    return target
+
+
+def cell(value: Any) -> Any:
+    r"""Return a value as a cell of CSV: text that a spreadsheet would run is marked as text.
+
+    Examples
+    --------
+    >>> from pertinent.views.frame import cell
+    >>> cell("=1+1"), cell(-1.5), cell("-1.5"), cell("-x")
+    ("'=1+1", -1.5, '-1.5', "'-x")
+    """
+    if not isinstance(value, str):
+        return value
+    text = visible(value)
+    return f"'{text}" if text.lstrip().startswith(FORMULAS) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -12,9 +12,10 @@ import numpy as np
 import sklearn
 from markupsafe import Markup
 
+from pertinent.exceptions import visible, writing
 from pertinent.summary.population import summarize_population
 from pertinent.summary.summary import Summary, summarize
-from pertinent.summary.words import listed, percent
+from pertinent.summary.words import listed, percent, shown
 from pertinent.views.html import own_file, templates
 from pertinent.views.layout import strips
 from pertinent.views.population import population_text
@@ -32,14 +33,16 @@ def write_report(
 ) -> Path:
     """Write the report and return its path; see `Explanations.report`."""
     target = Path(path)
-    target.write_text(report_html(explanations, title, max_rows), encoding="utf-8")
+    page = report_html(explanations, title, max_rows)
+    with writing(target):
+        target.write_text(page, encoding="utf-8")
     return target
 
 
 def report_html(explanations: Answered, title: str | None = None, max_rows: int = 1000) -> str:
     """Return the report as HTML; the same explanations give the same bytes."""
-    population = summarize_population(explanations)
-    summaries = summarize(explanations, range(min(len(explanations), max_rows)))
+    population = shown(summarize_population(explanations))
+    summaries = shown(summarize(explanations, range(min(len(explanations), max_rows))))
     noun = f"{population['subject']}s"
     template = templates().get_template("report.html.jinja")
     return template.render(
@@ -47,7 +50,8 @@ def report_html(explanations: Answered, title: str | None = None, max_rows: int 
         report_style=own_file("report.css"),
         script=own_file("report.js"),
         data=_data(summaries),
-        title=title or f"What {population['model']} decides, and what would change it",
+        title=visible(title or "")
+        or f"What {population['model']} decides, and what would change it",
         text=population_text(population),
         noun=noun,
         card=model_card(population),
