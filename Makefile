@@ -34,7 +34,7 @@ one_of = $(if $(filter $($(1)),$(2)),,$(error There is no $(1)=$($(1)): choose f
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test campaign mutants house golden bench paper docs lint format clean distclean \
+.PHONY: help demo test campaign mutants house golden audit bench paper docs lint format clean distclean \
 	$(addprefix suite-,$(SUITES)) environment-for-peers environment-for-lvq-accuracy
 
 # The lines that start with `##` below, and the targets with one: at most one screen of 24 lines.
@@ -83,6 +83,9 @@ lint: $(VENV)/.stamp-test ## Check style and types without running the tests
 format: $(VENV)/.stamp-test ## Rewrite the sources in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+audit: $(VENV)/.stamp-test ## Compare what is installed with audit/lock.txt; ARGS=--write
+	$(BIN)/python -m audit $(ARGS)
 
 golden: $(VENV)/.stamp-test ## Compare answers with the recorded ones; ARGS=--help
 	$(ONE_THREAD) $(BIN)/python -m tests.golden.record $(ARGS)
