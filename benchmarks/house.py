@@ -254,8 +254,8 @@ def calls(*names: str, of: tuple[str, ...] = ()) -> Callable[[Path], list[str]]:
 
 
 CRITERIA = {
-    "as_handed_out", "broken_rules", "is_dense", "is_steady", "is_sure", "predict_proba",
-    "rules_broken",
+    "are_plausible", "as_handed_out", "broken_rules", "is_dense", "is_steady", "is_sure",
+    "predict_proba", "rules_broken",
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pertinent.density.hull import Blend, Hulls
 from pertinent.density.mixture import Densities
@@ -38,10 +39,36 @@ def by_sample(within: Densities | Hulls | None) -> bool:
     return isinstance(within, Hulls)
 
 
-def is_dense(within: Densities | Hulls | None, places: IntArray, points: FloatArray) -> BoolArray:
+def are_plausible(
+    within: Densities | Hulls,
+    places: IntArray,
+    points: FloatArray,
+    blends: NDArray[np.object_] | None,
+    single: bool = False,
+) -> BoolArray:
+    """Return which points are dense enough, or the blends of training points they are said to be.
+
+    Parameters
+    ----------
+    within : Densities or Hulls
+    places : ndarray of int, shape (n,)
+        The class of each point.
+    points : ndarray of shape (n, n_features)
+    blends : ndarray of object, shape (n,), optional
+        The `Blend` of each; without it, no point is one.
+    single : bool
+        Whether points are handed out in single precision.
+    """
+    if isinstance(within, Densities):
+        return _are_dense(within, places, points)
+    if blends is None:
+        return np.zeros(len(points), dtype=bool)
+    known = zip(places.tolist(), points, blends, strict=True)
+    return np.array([_is_blend(within, *one, single) for one in known], dtype=bool)
+
+
+def _are_dense(within: Densities, places: IntArray, points: FloatArray) -> BoolArray:
     """Return whether scikit-learn's own log-density of each point reaches the threshold."""
-    if not isinstance(within, Densities):
-        return np.ones(len(points), dtype=bool)
     dense = np.zeros(len(points), dtype=bool)
     for k in np.unique(places):
         own = places == k
@@ -49,16 +76,10 @@ def is_dense(within: Densities | Hulls | None, places: IntArray, points: FloatAr
     return dense
 
 
-def is_plausible(
-    within: Densities | Hulls,
-    place: int,
-    point: FloatArray,
-    blend: Blend | None,
-    single: bool = False,
+def _is_blend(
+    within: Hulls, place: int, point: FloatArray, blend: Blend | None, single: bool
 ) -> bool:
-    """Return whether a point is dense enough, or the blend of training points it is said to be."""
-    if isinstance(within, Densities):
-        return bool(is_dense(within, np.array([place]), point[None])[0])
+    """Return whether a point is the blend of training points of its class it is said to be."""
     if blend is None or (blend.shares < 0).any() or not np.isclose(blend.shares.sum(), 1.0):
         return False
     known = {int(row): k for k, row in enumerate(within.rows[place])}

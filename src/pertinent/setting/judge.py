@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.density.hull import Hulls
-from pertinent.density.measure import is_dense, is_plausible
+from pertinent.density.measure import are_plausible
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.rules.obeyed import broken_rules
 from pertinent.rules.reference import RuleRef
@@ -166,7 +165,9 @@ def judge(
     if setting.constraints.speaks_of_values or not obeys.all():
         broken = _broken(setting, ask, points)
         obeys[list(broken)] = False
-    dense = _dense(setting, ask, points, predicted, blends)
+    dense, single = None, ask.table.single_precision
+    if setting.within is not None:
+        dense = are_plausible(setting.within, predicted, points, blends, single)
     judged = Judged(points, predicted, right, obeys, dense, broken)
     ledger = _LEDGER.get()
     if ledger is not None:
@@ -237,23 +238,3 @@ def _broken(setting: Setting, ask: Ask, points: FloatArray) -> dict[int, RuleRef
         single=table.single_precision,
     )
     return {int(i): rule for rule, wrong in found for i in np.flatnonzero(wrong)}
-
-
-def _dense(
-    setting: Setting,
-    ask: Ask,
-    points: FloatArray,
-    predicted: IntArray,
-    blends: NDArray[np.object_] | None,
-) -> BoolArray | None:
-    """Return which points are dense enough, or the blends that they are said to be."""
-    within = setting.within
-    if within is None:
-        return None
-    if not isinstance(within, Hulls):
-        return is_dense(within, predicted, points)
-    if blends is None:
-        return np.zeros(len(points), dtype=bool)
-    single = ask.table.single_precision
-    known = zip(predicted.tolist(), points, blends, strict=True)
-    return np.array([is_plausible(within, *one, single) for one in known], dtype=bool)
