@@ -135,7 +135,8 @@ clean: ## Remove caches and build products
 	find src tests benchmarks experiments campaign mutants -name __pycache__ -type d -prune \
 		-exec rm -rf {} + 2>/dev/null || true
 
-distclean: clean ## Remove the virtual environment as well
+# Remove the virtual environment as well
+distclean: clean
 	rm -rf $(VENV) $(VENV)-oldest
 
 $(VENV)/.stamp-venv:
