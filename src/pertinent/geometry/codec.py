@@ -111,13 +111,18 @@ def require_modest(record: Any) -> None:
     waiting, parts, numbers = [(record, 1)], 0, 0
     while waiting:
         part, level = waiting.pop()
-        items = part.values() if isinstance(part, dict) else part
-        texts = [item for item in items if isinstance(item, str)]
-        parts += 1 + len(texts)
-        if isinstance(part, dict):
+        parts += 1
+        longest = 0
+        for item in part.values() if isinstance(part, dict) else part:
+            kind = type(item)
+            if kind is str:
+                parts += 1
+                longest = max(longest, len(item))
+            elif kind is dict or kind is list or kind is tuple:
+                waiting.append((item, level + 1))
+        if isinstance(part, dict) and ("n" in part or "shape" in part):
             claims = [part.get("n"), _claimed(part.get("shape"))]
             numbers += sum(abs(claim) for claim in claims if isinstance(claim, int))
-        longest = max(map(len, texts), default=0)
         within = parts <= MOST_PARTS and level <= MOST_LEVELS and numbers <= MOST_NUMBERS
         if not within or longest > MOST_LETTERS:
             raise InputError(
@@ -125,7 +130,6 @@ def require_modest(record: Any) -> None:
                 f"texts on {MOST_LEVELS} levels, texts of {MOST_LETTERS:,} characters, and arrays "
                 f"of {MOST_NUMBERS:,} numbers are read."
             )
-        waiting += [(item, level + 1) for item in items if isinstance(item, dict | list | tuple)]
 
 
 def _claimed(shape: Any) -> int:

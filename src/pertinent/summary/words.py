@@ -12,17 +12,23 @@ from pertinent.tables.words import counted, label_text, listed, percent, plain
 __all__ = ["Wording", "counted", "label_text", "listed", "percent", "plain", "shown"]
 
 
+_NUMBERS = (float, int, bool, type(None))
+
+
 def shown(summary: Any) -> Any:
     """Return a summary for a view: no text in it can do anything to a terminal or a page.
 
     Names, labels and categories come from tables and files of anybody (see `visible`).
     """
-    if isinstance(summary, str):
-        return visible(summary)
-    if isinstance(summary, dict):
-        return {shown(key): shown(value) for key, value in summary.items()}
-    if isinstance(summary, list | tuple):
-        return type(summary)(shown(item) for item in summary)
+    kind = type(summary)
+    if kind is str:
+        return summary if summary.isprintable() else visible(summary)
+    if kind in _NUMBERS:
+        return summary
+    if kind is dict:
+        return {shown(k): v if type(v) in _NUMBERS else shown(v) for k, v in summary.items()}
+    if kind is list or kind is tuple:
+        return kind([v if type(v) in _NUMBERS else shown(v) for v in summary])
     if is_dataclass(summary) and not isinstance(summary, type):
         changed: dict[str, Any] = {f.name: shown(getattr(summary, f.name)) for f in fields(summary)}
         return replace(summary, **changed)
