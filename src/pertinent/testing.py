@@ -92,7 +92,7 @@ def check_positives_are_valid(model: Foreign, X: FloatArray) -> None:
         found = pertinent.pertinent_positives(model, samples, baseline=X.mean(0), between=between)
         _assert_sound(found)
         here = found.found
-        assert (model.predict(found.points[here]) == model.predict(samples[here])).all()
+        assert_valid_in_any_company(model, found.points[here], model.predict(samples)[here])
         off = here[:, None] & ~found.kept
         assert (found.values[off] == np.broadcast_to(X.mean(0), samples.shape)[off]).all()
         assert (found.closeness_bound[here] <= found.closeness[here] + 1e-9).all()
@@ -107,9 +107,24 @@ def check_negatives_are_valid(model: Foreign, X: FloatArray) -> None:
     found = pertinent.pertinent_negatives(model, samples)
     _assert_sound(found)
     assert found.found.all(), found.reason[~found.found][:3]
-    predicted = model.predict(found.points)
-    assert (predicted != model.predict(samples)).all()
-    assert (predicted == found.target).all()
+    assert (found.target != model.predict(samples)).all()
+    assert_valid_in_any_company(model, found.points, found.target)
+
+
+def assert_valid_in_any_company(model: Foreign, points: Any, labels: Any) -> None:
+    """Assert that points are predicted as ``labels`` alone and in any batch, order or layout."""
+    n = len(points)
+    backwards = np.arange(n)[::-1]
+    said = {
+        "in a batch": model.predict(points),
+        "backwards": model.predict(points[backwards])[backwards],
+        "by columns": model.predict(np.asfortranarray(points)),
+        "alone": [label for i in range(n) for label in model.predict(points[i : i + 1])],
+        "in threes": [label for i in range(0, n, 3) for label in model.predict(points[i : i + 3])],
+    }
+    for company, predicted in said.items():
+        wrong = np.flatnonzero(np.asarray(predicted) != labels)
+        assert not len(wrong), f"predicted otherwise {company}: {len(wrong)} of {n} points"
 
 
 def check_targets_are_reached(model: Foreign, X: FloatArray) -> None:
@@ -121,7 +136,8 @@ def check_targets_are_reached(model: Foreign, X: FloatArray) -> None:
         if rows.any():
             found = pertinent.pertinent_negatives(model, samples[rows], target=label)
             _assert_sound(found)
-            assert (model.predict(found.points[found.found]) == label).all()
+            points = found.points[found.found]
+            assert_valid_in_any_company(model, points, np.repeat(label, len(points)))
 
 
 def check_constraints_are_obeyed(model: Foreign, X: FloatArray) -> None:

@@ -12,7 +12,7 @@ from pertinent.geometry.affine import AffineMap
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.cell import Cell
 from pertinent.geometry.region import CellUnion, Region, any_of, chain
-from pertinent.geometry.rounding import Rounding, joined
+from pertinent.geometry.rounding import JoinedRounding, Rounding
 
 
 class Joined(Region):
@@ -85,7 +85,8 @@ class Joined(Region):
         if not isinstance(tight, Joined) or len(tight.parts) != len(self.parts):
             return None
         pairs = zip(self.parts, tight.parts, strict=True)
-        return joined([one.rounding(two) for one, two in pairs], self.dim)
+        parts = [part for part in (one.rounding(two) for one, two in pairs) if part is not None]
+        return JoinedRounding(tuple(parts)) if len(parts) == len(self.parts) else None
 
     def surely_contains(self, points: FloatArray) -> BoolArray:
         """Return which points lie in a part by more than rounding."""

@@ -1,4 +1,4 @@
-"""Quadratic inequalities, kept as factors."""
+"""Quadratic inequalities, kept as factors, and the size of what a model adds up to decide one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,92 @@ import numpy as np
 
 from pertinent.geometry.affine import AffineMap, row_products
 from pertinent.geometry.arrays import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Squares:
+    """The sum of squares ``sum_k (S |x - origin| + s)_k^2``, with S and s at least 0.
+
+    Parameters
+    ----------
+    S : ndarray of shape (rank, n_features), or (n_features,) for a diagonal
+    origin : ndarray of shape (n_features,)
+    s : ndarray of shape (rank,)
+    """
+
+    S: FloatArray
+    origin: FloatArray
+    s: FloatArray
+
+    def __call__(self, points: FloatArray) -> FloatArray:
+        """Return the sum at each point, shape (n,)."""
+        away = np.abs(points - self.origin)
+        image = (away * self.S if self.S.ndim == 1 else row_products(away, self.S)) + self.s
+        return np.asarray((image * image).sum(axis=1))
+
+    def times(self, factor: float) -> Squares:
+        """Return the sum of squares times a factor."""
+        root = np.sqrt(factor)
+        return Squares(root * self.S, self.origin, root * self.s)
+
+    def moved(self, through: AffineMap, origin: FloatArray, beside: FloatArray) -> Squares:
+        """Return the sum in ``z`` with ``|M| |z - origin| + beside`` for ``|x - origin|``."""
+        shift = self.s + (self.S * beside if self.S.ndim == 1 else self.S @ beside)
+        matrix = np.abs(through.matrix)
+        if matrix.ndim == 1:
+            return Squares(self.S * matrix, origin, shift)
+        return Squares((np.diag(self.S) if self.S.ndim == 1 else self.S) @ matrix, origin, shift)
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """The size of what a model adds up to decide a row: squares, products and a constant.
+
+    A sum of n terms is off by at most about n roundings of the sum of their absolute values,
+    whatever their order. This is that sum: ``squares(x) + slopes'|x| + constant``.
+
+    Parameters
+    ----------
+    squares : tuple of Squares
+    slopes : ndarray of shape (n_features,)
+    constant : float
+    """
+
+    squares: tuple[Squares, ...]
+    slopes: FloatArray
+    constant: float
+
+    def __call__(self, points: FloatArray) -> FloatArray:
+        """Return the size at each point, shape (n,)."""
+        total = row_products(np.abs(points), self.slopes[None])[:, 0] + self.constant
+        for square in self.squares:
+            total += square(points)
+        return np.asarray(total)
+
+    def __add__(self, other: Sums) -> Sums:
+        """Return the size of what is added up for both."""
+        squares = self.squares + other.squares
+        return Sums(squares, self.slopes + other.slopes, self.constant + other.constant)
+
+    def pull_back(self, through: AffineMap, typical: float) -> tuple[Sums, float]:
+        """Return the size in ``z`` for ``x = M z + t``, and what its squares were multiplied by.
+
+        The model rounds x by about ``B = |M| |z| + |t|`` units. A square ``A^2`` is then off by
+        ``2 A S B <= f A^2 + (S B)^2 / f``, with f such that both parts are alike where ``A^2`` is
+        ``typical``.
+        """
+        shift, squares, factor = np.abs(through.shift), [], 1.0
+        for square in self.squares:
+            at = preimage(through, square.origin)
+            beside = np.abs(through(at[None])[0] - square.origin)
+            rounded = square.moved(through, np.zeros(through.dim_in), shift)
+            if typical > 0:
+                factor = max(factor, float(np.sqrt(rounded(at[None])[0] / typical)))
+            squares += [(square.moved(through, at, beside), True), (rounded, False)]
+        scaled = tuple(s.times(factor if own else 1 / factor) for s, own in squares)
+        slopes = AffineMap(np.abs(through.matrix), shift).rows(self.slopes[None])[0]
+        constant = self.constant + float(self.slopes @ shift)
+        return Sums(scaled, slopes, constant), factor
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +113,8 @@ class Quadratic:
     origin : ndarray of shape (n_features,), optional
         Where slope and value are q and c; 0 by default. Near the points of interest (the mean of
         a class) no digits are lost in differences of large numbers.
+    sums : Sums, optional
+        What a model really adds up to decide the row, where that is known.
     """
 
     plus: FloatArray
@@ -34,6 +122,7 @@ class Quadratic:
     q: FloatArray
     c: float
     origin: FloatArray | None = None
+    sums: Sums | None = None
 
     @classmethod
     def from_matrix(
@@ -113,6 +202,16 @@ class Quadratic:
         linear = row_products(np.abs(points), np.abs(self.q)[None])[:, 0]
         return np.asarray((up * up).sum(1) + (down * down).sum(1) + linear + abs(self.c))
 
+    def added_up(self, points: FloatArray) -> FloatArray:
+        """Return `sizes` and what the model adds up to decide the row, shape (n,)."""
+        sums = self.sums
+        if sums is None:  # all that is known are the factors: their products may cancel
+            none = np.zeros(max(len(self.plus), len(self.minus)))
+            factors = [f for f in (self.plus, self.minus) if len(f)]
+            squares = tuple(Squares(np.abs(f), self.at, none[: len(f)]) for f in factors)
+            sums = Sums(squares, np.zeros(len(self.q)), 0.0)
+        return self.sizes(points) + sums(points)
+
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return the gradient at each point, shape (n, n_features)."""
         up, down = self._images(self.seen(points))
@@ -126,26 +225,30 @@ class Quadratic:
 
     def reversed(self) -> Quadratic:
         """Return the inequality that holds where this one is violated (or tight)."""
-        return Quadratic(self.minus, self.plus, -self.q, -self.c, self.origin)
+        return Quadratic(self.minus, self.plus, -self.q, -self.c, self.origin, self.sums)
 
     def pull_back(self, through: AffineMap) -> Quadratic:
         """Return the inequality on ``z`` that says the same of ``x = M z + t``."""
-        origin = None if self.origin is None else _preimage(through, self.origin)
+        origin = None if self.origin is None else preimage(through, self.origin)
         # u = M (z - origin) + e, and |P(Mv+e)|^2 = |PMv|^2 + 2 (Pe)'PM v + |Pe|^2.
         e = through.shift if origin is None else self.seen(through(origin[None])[0])
         up, down = self.plus @ e, self.minus @ e
         slope = self.q + 2 * (up @ self.plus - down @ self.minus)
         constant = self.c + self.q @ e + up @ up - down @ down
+        sums = None
+        if self.sums is not None:
+            sums = self.sums.pull_back(through, self.sums.constant)[0]
         return Quadratic(
             through.rows(self.plus),
             through.rows(self.minus),
             through.rows(slope[None])[0],
             float(constant),
             origin,
+            sums,
         )
 
 
-def _preimage(through: AffineMap, point: FloatArray) -> FloatArray:
+def preimage(through: AffineMap, point: FloatArray) -> FloatArray:
     """Return a point whose image comes closest to a given one."""
     away = point - through.shift
     if through.is_diagonal:

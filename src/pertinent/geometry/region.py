@@ -29,6 +29,7 @@ from pertinent.geometry.exponential import Exponential
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.rounding import (
     PROBES,
+    CellRounding,
     Rounding,
     clearly_inside,
     has_own_units,
@@ -311,7 +312,7 @@ class CellUnion(Region):
         """Return what rounds in the rows; None where cells are made on demand: too many rows."""
         if self.is_lazy or not self._pairs_with(tight):
             return None
-        return Rounding.of(self.cells, tight.cells, self.dim)
+        return CellRounding.of(self.cells, tight.cells, self.dim)
 
     def surely_contains(self, points: FloatArray) -> BoolArray:
         """Return which points lie in a cell by more than the rounding of its linear rows.

@@ -1,8 +1,30 @@
-"""What rounding means for the rows of a region, and margins in units that fit every row.
+"""The size of what rounds where a model decides: one policy for all kinds of regions.
 
-A model decides a linear row ``g'x <= h`` by a sum of d products and an offset. In whichever order
-they are added, the sum is off by at most about ``(d + 4) u terms (|x|, 1)``, with u the unit
-roundoff and ``terms`` as in `Cell.terms`.
+A model decides a row by a sum. In whichever order its terms are added, alone or in any batch, the
+sum is off by at most ``(d + 4) u S(x)``: d features, u the unit roundoff of the precision that the
+model adds up in, and S(x) the sum of the absolute values of all terms, those included that cancel.
+A point is *sure* where every row holds by more than that. S depends on how the model adds up, and
+whoever reads the model says it, since it cannot be seen in the row:
+
+=============================  =======================================  ======================
+the model adds up              S(x) of a row                            said by
+=============================  =======================================  ======================
+scores ``W x + b``             ``|W_t||x| + |b_t| + |W_k||x| + |b_k|``  `Cell.magnitudes`
+``|x|^2 - 2 x'p + |p|^2``      ``2 |x|^2 + 2 |p|^2`` of both items      `Sums`, origin 0
+``|x - p|^2`` by differences   ``2 |x - m|^2 + 2 |p - m|^2``, m any     `Sums`, origin m
+``|F (x - m)|^2`` and logs     ``||F| |x - m||^2 + |logs|`` of both     `Quadratic.sums`
+steps before, ``x = M z + t``  the same with ``|M| |z| + |t|`` for |x|  their ``pull_back``
+=============================  =======================================  ======================
+
+To each is added what our own arithmetic rounds, so that "sure" holds for the model and not only
+for the region that we made of it. Models that add up in single precision whatever they are given
+have S times `COARSER`.
+
+*Units of a margin.* A margin m lowers the right-hand side of a row by m times the row's unit. What
+a unit is, is measured at the margin `STEP`. For a margin that the user asks for it is the row's
+slope; for one that only rounding needs, `Region.with_margin` may take a unit that does not change
+with the units of the features, e.g. the row's own S. ``Rounding.sizes`` is S in these units, so
+that ``(d + 4) u sizes(x)`` is the margin that a point x needs.
 """
 
 from __future__ import annotations
@@ -10,6 +32,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -20,10 +43,12 @@ from pertinent.geometry.quadratic import Quadratic
 
 #: Unit roundoff in double and in single precision.
 ROUNDOFF, ROUNDOFF_SINGLE = 2.0**-53, 2.0**-24
-#: A region is measured at this margin to see what one unit of margin means for its rows.
-STEP = 2.0**-10
+COARSER = ROUNDOFF_SINGLE / ROUNDOFF
+#: A region is measured at this margin to see what one unit of margin means for its rows: so large
+#: that a row's own constant does not hide it, with slopes of 1e-30 neither (features of 1e30).
+STEP = 2.0**200
 #: To see which rows have a margin at all, with ever larger ones: slopes may be tiny.
-PROBES = (STEP, 1e15, 1e45, 1e120)
+PROBES = (2.0**-10, 1e15, 1e45, 1e120)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,21 +97,46 @@ class MarginRows:
         slack = self.h - row_products(points, self.G)
         clear = (slack >= unit * row_products(sizes, self.terms)).all(axis=1)
         for row, _ in self.curved:
-            clear &= -row.value(points) >= unit * row.sizes(points)
+            clear &= -row.value(points) >= unit * row.added_up(points)
         if self.ends is not None:
             clear &= ((points >= self.ends[0]) & (points <= self.ends[1])).all(axis=1)
         return np.asarray(clear)
 
 
+class Rounding(Protocol):
+    """What rounds in a region."""
+
+    @property
+    def knows_precision(self) -> bool:
+        """Whether sizes are in units of double precision, whatever samples are given in."""
+        return False
+
+    def row_sizes(self, points: FloatArray) -> FloatArray:
+        """Return the largest ``|g|'|x| + |h|`` of any row at each point, in units of margin."""
+        ...
+
+    def sizes(self, points: FloatArray) -> FloatArray:
+        """Return the same with the terms that a model adds up, which may cancel in a row."""
+        ...
+
+    def growth(self, weights: FloatArray) -> float:
+        """Return by how much `sizes` grow at most for each unit of cost; infinite if unknown."""
+        return np.inf
+
+    def hold(self, points: FloatArray, single: bool) -> BoolArray:
+        """Return which points no rounding can put elsewhere, sums in single precision or not."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
-class Rounding:
-    """What rounds in a region: the rows, of each of its cells, that a margin is kept from."""
+class CellRounding(Rounding):
+    """What rounds in cells: the rows of each that a margin is kept from."""
 
     cells: tuple[MarginRows, ...]
     dim: int
 
     @classmethod
-    def of(cls, plain: Sequence[Cell], tight: Sequence[Cell], dim: int) -> Rounding:
+    def of(cls, plain: Sequence[Cell], tight: Sequence[Cell], dim: int) -> CellRounding:
         """Return what rounds, from cells and the same cells tightened by `STEP`."""
         pairs = zip(plain, tight, strict=True)
         return cls(tuple(MarginRows.of(*pair) for pair in pairs), dim)
@@ -127,7 +177,7 @@ class Rounding:
     def _largest(self, points: FloatArray, slopes: FloatArray, constant: FloatArray) -> FloatArray:
         worst = (row_products(np.abs(points), slopes) + constant).max(axis=1, initial=0.0)
         for row, unit in self._curved:
-            np.maximum(worst, row.sizes(points) / unit, out=worst)
+            np.maximum(worst, row.added_up(points) / unit, out=worst)
         return np.asarray(worst)
 
     def hold(self, points: FloatArray, single: bool) -> BoolArray:
@@ -140,12 +190,37 @@ class Rounding:
         return sure
 
 
-def joined(parts: Sequence[Rounding | None], dim: int) -> Rounding | None:
-    """Return what rounds in a union; None where it is not known of some part."""
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    return Rounding(tuple(cell for part in known for cell in part.cells), dim)
+@dataclass(frozen=True, eq=False)
+class JoinedRounding(Rounding):
+    """What rounds in a union of regions."""
+
+    parts: tuple[Rounding, ...]
+
+    @property
+    def knows_precision(self) -> bool:
+        """Whether that is so of all parts."""
+        return all(part.knows_precision for part in self.parts)
+
+    def row_sizes(self, points: FloatArray) -> FloatArray:
+        """Return the largest of any part."""
+        sizes = (part.row_sizes(points) for part in self.parts)
+        return np.asarray(np.max([np.zeros(len(points)), *sizes], axis=0))
+
+    def sizes(self, points: FloatArray) -> FloatArray:
+        """Return the largest of any part."""
+        sizes = (part.sizes(points) for part in self.parts)
+        return np.asarray(np.max([np.zeros(len(points)), *sizes], axis=0))
+
+    def growth(self, weights: FloatArray) -> float:
+        """Return the largest of any part."""
+        return max((part.growth(weights) for part in self.parts), default=0.0)
+
+    def hold(self, points: FloatArray, single: bool) -> BoolArray:
+        """Return which points are sure to lie in some part."""
+        sure = np.zeros(len(points), dtype=bool)
+        for part in self.parts:
+            sure |= part.hold(points, single)
+        return sure
 
 
 def has_own_units(cell: Cell) -> bool:
@@ -171,7 +246,7 @@ def in_own_units(plain: Cell, tight: Cell, margin: float) -> Cell:
     terms = row_products(sizes, plain.terms).max(axis=0, initial=0.0)
     h = np.where(tight.h != plain.h, plain.h - margin * terms, plain.h)
     curved = tuple(
-        row.raised(margin * row.sizes(plain.anchors).max()) if row.c != other.c else row
+        row.raised(margin * row.added_up(plain.anchors).max()) if row.c != other.c else row
         for row, other in zip(plain.quadratics, tight.quadratics, strict=True)
     )
     return replace(tight, h=h, quadratics=curved)

@@ -10,11 +10,15 @@ All right-hand sides follow from as many scores as there are items, not from the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.quadratic import Sums
 from pertinent.geometry.region import (
     AffineMap,
     Cell,
@@ -24,6 +28,7 @@ from pertinent.geometry.region import (
     Region,
     row_products,
 )
+from pertinent.geometry.rounding import ROUNDOFF, Rounding
 
 #: Items with equal coefficients cannot be told apart by moving: whether one wins the tie is for the
 #: model to say. Up to this margin a tie counts as won; a larger one is asked for by the user, or
@@ -31,14 +36,25 @@ from pertinent.geometry.region import (
 TIES_COUNT = 1e-5
 #: The slope that such rows count with then, as a share of the item's coefficients; never 0.
 TIED_SLOPE, TINY = 1e-9, float(np.finfo(float).tiny)
+#: A margin for rounding is kept by slopes and, up to this share, by the sizes of the sums: points
+#: in single precision need more of the first, and nothing of the second.
+MOST_OF_SUMS = 2.0**-40
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Linear scores ``W x + b``, one for each item."""
+    """Linear scores ``W x + b``, one for each item.
+
+    ``sizes`` is what a model adds up for each item, whatever the point (see `Sums`).
+    """
 
     W: FloatArray
     b: FloatArray
+    sizes: FloatArray = field(default=None)  # type: ignore[arg-type]
+
+    def __post_init__(self) -> None:
+        if self.sizes is None:
+            object.__setattr__(self, "sizes", np.zeros(len(self.b)))
 
     def __len__(self) -> int:
         return len(self.b)
@@ -49,7 +65,8 @@ class Scores:
 
     def pull_back(self, through: AffineMap) -> Scores:
         """Return the scores as a function of ``z``, for ``x = M z + t``."""
-        return Scores(through.rows(self.W), self.b + self.W @ through.shift)
+        sizes = self.sizes + np.abs(self.W) @ np.abs(through.shift)
+        return Scores(through.rows(self.W), self.b + self.W @ through.shift, sizes)
 
 
 class WinnerRegion(CellUnion):
@@ -67,6 +84,11 @@ class WinnerRegion(CellUnion):
         are measured; those of the scores by default.
     common : Cell, optional
         What every point must satisfy besides, e.g. relations between features.
+    sums : Sums, optional
+        What a model adds up for each item at a point, besides the ``sizes`` of the scores; not
+        known by default.
+    clear : float
+        A margin that only rounding needs: see `with_margin`.
 
     Examples
     --------
@@ -85,48 +107,102 @@ class WinnerRegion(CellUnion):
         margin: float = 0.0,
         slopes: tuple[FloatArray, FloatArray] | None = None,
         common: Cell | None = None,
+        sums: Sums | None = None,
+        clear: float = 0.0,
     ) -> None:
         super().__init__(LazyCells(len(own), self._cell), own.W.shape[1])
         self.own, self.rivals, self.margin, self.common = own, rivals, margin, common
         self.slopes = (own.W, rivals.W) if slopes is None else slopes
+        self.sums, self.clear = sums, clear
+
+    def _changed(self, **changes: Any) -> WinnerRegion:
+        names = ("own", "rivals", "margin", "slopes", "common", "sums", "clear")
+        return WinnerRegion(**{name: getattr(self, name) for name in names} | changes)
 
     def _cell(self, piece: int) -> Cell:
         return _within(Cell(*self.row(piece, slice(None))), self.common)
 
     def slack(self, piece: int | IntArray, rivals: IntArray | slice) -> FloatArray | float:
         """Return what the margin asks of the rows of one piece (or one for each) against rivals."""
-        if self.margin == 0:
+        if self.margin == 0 and self.clear == 0:
             return 0.0
         own, others = self.slopes
         slope = np.abs(others[rivals] - own[piece]).max(axis=1)
         floor = TIED_SLOPE * np.abs(own[piece]).max(axis=-1, initial=0.0) + TINY
         if self.margin <= TIES_COUNT:
             floor = np.where(slope == 0, 0.0, floor)
-        return np.asarray(self.margin * np.maximum(slope, floor))
+        asked = self.margin * np.maximum(slope, floor)
+        if self.clear == 0:
+            return np.asarray(asked)
+        sizes = self._typical + self.own.sizes[piece] + self.rivals.sizes[rivals]
+        needed = self.clear * self._length * slope + self._of_sums * sizes
+        return np.asarray(asked + np.where((slope == 0) & (self.clear <= TIES_COUNT), 0.0, needed))
+
+    @cached_property
+    def _typical(self) -> float:
+        """What is added up for a typical item: the unit of what is added up for a point."""
+        sizes = np.sqrt(np.concatenate([self.own.sizes, self.rivals.sizes]))
+        return float(sizes.mean() ** 2 if sizes.any() else 1.0)  # few items far out count little
+
+    @cached_property
+    def _length(self) -> float:
+        """A step along the largest slope that changes scores by about what is typical."""
+        return self._typical / max(self._largest_slope(), TINY)
+
+    @property
+    def _of_sums(self) -> float:
+        return float(np.clip(self.clear, -MOST_OF_SUMS, MOST_OF_SUMS))
 
     def tighten(self, margin: float) -> WinnerRegion:
         """Return the region with every row asked for by ``margin`` times its slope."""
         common = None if self.common is None else self.common.tighten(margin)
-        return WinnerRegion(self.own, self.rivals, self.margin + margin, self.slopes, common)
+        return self._changed(margin=self.margin + margin, common=common)
+
+    def with_margin(self, margin: float, tightened: Tightened) -> Region:
+        """Return the region with a margin in units of what is added up, where that is known.
+
+        Every pair is asked for by ``margin`` times the sizes of its two items and of a typical
+        point. In units of its slope, two items next to each other would need a margin that leaves
+        nothing of all others.
+        """
+        if margin == 0 or self.sums is None:
+            return super().with_margin(margin, tightened)
+        return self._changed(clear=self.clear + margin)
+
+    def rounding(self, tight: Region) -> Rounding | None:
+        """Return what rounds in the scores; None where it is not known how they are added up."""
+        if self.sums is None or not isinstance(tight, WinnerRegion):
+            return None
+        return WinnerRounding(self, self.sums)
 
     def pull_back(self, through: AffineMap) -> WinnerRegion:
         """Return the region of the points whose image lies in this one."""
-        own, rivals = self.own.pull_back(through), self.rivals.pull_back(through)
+        own, rivals, sums = self.own, self.rivals, None
+        if self.sums is not None:
+            sums, factor = self.sums.pull_back(through, self._typical)
+            own, rivals = (replace(s, sizes=factor * s.sizes) for s in (own, rivals))
+        own, rivals = own.pull_back(through), rivals.pull_back(through)
         common = None if self.common is None else self.common.pull_back(through)
-        return WinnerRegion(own, rivals, self.margin, self.slopes, common)
+        return self._changed(own=own, rivals=rivals, common=common, sums=sums)
 
     def intersect(self, other: CellUnion | Cell) -> CellUnion:
         """Return the region of the points that lie in both."""
         if not isinstance(other, Cell):
             return super().intersect(other)
         common = other if self.common is None else self.common.intersect(other)
-        return WinnerRegion(self.own, self.rivals, self.margin, self.slopes, common)
+        return self._changed(common=common)
 
     def complement(self) -> WinnerRegion | None:
         """Return where a rival wins against every own item; None with ``common`` inequalities."""
         if self.common is not None:
             return None
-        return WinnerRegion(self.rivals, self.own, -self.margin, self.slopes[::-1])
+        return self._changed(
+            own=self.rivals,
+            rivals=self.own,
+            margin=-self.margin,
+            slopes=self.slopes[::-1],
+            clear=-self.clear,
+        )
 
     def row(self, piece: int | IntArray, rivals: IntArray | slice) -> tuple[FloatArray, FloatArray]:
         """Return the rows (coefficients, right-hand sides) of one piece against some rivals.
@@ -147,16 +223,23 @@ class WinnerRegion(CellUnion):
             return np.zeros(len(points), dtype=bool)
         own, rivals = self.own(points), self.rivals(points)
         ahead = own.max(axis=1) - rivals.max(axis=1, initial=-np.inf)
-        if self.margin == 0:
+        if self.margin == 0 and self.clear == 0:
             return np.asarray(ahead >= -tol)
         # Every pair asks for something between 0 and the largest slack: few points are unclear.
-        least, most = sorted((0.0, self.margin * self._largest_slope()))
+        least, most = sorted((0.0, self._largest_slack()))
         inside = np.asarray(ahead >= most - tol)
         unclear = np.flatnonzero(~inside & (ahead >= least - tol))
         for p in range(len(self.own)):
             behind = rivals[unclear] - own[unclear, p : p + 1] + self.slack(p, slice(None))
             inside[unclear] |= behind.max(axis=1, initial=-np.inf) <= tol
         return inside
+
+    def _largest_slack(self) -> float:
+        most = self.margin * self._largest_slope()
+        if self.clear == 0:
+            return most
+        sizes = sum(s.sizes.max(initial=0.0) for s in (self.own, self.rivals))
+        return float(most + self.clear * self._typical + self._of_sums * (self._typical + sizes))
 
     def _largest_slope(self) -> float:
         own, others = self.slopes
@@ -165,6 +248,53 @@ class WinnerRegion(CellUnion):
         up, down = others.max(axis=0) - own.min(axis=0), own.max(axis=0) - others.min(axis=0)
         floor = TIED_SLOPE * np.abs(own).max(initial=0.0) + TINY
         return float(max(np.maximum(up, down).max(initial=0.0), floor))
+
+
+@dataclass(frozen=True, eq=False)
+class WinnerRounding(Rounding):
+    """What rounds in the scores of items, in units of `WinnerRegion.with_margin`."""
+
+    region: WinnerRegion
+    sums: Sums
+
+    @property
+    def knows_precision(self) -> bool:
+        """Whoever made the sums knew it."""
+        return True
+
+    def row_sizes(self, points: FloatArray) -> FloatArray:
+        """Return the largest ``|g_i x_i|`` of any feature at each point, never 0.
+
+        Most answers change one feature, and rounding the point itself concerns that one only.
+        """
+        slopes = np.vstack([np.abs(s.W) for s in (self.region.own, self.region.rivals)])
+        terms = np.abs(points) * slopes.max(axis=0, initial=0.0)
+        return np.asarray(terms.max(axis=1, initial=0.0) / self.region._typical + TINY)
+
+    def sizes(self, points: FloatArray) -> FloatArray:
+        """Return what is added up for two items at each point, in units of a typical one."""
+        return np.maximum(1.0, 2 * self.sums(points) / self.region._typical)
+
+    def hold(self, points: FloatArray, single: bool) -> BoolArray:
+        """Return where an own item is ahead of every rival by more than both may be rounded.
+
+        ``s_p - s_j >= unit (2 sums(x) + sizes_p + sizes_j)``. The sums know their precision.
+        """
+        own, rivals, common = self.region.own, self.region.rivals, self.region.common
+        inside = np.ones(len(points), dtype=bool) if common is None else common.contains(points)
+        if not len(own):
+            return np.zeros(len(points), dtype=bool)
+        unit = (points.shape[1] + 4) * ROUNDOFF
+        least, most = own(points) - unit * own.sizes, rivals(points) + unit * rivals.sizes
+        needed = 2 * unit * self.sums(points)
+        best = least.argmax(axis=1)
+        ahead = least[np.arange(len(points)), best] - needed
+        sure = np.asarray(ahead >= most.max(axis=1, initial=-np.inf))
+        for i in np.flatnonzero(~sure):
+            # Rivals with equal coefficients cannot be told apart by moving: the model decides.
+            told = (own.W[best[i]] != rivals.W).any(axis=1)
+            sure[i] = ahead[i] >= most[i, told].max(initial=-np.inf)
+        return np.asarray(sure & inside)
 
 
 #: An item with a metric of its own: its squared distance is ``|F x - s|^2``.
@@ -183,6 +313,8 @@ class MetricRegion(CellUnion):
         By how much the squared distance of an own item must be smaller.
     common : Cell, optional
         What every point must satisfy besides, e.g. relations between features.
+    sums : tuple of two tuples of Sums, optional
+        What the model adds up for each own item and each rival.
     """
 
     def __init__(
@@ -192,11 +324,17 @@ class MetricRegion(CellUnion):
         places: tuple[FloatArray, FloatArray],
         slack: float = 0.0,
         common: Cell | None = None,
+        sums: tuple[tuple[Sums, ...], tuple[Sums, ...]] | None = None,
     ) -> None:
-        duels = (_duels(item, rivals, at, slack) for item, at in zip(own, places[0], strict=True))
+        duels = (
+            _duels(
+                item, rivals, at, slack, None if sums is None else [sums[0][i] + s for s in sums[1]]
+            )
+            for i, (item, at) in enumerate(zip(own, places[0], strict=True))
+        )
         super().__init__(tuple(_within(cell, common) for cell in duels), places[0].shape[1])
         self.own, self.rivals, self.places = own, rivals, places
-        self.slack, self.common = slack, common
+        self.slack, self.common, self.sums = slack, common, sums
 
     def tighten(self, margin: float) -> MetricRegion:
         """Return the region with every row asked for by ``margin`` times the largest slope."""
@@ -204,20 +342,21 @@ class MetricRegion(CellUnion):
         slopes += [row.scale() for cell in self.cells for row in cell.quadratics]
         slack = self.slack + margin * float(max(slopes, default=0.0))
         common = None if self.common is None else self.common.tighten(margin)
-        return MetricRegion(self.own, self.rivals, self.places, slack, common)
+        return MetricRegion(self.own, self.rivals, self.places, slack, common, self.sums)
 
     def intersect(self, other: CellUnion | Cell) -> CellUnion:
         """Return the region of the points that lie in both."""
         if not isinstance(other, Cell):
             return super().intersect(other)
         common = other if self.common is None else self.common.intersect(other)
-        return MetricRegion(self.own, self.rivals, self.places, self.slack, common)
+        return MetricRegion(self.own, self.rivals, self.places, self.slack, common, self.sums)
 
     def complement(self) -> MetricRegion | None:
         """Return where a rival is nearer than every own item; None with ``common`` inequalities."""
         if self.common is not None:
             return None
-        return MetricRegion(self.rivals, self.own, self.places[::-1], -self.slack)
+        sums = None if self.sums is None else self.sums[::-1]
+        return MetricRegion(self.rivals, self.own, self.places[::-1], -self.slack, None, sums)
 
     def pull_back(self, through: AffineMap) -> CellUnion:
         """Return the region of the points whose image lies in this one."""
@@ -229,7 +368,13 @@ class MetricRegion(CellUnion):
         )
         there, here = ((p - through.shift) / through.matrix for p in self.places)
         common = None if self.common is None else self.common.pull_back(through)
-        return MetricRegion(own, rivals, (there, here), self.slack, common)
+        sums = None
+        if self.sums is not None:
+            ours, theirs = (
+                tuple(s.pull_back(through, s.constant)[0] for s in some) for some in self.sums
+            )
+            sums = ours, theirs
+        return MetricRegion(own, rivals, (there, here), self.slack, common, sums)
 
     # As the model tightens it: items know what lies outside, cells do not.
     with_margin = Region.with_margin
@@ -239,19 +384,25 @@ def _within(cell: Cell, common: Cell | None) -> Cell:
     return cell if common is None else cell.intersect(common)
 
 
-def _duels(item: Item, rivals: tuple[Item, ...], place: FloatArray, slack: float) -> Cell:
+def _duels(
+    item: Item,
+    rivals: tuple[Item, ...],
+    place: FloatArray,
+    slack: float,
+    sums: Sequence[Sums] | None,
+) -> Cell:
     """Return the cell where one item is nearer than every rival.
 
     ``|F x - s|^2 - |F_j x - s_j|^2 + slack <= 0`` has the slope ``2 (F_j's_j - F's)`` at 0.
     """
     F, s = item
     G, h, rows = [], [], []
-    for F_j, s_j in rivals:
+    for j, (F_j, s_j) in enumerate(rivals):
         q, c = 2 * (s_j @ F_j - s @ F), float(s @ s - s_j @ s_j) + slack
         if F_j.shape == F.shape and (F_j == F).all():
             G.append(q)
             h.append(-c)
         else:
-            rows.append(Quadratic(F, F_j, q, c))
+            rows.append(Quadratic(F, F_j, q, c, sums=None if sums is None else sums[j]))
     dim = F.shape[1]
     return Cell(np.array(G).reshape(-1, dim), np.array(h), tuple(rows), anchors=place[None])

@@ -21,8 +21,15 @@ import numpy as np
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.geometry.region import Region
-from pertinent.models.prototype import nearest_region
+from pertinent.models.prototype import AddsUp, nearest_region
 from pertinent.models.registry import class_index, dense, register_model
+
+#: How each search adds up distances; all of them in double precision.
+_ADDS_UP = {
+    "brute": AddsUp.EXPANDED,
+    "kd_tree": AddsUp.DIFFERENCES,
+    "ball_tree": AddsUp.BALLS,
+}
 
 
 @register_model("sklearn.neighbors.KNeighborsClassifier", subclasses=False)
@@ -42,7 +49,8 @@ def nearest_neighbour_region(model: Foreign, label: Any, margin: float) -> Regio
     points = np.ascontiguousarray(dense(model._fit_X)) + 0.0
     codes: IntArray = np.asarray(model._y)
     kept = possible_winners(model, points, codes)
-    return nearest_region(points[kept], codes[kept] == class_index(model, label), margin)
+    own = codes[kept] == class_index(model, label)
+    return nearest_region(points[kept], own, margin, adds_up=_ADDS_UP[model._fit_method])
 
 
 def possible_winners(model: Foreign, points: FloatArray, codes: IntArray) -> IntArray:

@@ -8,6 +8,7 @@ metric for each prototype (LGMLVQ) the differences are quadratic.
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,12 +16,22 @@ import numpy as np
 
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
+from pertinent.geometry.quadratic import Squares, Sums
 from pertinent.geometry.region import Region
+from pertinent.geometry.rounding import COARSER
 from pertinent.geometry.winners import MetricRegion, Scores, WinnerRegion
 from pertinent.models.registry import class_index, model_classes, register_model
 
-#: The smallest margin of models that compute in single precision, whatever they are given.
-SINGLE = 1e-6
+
+class AddsUp(Enum):
+    """How a model adds up squared distances: it decides by what their rounding is measured."""
+
+    #: ``|x|^2 - 2 x'p + |p|^2``, whose terms are large where the origin is far.
+    EXPANDED = "expanded"
+    #: The squares of differences, ``x - p`` or ``(x - m) - (p - m)`` with m amid the prototypes.
+    DIFFERENCES = "differences"
+    #: Differences, after distances to the centers of balls have left out most of the items.
+    BALLS = "balls"
 
 
 def nearest_region(
@@ -29,6 +40,9 @@ def nearest_region(
     margin: float,
     metric: FloatArray | None = None,
     handicap: FloatArray | None = None,
+    *,
+    adds_up: AddsUp = AddsUp.EXPANDED,
+    coarser: float = 1.0,
 ) -> Region:
     """Return where the nearest prototype is one of those marked as own.
 
@@ -41,6 +55,9 @@ def nearest_region(
         ``omega``: distances are ``|omega (x - p)|^2``. Euclidean by default.
     handicap : ndarray of shape (n_prototypes,), optional
         Added to each squared distance.
+    adds_up : AddsUp
+    coarser : float
+        How many times more than in double precision the model rounds.
 
     Notes
     -----
@@ -54,8 +71,26 @@ def nearest_region(
     b = -(images * images).sum(axis=1) - W @ middle
     if handicap is not None:
         b = b - handicap
-    own, rivals = Scores(W[is_own], b[is_own]), Scores(W[~is_own], b[~is_own])
-    return WinnerRegion(own, rivals).tighten(margin)
+    origin = middle if adds_up is AddsUp.DIFFERENCES else np.zeros_like(middle)
+    squares = _squares(metric, origin, coarser)
+    sizes = squares(prototypes)
+    if adds_up is AddsUp.BALLS:
+        sizes[:] = squares(np.abs(prototypes).max(axis=0, initial=0.0)[None])
+    # What rounds in these scores themselves.
+    sizes += np.abs(b) + 2 * (images * images).sum(axis=1) + np.abs(W) @ np.abs(middle)
+    sums = Sums((squares,), np.abs(W).max(axis=0, initial=0.0), 0.0)
+    own, rivals = (Scores(W[some], b[some], sizes[some]) for some in (is_own, ~is_own))
+    return WinnerRegion(own, rivals, sums=sums).tighten(margin)
+
+
+def _squares(metric: FloatArray | None, origin: FloatArray, coarser: float) -> Squares:
+    """Return the size of ``|omega (x - origin)|^2``, twice: ``(a + b)^2 <= 2 a^2 + 2 b^2``.
+
+    Images under a metric are sums themselves, and count twice again.
+    """
+    if metric is None:
+        return Squares(np.ones(len(origin)), origin, np.zeros(len(origin))).times(2 * coarser)
+    return Squares(np.abs(metric), origin, np.zeros(len(metric))).times(4 * coarser)
 
 
 def first_nearest_region(
@@ -64,6 +99,9 @@ def first_nearest_region(
     margin: float,
     metric: FloatArray | None = None,
     handicap: FloatArray | None = None,
+    *,
+    adds_up: AddsUp = AddsUp.EXPANDED,
+    coarser: float = 1.0,
 ) -> Region:
     """Return the same for a model that takes the first of equally near prototypes.
 
@@ -77,11 +115,20 @@ def first_nearest_region(
     kept = np.sort(rank[np.unique(prototypes[rank] + 0.0, axis=0, return_index=True)[1]])
     if handicap is not None:
         handicap = handicap[kept]
-    return nearest_region(prototypes[kept], is_own[kept], margin, metric, handicap)
+    own = is_own[kept]
+    return nearest_region(
+        prototypes[kept], own, margin, metric, handicap, adds_up=adds_up, coarser=coarser
+    )
 
 
 def local_region(
-    prototypes: FloatArray, omegas: FloatArray, is_own: BoolArray, margin: float
+    prototypes: FloatArray,
+    omegas: FloatArray,
+    is_own: BoolArray,
+    margin: float,
+    *,
+    adds_up: AddsUp = AddsUp.EXPANDED,
+    coarser: float = 1.0,
 ) -> Region:
     """Return where the nearest prototype is an own one, each with a metric of its own.
 
@@ -91,7 +138,15 @@ def local_region(
     own = tuple(item for item, mine in zip(items, is_own, strict=True) if mine)
     rivals = tuple(item for item, mine in zip(items, is_own, strict=True) if not mine)
     places = prototypes[is_own], prototypes[~is_own]
-    return MetricRegion(own, rivals, places).tighten(margin)
+    middle = prototypes.mean(axis=0)
+    origin = middle if adds_up is AddsUp.DIFFERENCES else np.zeros_like(middle)
+    far = np.abs(prototypes - origin).max(axis=0, initial=0.0) + origin  # seen from the origin
+    squares = [_squares(omega, origin, coarser) for omega in omegas]
+    none = np.zeros(len(middle))
+    sums = [Sums((square,), none, float(square(far[None])[0])) for square in squares]
+    ours = tuple(size for size, mine in zip(sums, is_own, strict=True) if mine)
+    theirs = tuple(size for size, mine in zip(sums, is_own, strict=True) if not mine)
+    return MetricRegion(own, rivals, places, sums=(ours, theirs)).tighten(margin)
 
 
 @register_model("sklearn.neighbors.NearestCentroid", subclasses=False)
@@ -121,13 +176,15 @@ class Learnt(NamedTuple):
     """The prototypes of a model, each with its label, and how distances are measured.
 
     ``omega`` is None (Euclidean), a matrix for all, or one for each prototype or class; ``single``
-    says that the model computes in single precision, whatever it is given.
+    says that the model computes in single precision, whatever it is given. The sums of a model that
+    is not known to add up differences count as expanded, which covers both.
     """
 
     prototypes: Any
     labels: Any
     omega: Any = None
     single: bool = False
+    adds_up: AddsUp = AddsUp.EXPANDED
 
 
 def _reads(*names: str) -> Callable[[Callable[[Foreign], Learnt]], Callable[[Foreign], Learnt]]:
@@ -146,15 +203,17 @@ def _learnt_region(
     learnt = read(model)
     labels, prototypes = np.asarray(learnt.labels).tolist(), _floats(learnt.prototypes)
     own = np.array([value == label for value in labels], dtype=bool)
-    if learnt.single:
-        # The last bit of such a model's distances depends on the other samples of the batch.
-        margin = float(np.sign(margin) * max(abs(margin), SINGLE))
+    # Samples in single precision are added up so where the prototypes are, too.
+    single = learnt.single or np.asarray(learnt.prototypes).dtype == np.float32
+    coarser = COARSER if single else 1.0
     omega = None if learnt.omega is None else _floats(learnt.omega)
     if omega is None or omega.ndim == 2:
-        return first_nearest_region(prototypes, own, margin, omega)
+        return first_nearest_region(
+            prototypes, own, margin, omega, adds_up=learnt.adds_up, coarser=coarser
+        )
     if len(omega) != len(own):
         omega = omega[[class_index(model, value) for value in labels]]
-    return local_region(prototypes, omega, own, margin)
+    return local_region(prototypes, omega, own, margin, adds_up=learnt.adds_up, coarser=coarser)
 
 
 @_reads("pertinent.lvq.GLVQ", "pertinent.lvq.GMLVQ", "pertinent.lvq.LGMLVQ")
@@ -162,7 +221,8 @@ def _own(model: Foreign) -> Learnt:
     omega: Any = getattr(model, "omega_", None)
     if hasattr(model, "prototype_omega_"):
         omega = omega[model.prototype_omega_]
-    return Learnt(model.prototypes_, model.prototype_labels_, omega)
+    prototypes = np.asarray(model.prototypes_, dtype=float)
+    return Learnt(prototypes, model.prototype_labels_, omega, adds_up=AddsUp.DIFFERENCES)
 
 
 @_reads("sklvq.models.GLVQ", "sklvq.models.GMLVQ", "sklvq.models.LGMLVQ")

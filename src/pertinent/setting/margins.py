@@ -4,15 +4,17 @@ The policy:
 
 1. A margin that the user asks for is in units of each row's slope (see `Cell.tighten`). Points,
    bounds and statuses speak of the region with that margin; by default it is 0.
-2. Points are solved for with the margin of 1, or a larger one that rounding needs. For ``g'x <= h``
-   a sum of d products is off by at most about ``(d + 4) u (|g|'|x| + |h|)``, with u the unit
-   roundoff. `Region.rounding` gives these sizes in units of each row's margin, so that data of size
-   1e-6 are not asked for a margin made for data of size 1. In double precision the first margin
-   covers 4 times what rounds at the center; in single precision 1.25 times, in small steps.
+2. Points are solved for with the margin of 1, or a larger one that rounding needs. What rounds is
+   said in `pertinent.geometry.rounding`: ``(d + 4) u sizes(x)`` in units of each row's margin, so
+   that data of size 1e-6 are not asked for a margin made for data of size 1. In double precision
+   the first margin covers 4 times what rounds at the center, in steps of 100; in single precision,
+   and where terms do not grow in proportion to the distance, 1.25 times, in small steps.
 3. Of a region that does not know what rounds, the first margin is a constant, 1e-12 or 1e-6.
 4. A margin that only rounding needs is kept in units of the rows' own terms, where the region
    knows them: `Region.with_margin`.
-5. What ``predict`` refuses all the same is solved again with a larger margin (see `answering`).
+5. A point that is found is judged by what rounds at the point itself, not at the center: one that
+   is not sure, or that ``predict`` refuses all the same, is solved again with a larger margin (see
+   `pertinent.setting.nearest.ladder`).
 """
 
 from __future__ import annotations
@@ -25,8 +27,9 @@ from pertinent.geometry.rounding import ROUNDOFF, ROUNDOFF_SINGLE, Rounding
 #: The margin to begin with where nothing is rounded.
 LEAST = 1e-18
 #: What rounding may need in double precision, powers of 100, and the margins to begin with. Rows
-#: over features in units of 1e-15 have slopes of 1e30: no margin is too small to be of use.
-NEEDS = 10.0 ** np.arange(-120, -2, 2)
+#: over features in units of 1e-15 have slopes of 1e30, those over features in units of 1e30 have
+#: slopes of 1e-30: no margin is too small or too large to be of use.
+NEEDS = 10.0 ** np.arange(-120, 122, 2)
 MARGINS = np.where(NEEDS[0] == NEEDS, LEAST, NEEDS)
 #: The margins to begin with where it is not known what rounds, in double and single precision.
 UNKNOWN, UNKNOWN_SINGLE = 1e-12, 1e-6
@@ -56,11 +59,12 @@ def first_margins(
     # Broadcast centers (a baseline for everyone) are looked at once.
     some = centers[:1] if len(centers) and centers.strides[0] == 0 else centers
     sums = centers.shape[1] + 4
-    if single:
+    sums_in_single = sums_in_single and not rounding.knows_precision
+    if single or rounding.knows_precision:
         # What `Rounding.hold` asks; the answer's terms may be a little larger than the center's.
         unit = ROUNDOFF_SINGLE if sums_in_single else ROUNDOFF
         need = 1.25 * sums * unit * rounding.sizes(some)
-        if not sums_in_single:
+        if single and not sums_in_single:
             # The point itself is rounded: x_i by u |x_i|, a row by u |g|'|x|.
             need += 1.25 * ROUNDOFF_SINGLE * rounding.row_sizes(some)
         least = np.where(need > 0, need, LEAST)

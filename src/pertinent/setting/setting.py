@@ -178,7 +178,7 @@ class Setting:
             growth = np.empty(len(labels))
             for known, some in parts:
                 growth[some] = known.growth
-        far = np.asarray(cost * (4 / 3 * (points.shape[1] + 4) * ROUNDOFF) > used / growth)
+        far = np.asarray(cost * (4 / 3 * (points.shape[1] + 4) * ROUNDOFF) >= used / growth)
         rows = far.nonzero()[0]
         if len(rows):
             far[rows] = ~self.is_sure(kind, labels[rows], points[rows], table)
