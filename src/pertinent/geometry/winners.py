@@ -26,6 +26,7 @@ from pertinent.geometry.region import (
     LazyCells,
     Quadratic,
     Region,
+    Tightened,
     row_products,
 )
 from pertinent.geometry.rounding import ROUNDOFF, Rounding
