@@ -32,14 +32,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from pertinent.geometry.affine import row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
 from pertinent.geometry.cell import Cell
-from pertinent.geometry.quadratic import Quadratic
+from pertinent.geometry.quadratic import Quadratic, Sums
+
+if TYPE_CHECKING:
+    from pertinent.geometry.winners import Scores
 
 #: Unit roundoff in double and in single precision.
 ROUNDOFF, ROUNDOFF_SINGLE = 2.0**-53, 2.0**-24
@@ -221,6 +224,59 @@ class JoinedRounding(Rounding):
         for part in self.parts:
             sure |= part.hold(points, single)
         return sure
+
+
+@dataclass(frozen=True, eq=False)
+class WinnerRounding(Rounding):
+    """What rounds in the scores of items, in units of `WinnerRegion.with_margin`."""
+
+    own: Scores
+    rivals: Scores
+    common: Cell | None
+    sums: Sums
+    typical: float
+
+    @property
+    def knows_precision(self) -> bool:
+        """Whoever made the sums knew it."""
+        return True
+
+    def row_sizes(self, points: FloatArray) -> FloatArray:
+        """Return the largest ``|g_i x_i|`` of any feature at each point, never 0.
+
+        Most answers change one feature, and rounding the point itself concerns that one only.
+        """
+        slopes = np.abs(np.vstack([self.own.W, self.rivals.W]))
+        terms = np.abs(points) * slopes.max(axis=0, initial=0.0)
+        return np.asarray(
+            terms.max(axis=1, initial=0.0) / self.typical + float(np.finfo(float).tiny)
+        )
+
+    def sizes(self, points: FloatArray) -> FloatArray:
+        """Return what is added up for two items at each point, in units of a typical one."""
+        return np.maximum(1.0, 2 * self.sums(points) / self.typical)
+
+    def hold(self, points: FloatArray, single: bool) -> BoolArray:
+        """Return where an own item is ahead of every rival by more than both may be rounded.
+
+        ``s_p - s_j >= unit (2 sums(x) + sizes_p + sizes_j)``. The sums know their precision.
+        """
+        own, rivals, common = self.own, self.rivals, self.common
+        inside = np.ones(len(points), dtype=bool) if common is None else common.contains(points)
+        if not len(own):
+            return np.zeros(len(points), dtype=bool)
+        unit = (points.shape[1] + 4) * ROUNDOFF
+        least = own.closely(points) - unit * own.sizes
+        most = rivals.closely(points) + unit * rivals.sizes
+        needed = 2 * unit * self.sums(points)
+        best = least.argmax(axis=1)
+        ahead = least[np.arange(len(points)), best] - needed
+        sure = np.asarray(ahead >= most.max(axis=1, initial=-np.inf))
+        for i in np.flatnonzero(~sure):
+            # Rivals with equal coefficients cannot be told apart by moving: the model decides.
+            told = (own.W[best[i]] != rivals.W).any(axis=1)
+            sure[i] = ahead[i] >= most[i, told].max(initial=-np.inf)
+        return np.asarray(sure & inside)
 
 
 def has_own_units(cell: Cell) -> bool:

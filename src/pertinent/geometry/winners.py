@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.quadratic import Sums
+from pertinent.geometry.quadratic import Sums, preimage
 from pertinent.geometry.region import (
     AffineMap,
     Cell,
@@ -29,7 +29,7 @@ from pertinent.geometry.region import (
     Tightened,
     row_products,
 )
-from pertinent.geometry.rounding import ROUNDOFF, Rounding
+from pertinent.geometry.rounding import Rounding, WinnerRounding
 
 #: Items with equal coefficients cannot be told apart by moving: whether one wins the tie is for the
 #: model to say. Up to this margin a tie counts as won; a larger one is asked for by the user, or
@@ -46,16 +46,23 @@ MOST_OF_SUMS = 2.0**-40
 class Scores:
     """Linear scores ``W x + b``, one for each item.
 
-    ``sizes`` is what a model adds up for each item, whatever the point (see `Sums`).
+    ``sizes`` is what a model adds up for each item, whatever the point (see `Sums`), and ``seen``
+    the same scores with less rounding: an origin amid the items, and their scores there.
     """
 
     W: FloatArray
     b: FloatArray
     sizes: FloatArray = field(default=None)  # type: ignore[arg-type]
+    seen: tuple[FloatArray, FloatArray] | None = None
 
     def __post_init__(self) -> None:
         if self.sizes is None:
             object.__setattr__(self, "sizes", np.zeros(len(self.b)))
+
+    def closely(self, points: FloatArray) -> FloatArray:
+        """Return the scores of each point as seen from the origin amid the items."""
+        origin, there = (0.0, self.b) if self.seen is None else self.seen
+        return row_products(points - origin, self.W) + there
 
     def __len__(self) -> int:
         return len(self.b)
@@ -66,8 +73,12 @@ class Scores:
 
     def pull_back(self, through: AffineMap) -> Scores:
         """Return the scores as a function of ``z``, for ``x = M z + t``."""
-        sizes = self.sizes + np.abs(self.W) @ np.abs(through.shift)
-        return Scores(through.rows(self.W), self.b + self.W @ through.shift, sizes)
+        seen = None
+        if self.seen is not None:
+            origin = preimage(through, self.seen[0])
+            beside = through(origin[None])[0] - self.seen[0]
+            seen = origin, self.seen[1] + self.W @ beside
+        return Scores(through.rows(self.W), self.b + self.W @ through.shift, self.sizes, seen)
 
 
 class WinnerRegion(CellUnion):
@@ -174,7 +185,7 @@ class WinnerRegion(CellUnion):
         """Return what rounds in the scores; None where it is not known how they are added up."""
         if self.sums is None or not isinstance(tight, WinnerRegion):
             return None
-        return WinnerRounding(self, self.sums)
+        return WinnerRounding(self.own, self.rivals, self.common, self.sums, self._typical)
 
     def pull_back(self, through: AffineMap) -> WinnerRegion:
         """Return the region of the points whose image lies in this one."""
@@ -249,53 +260,6 @@ class WinnerRegion(CellUnion):
         up, down = others.max(axis=0) - own.min(axis=0), own.max(axis=0) - others.min(axis=0)
         floor = TIED_SLOPE * np.abs(own).max(initial=0.0) + TINY
         return float(max(np.maximum(up, down).max(initial=0.0), floor))
-
-
-@dataclass(frozen=True, eq=False)
-class WinnerRounding(Rounding):
-    """What rounds in the scores of items, in units of `WinnerRegion.with_margin`."""
-
-    region: WinnerRegion
-    sums: Sums
-
-    @property
-    def knows_precision(self) -> bool:
-        """Whoever made the sums knew it."""
-        return True
-
-    def row_sizes(self, points: FloatArray) -> FloatArray:
-        """Return the largest ``|g_i x_i|`` of any feature at each point, never 0.
-
-        Most answers change one feature, and rounding the point itself concerns that one only.
-        """
-        slopes = np.vstack([np.abs(s.W) for s in (self.region.own, self.region.rivals)])
-        terms = np.abs(points) * slopes.max(axis=0, initial=0.0)
-        return np.asarray(terms.max(axis=1, initial=0.0) / self.region._typical + TINY)
-
-    def sizes(self, points: FloatArray) -> FloatArray:
-        """Return what is added up for two items at each point, in units of a typical one."""
-        return np.maximum(1.0, 2 * self.sums(points) / self.region._typical)
-
-    def hold(self, points: FloatArray, single: bool) -> BoolArray:
-        """Return where an own item is ahead of every rival by more than both may be rounded.
-
-        ``s_p - s_j >= unit (2 sums(x) + sizes_p + sizes_j)``. The sums know their precision.
-        """
-        own, rivals, common = self.region.own, self.region.rivals, self.region.common
-        inside = np.ones(len(points), dtype=bool) if common is None else common.contains(points)
-        if not len(own):
-            return np.zeros(len(points), dtype=bool)
-        unit = (points.shape[1] + 4) * ROUNDOFF
-        least, most = own(points) - unit * own.sizes, rivals(points) + unit * rivals.sizes
-        needed = 2 * unit * self.sums(points)
-        best = least.argmax(axis=1)
-        ahead = least[np.arange(len(points)), best] - needed
-        sure = np.asarray(ahead >= most.max(axis=1, initial=-np.inf))
-        for i in np.flatnonzero(~sure):
-            # Rivals with equal coefficients cannot be told apart by moving: the model decides.
-            told = (own.W[best[i]] != rivals.W).any(axis=1)
-            sure[i] = ahead[i] >= most[i, told].max(initial=-np.inf)
-        return np.asarray(sure & inside)
 
 
 #: An item with a metric of its own: its squared distance is ``|F x - s|^2``.

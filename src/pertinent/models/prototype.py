@@ -71,26 +71,39 @@ def nearest_region(
     b = -(images * images).sum(axis=1) - W @ middle
     if handicap is not None:
         b = b - handicap
-    origin = middle if adds_up is AddsUp.DIFFERENCES else np.zeros_like(middle)
-    squares = _squares(metric, origin, coarser)
-    sizes = squares(prototypes)
+    there = -(images * images).sum(axis=1)
+    squares = _squares(metric, middle, adds_up, coarser)
+    sizes = Sums(squares, np.zeros_like(middle), 0.0)(prototypes)
     if adds_up is AddsUp.BALLS:
-        sizes[:] = squares(np.abs(prototypes).max(axis=0, initial=0.0)[None])
-    # What rounds in these scores themselves.
-    sizes += np.abs(b) + 2 * (images * images).sum(axis=1) + np.abs(W) @ np.abs(middle)
-    sums = Sums((squares,), np.abs(W).max(axis=0, initial=0.0), 0.0)
-    own, rivals = (Scores(W[some], b[some], sizes[some]) for some in (is_own, ~is_own))
+        sizes += squares[-1](np.abs(prototypes).max(axis=0, initial=0.0)[None])
+    if handicap is not None:
+        there = there - handicap
+        sizes += 2 * np.abs(handicap)
+    own, rivals = (
+        Scores(W[some], b[some], sizes[some], (middle, there[some])) for some in (is_own, ~is_own)
+    )
+    sums = Sums(squares, np.zeros_like(middle), 0.0)
     return WinnerRegion(own, rivals, sums=sums).tighten(margin)
 
 
-def _squares(metric: FloatArray | None, origin: FloatArray, coarser: float) -> Squares:
-    """Return the size of ``|omega (x - origin)|^2``, twice: ``(a + b)^2 <= 2 a^2 + 2 b^2``.
+def _squares(
+    metric: FloatArray | None, middle: FloatArray, adds_up: AddsUp, coarser: float
+) -> tuple[Squares, ...]:
+    """Return what is added up for ``|omega (x - p)|^2``, of which x and p have each their part.
 
-    Images under a metric are sums themselves, and count twice again.
+    ``(a + b)^2 <= 2 a^2 + 2 b^2``. Differences count twice: the model's, and those of our own
+    scores. Of the expanded form each of three sums is rounded d times and added to the next:
+    ``(d + 1/2)`` of its own terms, and two of the differences. Images under a metric are sums
+    themselves: three times as much.
     """
-    if metric is None:
-        return Squares(np.ones(len(origin)), origin, np.zeros(len(origin))).times(2 * coarser)
-    return Squares(np.abs(metric), origin, np.zeros(len(metric))).times(4 * coarser)
+    d, factor = len(middle), 2 * (1 if metric is None else 3)
+    S = np.ones(d) if metric is None else np.abs(metric)
+    none = np.zeros(len(S))
+    squares = (Squares(S, middle, none).times(factor * (1 + coarser)),)
+    if adds_up is AddsUp.DIFFERENCES:
+        return squares
+    share = coarser * (d + 0.5) / (d + 4)
+    return *squares, Squares(S, np.zeros(d), none).times(factor * share)
 
 
 def first_nearest_region(
@@ -139,11 +152,16 @@ def local_region(
     rivals = tuple(item for item, mine in zip(items, is_own, strict=True) if not mine)
     places = prototypes[is_own], prototypes[~is_own]
     middle = prototypes.mean(axis=0)
-    origin = middle if adds_up is AddsUp.DIFFERENCES else np.zeros_like(middle)
-    far = np.abs(prototypes - origin).max(axis=0, initial=0.0) + origin  # seen from the origin
-    squares = [_squares(omega, origin, coarser) for omega in omegas]
-    none = np.zeros(len(middle))
-    sums = [Sums((square,), none, float(square(far[None])[0])) for square in squares]
+    far = np.abs(prototypes - middle).max(axis=0, initial=0.0)
+    sums = []
+    for omega in omegas:
+        squares = _squares(omega, middle, adds_up, coarser)
+        # What is added up for a prototype is at most that for the farthest in every feature.
+        most = sum(
+            float(square((square.origin + far + np.abs(middle - square.origin))[None])[0])
+            for square in squares
+        )
+        sums.append(Sums(squares, np.zeros_like(middle), most))
     ours = tuple(size for size, mine in zip(sums, is_own, strict=True) if mine)
     theirs = tuple(size for size, mine in zip(sums, is_own, strict=True) if not mine)
     return MetricRegion(own, rivals, places, sums=(ours, theirs)).tighten(margin)
