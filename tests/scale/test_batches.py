@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pertinent
 from pertinent.api.parallel import WINDOW, in_parallel
-from pertinent.geometry.threads import one_thread
+from pertinent.geometry.running import one_thread
 from pertinent.lvq import LGMLVQ
 from tests.shown import proved_of_negatives, proved_of_positives
 

@@ -10,6 +10,7 @@ from pertinent.questions.strict import strict
 from pertinent.questions.sufficient.sufficient import sufficient
 from pertinent.setting.claims.negatives import stated_negatives
 from pertinent.setting.claims.positives import stated_positives
+from pertinent.setting.effort import SEARCHING
 from pertinent.setting.judge import noting
 from pertinent.setting.nearest.negative import nearest_contrast
 from pertinent.setting.nearest.positive import two_phase
@@ -25,19 +26,21 @@ def positives_of(
     setting: Setting, table: Table, labels: IntArray, question: PositiveQuestion, method: Method
 ) -> Positives:
     """Return the positives of samples predicted as ``labels``."""
-    if method is Method.TWO_PHASE:
-        return two_phase(SEARCH, setting, table, labels, question)
-    with noting() as ledger:
-        found = SEARCHES[method](setting, table, labels, question)
-    return stated_positives(setting, table, labels, question, method, found, ledger)
+    with question.effort.limiting(len(table)):
+        if method is Method.TWO_PHASE:
+            return two_phase(SEARCH, setting, table, labels, question)
+        with question.effort.limiting(len(table), SEARCHING), noting() as ledger:
+            found = SEARCHES[method](setting, table, labels, question)
+        return stated_positives(setting, table, labels, question, method, found, ledger)
 
 
 def negatives_of(
     setting: Setting, table: Table, labels: IntArray, question: NegativeQuestion
 ) -> Negatives:
     """Return the negatives of samples predicted as ``labels``."""
-    if question.is_plain:
-        return nearest_contrast(SEARCH, setting, table, labels, question)
-    with noting() as ledger:
-        found = few_changes(setting, table, labels, question)
-    return stated_negatives(setting, table, labels, question, found, ledger)
+    with question.effort.limiting(len(table)):
+        if question.is_plain:
+            return nearest_contrast(SEARCH, setting, table, labels, question)
+        with question.effort.limiting(len(table), SEARCHING), noting() as ledger:
+            found = few_changes(setting, table, labels, question)
+        return stated_negatives(setting, table, labels, question, found, ledger)

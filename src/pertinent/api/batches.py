@@ -11,7 +11,7 @@ from joblib import effective_n_jobs, parallel_config
 
 from pertinent.api.parallel import in_parallel
 from pertinent.exceptions import InputError
-from pertinent.geometry.threads import one_thread
+from pertinent.geometry.running import one_thread
 from pertinent.tables.numbers import is_whole, require_whole
 from pertinent.tables.table import Table
 

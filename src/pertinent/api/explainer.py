@@ -181,6 +181,12 @@ class Explainer:
     def _explain_batch(
         self, table: Table, target: IntArray | None
     ) -> tuple[Positives, Negatives, BoolArray]:
+        with self.settings.effort.limiting(2 * len(table)):  # a positive and a negative of each
+            return self._explained(table, target)
+
+    def _explained(
+        self, table: Table, target: IntArray | None
+    ) -> tuple[Positives, Negatives, BoolArray]:
         method, overlap = self.settings.method, self.settings.overlap
         plain = method is Method.TWO_PHASE and overlap is Overlap.ALLOW
         at_once = plain and self.contrast.is_plain

@@ -9,16 +9,19 @@ size. Features that change together count as one.
 from __future__ import annotations
 
 from dataclasses import replace
+from time import monotonic
 
 import numpy as np
 
 from pertinent.answering.searching import SEARCH
 from pertinent.geometry.arrays import IntArray
+from pertinent.geometry.running import time_left, until
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Certified
 from pertinent.setting.limits import allowing
 from pertinent.setting.nearest.negative import nearest_contrast
 from pertinent.setting.question import NegativeQuestion, Norm
+from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
@@ -31,8 +34,14 @@ def counted_negatives(
     question: NegativeQuestion,
     most: int,
 ) -> Negatives:
-    """Return negatives by the number of changes, at most so many, then by cost."""
-    negatives = nearest_contrast(SEARCH, allowing(prepared, 1), table, labels, question)
+    """Return negatives by the number of changes, at most so many, then by cost.
+
+    With a time limit the second half of the time is for samples that have no point by then: any
+    number of changes will do.
+    """
+    half = monotonic() + time_left() / 2
+    with until(half):
+        negatives = nearest_contrast(SEARCH, allowing(prepared, 1), table, labels, question)
     # The number of changes of each sample, and how many are proved necessary.
     size, bound = np.full(len(table), np.nan), np.ones(len(table))
     proofs: list[Certified] = []
@@ -47,16 +56,25 @@ def counted_negatives(
         if not len(left) or k == most:
             break
         some, part = table.take(left), question.take(left)
-        again = nearest_contrast(SEARCH, allowing(prepared, k + 1), some, labels[left], part)
+        hurry = monotonic() > half
+        with until(np.inf if hurry else half):
+            more = allowing(prepared, most if hurry else k + 1)
+            again = nearest_contrast(SEARCH, more, some, labels[left], part)
         negatives = negatives.overwritten(left, again)
+        if hurry:
+            size[left] = np.where(again.found, again.changed.sum(axis=1), np.nan)
+            break
     # Not even all features, or as many as are allowed: there is no negative.
     none = np.isnan(size) & (negatives.status_code == INFEASIBLE)
     proved = none & (bound > most)
     status = np.where(none & ~proved, FAILED, negatives.status_code)
+    reasons = negatives.reasons.copy()
+    reasons[none & ~proved] = Reason(Why.NO_PROOF)
     status = np.where((status == OPTIMAL) & (bound < size), FEASIBLE, status)
     return replace(
         negatives,
         status_code=status.astype(np.int8),
+        reasons=reasons,
         unique_code=np.full(len(table), -1, dtype=np.int8),
         objective=size,
         bound=np.where(proved, np.inf, np.fmin(bound, size)),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
 
 import numpy as np
 
 from pertinent.exceptions import InputError
+from pertinent.geometry.running import deadline, until
 from pertinent.tables.numbers import is_number, require_number
 
 #: A proof excludes a set of features whose cost it puts this close to the best; for quadratic rows
@@ -72,9 +75,20 @@ class Effort:
         """Return the limits of a search over so many samples that starts now."""
         if self.time_limit is None:
             return Budget(self.nodes)
-        end = monotonic() + self.time_limit * max(1, samples)
+        end = min(monotonic() + self.time_limit * max(1, samples), deadline())
         return Budget(self.nodes, end, self.time_limit)
+
+    @contextmanager
+    def limiting(self, samples: int, share: float = 1.0) -> Iterator[None]:
+        """Let what starts now end after this share of the time for so many samples."""
+        if self.time_limit is None:
+            yield
+            return
+        with until(monotonic() + share * self.time_limit * max(1, samples)):
+            yield
 
 
 #: The effort where none is asked for.
 USUAL = Effort()
+#: The share of the time for a search whose proofs are checked when it has ended.
+SEARCHING = 0.6

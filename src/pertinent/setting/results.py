@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import (
     BY_KEY,
     OF_SOME,
@@ -18,7 +19,7 @@ from pertinent.geometry.arrays import (
     IntArray,
     Rows,
 )
-from pertinent.proofs import FEASIBLE, status_names
+from pertinent.proofs import FAILED, FEASIBLE, status_names
 from pertinent.setting.answers import Certified
 from pertinent.setting.question import Method, Norm
 from pertinent.tables.table import Table
@@ -27,6 +28,7 @@ _TRUTH = np.array([None, False, True], dtype=object)
 #: Two costs closer than this, relatively, are a tie.
 TIE = 1e-9
 UNKNOWN, SEVERAL, UNIQUE = -1, 0, 1
+_FAILED = bytes([FAILED])
 
 
 def uniqueness(
@@ -156,6 +158,17 @@ class Results(Rows):
             object.__setattr__(self, "closeness_bound", self.bound)
         if not self.alternatives:
             object.__setattr__(self, "alternatives", ((),) * len(self))
+        if _FAILED in self.status_code.astype(np.int8, copy=False).tobytes():
+            self._refuse_bold_reasons()
+
+    def _refuse_bold_reasons(self) -> None:
+        """Refuse reasons that say that there is no answer where that is not proved."""
+        for why in self.reasons[self.status_code == FAILED]:
+            if why is not None and why.kind.claims_none:
+                raise InputError(
+                    f"A reason of the kind {why.kind.value!r} says that there is no answer: its "
+                    'status is "infeasible", not "failed".'
+                )
 
     def __len__(self) -> int:
         return len(self.values)

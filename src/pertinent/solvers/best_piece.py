@@ -16,8 +16,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.pieces import forms_of, pieces_of
 from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.running import deadline, one_thread, until
 from pertinent.geometry.task import distance
-from pertinent.geometry.threads import one_thread
 from pertinent.proofs import Block, Certificate
 from pertinent.solvers.cheap import piece_bounds
 from pertinent.solvers.linear.uniqueness import Decision, decide_unique
@@ -60,6 +60,8 @@ class PieceSearch(Problem[IntArray]):
     tied : dict of int to ndarray
         A point as good as the best, of the rows that have one.
     """
+
+    at_least = 1
 
     task: Task
     pieces: Sequence[Cell | Region]
@@ -113,6 +115,10 @@ class PieceSearch(Problem[IntArray]):
         width = max(first, 4) if first and self._in_lock_step else 1
         return waiting[:width], waiting[width:]
 
+    def leave(self, waiting: IntArray) -> None:
+        """Note that pieces were not looked at."""
+        self._skip(np.arange(waiting.shape[1]), self.cheap.min(axis=1))
+
     def joined(self, others: IntArray, fresh: IntArray) -> IntArray:
         """Return the others: solving a piece brings no new ones."""
         return others
@@ -159,7 +165,8 @@ class PieceSearch(Problem[IntArray]):
             answers = together(tasks)
         elif len(todo) > 1 and not methods[0].in_lock_step and effective_n_jobs() > 1:
             solves = zip(methods, tasks, strict=True)
-            answers = Parallel()(delayed(_on_one_thread)(m.solve, task) for m, task in solves)
+            jobs = (delayed(_elsewhere)(m.solve, task, deadline()) for m, task in solves)
+            answers = Parallel()(jobs)
         else:
             answers = [method.solve(task) for method, task in zip(methods, tasks, strict=True)]
         for (p, rows, task), answer in zip(todo, answers, strict=True):
@@ -255,9 +262,9 @@ class PieceSearch(Problem[IntArray]):
         return decision, shown
 
 
-def _on_one_thread(solve: Solver, task: Task) -> Solved:
-    """Solve in another process, which must not start threads of its own."""
-    with one_thread:
+def _elsewhere(solve: Solver, task: Task, end: float) -> Solved:
+    """Solve in another process: on one thread, within the same time."""
+    with one_thread, until(end):
         return solve(task)
 
 

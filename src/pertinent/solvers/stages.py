@@ -14,6 +14,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.gaps import GAP_NONCONVEX
+from pertinent.geometry.running import is_over
 from pertinent.geometry.task import distance
 from pertinent.proofs import Proofs, SeveralProofs
 from pertinent.solvers.problem import CUT, SOLVED, TROUBLE, Solved, Solver, Task
@@ -59,6 +60,8 @@ def staged(*stages: Stage) -> Solver:
         for stage in stages:
             gap = min(GAP_NONCONVEX, task.options.gap) if stage.to_the_gap_asked else GAP_NONCONVEX
             rows = progress.open_rows(np.flatnonzero(stage.rows(task)), gap)
+            if is_over():
+                rows = rows[~progress.tried[rows]]  # each row is tried once, whatever the time
             if len(rows):
                 some = task if len(rows) == len(task) else task.take(rows)
                 progress.merge(rows, some, stage.attempt(some, progress.so_far(rows)))
@@ -82,7 +85,7 @@ class _Progress:
         self.task = task
         self.points: FloatArray = np.full(task.centers.shape, np.nan)
         self.outcome: CodeArray = np.full(n, TROUBLE, dtype=np.int8)
-        self.bound = np.zeros(n)
+        self.bound, self.tried = np.zeros(n), np.zeros(n, dtype=bool)
         self.parts: list[Part] = []
 
     def open_rows(self, rows: IntArray, gap: float) -> IntArray:
@@ -101,6 +104,7 @@ class _Progress:
     def merge(self, rows: IntArray, task: Task, found: Solved) -> None:
         """Keep the better point of each row, and every proof."""
         self.parts.append((rows, found.proofs))
+        self.tried[rows] = True
         self.bound[rows] = np.maximum(self.bound[rows], found.believed(task))
         new = found.outcome == SOLVED
         known = self.outcome[rows] == SOLVED

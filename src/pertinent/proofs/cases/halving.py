@@ -22,6 +22,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell
+from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import RaisingProofs
 from pertinent.proofs.tolerances import (
@@ -123,6 +124,8 @@ class _Few:
         for _ in range(MOST_ROUNDS):
             if not len(low):
                 return True
+            if is_over():
+                return False
             open_ = self._open(low, high, claim)
             low, high = _halved(low[open_], high[open_], self.weights)
             if len(low) > MOST_BOXES:

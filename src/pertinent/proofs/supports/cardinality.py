@@ -20,6 +20,7 @@ from pertinent.geometry.arrays import BY_KEY, SHARED, BoolArray, FloatArray, Int
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.pieces import outline_of
 from pertinent.geometry.region import Cell, Quadratic, Region
+from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 from pertinent.proofs.tolerances import FIRST_BRANCHES, MOST_BRANCHES, NOTHING, SUMS
@@ -89,7 +90,7 @@ def _walk(
             stack.append((unmet[AT_ONCE:], chosen[AT_ONCE:]))
             unmet, chosen = unmet[:AT_ONCE], chosen[:AT_ONCE]
         nodes -= len(unmet)
-        if nodes < 0:
+        if nodes < 0 or is_over():
             return None
         for k in np.flatnonzero((unmet <= 0).all(axis=1)):
             if meets is None or meets(chosen[k]):

@@ -22,6 +22,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.pieces import outline_of
 from pertinent.geometry.region import Cell, Quadratic, Region
+from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Certificate, Proofs
 from pertinent.proofs.supports.cardinality import (
@@ -269,13 +270,16 @@ class _Sample:
         self, support: BoolArray, certificate: Certificate, value: float
     ) -> tuple[FloatArray, FloatArray]:
         """Demand a feature outside the support, where the support's own certificate holds."""
+        outside = (~support)[None].astype(float)
+        if is_over():
+            return outside, np.zeros(1)
         low, high = np.where(support, self.low, self.rest), np.where(support, self.high, self.rest)
         one = self.piece, self.center[None], self.weights, low[None], high[None]
         proved = certificate.bounds(Task(*one))[0]
         spent = (self.weights * np.abs(self.rest - self.center))[~support].sum()
         holds = proved - spent >= value if np.isfinite(value) else np.isinf(proved)
         holds = holds and certificate.trusted().all()
-        return (~support)[None].astype(float), np.array([1.0 if holds else 0.0])
+        return outside, np.array([1.0 if holds else 0.0])
 
     def closest_single(self) -> float:
         """Return the least cost of moving a single feature: the forced one, if there is one."""

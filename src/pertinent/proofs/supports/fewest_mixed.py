@@ -16,6 +16,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.proofs.core import Certificate
@@ -140,6 +141,9 @@ class MixedSample:
         self, support: BoolArray, certificate: Certificate, value: float
     ) -> tuple[FloatArray, FloatArray]:
         """Demand a feature outside the support, where the support's own certificate holds."""
+        outside = (~support)[None].astype(float)
+        if is_over():
+            return outside, np.zeros(1)
         on, rest = support[self.domain.owner], self.rows.rest
         low, high = np.where(on, self.rows.low, rest), np.where(on, self.rows.high, rest)
         one = self.piece, self.center[None], self.weights, low[None], high[None]
@@ -147,4 +151,4 @@ class MixedSample:
         spent = (self.weights * np.abs(rest - self.center))[~on].sum()
         holds = proved - spent >= value if np.isfinite(value) else np.isinf(proved)
         holds = holds and certificate.trusted().all()
-        return (~support)[None].astype(float), np.array([1.0 if holds else 0.0])
+        return outside, np.array([1.0 if holds else 0.0])

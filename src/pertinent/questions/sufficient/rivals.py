@@ -179,6 +179,11 @@ class _Meeting(Problem[list[_Row]]):
             row.state = State.DONE
         return [row for row in chosen if row.state is State.OPEN]
 
+    def leave(self, waiting: list[_Row]) -> None:
+        """Give up the samples whose set is still to be tried."""
+        for row in waiting:
+            row.state = State.STOPPED
+
     def _without_rival(self, rows: list[_Row], region: Region, sure: bool) -> list[_Row]:
         """Let each sample meet its nearest rival; return those for which there is none."""
         if not rows:

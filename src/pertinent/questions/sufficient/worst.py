@@ -70,12 +70,14 @@ def keep_worst_case(asked: Varying) -> Suffices:
     """Return the fewest features that hold every row in its worst case."""
     margin = asked.prepared.margin_for(asked.table)
     answer, wrong = _attempt(asked, margin)
+    answer.found[wrong], answer.reason[wrong] = False, Reason(Why.WORST_CASE)
 
     def again(rows: IntArray, margins: FloatArray) -> IntArray:
         found, still = _attempt(asked.take(rows), float(margins[0]))
-        found.found[still], found.reason[still] = False, Reason(Why.WORST_CASE)
+        found.found[still] = False
         answer.mask[rows], answer.found[rows] = found.mask, found.found
-        answer.reason[rows] = found.reason
+        # That no set keeps a larger margin is no reason why none keeps the one asked for.
+        answer.reason[rows[found.found]] = None
         return np.asarray(rows[still])
 
     climb(wrong, np.full(len(asked.table), margin), again, least=margin)
@@ -88,7 +90,8 @@ def _attempt(asked: Varying, margin: float) -> tuple[Suffices, IntArray]:
     gains = worst_gains(cell, asked.table.values, asked.lower, asked.upper, asked.domain)
     found = smallest(gains, asked.effort.budget(len(gains)))
     reason: NDArray[np.object_] = np.full(len(gains), None, dtype=object)
-    reason[~found.found] = Reason(Why.TOO_CLOSE)
+    reason[~found.found] = Reason(Why.STOPPED)
+    reason[np.isinf(found.bound)] = Reason(Why.TOO_CLOSE)
     extra = {row: y for (row, _), y in found.extra.items()}
     answer = Suffices(found.mask, found.found, found.bound, reason, None, extra)
     return answer, _refused(asked, cell, answer)

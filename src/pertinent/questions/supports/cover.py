@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import monotonic
 
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.running import until
 from pertinent.questions.supports.subsets import (
     Accept,
     Budget,
@@ -114,10 +114,10 @@ def deepen(
 def _support(program: LinearProgram, gains: Gains, budget: Budget) -> BoolArray | None:
     """Return the support that HiGHS finds for whole z, checked against every row."""
     d = gains.n_features
-    seconds = min(MIP_SECONDS, max(0.1, budget.deadline - monotonic()))
     program.ask_for_whole_numbers()
-    program.set_options(time_limit=seconds, mip_max_nodes=MIP_NODES, mip_abs_gap=0.99)
-    z = program.solve().v
+    program.set_options(mip_max_nodes=MIP_NODES, mip_abs_gap=0.99)
+    with until(budget.deadline):
+        z = program.solve(MIP_SECONDS).v
     if len(z) != d:
         return None
     mask = (z > 0.5) & gains.usable[0]

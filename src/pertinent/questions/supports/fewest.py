@@ -21,6 +21,7 @@ from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import pieces_of
 from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE
 from pertinent.questions.supports.alternatives import other_supports
@@ -200,6 +201,8 @@ class Batch:
         if self.domain is None and self.ask.at_most is None and are_cells(pieces):
             left = self._cheap(rows, pieces, self.choices(rows))
         for j in np.flatnonzero(left):
+            if is_over():
+                break
             self._search(int(rows[j]), pieces, self.margin)
 
     def _cheap(self, rows: IntArray, cells: Sequence[Cell], choices: Choices) -> BoolArray:
@@ -302,6 +305,8 @@ class Batch:
         out.status[rows] = np.where(answers.found, FEASIBLE, FAILED)
         out.unique[rows] = answers.unique  # of this support, so far
         out.reason[rows] = answers.reason
+        # That these features will not do is no reason why none will.
+        out.reason[rows[answers.status == INFEASIBLE]] = Reason(Why.NO_PROOF)
         if first:
             # What the closed forms claim; the check decides.
             easy = np.array([int(i) not in self.searches for i in rows], dtype=bool)

@@ -346,6 +346,10 @@ class SampleSearch(LastFirst[Pool]):
         """Return the pieces that may hold a better support."""
         return [] if self.best is not None and self.best.cost <= 0 else waiting
 
+    def leave(self, waiting: list[Pool]) -> None:
+        """Note that pieces were not looked at."""
+        self.stopped = True
+
     def advance(self, chosen: list[Pool]) -> list[Pool]:
         """Judge the supports that a piece proposes next; return the piece if it may have more."""
         pool, best, seen = chosen[0], self.best, self.seen

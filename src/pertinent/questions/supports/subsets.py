@@ -241,6 +241,12 @@ class _Walk(LastFirst[_Nodes]):
         later = [nodes.take(slice(self.chunk, None))] if len(nodes) > self.chunk else []
         return later + self._expand(nodes.take(slice(self.chunk))) if len(nodes) else []
 
+    def leave(self, waiting: list[_Nodes]) -> None:
+        """Note that the branches that wait were not looked at."""
+        for nodes in waiting:
+            open_ = self.outcome[nodes.problem] == Outcome.EXHAUSTED
+            self.outcome[nodes.problem[open_]] = Outcome.STOPPED
+
     def _expand(self, nodes: _Nodes) -> list[_Nodes]:
         """Add one more feature to each branch; return the children that no row rules out."""
         d = self.gain.shape[2]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.running import is_over
 
 #: A point that is refused is solved again with a margin this many times larger ...
 GROWTH = 10.0
@@ -25,7 +26,7 @@ def climb(
     least: float = 0.0,
     slowly: int = 0,
 ) -> None:
-    """Call ``again(rows, margins)`` with the rows still refused, until none is or tries end.
+    """Call ``again(rows, margins)`` with the rows still refused, until none is or time ends.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def climb(
         How many of the tries grow by `GROWTH_SINGLE` only.
     """
     for attempt in range(tries):
-        if not len(refused):
+        if not len(refused) or is_over():
             return
         growth = GROWTH_SINGLE if attempt < slowly else GROWTH
         used[refused] = np.maximum(used[refused] * growth, least)

@@ -45,6 +45,26 @@ class Why(Enum):
     #: By a file of a later version.
     UNKNOWN = "unknown"
 
+    @property
+    def claims_none(self) -> bool:
+        """Whether a reason of this kind says that there is no answer: that needs a proof."""
+        return self in _PROVED
+
+
+_PROVED = frozenset(
+    {
+        Why.NEVER,
+        Why.RULES,
+        Why.MODEL,
+        Why.DENSITY_CLASS,
+        Why.DENSITY_RULES,
+        Why.DENSITY_CLASS_RULES,
+        Why.OWN_VALUES,
+        Why.NEITHER_VALUE,
+        Why.TOO_CLOSE,
+    }
+)
+
 
 #: ``{asked}`` is what was asked for, ``{label}`` the class, ``{rules}`` the rules after "obeys",
 #: ``{named}`` the rules alone, ``{plausible}`` what plausibility asks for, ``{number}`` a margin.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.running import is_over
 from pertinent.solvers.curved.cone import ConeProgram
 from pertinent.solvers.curved.shifted import Local
 from pertinent.solvers.curved.stationary import Stationary, refine
@@ -40,6 +41,8 @@ def convex_concave(
         answer = program.solve(step, penalty)
         if answer.outcome != SOLVED:
             return None
+        if is_over():
+            return polish(local, answer.step)
         step = answer.step
         before, cost = cost, float(np.abs(step).sum())
         inside = local.within(step, NEARLY_INSIDE)

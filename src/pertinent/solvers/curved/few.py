@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.running import is_over
 from pertinent.geometry.task import distance
 from pertinent.proofs import Proofs
 from pertinent.proofs.cases.halving import HalvingProofs
@@ -118,6 +119,8 @@ def _search_all(task: Task, so_far: Solved) -> Solved:
     points, outcome = np.full(task.centers.shape, np.nan), np.full(n, TROUBLE, dtype=np.int8)
     parts, bound = list[Part](), np.zeros(n)
     for i in range(n):
+        if is_over():
+            break
         one = np.array([i])
         known = so_far.points[i] if so_far.outcome[i] == SOLVED else None
         point, proofs, bound[i] = _search(shift(task.take(one)), known)

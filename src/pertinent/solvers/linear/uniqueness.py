@@ -14,6 +14,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.region import row_products
+from pertinent.geometry.running import is_over
 from pertinent.proofs import Block, LinearProofs, Proofs
 from pertinent.solvers.problem import SOLVED, Task
 from pertinent.solvers.programs.linear import LinearProgram
@@ -92,6 +93,8 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
     if len(task.cell.G) == 1 and len(undecided):
         undecided = _exchange(task, points, free, undecided, decision)
     for i in undecided.tolist():
+        if is_over():
+            break
         face = search_face(task, i, points[i], y[i], can_rise[i], can_fall[i])
         unique[i] = face.verdict
         if face.other is not None:

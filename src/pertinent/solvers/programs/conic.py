@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from pertinent.geometry.arrays import FloatArray
+from pertinent.geometry.running import time_left
 from pertinent.solvers.problem import Outcome
 
 #: What each of Clarabel's answers means; any other is TROUBLE.
@@ -115,6 +116,7 @@ def _settings(nonzeros: int, presolve: bool, most: int) -> object:
     settings.presolve_enable = presolve
     settings.max_threads = 1
     settings.max_iter = most
+    settings.time_limit = time_left()
     if nonzeros > LARGE:
         settings.direct_solve_method = "faer"
     return settings

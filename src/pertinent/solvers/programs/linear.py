@@ -14,6 +14,7 @@ import highspy
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, Foreign, IntArray
+from pertinent.geometry.running import time_left
 from pertinent.solvers.problem import Outcome
 
 Options = dict[str, bool | int | float | str]
@@ -128,8 +129,12 @@ class LinearProgram:
         kinds = np.full(n, highspy.HighsVarType.kInteger)
         self._highs.changeColsIntegrality(n, np.arange(n, dtype=np.int32), kinds)
 
-    def solve(self) -> LinearAnswer:
-        """Return the optimum, from the last one on if there was one."""
+    def solve(self, seconds: float = np.inf) -> LinearAnswer:
+        """Return the optimum, from the last one on if there was one, within so many seconds."""
+        limit = time_left(seconds)
+        if limit < np.inf:
+            # HiGHS' clock counts all that it solved before.
+            self._highs.setOptionValue("time_limit", self._highs.getRunTime() + limit)
         self._highs.run()
         solution = self._highs.getSolution()
         return LinearAnswer(

@@ -13,6 +13,7 @@ import numpy as np
 
 from pertinent.exceptions import MissingExtraError
 from pertinent.geometry.arrays import FloatArray
+from pertinent.geometry.running import time_left
 from pertinent.solvers.tolerances import NO_CURVE, NO_ENTRY
 
 
@@ -43,7 +44,7 @@ class ScipProgram:
     purpose : str
         What SCIP is needed for, told to those who do not have it.
     gap, time_limit : float
-        SCIP stops at this relative gap, or after so many seconds.
+        SCIP stops at this relative gap, or after so many seconds, or with the time of the question.
     """
 
     def __init__(self, purpose: str, gap: float, time_limit: float) -> None:
@@ -51,11 +52,10 @@ class ScipProgram:
             import pyscipopt
         except ImportError as error:
             raise MissingExtraError("pyscipopt", "global", purpose) from error
-        self.total = pyscipopt.quicksum
+        self.total, self._seconds = pyscipopt.quicksum, float(time_limit)
         self._model: Any = pyscipopt.Model()
         self._model.hideOutput()
         for name, value in (
-            ("limits/time", float(time_limit)),
             ("limits/gap", float(gap)),
             ("parallel/maxnthreads", 1),
             ("randomization/randomseedshift", 0),
@@ -130,6 +130,7 @@ class ScipProgram:
         SCIP's own errors are bare exceptions that begin with its name. One row's numerical trouble
         must not take the other rows with it: such a row is answered by nothing, with bound 0.
         """
+        self._model.setParam("limits/time", time_left(self._seconds))
         try:
             self._model.optimize()
         except Exception as error:
@@ -137,6 +138,8 @@ class ScipProgram:
                 raise
             return ScipAnswer(None, 0.0, "error in the solver")
         status = str(self._model.getStatus())
+        if status == "userinterrupt":
+            raise KeyboardInterrupt  # SCIP takes the signal, and stops
         if status == "infeasible":
             return ScipAnswer(None, np.inf, status)
         found = np.array([self._model.getVal(v) for v in x]) if self._model.getNSols() else None

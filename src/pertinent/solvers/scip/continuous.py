@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.running import is_over
 from pertinent.proofs import SolverBounds
 from pertinent.solvers.curved.convex_concave import polish
 from pertinent.solvers.curved.copositive.quadratic import prove_row
@@ -36,6 +37,8 @@ def _close_gaps(task: Task, so_far: Solved) -> Solved:
     parts: list[Part] = []
     claimed, bound = np.zeros(n), so_far.believed(task).copy()
     for i in range(n):
+        if is_over():
+            break
         known = so_far.outcome[i] == SOLVED
         step = (so_far.points[i] - shifted.start[i]) * task.weights if known else None
         found = solve_scip(shifted.row(i), step, task.options.gap, task.options.time_limit)

@@ -18,6 +18,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain, from_steps
 from pertinent.geometry.region import Cell
+from pertinent.geometry.running import is_over
 from pertinent.geometry.task import distance
 from pertinent.proofs import Proofs, SeveralProofs, SolverBounds
 from pertinent.proofs.cases.branch import BranchProofs
@@ -60,6 +61,8 @@ def _ask_about(task: Task, answer: Solved, rows: IntArray, continuous: Continuou
     claimed = np.zeros(len(rows))
     for k, i in enumerate(rows):
         known = points[i] if outcome[i] == SOLVED else None
+        if is_over():
+            break
         point, claimed[k] = _solve_row(task.take(np.array([i])), known, continuous)
         if point is not None:
             points[i], outcome[i] = point, SOLVED

@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray, Rows
+from pertinent.geometry.running import deadline
 from pertinent.setting.options import Options
 
 C = TypeVar("C", bound=Sized)
@@ -24,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Limits:
-    """When a search ends before all is decided.
+    """When a search ends before all is decided; the time limit of the question counts beside.
 
     Parameters
     ----------
@@ -47,7 +48,10 @@ class Limits:
 
     def ends(self, rounds: int, waiting: int) -> bool:
         """Return whether a limit is reached."""
-        return rounds >= self.rounds or waiting > self.waiting or monotonic() > self.deadline
+        if rounds >= self.rounds or waiting > self.waiting:
+            return True
+        end = min(self.deadline, deadline())
+        return end < np.inf and monotonic() > end
 
 
 NO_LIMITS = Limits()
@@ -55,6 +59,9 @@ NO_LIMITS = Limits()
 
 class Problem(Generic[C]):
     """What is searched, level by level: all cases that wait are looked at together."""
+
+    #: Rounds that are made whatever the limits: the first may find the only answer.
+    at_least = 0
 
     def kept(self, waiting: C) -> C:
         """Return the cases that are still of interest."""
@@ -80,7 +87,7 @@ def search(problem: Problem[C], waiting: C, limits: Limits = NO_LIMITS) -> bool:
     """Look at cases until none waits; return False if the search ended before."""
     rounds = 0
     while len(waiting := problem.kept(waiting)):
-        if limits.ends(rounds, len(waiting)):
+        if rounds >= problem.at_least and limits.ends(rounds, len(waiting)):
             problem.leave(waiting)
             return False
         chosen, others = problem.pick(waiting)

@@ -16,6 +16,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.region import Quadratic
+from pertinent.geometry.running import is_over
 from pertinent.proofs import CopositiveProofs, Simplices
 from pertinent.solvers.curved.cone import ConeProgram
 from pertinent.solvers.curved.convex_concave import convex_concave, polish, starts
@@ -154,7 +155,7 @@ class _RowSearch:
 
     def beyond(self, cutoff: float) -> bool:
         """Return whether nothing lies within the cutoff: then no answer is of interest."""
-        if not np.isfinite(cutoff):
+        if not np.isfinite(cutoff) or is_over():
             return False
         if cutoff <= 0:
             return True
@@ -189,6 +190,8 @@ class _RowSearch:
         natural = ConeProgram(self.local)
         spectral = ConeProgram(_spectral(self.local))
         for k, start in enumerate(starts(self.local, self.anchors, single)):
+            if (self.best is not None or k) and is_over():
+                return
             # The paper's own procedure, from the class mean, keeps the model's own split.
             program = natural if single is None or k == 1 else spectral
             before = np.inf if self.best is None else self.best.cost
@@ -234,7 +237,7 @@ class _RowSearch:
         return Search(self.corners, t, self.options(t), parts, steps, programs)
 
     def _prove(self, radius: float, attempt: Callable[[float], Search]) -> bool:
-        if not self.proofs:
+        if not self.proofs or is_over():
             return False
         for _ in range(IMPROVEMENTS):
             assert self.best is not None
@@ -299,13 +302,13 @@ class _RowSearch:
         """Keep the largest radius that can be proved with little effort."""
         assert self.best is not None
         low, high = 0.0, self.best.cost
-        for share in WIDER:
+        for share in () if is_over() else WIDER:
             search = self._thorough(share * self.best.cost, STEPS, 1)
             if not search.run():
                 high = search.t
                 break
             low, self.proof = search.t, search.proof()
-        while high - low > CLOSE * self.best.cost:
+        while high - low > CLOSE * self.best.cost and not is_over():
             t = (low + high) / 2
             search = self._by_parts(t, BISECTION)
             if search.run():

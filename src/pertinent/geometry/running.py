@@ -1,11 +1,25 @@
-"""One thread for linear algebra while anything is being solved."""
+"""How a call runs: on one thread, and until its time is over.
+
+The time limit is kept for the call, not passed on: every loop that may take long, in searches as in
+checks, looks at `is_over`. Time makes a search find less and a check show less, never more.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import Lock
+from time import monotonic
 from typing import Any
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
+
+#: Seconds that a program of another solver gets when the time is over: it may hold the only point.
+LEAST_TIME = 0.01
+#: When the time of the question that is being answered is over, on the clock of `time.monotonic`.
+_END: ContextVar[float] = ContextVar("end of the time limit", default=np.inf)
 
 
 class _OneThread:
@@ -44,3 +58,30 @@ class _OneThread:
 
 
 one_thread = _OneThread()
+
+
+def deadline() -> float:
+    """Return the moment at which every search has to end; ``inf`` without a time limit."""
+    return _END.get()
+
+
+def is_over() -> bool:
+    """Return whether the time is over: loops that may take long end, with what they have."""
+    end = _END.get()
+    return end < np.inf and monotonic() > end
+
+
+def time_left(most: float = np.inf) -> float:
+    """Return the seconds that are left, at least `LEAST_TIME` and at most so many."""
+    end = _END.get()
+    return most if end == np.inf else min(most, max(end - monotonic(), LEAST_TIME))
+
+
+@contextmanager
+def until(end: float) -> Iterator[None]:
+    """Let everything inside end at a moment, or at one that was set before if that is earlier."""
+    token = _END.set(min(end, _END.get()))
+    try:
+        yield
+    finally:
+        _END.reset(token)

@@ -1,0 +1,176 @@
+"""Every question ends when its time is over, with what it has; and Ctrl-C ends it at once."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import pertinent
+from pertinent import Constraints, pertinent_negatives, pertinent_positives
+
+#: Seconds of processor time: what is asked for, and what reading model and sample may take.
+LIMIT, PREPARING = 0.2, 0.1
+MOST = 1.2 * LIMIT + 0.05 + PREPARING
+DIM = 30
+WHOLE = Constraints(decimals=dict.fromkeys(range(DIM), 0))
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_classification(
+        1500, DIM, n_informative=DIM, n_redundant=0, n_classes=4, n_clusters_per_class=1,
+        random_state=3,
+    )  # fmt: skip
+    return np.round(2 * X), y
+
+
+@pytest.fixture(scope="module")
+def models(data):
+    X, y = data
+    few = KNeighborsClassifier(1).fit(X[:60], y[:60])
+    return {
+        "linear": LogisticRegression(max_iter=300).fit(X, y),
+        "curved": QuadraticDiscriminantAnalysis(reg_param=1e-3).fit(X, y),
+        "separable": GaussianNB().fit(X, y),
+        "pieces": few,
+    }
+
+
+def bounded(data):
+    low, high = np.quantile(data[0], [0.2, 0.8], axis=0)
+    return Constraints(bounds={j: (low[j], high[j]) for j in range(DIM)})
+
+
+NEGATIVES = {
+    "nearest": {},
+    "nearest, exact": {"exact": True},
+    "fewest": {"norm": "l0"},
+    "few": {"max_changes": 4},
+    "alternatives": {"alternatives": 50},
+    "fewest, alternatives": {"norm": "l0", "alternatives": 20},
+}
+POSITIVES = {
+    "two-phase": {},
+    "strict": {"method": "strict", "alternatives": 20},
+    "exact": {"method": "exact", "alternatives": 3},
+    "sufficient": {"method": "sufficient"},
+}
+CASES = [
+    *((pertinent_negatives, ask, name, rules) for ask in NEGATIVES for name, rules in (
+        ("curved", "bounds"), ("curved", "whole"), ("linear", "whole"),
+    )),
+    *((pertinent_negatives, "fewest", name, rules) for name, rules in (
+        ("separable", "whole"), ("separable", "bounds"), ("pieces", "bounds"),
+    )),
+    *((pertinent_positives, ask, "linear", "whole") for ask in POSITIVES),
+    *((pertinent_positives, ask, "curved", "bounds") for ask in POSITIVES if ask != "sufficient"),
+    (pertinent_positives, "sufficient", "separable", "bounds"),
+    (pertinent_positives, "sufficient", "pieces", "none"),
+]  # fmt: skip
+
+
+def seconds(call):
+    start = time.process_time()
+    found = call()
+    return time.process_time() - start, found
+
+
+@pytest.mark.parametrize(
+    ("function", "ask", "name", "rules"), CASES, ids=lambda v: getattr(v, "__name__", v)
+)
+def test_a_question_ends_when_its_time_is_over(models, data, function, ask, name, rules):
+    X, _ = data
+    how = {**NEGATIVES, **POSITIVES}[ask]
+    constraints = {"bounds": bounded(data), "whole": WHOLE, "none": None}[rules]
+    if function is pertinent_positives:
+        how = {**how, "data": X, "baseline": "mean" if rules != "whole" else None}
+
+    def explain(limit):
+        return function(models[name], X[1:2], constraints=constraints, time_limit=limit, **how)
+
+    assert min(seconds(lambda: explain(1e-6))[0] for _ in range(2)) <= PREPARING
+    spent, found = seconds(lambda: explain(LIMIT))
+    assert spent <= MOST
+    if found.found[0]:
+        kept = models[name].predict(found.points) == models[name].predict(X[1:2])
+        assert kept[0] == (function is pertinent_positives)
+
+
+def test_an_explanation_may_take_the_time_of_both_questions(models, data):
+    X, _ = data
+    explainer = pertinent.Explainer(
+        models["curved"], X, constraints=WHOLE, time_limit=LIMIT / 2, norm="l0"
+    )
+    spent, _ = seconds(lambda: explainer.explain(X[1:2]))
+    assert spent <= MOST
+
+
+def test_time_does_not_change_what_takes_little(models, data):
+    X, _ = data
+    free = pertinent_negatives(models["linear"], X[:5])
+    limited = pertinent_negatives(models["linear"], X[:5], time_limit=60.0)
+    assert free.points.tobytes() == limited.points.tobytes()
+    assert free.status.tolist() == limited.status.tolist() == ["optimal"] * 5
+
+
+SETUP = """
+import signal, sys, time
+import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+import pertinent
+X, y = make_classification(1500, 30, n_informative=30, n_redundant=0, n_classes=4,
+                           n_clusters_per_class=1, random_state=3)
+X = np.round(2 * X)
+whole = pertinent.Constraints(decimals=dict.fromkeys(range(30), 0))
+linear = LogisticRegression(max_iter=300).fit(X, y)
+curved = QuadraticDiscriminantAnalysis(reg_param=1e-3).fit(X, y)
+"""
+LONG = {
+    "SCIP": "curved, X[:50], constraints=whole, exact=True, time_limit=600.0",
+    "sets of features": 'curved, X[:50], constraints=whole, norm="l0"',
+    "alternatives": "linear, X[:50], constraints=whole, alternatives=5000",
+}
+ASK = """
+print("ready", flush=True)
+try:
+    while True:
+        pertinent.pertinent_negatives({})
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+    easy = pertinent.pertinent_negatives(linear, X[:3])
+    fresh = pertinent.pertinent_negatives(LogisticRegression(max_iter=300).fit(X, y), X[:3])
+    assert easy.points.tobytes() == fresh.points.tobytes()
+    assert (easy.status == "optimal").all()
+    print("sound", flush=True)
+"""
+
+
+@pytest.mark.parametrize("path", LONG)
+def test_an_interrupt_ends_a_call_and_leaves_nothing_half_done(path):
+    code = SETUP + ASK.format(LONG[path])
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+        watchdog = threading.Timer(60.0, run.kill)
+        watchdog.start()
+        assert run.stdout is not None
+        assert run.stdout.readline() == "ready\n"
+        time.sleep(2.0)
+        assert run.poll() is None
+        run.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        assert run.stdout.readline() == "stopped\n"
+        assert time.monotonic() - start < 5.0
+        assert run.stdout.readline() == "sound\n"
+        assert run.wait() == 0
+        watchdog.cancel()
