@@ -86,10 +86,9 @@ def pertinent_positives(
         Ask for a proof of global optimality where the fast methods give none: curved models
         (extra ``global``). Where time ends first, the answer is "feasible" with its bound.
     time_limit : float, optional
-        Seconds for each sample of "strict", "exact" and "sufficient"; what is not proved by
-        then comes as "feasible" with its bound. By default the search is limited by its size.
-        With ``exact=True`` seconds of SCIP for each program, and of our own search over cases
-        for each sample, 30 by default; all other methods and proofs take the time they need.
+        Seconds for each sample; what is not proved by then comes as "feasible" with its bound,
+        what is not found as "failed". By default searches are limited by their size, and with
+        ``exact=True`` SCIP by 30 seconds for each program.
     gap : float, optional
         Relative gap at which the closeness of "exact" counts as optimal (default 1e-6), and at
         which ``exact=True`` may stop (default 1e-4).
@@ -164,8 +163,7 @@ def pertinent_negatives(
     alternatives : int
         How many further sets of changed features to list, each proved next best.
     exact, time_limit, gap
-        As in `pertinent_positives`; the latter also for "l0", ``max_changes`` and
-        ``alternatives``.
+        As in `pertinent_positives`.
     min_proba, missing
         As in `pertinent_positives`.
 
