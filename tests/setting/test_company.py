@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from linear_models import data
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -117,3 +121,35 @@ def test_every_pair_of_prototypes_is_asked_for_what_it_rounds():
     assert (found.status == "optimal").all()
     np.testing.assert_allclose(found.objective, 5e-4, rtol=1e-6)
     assert_valid_in_any_company(model, found.points, found.target)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_cancels_in_raw_units_does_not_in_the_space_of_the_model(seed):
+    """Samples near 0, scaled by means of 1e9: scores are small differences of large terms."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 20))
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, X[:, 0] > 0)
+    scaler, final = model[0], model[1]
+    scaler.mean_ = 1e9 * rng.normal(size=20)
+    final.intercept_ = (final.coef_ / scaler.scale_) @ scaler.mean_
+    found = pertinent.pertinent_negatives(model, X)
+    assert found.found.mean() > 0.9
+    assert_valid_in_any_company(model, found.points[found.found], found.target[found.found])
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1e6])
+@pytest.mark.parametrize("kind", [GaussianNB, QuadraticDiscriminantAnalysis])
+def test_gaussian_scores_in_any_unit(kind, unit):
+    X, y = data("iris")
+    X = X * [unit, 1.0, 1.0, 1.0] if kind is GaussianNB else X * 1e3
+    model = kind(**({"var_smoothing": 0} if kind is GaussianNB else {})).fit(X, y)
+    found = pertinent.pertinent_negatives(model, X[::10], weights=1 / X.std(axis=0))
+    assert (found.status == "optimal").all()
+    assert_valid_in_any_company(model, found.points, found.target)
+
+
+def test_logarithms_that_cancel_in_a_row_are_rounded_all_the_same():
+    model = GaussianNB().fit([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1])
+    model.var_ = np.array([[1e-8], [1.1e-8]])
+    (row,) = decision_region(model, 1).cells[0].quadratics
+    assert row.added_up(np.array([[11.0]]))[0] > 2 * abs(np.log(1e-8))

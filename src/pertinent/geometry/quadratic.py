@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from pertinent.geometry.affine import AffineMap, row_products
-from pertinent.geometry.arrays import FloatArray
+from pertinent.geometry.arrays import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +84,17 @@ class Sums:
         ``typical``.
         """
         shift, squares, factor = np.abs(through.shift), [], 1.0
+        rounds = _rounds(through)
+        rough = AffineMap((through.matrix.T * rounds).T, through.shift * rounds)
         for square in self.squares:
             at = preimage(through, square.origin)
             beside = np.abs(through(at[None])[0] - square.origin)
-            rounded = square.moved(through, np.zeros(through.dim_in), shift)
+            rounded = square.moved(rough, np.zeros(through.dim_in), np.abs(rough.shift))
             if typical > 0:
                 factor = max(factor, float(np.sqrt(rounded(at[None])[0] / typical)))
-            squares += [(square.moved(through, at, beside), True), (rounded, False)]
+            squares.append((square.moved(through, at, beside), True))
+            if rounds.any():
+                squares.append((rounded, False))
         scaled = tuple(s.times(factor if own else 1 / factor) for s, own in squares)
         slopes = AffineMap(np.abs(through.matrix), shift).rows(self.slopes[None])[0]
         constant = self.constant + float(self.slopes @ shift)
@@ -246,6 +250,15 @@ class Quadratic:
             origin,
             sums,
         )
+
+
+def _rounds(through: AffineMap) -> BoolArray:
+    """Return which outputs are rounded: all but copies of an input, up to the sign."""
+    size = np.abs(through.matrix)
+    if size.ndim == 1:
+        return np.asarray((size != 1) | (through.shift != 0))
+    copies = (np.count_nonzero(size, axis=1) <= 1) & ((size == 0) | (size == 1)).all(axis=1)
+    return np.asarray(~copies | (through.shift != 0))
 
 
 def preimage(through: AffineMap, point: FloatArray) -> FloatArray:

@@ -163,6 +163,13 @@ def chain(one: Sequence[Any], two: Sequence[Any]) -> Sequence[Any]:
     return (*one, *two)
 
 
+def _with_terms(cell: Cell) -> Cell:
+    """Return a cell that says of each linear row what is added up to decide it."""
+    if cell.magnitudes is not None or not len(cell.G):
+        return cell
+    return replace(cell, magnitudes=cell.terms)
+
+
 def any_of(n: int, masks: Iterable[BoolArray]) -> BoolArray:
     """Return which of n entries are true in any of the masks."""
     out = np.zeros(n, dtype=bool)
@@ -252,8 +259,11 @@ class CellUnion(Region):
         return CellUnion(tuple(a.intersect(b) for a in self.cells for b in other.cells), self.dim)
 
     def pull_back(self, through: AffineMap) -> CellUnion:
-        """Return the region of the points whose image lies in this one."""
-        return self.each(lambda cell: cell.pull_back(through), through.dim_in)
+        """Return the region of the points whose image lies in this one.
+
+        What a model adds up in its own space is kept: in the other it may cancel.
+        """
+        return self.each(lambda cell: _with_terms(cell).pull_back(through), through.dim_in)
 
     def restrict(self, fixed: BoolArray, values: FloatArray) -> CellUnion:
         """Return the region of the other features when the ``fixed`` ones hold ``values``."""

@@ -302,7 +302,7 @@ def in_own_units(plain: Cell, tight: Cell, margin: float) -> Cell:
     terms = row_products(sizes, plain.terms).max(axis=0, initial=0.0)
     h = np.where(tight.h != plain.h, plain.h - margin * terms, plain.h)
     curved = tuple(
-        row.raised(margin * row.added_up(plain.anchors).max()) if row.c != other.c else row
+        row.raised(margin * row.sizes(plain.anchors).max()) if row.c != other.c else row
         for row, other in zip(plain.quadratics, tight.quadratics, strict=True)
     )
     return replace(tight, h=h, quadratics=curved)

@@ -153,8 +153,11 @@ class WinnerRegion(CellUnion):
     @cached_property
     def _typical(self) -> float:
         """What is added up for a typical item: the unit of what is added up for a point."""
-        sizes = np.sqrt(np.concatenate([self.own.sizes, self.rivals.sizes]))
-        return float(sizes.mean() ** 2 if sizes.any() else 1.0)  # few items far out count little
+        sizes = np.sort(np.concatenate([self.own.sizes, self.rivals.sizes]))
+        if not sizes.any():
+            return 1.0
+        # The lower quartile: points next to small items need no margin made for items far out.
+        return float(max(sizes[(len(sizes) - 1) // 4], 1e-6 * sizes.mean()))
 
     @cached_property
     def _length(self) -> float:
