@@ -12,7 +12,8 @@ the model adds up              S(x) of a row                            said by
 scores ``W x + b``             ``|W_t||x| + |b_t| + |W_k||x| + |b_k|``  `Cell.magnitudes`
 ``|x|^2 - 2 x'p + |p|^2``      ``2 |x|^2 + 2 |p|^2`` of both items      `Sums`, origin 0
 ``|x - p|^2`` by differences   ``2 |x - m|^2 + 2 |p - m|^2``, m any     `Sums`, origin m
-``|F (x - m)|^2`` and logs     ``||F| |x - m||^2 + |logs|`` of both     `Quadratic.sums`
+``|F (x - m)|^2`` of items      ``||F| |x - m||^2`` of both              `Quadratic.sums`
+Gaussian scores                the same of the row's own factors        `Quadratic.added_up`
 steps before, ``x = M z + t``  the same with ``|M| |z| + |t|`` for |x|  their ``pull_back``
 =============================  =======================================  ======================
 

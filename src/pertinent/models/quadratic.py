@@ -11,14 +11,12 @@ a difference of two convex quadratics. One cell with K - 1 rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
-from pertinent.geometry.quadratic import Squares, Sums
 from pertinent.geometry.region import Cell, CellUnion, Quadratic, Region
 from pertinent.models.registry import class_index, register_model
 
@@ -34,7 +32,6 @@ def gaussian_region(
     label: Any,
     margin: float,
     anchors: FloatArray,
-    logs: FloatArray,
 ) -> Region:
     """Return where ``label`` has the largest score ``offset_k - |F_k (x - mean_k)|^2``.
 
@@ -50,8 +47,6 @@ def gaussian_region(
     margin : float
     anchors : ndarray of shape (n_anchors, n_features)
         Where a search may start.
-    logs : ndarray of shape (n_classes,)
-        The size of the logarithms that the model adds up for each class.
     """
     t = class_index(model, label)
     if np.isneginf(offsets[t]) or any(
@@ -59,26 +54,12 @@ def gaussian_region(
     ):
         # No prior, or a tie that goes to the earlier class: this one would need 0 <= -1.
         return CellUnion((Cell(np.zeros((1, means.shape[1])), np.array([-1.0])),))
-    sums = [_added_up(*parts) for parts in zip(factors, means, logs, strict=True)]
     rows = [
-        replace(
-            beats(factors[t], means[t], offsets[t], factors[k], means[k], offsets[k]),
-            sums=sums[t] + sums[k],
-        )
+        beats(factors[t], means[t], offsets[t], factors[k], means[k], offsets[k])
         for k in range(len(means))
         if k != t and not np.isneginf(offsets[k])  # a class without a prior never wins
     ]
     return rows_region(rows, anchors, margin)
-
-
-def _added_up(factor: FloatArray, mean: FloatArray, logs: float) -> Sums:
-    """Return what is added up for a score; images are sums themselves: three times as much."""
-    size = np.abs(factor)
-    diagonal = np.diagonal(size)
-    if len(size) == len(diagonal) == len(mean) and (np.diag(diagonal) == size).all():
-        size = diagonal.copy()
-    square = Squares(size, mean, np.zeros(len(size))).times(3.0)
-    return Sums((square,), np.zeros(len(mean)), float(logs))
 
 
 def _same_scores(
@@ -170,16 +151,13 @@ def _spectral_region(
     with np.errstate(divide="ignore"):  # -inf for a class without a prior
         offsets = np.log(np.asarray(priors, dtype=float))
     # logdet is the sum of the logs of the eigenvalues: no determinant overflows.
-    logs = np.abs(offsets)
     offsets = offsets - 0.5 * np.array([np.log(values).sum() for values, _ in spectra])
-    # Some add up log(2 pi v), some log(v).
-    logs = logs + np.array([np.abs(np.log(values)).sum() + len(values) for values, _ in spectra])
     centers = np.asarray(means, dtype=float)
     t = class_index(model, label)
     # The mean, and the points one standard deviation away along each axis.
     mean, axes = centers[t], np.sqrt(spectra[t][0])[:, None] * spectra[t][1].T
     anchors = np.vstack([mean, mean + axes, mean - axes])
-    return gaussian_region(factors, centers, offsets, model, label, margin, anchors, logs)
+    return gaussian_region(factors, centers, offsets, model, label, margin, anchors)
 
 
 @register_model("sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis")
