@@ -229,3 +229,29 @@ def test_a_proof_about_fewer_features_says_nothing_of_the_closest(iris):
             block["proofs"]["size"]["values"] = [0.0]
     claims = refuted(document, model)
     assert "what was enough: its proof is about what was asked" in claims
+
+
+@pytest.mark.parametrize("place", [0, 1, 7, 8, 30])
+def test_a_blend_of_training_points_that_are_not_the_nearest_is_refuted(iris, place):
+    """The answer is one training point of its class: fine as one of the 8 nearest, not beyond."""
+    (model, X), (_, y) = iris, load_iris(return_X_y=True)
+    hulls = pertinent.Plausibility(X, y, method="hull", n_neighbors=8)
+    explainer = pertinent.Explainer(model, data=X, plausibility=hulls)
+    document = json.loads(explainer.explain(X[:1])[0].json())
+    away = np.abs(X - X[0]) @ explainer.prepared.weights
+    row = [i for i in np.argsort(away, kind="stable") if y[i] == 1 == model.predict(X[[i]])][place]
+    forged = document["proof"]["negative"]
+    changed = X[row] != X[0]
+    new = {"values": X[row], "changed": changed, "status_code": [1], "target_place": [1]}
+    new |= {"objective": [away[row]], "closeness": [away[row]]}
+    new |= {"bound": [0.0], "closeness_bound": [0.0]}
+    for field, values in new.items():
+        forged[field]["values"] = np.asarray(values).tolist()
+    forged["certificates"] = []
+    blend = forged["blend"]["values"][0]
+    for field, value in (("rows", int(row)), ("shares", 1.0)):
+        blend[field] |= {"shape": [1], "values": [value]}
+    checked = pertinent.check(resummed(document, model), model)
+    wrong = [f.claim for f in checked.findings if f.verdict == "refuted"]
+    claim = "what would have changed it is a blend of the 8 nearest training points of its class"
+    assert wrong == ([] if place < 8 else [claim])

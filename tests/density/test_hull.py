@@ -11,6 +11,8 @@ from sklearn.linear_model import LogisticRegression
 
 import pertinent
 from pertinent import Blend, Constraints, Plausibility
+from pertinent.answering import searching
+from pertinent.answering.blends import nearest_blends
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
@@ -54,6 +56,22 @@ def test_positives_are_blends_close_to_the_sample(hull):
     assert set(found.status) == {"optimal"}
     assert (MODEL.predict(found.points) == MODEL.predict(SOME)).all()
     check_blends(found, MODEL.predict(SOME))
+
+
+def test_a_search_that_blends_other_points_is_refused(hull, monkeypatch):
+    """Neighbours of another place are training points of the class, but not the sample's own."""
+
+    def elsewhere(hulls, samples, *asked):
+        return nearest_blends(hulls, samples + 3.0, *asked)
+
+    monkeypatch.setattr(searching, "nearest_blends", elsewhere)
+    found = pertinent.pertinent_negatives(MODEL, SOME, plausibility=hull)
+    assert "failed" in found.status
+    some = np.flatnonzero(found.found)
+    for i in some:
+        own = np.flatnonzero(y == found.target[i])
+        away = np.abs(X[own] - SOME[i]).sum(axis=1)
+        assert set(found.blend[i].rows) <= set(own[np.argsort(away, kind="stable")[:8]])
 
 
 def test_blends_agree_with_a_plain_linear_program(hull):

@@ -44,6 +44,8 @@ def are_plausible(
     places: IntArray,
     points: FloatArray,
     blends: NDArray[np.object_] | None,
+    samples: FloatArray | None,
+    weights: FloatArray,
     single: bool = False,
 ) -> BoolArray:
     """Return which points are dense enough, or the blends of training points they are said to be.
@@ -56,15 +58,20 @@ def are_plausible(
     points : ndarray of shape (n, n_features)
     blends : ndarray of object, shape (n,), optional
         The `Blend` of each; without it, no point is one.
+    samples : ndarray of shape (n, n_features), optional
+        The sample that each point answers: only its nearest training points may be blended. Without
+        it, no point is a blend.
+    weights : ndarray of shape (n_features,)
+        How far each feature counts in "nearest".
     single : bool
         Whether points are handed out in single precision.
     """
     if isinstance(within, Densities):
         return _are_dense(within, places, points)
-    if blends is None:
+    if blends is None or samples is None:
         return np.zeros(len(points), dtype=bool)
-    known = zip(places.tolist(), points, blends, strict=True)
-    return np.array([_is_blend(within, *one, single) for one in known], dtype=bool)
+    known = zip(places.tolist(), points, blends, samples, strict=True)
+    return np.array([_is_blend(within, *one, weights, single) for one in known], dtype=bool)
 
 
 def _are_dense(within: Densities, places: IntArray, points: FloatArray) -> BoolArray:
@@ -77,15 +84,22 @@ def _are_dense(within: Densities, places: IntArray, points: FloatArray) -> BoolA
 
 
 def _is_blend(
-    within: Hulls, place: int, point: FloatArray, blend: Blend | None, single: bool
+    within: Hulls,
+    place: int,
+    point: FloatArray,
+    blend: Blend | None,
+    sample: FloatArray,
+    weights: FloatArray,
+    single: bool,
 ) -> bool:
-    """Return whether a point is the blend of training points of its class it is said to be."""
+    """Return whether a point is the blend it is said to be, of the sample's nearest neighbours."""
     if blend is None or (blend.shares < 0).any() or not np.isclose(blend.shares.sum(), 1.0):
         return False
-    known = {int(row): k for k, row in enumerate(within.rows[place])}
+    near = within.nearest(place, sample, weights)
+    known = dict(zip(within.rows[place][near].tolist(), near.tolist(), strict=True))
     if not all(int(row) in known for row in blend.rows):
         return False
     corners = within.points[place][[known[int(row)] for row in blend.rows]]
     size = 1.0 + np.abs(corners).max()
-    near = NEARLY_SINGLE if single else NEARLY
-    return bool(np.abs(blend.shares @ corners - point).max() <= near * size)
+    nearly = NEARLY_SINGLE if single else NEARLY
+    return bool(np.abs(blend.shares @ corners - point).max() <= nearly * size)

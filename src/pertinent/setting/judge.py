@@ -167,7 +167,10 @@ def judge(
         obeys[list(broken)] = False
     dense, single = None, ask.table.single_precision
     if setting.within is not None:
-        dense = are_plausible(setting.within, predicted, points, blends, single)
+        samples = ask.table.values if ask.is_aligned else None
+        dense = are_plausible(
+            setting.within, predicted, points, blends, samples, setting.weights, single
+        )
     judged = Judged(points, predicted, right, obeys, dense, broken)
     ledger = _LEDGER.get()
     if ledger is not None:
