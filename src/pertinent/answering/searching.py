@@ -7,7 +7,6 @@ import numpy as np
 from pertinent.answering.blends import nearest_blends
 from pertinent.answering.conflict import why_none
 from pertinent.density import Hulls
-from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.setting.answers import Ask, Certified
 from pertinent.setting.nearest.search import Found
 from pertinent.setting.reasons.reason import Reason
@@ -44,11 +43,9 @@ class Projecting:
         )
         return Found(found.points, found.certificate, found.unique, found.second)
 
-    def why_none(
-        self, setting: Setting, part: Certified, near: FloatArray, limits: Limits
-    ) -> Reason:
+    def why_none(self, setting: Setting, part: Certified, ask: Ask) -> Reason:
         """Return why there is no point, by the rules that the proof of one row rests on."""
-        return why_none(setting, part, near, limits)
+        return why_none(setting, part, ask)
 
 
 SEARCH = Projecting()

@@ -14,6 +14,7 @@ from pertinent.proofs import FAILED
 from pertinent.setting.answers import Certified
 from pertinent.setting.question import Method, Norm
 from pertinent.setting.reasons.conflicts import why_infeasible, why_too_few
+from pertinent.setting.reasons.fewer import shown_by
 from pertinent.setting.reasons.implausible import is_shown, why_pair
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Is
@@ -46,7 +47,15 @@ def reason(
     if _counts_features(results):
         return [Finding(claim, *_of_sets(prepared, said, results, (low, high)))]
     near = results.table.values if isinstance(prepared.within, Hulls) else centers
-    own = _read_off(prepared, said, parts[0], near[0], (low, high))
+    own = None
+    if prepared.within is None and said.proof is not None and said.asked == parts[0].key:
+        # Fewer rules than the proof of the answer rests on, with a proof of their own.
+        region = prepared.region(said.asked, prepared.asked_margin)
+        domain = prepared.domain_of(results.table, changes=isinstance(results, Negatives))
+        where = region, centers[0], results.table.values[0], (low, high), domain
+        own = shown_by(prepared, said, said.proof, *where)
+    if own is None:
+        own = _read_off(prepared, said, parts[0], near[0], (low, high))
     if own is None:
         return [Finding(claim, UNKNOWN, NOT_SHOWN)]
     return [judged(claim, own == said, f"by the certificate: {own.words(results.classes)}")]
@@ -78,10 +87,12 @@ def _of_sets(prepared: Setting, said: Reason, results: Results, limits: Limits) 
     key, table = results.certificates[0].key, results.table
     region = prepared.region(key, prepared.asked_margin)
     if said.proof is not None and said.proof.trusted().all():
-        domain = prepared.domain_of(table, changes=False)
+        domain, one = prepared.domain_of(table, changes=False), table.values[0]
         task = Task.of(region, table.values, prepared.weights, *limits, domain)
         own = why_infeasible(prepared, key, said.proof, region, limits)
         if said.proof.bounds(task)[0] == np.inf and own == said:
+            return HOLDS, ""
+        if shown_by(prepared, said, said.proof, region, one, one, limits, domain) == said:
             return HOLDS, ""
     for most in (None, prepared.constraints.max_changes):
         if said == why_too_few(prepared, key, region, limits, most):

@@ -369,7 +369,7 @@ class Batch:
                 self.out.status[row], self.out.reason[row] = answers.status[j], answers.reason[j]
                 if answers.status[j] == INFEASIBLE:
                     # The proofs about sets of features do not show which rules are in the way.
-                    proof = answers.proof_of(j)
+                    proof = answers.reason[j].proof or answers.proof_of(j)
                     self.out.reason[row] = replace(answers.reason[j], proof=proof)
                     self.claim[row] = self.value[row] = np.inf
                 continue

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pertinent.density.hull import Blend
-from pertinent.geometry.arrays import CodeArray, FloatArray, Limits
+from pertinent.geometry.arrays import CodeArray, FloatArray
 from pertinent.proofs import Certificate
 from pertinent.setting.answers import Ask, Certified
 from pertinent.setting.reasons.reason import Reason
@@ -44,7 +44,5 @@ class Search(Protocol):
     def find(self, setting: Setting, ask: Ask, key: RegionKey, margin: float) -> Found:
         """Return the nearest points of the region at a margin."""
 
-    def why_none(
-        self, setting: Setting, part: Certified, near: FloatArray, limits: Limits
-    ) -> Reason:
+    def why_none(self, setting: Setting, part: Certified, ask: Ask) -> Reason:
         """Return why there is no point, by the rules that the proof of one row rests on."""

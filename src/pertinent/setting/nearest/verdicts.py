@@ -231,15 +231,13 @@ def _give_reasons(
 ) -> None:
     """Say why rows have no point."""
     ask = proposed.ask
-    near = ask.table.values if isinstance(setting.within, Hulls) else ask.centers
     answers.reason[without & (answers.status == FAILED)] = Reason(Why.NO_PROOF)
     for i in np.flatnonzero(answers.status == INFEASIBLE):
         for part in answers.certificates:
             here = np.flatnonzero(part.rows == i)
             if len(here):
                 own = Certified(part.key, here, part.certificate.take(here))
-                limits = ask.low[i], ask.high[i]
-                answers.reason[i] = search.why_none(setting, own, near[i], limits)
+                answers.reason[i] = search.why_none(setting, own, ask.take(np.array([i])))
 
 
 def prefer_start(setting: Setting, answers: Answers, ask: Ask, used: FloatArray) -> None:

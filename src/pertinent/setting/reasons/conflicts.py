@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +32,7 @@ def why_infeasible(
     certificate: Certificate,
     region: Region,
     limits: Limits,
+    among: Container[RuleRef] | None = None,
 ) -> Reason:
     """Return the rules that the proof of one row uses.
 
@@ -39,10 +40,11 @@ def why_infeasible(
     limit of the columns with ``a_i > 0`` and the upper limit of those with ``a_i < 0``, and with
     the relations among its rows. A tree of cases uses what its leaves use. A proof about curved
     rows looks at all of the box at once: every rule about a feature that the rows use counts.
+    ``among``: of the rules behind a limit, only these are in force.
     """
     if region.is_empty:
         return Reason(Why.NEVER, asked)
-    rules = RowRules(setting, *limits)
+    rules = RowRules(setting, *limits, among)
     found = rules.contradictory() or rules.of_proofs(certificate, region) or rules.beside(region)
     if not found and _is_curved(region):
         found = rules.about(region)
@@ -75,10 +77,19 @@ def _reason(asked: RegionKey, rules: Iterable[RuleRef]) -> Reason:
 class RowRules:
     """The limits of one row's columns, with the rules behind them."""
 
-    def __init__(self, setting: Setting, lower: FloatArray, upper: FloatArray) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        lower: FloatArray,
+        upper: FloatArray,
+        among: Container[RuleRef] | None = None,
+    ) -> None:
         self.features, self.constraints = setting.features, setting.constraints
         self.lower, self.upper = lower, upper
         self.known = self.constraints.named_limits(self.features)
+        if among is not None:
+            some = {end: [r for r in rules if r in among] for end, rules in self.known.items()}
+            self.known = {end: rules for end, rules in some.items() if rules}
         self.relations = self.constraints.named_relations(self.features)
 
     def contradictory(self) -> set[RuleRef]:
