@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -398,15 +399,33 @@ class Figure:
     before: int
     most: int | None
     count: Callable[[Path], int | list[str]]
+    #: Why the goal is missed, where it is known to be.
+    why: str = ""
 
+
+LINES = (
+    "What is trusted no longer shares code with what searches, and parts were written a "
+    "second time: narrowing, leaves and reach in proofs (570 lines), evaluations of their own "
+    "in solvers. What is claimed of an answer (setting/claims, 990), reasons as data (265), "
+    "regions without cells, the second stored format and the gates for damaged files are new. "
+    "What `duplicates` still finds is mostly docstrings; the median function has 7 lines."
+)
+FILES = (
+    "The call begins with a fitted model: half of the files read it and the rules, one kind "
+    "of thing a file. A prepared `Explainer` meets 38 for both questions."
+)
+DEPTH = (
+    "The deepest frames build a region when its margin is first asked for. A prepared "
+    "`Explainer` is 18 deep: 5 frames cut batches, 6 pose the question, 6 solve it."
+)
 
 FIGURES = (
     Figure("files at the root", 42, 6, root_files),
     Figure("entries of the largest folder", 49, 15, largest_folder),
-    Figure("lines in src for what existed at eb96647", 36_720, 32_000, lines),
-    Figure("one logistic negative: files met", 37, 20, lambda root: negative(root)[0]),
+    Figure("lines in src for what existed at eb96647", 36_720, 32_000, lines, LINES),
+    Figure("one logistic negative: files met", 37, 20, lambda root: negative(root)[0], FILES),
     Figure("one logistic negative: functions", 217, None, lambda root: negative(root)[1]),
-    Figure("one logistic negative: call depth", 23, 14, lambda root: negative(root)[2]),
+    Figure("one logistic negative: call depth", 23, 14, lambda root: negative(root)[2], DEPTH),
     Figure("modules that pertinent.check loads", 187, None, checking_modules),
     Figure("... of them searching, solvers' packages included", 75, 0, checking_solvers),
     Figure("search loops", 13, 4, search_loops),
@@ -428,7 +447,7 @@ def main() -> int:
     parser.add_argument("--sites", action="store_true", help="list what was counted")
     parser.add_argument("--tree", type=Path, default=contract.SOURCES)
     chosen = parser.parse_args()
-    missed = 0
+    missed, reasons = 0, list[str]()
     print(f"{'measure':50} {'at eb96647':>10} {'goal':>8} {'now':>8}  reached?")
     for figure in FIGURES:
         sites = figure.count(chosen.tree)
@@ -437,10 +456,14 @@ def main() -> int:
         verdict = "-" if figure.most is None else "yes" if now <= figure.most else "no"
         missed += verdict == "no"
         print(f"{figure.measure:50} {figure.before:10,} {goal:>8} {now:8,}  {verdict}")
+        if verdict == "no" and figure.why:
+            reasons.append(f"{figure.measure}: {figure.why}")
         if chosen.sites and not isinstance(sites, int):
             print("".join(f"    {site}\n" for site in sites), end="")
     goals = sum(figure.most is not None for figure in FIGURES)
     print(f"\n{goals - missed} of {goals} goals reached")
+    for reason in reasons:
+        print("\n" + textwrap.fill(reason, 98))
     return 0
 
 

@@ -28,6 +28,7 @@ from pertinent import Constraints
 from pertinent.models.steps.pipeline import features_of
 from pertinent.rules.obeyed import broken_rules
 from pertinent.solvers import project
+from pertinent.tables.reading import read_table
 
 SCALERS = [
     StandardScaler, MinMaxScaler, RobustScaler, lambda: "passthrough",
@@ -123,9 +124,9 @@ def test_every_promise_is_kept(problem):
     rows.loc[rows.index[-2:], numbers] *= 3  # beyond the range of the training data
     features = features_of(model, X)
     before = model.predict(rows)
-    inside = pertinent.decision_region(model, before[0]).contains(features.read(X).values)
+    inside = pertinent.decision_region(model, before[0]).contains(read_table(features, X).values)
     assert (inside == (model.predict(X) == before[0])).mean() > 0.98
-    sample_raw = features.read(rows)
+    sample_raw = read_table(features, rows)
     negative = pertinent.pertinent_negatives(model, rows, data=X, constraints=constraints)
     positive = pertinent.pertinent_positives(
         model, rows, data=X, constraints=constraints, baseline="median", between=True
@@ -176,14 +177,14 @@ def test_brute_force_over_all_categories(seed):
     regions = {label: pertinent.decision_region(model, label, 1e-9) for label in model.classes_}
     features = features_of(model, X)
     weights = 1 / X[["a", "b"]].std(ddof=0).to_numpy()
-    values = features.read(rows).values
+    values = read_table(features, rows).values
     for i, own in enumerate(rows.itertuples(index=False)):
         label = model.predict(rows.iloc[[i]])[0]
         best = np.inf
         for u, v, w in itertools.product("xyz", "pq", [1, 2, 3, 4]):
             changed = (own.u != u) + (own.v != v) + (own.w != w)
             one = rows.iloc[[i]].assign(u=u, v=v, w=w)
-            fixed = features.read(one).values
+            fixed = read_table(features, one).values
             for other in model.classes_:
                 if other == label:
                     continue
@@ -200,7 +201,7 @@ def test_brute_force_over_all_categories(seed):
         for u, v, w in itertools.product("xyz", "pq", [1, 2, 3, 4]):
             one = pd.DataFrame([{**baseline, "u": u, "v": v, "w": w}])
             part = regions[label].restrict(
-                np.arange(features.dim) >= 2, features.read(one).values[0]
+                np.arange(features.dim) >= 2, read_table(features, one).values[0]
             )
             answer = project(np.array([[0.5, -20.0]]), part, weights)
             if answer.piece[0] >= 0:

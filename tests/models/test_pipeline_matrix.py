@@ -9,6 +9,7 @@ import pytest
 import pertinent
 from pertinent.models.steps.pipeline import features_of
 from pertinent.rules.obeyed import broken_rules
+from pertinent.tables.reading import read_table
 from tests.models.pipeline_cases import CASES, fitted
 
 
@@ -94,7 +95,7 @@ def test_answers_are_valid(name, ruled):
         "all rules": lambda: all_rules(X, features, is_curved(name)),
     }[ruled]()
     rows = X.sample(3 if is_curved(name) else 20 if ruled != "all rules" else 6, random_state=1)
-    before, table = model.predict(rows), features.read(rows)
+    before, table = model.predict(rows), read_table(features, rows)
     negative = pertinent.pertinent_negatives(model, rows, data=X, constraints=rules)
     positive = pertinent.pertinent_positives(
         model, rows, data=X, baseline="median", between=True, constraints=rules

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from pertinent.questions.sufficient import rivals, worst
-from pertinent.questions.supports import fewest, gains, pool, smallest, subsets
+from pertinent.questions.supports import batch, gains, pool, smallest, subsets
 from pertinent.questions.supports.subsets import Candidates, Outcome
 
 MODELS = {
@@ -115,10 +115,10 @@ SEARCHES = [
     ("exact", "softmax", pool, "with_forced", weaker),
     ("exact", "softmax", smallest, "cell_gains", weaker),
     ("exact", "bayes", pool, "closes", lambda f: lambda *a, **k: True),
-    ("exact", "bayes", fewest, "one_at_most", reversed_masks),
-    ("exact", "tree", fewest, "best_boxes", reversed_masks),
-    ("l0", "softmax", fewest, "one_at_most", reversed_masks),
-    ("l0", "tree", fewest, "best_boxes", reversed_masks),
+    ("exact", "bayes", batch, "one_at_most", reversed_masks),
+    ("exact", "tree", batch, "best_boxes", reversed_masks),
+    ("l0", "softmax", batch, "one_at_most", reversed_masks),
+    ("l0", "tree", batch, "best_boxes", reversed_masks),
     ("l0", "bayes", pool, "find_supports", none_of_two),
     ("sufficient", "softmax", smallest, "smallest_size", too_large),
     ("sufficient", "softmax", worst, "worst_gains", weaker),

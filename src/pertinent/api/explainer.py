@@ -26,6 +26,7 @@ from pertinent.setting.question import Method, NegativeQuestion, Overlap
 from pertinent.setting.results import Negatives, Positives
 from pertinent.summary.asked import Asked
 from pertinent.tables.baselines import or_default
+from pertinent.tables.reading import read_table
 from pertinent.tables.table import Table
 
 
@@ -132,7 +133,7 @@ class Explainer:
         progress : callable, optional
             Called with the number of rows done and of all rows, after each batch.
         """
-        table = self.prepared.features.read(X)
+        table = read_table(self.prepared.features, X)
         positives: Gathering[Positives] = Gathering(table)
         negatives: Gathering[Negatives] = Gathering(table)
         avoided: list[BoolArray] = []
@@ -159,7 +160,7 @@ class Explainer:
         X, target, n_jobs, batch_size, progress
             As in `explain`.
         """
-        table = self.prepared.features.read(X)
+        table = read_table(self.prepared.features, X)
         for part in self._parts(table, target, n_jobs, batch_size, progress):
             yield Explanations(*part, self.asked)
 

@@ -15,6 +15,7 @@ from pertinent.rules.constraints import Constraints
 from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.options import Options, Settings
 from pertinent.setting.results import Negatives, Positives
+from pertinent.tables.reading import read_table
 from pertinent.tables.table import Table
 
 
@@ -116,7 +117,7 @@ def pertinent_positives(
     settings = Settings.of(locals())
     prepared, train = prepare(model, X, data, settings)
     question = settings.positive(prepared.features, train)
-    table = prepared.features.read(X)
+    table = read_table(prepared.features, X)
 
     def solve(batch: Table, rows: slice) -> Positives:
         return positives_of(prepared, batch, prepared.predict(batch), question, settings.method)
@@ -186,7 +187,7 @@ def pertinent_negatives(
     """
     settings = Settings.of(locals())
     prepared, _ = prepare(model, X, data, settings)
-    table = prepared.features.read(X)
+    table = read_table(prepared.features, X)
     places = target_places(prepared, target, len(table))
     asked = settings.negative()
 

@@ -13,6 +13,7 @@ from pertinent.setting.options import Settings
 from pertinent.setting.question import Missing
 from pertinent.setting.setting import Setting
 from pertinent.tables.baselines import weight_values
+from pertinent.tables.reading import read_table
 
 
 def prepare(
@@ -21,7 +22,7 @@ def prepare(
     """Return the model made ready and the training data as an array."""
     region_function(model)  # an unsupported or unfitted model is named here, before any work
     features = features_of(model, X if data is None else data, settings.missing is Missing.IMPUTE)
-    train = None if data is None else features.read(data, "data").values
+    train = None if data is None else read_table(features, data, "data").values
     if train is not None and not len(train):
         raise InputError("data has no rows. Pass samples of the training data, or leave data out.")
     rules = settings.constraints

@@ -27,6 +27,7 @@ from pertinent.summary.asked import Answered, Asked
 from pertinent.summary.reasons import read_reason
 from pertinent.summary.stored import CERTIFICATES, REASONS, json_schema
 from pertinent.tables.features import Features
+from pertinent.tables.reading import read_table
 from pertinent.tables.table import Table, installed_backend
 
 R = TypeVar("R", Positives, Negatives)
@@ -46,7 +47,7 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
     question, proof = document["proof"]["question"], document["proof"]
     settings = _settings(question, proof)
     features = _features(model, question, settings)
-    table = features.read(_samples(question))
+    table = read_table(features, _samples(question))
     for name, part in (("method", "positive"), ("norm", "negative")):
         if question.get(name, proof[part][name]) != proof[part][name]:
             raise InputError(f"The question and the answer differ in their {name}.")

@@ -12,6 +12,7 @@ from pertinent.density.recipe import Recipe
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.tables.features import Features
+from pertinent.tables.reading import read_table
 from pertinent.tables.table import as_frame
 
 METHODS = ("mixture", "hull")
@@ -131,7 +132,7 @@ class Plausibility:
         names = np.asarray(classes).tolist()
         key = (features, tuple(names))
         if key not in self._bound:
-            values = features.read(self.data, "Plausibility's data").values
+            values = read_table(features, self.data, "Plausibility's data").values
             own = self.labels.tolist()
             rows = [np.flatnonzero([one == label for one in own]) for label in names]
             self._refuse_without_data(names, rows)
@@ -194,7 +195,7 @@ class Plausibility:
     def transform(self, X: Any) -> FloatArray:
         """Return samples in the space of the mixtures."""
         features, found = self._alone()
-        return found.into(features.read(X).values)
+        return found.into(read_table(features, X).values)
 
     def mixture(self, label: Any) -> Any:
         """Return the fitted mixture of a class as scikit-learn's GaussianMixture."""
@@ -203,7 +204,7 @@ class Plausibility:
     def score_samples(self, X: Any, label: Any) -> FloatArray:
         """Return the log-densities of samples under the mixture of a class."""
         features, found = self._alone()
-        return found.log_density(self._place(label), features.read(X).values)
+        return found.log_density(self._place(label), read_table(features, X).values)
 
 
 def number_columns(features: Features) -> IntArray:

@@ -30,7 +30,8 @@ from pertinent.proofs.core import (
 from pertinent.proofs.lagrange import LagrangeProofs
 from pertinent.proofs.linear import LinearProofs, SingleRowProofs
 from pertinent.proofs.supports.cardinality import StrictProofs, refutes
-from pertinent.proofs.supports.fewest import Argument, FewestProofs, Goal
+from pertinent.proofs.supports.fewest import FewestProofs, Goal
+from pertinent.proofs.supports.fewest_mixed import Argument
 from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
 from pertinent.proofs.sweep import SweepProofs
 from pertinent.proofs.tangent import CutProofs, HullProofs, TangentProofs

@@ -13,7 +13,8 @@ from pertinent.geometry.arrays import IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.questions.alternatives import further_contrasts
 from pertinent.questions.counted import counted_negatives
-from pertinent.questions.supports.fewest import Ask, Fewest, fewest_features
+from pertinent.questions.supports.batch import Ask, Fewest
+from pertinent.questions.supports.fewest import fewest_features
 from pertinent.questions.supports.proving import why_none_of_few
 from pertinent.questions.tolerances import FEW_SETS
 from pertinent.questions.verify import doubted, refuse_blends

@@ -6,7 +6,8 @@ import numpy as np
 
 from pertinent.geometry.arrays import IntArray
 from pertinent.questions.results import positives_by_number
-from pertinent.questions.supports.fewest import Ask, fewest_features
+from pertinent.questions.supports.batch import Ask
+from pertinent.questions.supports.fewest import fewest_features
 from pertinent.questions.verify import doubted, refuse_blends
 from pertinent.setting.limits import positive_limits
 from pertinent.setting.question import Method, PositiveQuestion

@@ -20,7 +20,8 @@ from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.relations import Feature, relation_rows
 from pertinent.rules.words import in_words
 from pertinent.tables.features import Features
-from pertinent.tables.table import Table, is_missing, values_of
+from pertinent.tables.numbers import is_missing
+from pertinent.tables.table import Table, values_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import BoolArray
 from pertinent.rules.reference import RuleKind, RuleRef
-from pertinent.tables.table import is_missing
+from pertinent.tables.numbers import is_missing
 
 if TYPE_CHECKING:
     from pertinent.rules.constraints import Constraints

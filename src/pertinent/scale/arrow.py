@@ -19,6 +19,7 @@ from pertinent.scale.columns import failed_batch, to_batch, without_negatives
 from pertinent.scale.schema import arrow, output_schema
 from pertinent.setting.question import is_one_label
 from pertinent.tables.features import Features
+from pertinent.tables.reading import read_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -175,7 +176,7 @@ def _answer(
         return to_batch(explainer.explain(samples), schema)
     place = int(prepared.places(np.array([target]))[0])
     label = prepared.classes.tolist()[place]  # its own words, however the target was written
-    there = prepared.predict(prepared.features.read(samples)) == place
+    there = prepared.predict(read_table(prepared.features, samples)) == place
     towards = explainer.explain(samples.filter(~there), target=target)
     alone = to_batch(explainer.explain(samples.filter(there)), schema)
     reason = f"already predicted as the target {label!r}"

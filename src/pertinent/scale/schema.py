@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pertinent.exceptions import InputError, optional
 from pertinent.tables.features import Features
-from pertinent.tables.table import is_missing
+from pertinent.tables.numbers import is_missing
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,8 +16,7 @@ import numpy as np
 from pertinent.exceptions import InputError, unknown_name
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
-from pertinent.tables.reading import read_values
-from pertinent.tables.table import Table, is_missing
+from pertinent.tables.numbers import is_missing
 
 
 @dataclass(frozen=True)
@@ -211,12 +210,3 @@ class Features:
             if known == value or (is_missing([known])[0] and is_missing([value])[0]):
                 return place
         raise unknown_name(f"category of {self.names[j]!r}", value, levels)
-
-    def read(self, X: Any, name: str = "X") -> Table:
-        """Return the samples as an array in the model's order, with the way back.
-
-        Missing or infinite values, wrong numbers of columns, unknown categories and text where
-        numbers belong are refused by name. ``name`` is what messages call the table.
-        """
-        values, source = read_values(self, X, name)
-        return Table(self, values, source)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import BoolArray
 
 
 def is_number(value: Any) -> bool:
@@ -33,3 +34,16 @@ def require_whole(name: str, value: Any, least: int) -> None:
         raise InputError(
             f"{name} must be a whole number of at least {least}. Got {value!r} instead."
         )
+
+
+def is_missing(values: Any) -> BoolArray:
+    """Return which of the values are None or not equal to themselves (NaN, NaT)."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fc":
+        return np.isnan(values)
+    return np.array([_is_missing(v) for v in values], dtype=bool)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value

@@ -7,20 +7,28 @@ the model could not take is refused here, by name.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, IntArray
-from pertinent.tables.table import as_frame, is_missing, reads_as_numbers
-
-if TYPE_CHECKING:
-    from pertinent.tables.features import Features
+from pertinent.tables.features import Features
+from pertinent.tables.numbers import is_missing
+from pertinent.tables.table import Table, as_frame, reads_as_numbers
 
 #: Stands for None, NaN and their kin among the categories of a feature.
 MISSING = "a missing value"
+
+
+def read_table(features: Features, X: Any, name: str = "X") -> Table:
+    """Return the samples as an array in the model's order, with the way back.
+
+    Missing or infinite values, wrong numbers of columns, unknown categories and text where
+    numbers belong are refused by name. ``name`` is what messages call the table.
+    """
+    return Table(features, *read_values(features, X, name))
 
 
 def read_values(features: Features, X: Any, name: str = "X") -> tuple[FloatArray, Any]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -16,9 +16,8 @@ from narwhals.exceptions import DuplicateError
 
 from pertinent.exceptions import InputError, MissingExtraError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from pertinent.tables.features import Features
+from pertinent.tables.features import Features
+from pertinent.tables.numbers import is_missing
 
 #: Libraries of tables that are written, the preferred one first.
 BACKENDS = ("pandas", "polars", "pyarrow")
@@ -369,19 +368,6 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
             f"The table has more than one column named {twice!r}. Rename or drop them."
         ) from error
     return frame if isinstance(frame, nw.DataFrame) else None
-
-
-def is_missing(values: Any) -> BoolArray:
-    """Return which of the values are None or not equal to themselves (NaN, NaT)."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "fc":
-        return np.isnan(values)
-    return np.array([_is_missing(v) for v in values], dtype=bool)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and value != value
 
 
 def reads_as_numbers(column: Any) -> bool:

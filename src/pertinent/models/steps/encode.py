@@ -12,7 +12,7 @@ from pertinent.geometry.region import AffineMap
 from pertinent.models.registry import dense
 from pertinent.models.steps.walk import Columns, Walk, register_symbolic
 from pertinent.tables.features import Binned
-from pertinent.tables.table import is_missing
+from pertinent.tables.numbers import is_missing
 
 #: A category that no encoder can know.
 UNKNOWN = "\x00 none of the known categories"

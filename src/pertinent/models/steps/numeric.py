@@ -19,7 +19,7 @@ from pertinent.models.steps.walk import (
     register_symbolic,
     register_transform,
 )
-from pertinent.tables.table import is_missing
+from pertinent.tables.numbers import is_missing
 
 
 @register_transform("sklearn.preprocessing.StandardScaler")

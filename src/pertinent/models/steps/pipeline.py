@@ -20,7 +20,8 @@ from pertinent.models.steps import compose, encode, numeric  # noqa: F401
 from pertinent.models.steps.compose import walk_steps
 from pertinent.models.steps.walk import Columns, Walk
 from pertinent.tables.features import Features
-from pertinent.tables.table import as_frame, is_missing
+from pertinent.tables.numbers import is_missing
+from pertinent.tables.table import as_frame
 
 #: Wrappers that predict as a model inside them does: where that model is.
 WRAPPERS = {

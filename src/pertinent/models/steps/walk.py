@@ -19,7 +19,7 @@ from pertinent.geometry.region import AffineMap
 from pertinent.models.registry import lineage, require_function, require_names
 from pertinent.models.steps.products import Products
 from pertinent.tables.features import Binned, Features
-from pertinent.tables.table import is_missing
+from pertinent.tables.numbers import is_missing
 
 
 @dataclass(eq=False)

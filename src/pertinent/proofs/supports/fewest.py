@@ -12,7 +12,6 @@ Rows of this kind add up over the features of S, so `refutes` can show that no S
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -31,7 +30,7 @@ from pertinent.proofs.supports.cardinality import (
     refutes,
     without_infinity,
 )
-from pertinent.proofs.supports.fewest_mixed import FeatureRows, MixedSample, is_discrete
+from pertinent.proofs.supports.fewest_mixed import Argument, FeatureRows, MixedSample, is_discrete
 from pertinent.proofs.tolerances import CANCELLED, END, EQUAL, REACH, ROOT, SMALLER
 
 
@@ -40,33 +39,6 @@ class Goal(StrEnum):
 
     SIZE = "size"  #: the number of features
     COST = "cost"  #: the cost of supports of that number
-
-
-@record_as("argument")
-@dataclass(frozen=True, eq=False)
-class Argument:
-    """What the proof about one sample and one cell rests on.
-
-    Parameters
-    ----------
-    multipliers : ndarray of shape (p, n_rows)
-    ray : ndarray of bool, shape (p,)
-        Whether the row speaks of feasibility alone, else of cost.
-    excluded : tuple of (ndarray of bool, Certificate)
-        Supports that hold no point of less cost, by a proof of their own; nor do their parts.
-    listed : tuple of ndarray of bool
-        Supports listed before: they, and what contains them, are not spoken of.
-    """
-
-    multipliers: FloatArray
-    ray: BoolArray
-    excluded: tuple[tuple[BoolArray, Certificate], ...] = ()
-    listed: tuple[BoolArray, ...] = ()
-
-    @classmethod
-    def empty(cls, n_rows: int, listed: Sequence[BoolArray] = ()) -> Argument:
-        """Return the argument that needs nothing beside the cell's own rows."""
-        return cls(np.zeros((0, n_rows)), np.zeros(0, dtype=bool), (), tuple(listed))
 
 
 @record_as("fewest", retired=("domain", "rest", "off_tol"))

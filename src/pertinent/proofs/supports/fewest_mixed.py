@@ -8,12 +8,13 @@ own, which speak of the same domain.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.codec import record_as
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.running import is_over
@@ -23,8 +24,32 @@ from pertinent.proofs.core import Certificate
 from pertinent.proofs.supports.cardinality import not_all_of, refutes, without_infinity
 from pertinent.proofs.supports.reach import most_by_feature, stretches
 
-if TYPE_CHECKING:
-    from pertinent.proofs.supports.fewest import Argument
+
+@record_as("argument")
+@dataclass(frozen=True, eq=False)
+class Argument:
+    """What the proof about one sample and one cell rests on.
+
+    Parameters
+    ----------
+    multipliers : ndarray of shape (p, n_rows)
+    ray : ndarray of bool, shape (p,)
+        Whether the row speaks of feasibility alone, else of cost.
+    excluded : tuple of (ndarray of bool, Certificate)
+        Supports that hold no point of less cost, by a proof of their own; nor do their parts.
+    listed : tuple of ndarray of bool
+        Supports listed before: they, and what contains them, are not spoken of.
+    """
+
+    multipliers: FloatArray
+    ray: BoolArray
+    excluded: tuple[tuple[BoolArray, Certificate], ...] = ()
+    listed: tuple[BoolArray, ...] = ()
+
+    @classmethod
+    def empty(cls, n_rows: int, listed: Sequence[BoolArray] = ()) -> Argument:
+        """Return the argument that needs nothing beside the cell's own rows."""
+        return cls(np.zeros((0, n_rows)), np.zeros(0, dtype=bool), (), tuple(listed))
 
 
 def is_discrete(domain: Domain | None) -> bool:

@@ -15,7 +15,7 @@ from pertinent.setting.effort import CLOSED
 from pertinent.setting.results import Alternative
 
 if TYPE_CHECKING:
-    from pertinent.questions.supports.fewest import Batch
+    from pertinent.questions.supports.batch import Batch
 
 
 def other_supports(batch: Batch, row: int) -> tuple[Alternative, ...]:

@@ -27,7 +27,7 @@ from pertinent.setting.region_key import RegionKey
 from pertinent.setting.results import uniqueness
 
 if TYPE_CHECKING:
-    from pertinent.questions.supports.fewest import Ask, Batch
+    from pertinent.questions.supports.batch import Ask, Batch
     from pertinent.setting.setting import Setting
 
 

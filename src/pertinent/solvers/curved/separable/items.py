@@ -5,14 +5,20 @@ For a multiplier y every feature minimises ``|s| + y (a s^2 + g s)`` over its in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray
 
-if TYPE_CHECKING:
-    from pertinent.solvers.curved.separable.boxes import Boxes
+
+class Boxes(Protocol):
+    """Boxes of steps ``low <= s <= high`` and their rows ``a s^2 + g s``, each (n, n_features)."""
+
+    low: FloatArray
+    high: FloatArray
+    a: FloatArray
+    g: FloatArray
 
 
 class Side:
