@@ -51,6 +51,18 @@ def alike(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+def read_only(array: FloatArray) -> FloatArray:
+    """Return the array itself where nobody can write to it, else a view of that kind.
+
+    What answers are judged by is looked at by searches, which must not be able to change it.
+    """
+    if not array.flags.writeable:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 class Rows:
     """A dataclass whose fields have one entry for each row.
 

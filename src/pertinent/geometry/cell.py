@@ -14,7 +14,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.affine import AffineMap, row_products
-from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, read_only
 from pertinent.geometry.exponential import Exponential
 from pertinent.geometry.quadratic import Quadratic
 
@@ -63,14 +63,14 @@ class Cell:
         if len(G) != len(h):
             raise InputError(f"G has {len(G)} rows and h has {len(h)}; they must agree.")
         set_ = object.__setattr__
-        set_(self, "G", G)
-        set_(self, "h", h)
+        set_(self, "G", read_only(G))
+        set_(self, "h", read_only(h))
         for name, default in (("lower", -np.inf), ("upper", np.inf)):
             value = getattr(self, name)
             full = np.full(self.dim, default) if value is None else np.asarray(value, dtype=float)
             if full.shape != (self.dim,):
                 raise InputError(f"{name} has shape {full.shape}, expected ({self.dim},).")
-            set_(self, name, full)
+            set_(self, name, read_only(full))
         if self.anchors is None:
             set_(self, "anchors", np.zeros((0, self.dim)))
 

@@ -35,7 +35,8 @@ def is_closed(
 ) -> BoolArray:
     """Return whether the bound meets the objective within the relative gap.
 
-    Differences of at most ``unit`` times the coordinates count as rounding.
+    Differences of at most ``unit`` times the coordinates count as rounding. A negative gap is met
+    by no bound.
     """
     closed = np.asarray(objective - bound <= gap * objective)
     open_ = (~closed).nonzero()[0]
@@ -43,4 +44,4 @@ def is_closed(
         size = (weights * (np.abs(points[open_]) + np.abs(centers[open_]))).sum(axis=1)
         excess = (objective - bound - gap * objective)[open_]
         closed[open_] = excess <= unit * size
-    return closed
+    return closed if isinstance(gap, float) else closed & (gap >= 0)

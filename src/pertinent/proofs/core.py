@@ -183,10 +183,10 @@ class Certificate:
         """Raise what is known of the one piece that the task asks for to what its proofs show."""
         for block in blocks:
             if _is_everything(block.rows, self.n):
-                np.maximum(known, block.proofs.bounds(task), out=known)
+                np.fmax(known, block.proofs.bounds(task), out=known)  # NaN proves nothing
             else:
                 proved = block.proofs.bounds(task.take(block.rows))
-                known[block.rows] = np.maximum(known[block.rows], proved)
+                known[block.rows] = np.fmax(known[block.rows], proved)
 
     @property
     def is_recomputed(self) -> bool:
@@ -208,7 +208,7 @@ class Certificate:
         known = np.zeros((self.n, pieces))
         for block in blocks:
             proved = block.proofs.piece_bounds(task.take(block.rows))
-            known[block.rows] = np.maximum(known[block.rows], proved)
+            known[block.rows] = np.fmax(known[block.rows], proved)
         return known
 
     def _by_piece(self) -> dict[int, list[Block]]:
@@ -278,7 +278,7 @@ class SeveralProofs(Proofs):
         best = np.zeros(self.n)
         for rows, proofs in self.parts:
             found = proofs.bounds(task.take(rows))
-            best[rows] = np.maximum(best[rows], found)
+            best[rows] = np.fmax(best[rows], found)
         return best
 
     def trusted(self) -> BoolArray:
@@ -304,8 +304,8 @@ class SolverBounds(Proofs):
     solver: str
 
     def bounds(self, task: Task) -> FloatArray:
-        """Return what the solver claims."""
-        return self.claimed.copy()
+        """Return what the solver claims; its word that there is no point counts for nothing."""
+        return np.where(np.isfinite(self.claimed), self.claimed, 0.0)
 
     def trusted(self) -> BoolArray:
         """Return False for every claim that says more than that a distance is not negative."""

@@ -15,6 +15,7 @@ from pertinent.geometry.arrays import (
     FloatArray,
     IntArray,
     Rows,
+    read_only,
 )
 from pertinent.geometry.domain import Domain
 from pertinent.proofs import FAILED, FEASIBLE, OPTIMAL, Certificate
@@ -107,6 +108,10 @@ class Ask:
     low: FloatArray
     high: FloatArray
     rules: RowRules
+
+    def __post_init__(self) -> None:
+        self.centers, self.low = read_only(self.centers), read_only(self.low)
+        self.high = read_only(self.high)
 
     def __len__(self) -> int:
         return len(self.centers)

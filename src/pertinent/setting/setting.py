@@ -12,7 +12,7 @@ import numpy as np
 from pertinent.density import Densities, Hulls
 from pertinent.exceptions import InputError, UnsupportedModelError, unknown_name
 from pertinent.geometry.affine import row_products
-from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray, read_only
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import Joined, cells_of, lone_cell, meet, owners_of, pieces_of
 from pertinent.geometry.region import Region
@@ -97,6 +97,7 @@ class Setting:
         self._known: dict[tuple[Kind, int], _Known] = {}
         self._made: dict[tuple[int, float, bool], Region] = {}
         self._plain: Self | None = None
+        self.weights = read_only(self.weights)
         self.largest_weight = float(self.weights.max(initial=0.0))
         self.region(Is(0), 0.0)  # an unsupported model fails here, before any work
 

@@ -15,7 +15,7 @@ import sklearn
 from narwhals.exceptions import DuplicateError
 
 from pertinent.exceptions import InputError, MissingExtraError
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, read_only
 from pertinent.tables.features import Features
 from pertinent.tables.numbers import is_missing
 
@@ -43,6 +43,9 @@ class Table:
     features: Features
     values: FloatArray
     source: Any = field(repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", read_only(self.values))
 
     def __len__(self) -> int:
         return len(self.values)

@@ -91,17 +91,12 @@ def proposal(search: Search, setting: Setting, ask: Ask, used: FloatArray) -> Pr
 
 
 def _part(setting: Setting, ask: Ask, rows: IntArray) -> Ask:
-    """Return some of the questions, their samples only where a search looks at them.
-
-    A search may look at the arrays, not write to them: its proofs are judged by them.
-    """
+    """Return some of the questions, their samples only where a search looks at them."""
     if len(rows) == len(ask):
         return ask
     if isinstance(setting.within, Hulls):
         return ask.take(rows)
     centers, low, high = ask.centers[rows], ask.low[rows], ask.high[rows]
-    for array in (centers, low, high):
-        array.flags.writeable = False
     labels, rules = ask.labels[rows], ask.rules.take(rows)
     return Ask(ask.table, centers, ask.kind, labels, low, high, rules)
 
@@ -156,7 +151,8 @@ def verdict(
     label, reason = judged.predicted, np.empty(n, dtype=object)
     if not complete:
         without = ~(cost < np.inf)
-        status[without] = np.where(np.isinf(bound[without]), INFEASIBLE, FAILED)
+        none = np.isinf(bound) & (gap >= 0)
+        status[without] = np.where(none[without], INFEASIBLE, FAILED)
         label = np.full(n, -1)
         label[rows] = judged.predicted
     certificates = tuple(Certified(p.key, p.rows, p.found.certificate) for p in proposed.parts)
