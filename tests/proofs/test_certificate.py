@@ -19,7 +19,7 @@ from pertinent.proofs import (
     check,
     status_names,
 )
-from pertinent.proofs.core import concatenate, scatter
+from pertinent.proofs.core import concatenate
 
 
 def nearest_by_linprog(cell, center, weights):
@@ -152,12 +152,6 @@ def test_certificates_of_batches_join_and_split():
     some = joined.take(np.array([2, 0, 0]))
     again = some.bounds(Task.of(CellUnion((cell,)), centers[[2, 0, 0]], np.ones(1), *limits))
     assert again.tolist() == [0.25, 1.0, 1.0]
-    spread = scatter(3, [(np.array([1]), single(1.0))])
-    assert spread.bounds(Task.of(CellUnion((cell,)), centers, np.ones(1), *limits)).tolist() == [
-        0.0,
-        2.0,
-        0.0,
-    ]
 
 
 def test_names_of_the_statuses():

@@ -17,7 +17,7 @@ from pertinent.proofs import status_names
 from pertinent.solvers import project
 from pertinent.solvers.curved.copositive import copositive
 from pertinent.solvers.curved.separable import boxes
-from pertinent.solvers.search import cases, curved, leaf, linear, tree
+from pertinent.solvers.search import cases, curved, leaf, linear
 
 # 1.5 x0 + x1 >= 3.75 with a whole number x0 costs 2.75 at (2, 0.75); without x0 > 1 it is 3.25.
 G, H = np.array([[-1.5, -1.0]]), np.array([-3.75])
@@ -66,7 +66,7 @@ def splits_with_a_gap(*args):
 
 
 linear_narrow, linear_bounds = cases.narrow, linear.case_bounds
-linear_splits, tree_children = linear.choose_splits, tree.children
+linear_splits, tree_children = linear.choose_splits, cases.children
 
 
 @pytest.mark.parametrize("kind", CELLS)
@@ -84,7 +84,7 @@ def test_the_right_answer(kind):
         ("linear", cases, "narrow", narrow_to_nothing),
         ("linear", linear, "case_bounds", bounds_too_high),
         ("linear", linear, "choose_splits", splits_with_a_gap),
-        ("linear", tree, "children", children_without_right),
+        ("linear", cases, "children", children_without_right),
         ("curved", cases, "narrow", narrow_without_large),
         ("curved", curved, "choose_splits", splits_with_a_gap),
         ("curved", curved, "closes", lambda task, claim, most: True),

@@ -123,10 +123,6 @@ class Rounding(Protocol):
         """Return the same with the terms that a model adds up, which may cancel in a row."""
         ...
 
-    def growth(self, weights: FloatArray) -> float:
-        """Return by how much `sizes` grow at most for each unit of cost; infinite if unknown."""
-        return np.inf
-
     def hold(self, points: FloatArray, single: bool) -> BoolArray:
         """Return which points no rounding can put elsewhere, sums in single precision or not."""
         ...
@@ -171,13 +167,6 @@ class CellRounding(Rounding):
         """Return the same with the terms that a model adds up, which may cancel in a row."""
         return self._largest(points, *self._scores)
 
-    def growth(self, weights: FloatArray) -> float:
-        """Return by how much `sizes` grow at most for each unit of cost; no limit if curved."""
-        if self._curved:
-            return np.inf
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(np.nan_to_num(self._scores[0] / weights, nan=0.0).max(initial=0.0))
-
     def _largest(self, points: FloatArray, slopes: FloatArray, constant: FloatArray) -> FloatArray:
         worst = (row_products(np.abs(points), slopes) + constant).max(axis=1, initial=0.0)
         for row, unit in self._curved:
@@ -214,10 +203,6 @@ class JoinedRounding(Rounding):
         """Return the largest of any part."""
         sizes = (part.sizes(points) for part in self.parts)
         return np.asarray(np.max([np.zeros(len(points)), *sizes], axis=0))
-
-    def growth(self, weights: FloatArray) -> float:
-        """Return the largest of any part."""
-        return max((part.growth(weights) for part in self.parts), default=0.0)
 
     def hold(self, points: FloatArray, single: bool) -> BoolArray:
         """Return which points are sure to lie in some part."""

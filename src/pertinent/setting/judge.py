@@ -130,7 +130,6 @@ def judge(
     ask: Ask,
     points: FloatArray,
     predicted: IntArray | None = None,
-    solved: tuple[FloatArray, FloatArray] | None = None,
     blends: NDArray[np.object_] | None = None,
 ) -> Judged:
     """Return the verdict on points as they are handed out.
@@ -144,9 +143,6 @@ def judge(
         See `handed_out`.
     predicted : ndarray of int, shape (n,), optional
         What ``predict`` says of them, where it was asked already.
-    solved : tuple of ndarray of shape (n,), optional
-        For points that a solver found with a margin from the first of its kind on: their cost, and
-        that margin. It is then known of most that no rounding can change the prediction.
     blends : ndarray of object, shape (n,), optional
         The `Blend` that each point is said to be, with plausibility by hulls.
     """
@@ -156,10 +152,7 @@ def judge(
     if setting.min_proba is not None and len(points):
         proba = np.asarray(setting.model.predict_proba(ask.table.for_model(points)))
         right &= proba[np.arange(len(points)), predicted] >= setting.min_proba
-    if solved is None:
-        right &= _is_firm(setting, ask, points)
-    else:
-        right &= setting.is_steady(ask.kind, ask.labels, points, *solved, ask.table)
+    right &= _is_firm(setting, ask, points)
     obeys = np.asarray(((points >= ask.low) & (points <= ask.high)).all(axis=1))
     broken: dict[int, RuleRef] = {}
     if setting.constraints.speaks_of_values or not obeys.all():

@@ -16,7 +16,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray, 
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import Joined, cells_of, lone_cell, meet, owners_of, pieces_of
 from pertinent.geometry.region import Region
-from pertinent.geometry.rounding import ROUNDOFF, STEP, Rounding
+from pertinent.geometry.rounding import STEP, Rounding
 from pertinent.models import model_classes, region_function
 from pertinent.models.confidence import confident
 from pertinent.models.linear import adds_up_in_double
@@ -39,7 +39,6 @@ class _Known:
     """The region of one key at each margin, and what rounds in it: everything is made once."""
 
     make: Callable[[float], Region]
-    weights: FloatArray
     by_margin: dict[float, Region] = field(default_factory=dict)
 
     def at(self, margin: float) -> Region:
@@ -52,11 +51,6 @@ class _Known:
     def rounding(self) -> Rounding | None:
         """What rounds in the region; None where that is not known."""
         return self.at(0.0).rounding(self.at(STEP))
-
-    @cached_property
-    def growth(self) -> float:
-        """By how much the terms of the rows grow at most for each unit of cost."""
-        return max(0.0 if self.rounding is None else self.rounding.growth(self.weights), 1e-200)
 
 
 @dataclass(eq=False)
@@ -155,35 +149,6 @@ class Setting:
             if known.rounding is not None:
                 exact[rows] = known.rounding.row_sizes(points[rows]) == 0
         return exact
-
-    def is_steady(
-        self,
-        kind: Kind,
-        labels: IntArray,
-        points: FloatArray,
-        cost: FloatArray,
-        used: FloatArray,
-        table: Table,
-    ) -> BoolArray:
-        """Return `is_sure`, for points in double precision looked at only far from their start.
-
-        The first margin covers four times what rounds at the center. The terms of a linear row
-        grow by at most ``max |g_i| / w_i`` for each unit of cost: as long as that needs less than
-        the other three quarters, the margin that was used is enough.
-        """
-        if table.single_precision or not len(points):
-            return self.is_sure(kind, labels, points, table)
-        parts = self._by_key(kind, labels)
-        growth: float | FloatArray = parts[0][0].growth
-        if len(parts) > 1:
-            growth = np.empty(len(labels))
-            for known, some in parts:
-                growth[some] = known.growth
-        far = np.asarray(cost * (4 / 3 * (points.shape[1] + 4) * ROUNDOFF) >= used / growth)
-        rows = far.nonzero()[0]
-        if len(rows):
-            far[rows] = ~self.is_sure(kind, labels[rows], points[rows], table)
-        return ~far
 
     def is_sure(self, kind: Kind, labels: IntArray, points: FloatArray, table: Table) -> BoolArray:
         """Return which points are predicted as asked however sums are rounded.
@@ -323,7 +288,7 @@ class Setting:
         known = self._known.get((kind, k))
         if known is None:
             make = self._ruled if kind is Kind.IS else self._elsewhere
-            known = self._known[kind, k] = _Known(partial(make, k), self.weights)
+            known = self._known[kind, k] = _Known(partial(make, k))
         return known
 
     def _ruled(self, k: int, margin: float) -> Region:

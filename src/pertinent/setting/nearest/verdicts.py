@@ -172,12 +172,10 @@ def verdict(
 def _judged(setting: Setting, proposed: Proposal, predicted: IntArray | None) -> Judged:
     """Return the verdict of the model and the rules on the points that there are."""
     (ask, points), rows = proposed.given, proposed.rows
-    solved, blends = (proposed.cost, proposed.used), None
-    if len(rows) < len(proposed.points):
-        solved = proposed.cost[rows], proposed.used[rows]
+    blends = None
     if isinstance(setting.within, Hulls):
         blends = _particulars(proposed)[2][rows]
-    return judge(setting, ask, points, predicted, solved, blends)
+    return judge(setting, ask, points, predicted, blends)
 
 
 def _proved(setting: Setting, proposed: Proposal) -> tuple[FloatArray, float | FloatArray]:
