@@ -25,42 +25,76 @@ from pertinent.setting.region_key import Kind
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
-#: Odd numbers, one for each column, that mix the bits of a point into one number.
-_ODD = np.random.default_rng(7).integers(0, 2**63, size=4096, dtype=np.uint64) * 2 + 1
+
+@dataclass(frozen=True, eq=False)
+class Accepted:
+    """Points that the judge accepted in one call.
+
+    Parameters
+    ----------
+    kind : Kind
+    points : ndarray of shape (n, n_columns)
+    samples : ndarray of shape (n, n_columns), or None
+        The sample that each point was judged for; None: no rule was compared with a sample.
+    labels, predicted : ndarray of int, shape (n,)
+        What each was asked to be predicted as, or not as; and what it is predicted as.
+    """
+
+    kind: Kind
+    points: FloatArray
+    samples: FloatArray | None
+    labels: IntArray
+    predicted: IntArray
+
+    def take(self, rows: BoolArray) -> Accepted:
+        """Return some of the points."""
+        samples = None if self.samples is None else self.samples[rows]
+        own = self.labels[rows], self.predicted[rows]
+        return Accepted(self.kind, self.points[rows], samples, *own)
 
 
 @dataclass(eq=False)
 class Ledger:
-    """The points that the judge accepted, with what they were asked to be predicted as."""
+    """The points that the judge accepted: for which sample, and as what they are predicted."""
 
-    known: list[tuple[Kind, FloatArray, IntArray]] = field(default_factory=list)
+    known: list[Accepted] = field(default_factory=list)
 
-    def note(self, points: FloatArray, kind: Kind, labels: IntArray) -> None:
-        """Remember points that are valid, as they are now."""
-        self.known.append((kind, points.copy(), labels))
+    def predicted(
+        self, points: FloatArray, samples: FloatArray | None, kind: Kind, labels: IntArray
+    ) -> IntArray:
+        """Return the class of each point that was accepted for its sample, else -1.
 
-    def holds(self, points: FloatArray, kind: Kind, labels: IntArray) -> BoolArray:
-        """Return which points were accepted, bit by bit."""
-        found = np.zeros(len(points), dtype=bool)
-        for noted, known, own in self.known:  # most often all points of one call, in their order
-            if noted is kind and len(known) == len(points):
-                found |= (known == points).all(axis=1) & (own == labels)
-                if found.all():
-                    return found
-        left = np.flatnonzero(~found & ~np.isnan(points).any(axis=1))
-        if len(left) and self.known:
-            marks = np.concatenate([_marks(p, k, own) for k, p, own in self.known])
-            found[left] = np.isin(_marks(points[left], kind, labels[left]), marks)
-        return found
+        Point, sample and label must be the same, number by number. Without samples: accepted for
+        any sample.
+        """
+        place = np.full(len(points), -1)
+        noted = [note for note in self.known if note.kind is kind]
+        for note in noted:  # most often all points of one call, in their order
+            if len(note.points) == len(points) and note.samples is not None:
+                same = (note.points == points).all(axis=1) & (note.labels == labels)
+                if samples is not None and note.samples is not samples:
+                    same &= (note.samples == samples).all(axis=1)
+                place = np.where(same, note.predicted, place)
+                if (place >= 0).all():
+                    return place
+        left = ((place < 0) & ~np.isnan(points).any(axis=1)).nonzero()[0]
+        wanted: dict[bytes, list[int]] = {}
+        for own in (None,) if samples is None else (None, samples[left]):
+            for i, key in zip(left.tolist(), _keys(points[left], own, labels[left]), strict=True):
+                wanted.setdefault(key, []).append(i)
+        for note in noted if wanted else ():
+            own = note.samples if samples is not None else None
+            for j, key in enumerate(_keys(note.points, own, note.labels)):
+                if key in wanted:
+                    place[wanted[key]] = note.predicted[j]
+        return place
 
 
-def _marks(points: FloatArray, kind: Kind, labels: IntArray) -> NDArray[np.uint64]:
-    """Return a number for each point that no other point is likely to have."""
-    bits = (points + 0.0).view(np.uint64)
-    odd = _ODD[np.arange(points.shape[1]) % len(_ODD)] if points.shape[1] > 4096 else _ODD
-    mixed = ((bits ^ (bits >> np.uint64(29))) * odd[: points.shape[1]]).sum(axis=1)
-    asked = labels.astype(np.uint64) * _ODD[1] + _ODD[2 + (kind is Kind.IS)]
-    return np.asarray(mixed + asked)
+def _keys(points: FloatArray, samples: FloatArray | None, labels: IntArray) -> list[bytes]:
+    """Return the numbers of each point, its sample and its label as they are in memory."""
+    parts = (points, labels[:, None]) if samples is None else (points, samples, labels[:, None])
+    rows = np.concatenate(parts, axis=1, dtype=float) + 0.0  # -0.0 is 0.0
+    return [row.tobytes() for row in rows]
 
 
 _LEDGER: ContextVar[Ledger | None] = ContextVar("ledger", default=None)
@@ -167,11 +201,10 @@ def judge(
     judged = Judged(points, predicted, right, obeys, dense, broken)
     ledger = _LEDGER.get()
     if ledger is not None:
-        valid = judged.valid
-        if valid.all():
-            ledger.note(points, ask.kind, ask.labels)
-        else:
-            ledger.note(points[valid], ask.kind, ask.labels[valid])
+        samples, valid = ask.table.values if ask.is_aligned else None, judged.valid
+        # As they are now: both arrays are handed on, and answers are taken back in them.
+        note = Accepted(ask.kind, points.copy(), samples, ask.labels, predicted.copy())
+        ledger.known.append(note if valid.all() else note.take(valid))
     return judged
 
 

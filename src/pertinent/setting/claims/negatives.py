@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent.geometry.arrays import FloatArray, IntArray, Limits
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX
 from pertinent.geometry.task import distance
 from pertinent.setting.claims.about import Goal, Subject
+from pertinent.setting.claims.alternatives import Listed, some_limits
 from pertinent.setting.claims.bounds import (
     bounds_of,
     is_of_sets,
@@ -24,12 +25,13 @@ from pertinent.setting.claims.shown import (
     measured,
     of_samples,
     stated,
+    within,
 )
 from pertinent.setting.judge import Ledger
 from pertinent.setting.limits import allowing, counts_by_rules, negative_limits
 from pertinent.setting.question import NegativeQuestion, Norm
 from pertinent.setting.region_key import Kind
-from pertinent.setting.results import Negatives
+from pertinent.setting.results import Alternative, Negatives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
@@ -57,8 +59,17 @@ def stated_negatives(
     ledger : Ledger
         The points that the judge accepted.
     """
-    found = of_samples(found, table, labels, norm=question.norm)
-    return stated(setting, found, shown_negatives(setting, question, found, ledger))
+    found = of_samples(found, table, labels, norm=question.norm, classes=setting.classes)
+    shown = shown_negatives(setting, question, found, ledger)
+    reached = np.where(shown.good, shown.predicted, -1)
+    return stated(
+        setting,
+        found,
+        shown,
+        changed=shown.good[:, None] & setting.features.by_feature(found.values != table.values),
+        target_place=reached if question.target is None else question.target,
+        alternatives=_alternatives(setting, question, found, shown, ledger),
+    )
 
 
 def shown_negatives(
@@ -75,18 +86,40 @@ def shown_negatives(
     ledger : Ledger, optional
         The points that the judge accepted; without it every point is taken as it is.
     """
-    target, label = question.target, found.label
-    kind, wanted = (Kind.NOT, label) if target is None else (Kind.IS, target)
+    samples = found.table.values
+    kind, wanted = _asked(question, found)
     limits = negative_limits(setting, found.table, question.untouched)
-    good = accepted(found, found.values, kind, wanted, limits, ledger)
-    if question.max_changes is not None:  # the judge knows the rules' own limit only
-        good &= changes_of(setting, found) <= question.max_changes
-    subject = Subject(setting, found.table.values, kind, wanted)
+    good, place = accepted(found, kind, wanted, limits, ledger)
+    good &= _changes_few(setting, question, found.values, samples)
+    subject = Subject(setting, samples, kind, wanted)
     if found.norm is Norm.L0:
-        count = np.where(good, changes_of(setting, found), np.nan)
-        return Shown(*_few_negatives(subject, question, found, limits, count), good)
+        count = np.where(good, changes_of(setting, found.values, samples), np.nan)
+        return Shown(*_few_negatives(subject, question, found, limits, count), good, place)
     near = _near_negatives(subject, question, found, limits)
-    return Shown(near, near, good)
+    return Shown(near, near, good, place)
+
+
+def _asked(question: NegativeQuestion, found: Negatives) -> tuple[Kind, IntArray]:
+    return (Kind.NOT, found.label) if question.target is None else (Kind.IS, question.target)
+
+
+def _alternatives(
+    setting: Setting, question: NegativeQuestion, found: Negatives, shown: Shown, ledger: Ledger
+) -> tuple[tuple[Alternative, ...], ...]:
+    """Return the alternatives whose points the judge accepted, with what these show."""
+    listed = Listed.of(found)
+    if not len(listed.rows):
+        return found.alternatives
+    rows, points, samples = listed.rows, listed.points, found.table.values[listed.rows]
+    kind, wanted = _asked(question, found)
+    place = ledger.predicted(points, samples, kind, wanted[rows])
+    limits = negative_limits(setting, found.table, question.untouched)
+    good = shown.good[rows] & (place >= 0) & within(points, some_limits(limits, found, rows))
+    good &= _changes_few(setting, question, points, samples)
+    features = setting.features.by_feature(points != samples)
+    size = distance(points, samples, setting.weights)
+    count = features.sum(axis=1) if found.norm is Norm.L0 else size
+    return listed.stated(good, features, count, size, place)
 
 
 def _near_negatives(
@@ -146,11 +179,26 @@ def fewer_changes(setting: Setting, question: NegativeQuestion) -> int:
     return min(most for most in asked if most is not None)
 
 
-def changes_of(setting: Setting, negatives: Negatives) -> IntArray:
+def changes_of(setting: Setting, points: FloatArray, samples: FloatArray) -> IntArray:
     """Return how many features each point changes; those that change together count as one."""
-    different = setting.features.by_feature(negatives.values != negatives.table.values)
+    different = setting.features.by_feature(points != samples)
     for group in setting.constraints.together:
         places = setting.features.indices(group)
         different[:, places[0]] = different[:, places].any(axis=1)
         different[:, places[1:]] = False
     return np.asarray(different.sum(axis=1))
+
+
+def _changes_few(
+    setting: Setting, question: NegativeQuestion, points: FloatArray, samples: FloatArray
+) -> BoolArray:
+    """Return which points change no more features than allowed, and none of a group alone.
+
+    The judge may have been asked with other limits, or about a few features only.
+    """
+    good = changes_of(setting, points, samples) <= fewer_changes(setting, question)
+    for group in setting.constraints.together:
+        places = setting.features.indices(group)
+        different = setting.features.by_feature(points != samples)[:, places]
+        good &= different.all(axis=1) | ~different.any(axis=1)
+    return np.asarray(good)

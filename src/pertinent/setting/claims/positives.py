@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.task import distance
 from pertinent.setting.claims.about import Goal, Subject
+from pertinent.setting.claims.alternatives import Listed, some_limits
 from pertinent.setting.claims.bounds import bounds_of, holds_whatever, search_gaps
 from pertinent.setting.claims.shown import (
     ROUNDED,
@@ -19,6 +20,7 @@ from pertinent.setting.claims.shown import (
     measured,
     of_samples,
     stated,
+    within,
 )
 from pertinent.setting.judge import Ledger
 from pertinent.setting.limits import (
@@ -31,7 +33,7 @@ from pertinent.setting.limits import (
 )
 from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.region_key import Kind
-from pertinent.setting.results import Positives
+from pertinent.setting.results import Alternative, Positives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
@@ -58,11 +60,73 @@ def stated_positives(
 
     Parameters as in `stated_negatives`.
     """
-    found = of_samples(found, table, labels, method=method)
+    question = question.in_precision_of(table)
+    how = {"method": method, "baseline": question.baseline, "classes": setting.classes}
+    found = of_samples(found, table, labels, **how)
+    found = of_samples(found, table, labels, fallback=_has_no_strict(setting, question, found))
+    sparse = _sparse(setting, question, found, ledger)
+    found = of_samples(found, table, labels, sparse_values=sparse)
     shown = shown_positives(setting, question, found, ledger)
     if method is Method.SUFFICIENT:
         shown = replace(shown, good=shown.good & _suffices(setting, question, found, shown))
-    return stated(setting, found, shown)
+    return stated(
+        setting,
+        found,
+        shown,
+        kept=kept_features(setting, question, found) & shown.good[:, None],
+        trivial=shown.good & (shown.few.size == 0),
+        fallback=shown.good & found.fallback,
+        sparse_values=sparse,
+        alternatives=_alternatives(setting, question, found, shown, ledger),
+    )
+
+
+def _has_no_strict(setting: Setting, question: PositiveQuestion, found: Positives) -> BoolArray:
+    """Return which answers may stand in for a strict one: it is proved that there is none."""
+    none = np.zeros(len(found), dtype=bool)
+    if found.method is not Method.STRICT or not question.fallback or not found.fallback.any():
+        return none
+    samples, label = found.table.values, found.label
+    subject = Subject(setting, samples, Kind.IS, label, question)
+    parts, _ = subject.among(found.certificates, Goal.STRICT)
+    for part in parts:
+        none[part.rows] |= part.certificate.trusted()
+    limits = strict_limits(setting, found.table, question)
+    domain = setting.domain_of(found.table, changes=False)
+    bound = bounds_of(setting, parts, samples, limits, domain, question)
+    return np.asarray(found.fallback & none & np.isinf(bound))
+
+
+def _sparse(
+    setting: Setting, question: PositiveQuestion, found: Positives, ledger: Ledger
+) -> FloatArray:
+    """Return the points of the first phase, for answers of two phases that the judge accepted."""
+    if not found.fallback.any():
+        return found.values
+    sparse = found.sparse_values
+    good = ledger.predicted(sparse, None, Kind.IS, found.label) >= 0
+    good &= within(sparse, positive_limits(setting, found.table, question)) & found.fallback
+    return np.where(good[:, None], sparse, found.values)
+
+
+def _alternatives(
+    setting: Setting, question: PositiveQuestion, found: Positives, shown: Shown, ledger: Ledger
+) -> tuple[tuple[Alternative, ...], ...]:
+    """Return the alternatives whose points the judge accepted, with what these show."""
+    listed = Listed.of(found)
+    if not len(listed.rows):
+        return found.alternatives
+    rows, points, samples = listed.rows, listed.points, found.table.values[listed.rows]
+    place = ledger.predicted(points, samples, Kind.IS, found.label[rows])
+    strict = found.method is Method.STRICT
+    limits = (strict_limits if strict else positive_limits)(setting, found.table, question)
+    good = shown.good[rows] & (place >= 0) & within(points, some_limits(limits, found, rows))
+    features = _turned_on(setting, question, points)
+    on = setting.features.by_column(features)
+    if strict:
+        good &= ((points == samples) | ~on).all(axis=1)
+    size = distance(np.where(on, points, samples), samples, setting.weights)
+    return listed.stated(good, features, features.sum(axis=1), size, place)
 
 
 def shown_positives(
@@ -107,7 +171,7 @@ def _near_positives(subject: Subject, question: PositiveQuestion, found: Positiv
         closed[rows] &= one.closed
     size = distance(np.where(off, samples, points), samples, setting.weights)
     near = Measure(size, bound, closed, parts=parts, foreign=foreign)
-    return Shown(few, near, good)
+    return Shown(few, near, good, found.label)
 
 
 def _few_positives(
@@ -118,7 +182,7 @@ def _few_positives(
     usual = positive_limits(setting, table, question)
     limits = strict_limits(setting, table, question) if method is Method.STRICT else usual
     low, high = (np.where(found.fallback[:, None], *two) for two in zip(usual, limits, strict=True))
-    good = accepted(found, found.values, Kind.IS, found.label, (low, high), ledger)
+    good, place = accepted(found, Kind.IS, found.label, (low, high), ledger)
     kept = kept_features(setting, question, found) & good[:, None]
     count = np.where(good, kept.sum(axis=1).astype(float), np.nan)
     on = setting.features.by_column(kept)
@@ -141,11 +205,18 @@ def _few_positives(
         closed = cost >= size * (1 - gap) - ROUNDED
     else:
         closed = ((found.values == samples) | ~on).all(axis=1)
-    size = np.where(found.fallback | ~good, found.closeness, size)
+        if ledger is not None:
+            good = good & (closed | found.fallback)
+    if found.fallback.any():
+        off = turned_off(setting, found.sparse_values, question)
+        other = distance(np.where(off, samples, found.values), samples, setting.weights)
+        size = np.where(found.fallback, other, size)
+    size = np.where(good, size, np.nan)
     return Shown(
         Measure(count, proved, (proved >= count) & ~found.fallback, parts=few, foreign=foreign),
         Measure(size, np.where(good, cost, 0.0), closed, parts=near, foreign=odd),
         good,
+        place,
     )
 
 
@@ -153,8 +224,11 @@ def kept_features(setting: Setting, question: PositiveQuestion, found: Positives
     """Return which features are kept, from the points where they tell."""
     if found.method is Method.SUFFICIENT:
         return found.kept
-    away = np.abs(found.values - question.baseline) > question.off_tol
-    return setting.features.by_feature(away)
+    return _turned_on(setting, question, found.values)
+
+
+def _turned_on(setting: Setting, question: PositiveQuestion, points: FloatArray) -> BoolArray:
+    return setting.features.by_feature(np.abs(points - question.baseline) > question.off_tol)
 
 
 def _suffices(

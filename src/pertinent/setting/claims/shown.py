@@ -56,31 +56,37 @@ class Measure:
 class Shown:
     """What is shown of n answers: of their objective, of their closeness, and of their points.
 
-    ``good`` tells, for each answer, whether the judge accepted its point.
+    ``good`` tells, for each answer, whether the judge accepted its point, and ``predicted`` the
+    class that it has then.
     """
 
     few: Measure
     near: Measure
     good: BoolArray
+    predicted: IntArray
 
 
 def accepted(
     found: Positives | Negatives,
-    points: FloatArray,
     kind: Kind,
     labels: IntArray,
     limits: Limits,
     ledger: Ledger | None,
-) -> BoolArray:
-    """Return which answers have a point that the judge accepted, within the row's own limits.
+) -> tuple[BoolArray, IntArray]:
+    """Return which answers have a point that the judge accepted for their sample, and its class.
 
-    Without a ledger all that there are: they are judged elsewhere.
+    The point must lie within the row's own limits. Without a ledger all that there are: they are
+    judged elsewhere.
     """
     if ledger is None:
-        return found.found
-    low, high = limits
-    inside = ((points >= low) & (points <= high)).all(axis=1)
-    return np.asarray(found.found & inside & ledger.holds(points, kind, labels))
+        return found.found, np.full(len(found), -1)
+    place = ledger.predicted(found.values, found.table.values, kind, labels)
+    return found.found & (place >= 0) & within(found.values, limits), place
+
+
+def within(points: FloatArray, limits: Limits) -> BoolArray:
+    """Return which points lie within limits."""
+    return np.asarray(((points >= limits[0]) & (points <= limits[1])).all(axis=1))
 
 
 def measured(
@@ -128,8 +134,11 @@ def of_samples(found: R, table: Table, labels: IntArray, **how: Any) -> R:
     return replace(found, **changes) if changes else found
 
 
-def stated(setting: Setting, found: R, shown: Shown) -> R:
-    """Return the answers with what is shown of them: the status, and numbers where points are."""
+def stated(setting: Setting, found: R, shown: Shown, **told: Any) -> R:
+    """Return the answers with what is shown of them: the status, and numbers where points are.
+
+    ``told`` are fields that follow from the points.
+    """
     said, few, near = found.status_code, shown.few, shown.near
     status = _status(found, shown)
     bound = at_most(found.bound, few.bound, few.size)
@@ -140,23 +149,23 @@ def stated(setting: Setting, found: R, shown: Shown) -> R:
         status = np.where(wrong & (status == OPTIMAL), FEASIBLE, status)
         status = np.where(wrong & (status == INFEASIBLE), FAILED, status).astype(np.int8)
         bound, close = np.where(wrong, 0.0, bound), np.where(wrong, 0.0, close)
-    told: dict[str, Any] = {"status_code": status, "bound": bound, "closeness_bound": close}
-    told |= {"objective": few.size, "closeness": near.size}
+    told |= {"status_code": status, "bound": bound, "closeness_bound": close}
+    told |= {"objective": few.size, "closeness": near.size, "values": found.values}
+    if not shown.good.all():
+        for name in ("objective", "closeness"):
+            told[name] = np.where(shown.good, told[name], np.nan)
+        for name in told.keys() & {"values", "sparse_values"}:
+            told[name] = np.where(shown.good[:, None], told[name], np.nan)
     changes: dict[str, Any] = {
         name: value for name, value in told.items() if not alike(value, getattr(found, name))
     }
     if not changes:
         return found
-    if not np.array_equal(said, status):
+    if "status_code" in changes:
         changes["unique_code"] = claimed_unique(found.unique_code, status)
         reasons = found.reasons.copy()
         reasons[(status == FAILED) & (said != FAILED)] = Reason(Why.NO_PROOF)
         changes["reasons"] = reasons
-        gone = found.found & ~shown.good
-        if gone.any():
-            changes |= _without(found, gone)
-            for name in ("objective", "closeness"):
-                changes[name] = np.where(gone, np.nan, told[name])
     return replace(found, **changes)
 
 
@@ -173,12 +182,3 @@ def _status(found: Positives | Negatives, shown: Shown) -> CodeArray:
 def at_most(said: FloatArray, proved: FloatArray, size: FloatArray) -> FloatArray:
     """Return the smallest of what is said, proved and, where there is a point, its size."""
     return np.asarray(np.fmin(np.fmin(said, proved), size))
-
-
-def _without(found: Positives | Negatives, gone: BoolArray) -> dict[str, Any]:
-    """Return the fields of answers whose points are taken back."""
-    out: dict[str, Any] = {"values": np.where(gone[:, None], np.nan, found.values)}
-    if isinstance(found, Negatives):
-        return out | {"changed": found.changed & ~gone[:, None]}
-    out["sparse_values"] = np.where(gone[:, None], np.nan, found.sparse_values)
-    return out | {"kept": found.kept & ~gone[:, None], "trivial": found.trivial & ~gone}
