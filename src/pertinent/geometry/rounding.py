@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from pertinent.geometry.affine import row_products
-from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.cell import Cell
 from pertinent.geometry.quadratic import Quadratic, Sums
 
@@ -156,6 +156,20 @@ class CellRounding(Rounding):
         return np.ascontiguousarray(terms[:, :-1]), terms[:, -1].copy()
 
     @cached_property
+    def _together(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, IntArray] | None:
+        """``G``, ``h`` and terms of all cells, and where those of each begin; None if not linear.
+
+        Bounds of cells, and cells without rows, are looked at one by one.
+        """
+        cells = self.cells
+        if not cells or any(c.curved or c.ends is not None or not len(c.G) for c in cells):
+            return None
+        terms = np.vstack([cell.terms for cell in cells])
+        starts = np.cumsum([0, *(len(cell.G) for cell in cells[:-1])])
+        G, h = np.vstack([cell.G for cell in cells]), np.concatenate([cell.h for cell in cells])
+        return G, h, np.ascontiguousarray(terms[:, :-1]), terms[:, -1].copy(), starts
+
+    @cached_property
     def _curved(self) -> tuple[tuple[Quadratic, float], ...]:
         return tuple(pair for cell in self.cells for pair in cell.curved)
 
@@ -176,6 +190,13 @@ class CellRounding(Rounding):
     def hold(self, points: FloatArray, single: bool) -> BoolArray:
         """Return which points no rounding can put elsewhere, sums in single precision or not."""
         unit = (points.shape[1] + 4) * (ROUNDOFF_SINGLE if single else ROUNDOFF)
+        if self._together is not None:
+            G, h, slopes, constant, starts = self._together
+            slack = h - row_products(points, G)
+            clear = slack >= unit * (row_products(np.abs(points), slopes) + constant)
+            if len(starts) == 1:
+                return np.asarray(clear.all(axis=1))
+            return np.asarray(np.logical_and.reduceat(clear, starts, axis=1).any(axis=1))
         sizes = np.column_stack([np.abs(points), np.ones(len(points))])
         sure = np.zeros(len(points), dtype=bool)
         for cell in self.cells:

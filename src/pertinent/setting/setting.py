@@ -128,11 +128,14 @@ class Setting:
         self, table: Table, centers: FloatArray, kind: Kind, labels: IntArray
     ) -> FloatArray:
         """Return the margin to solve each row with first: asked for, and enough for rounding."""
-        margins = np.empty(len(centers))
-        for known, rows in self._by_key(kind, labels):
-            margins[rows] = first_margins(
-                known.rounding, centers[rows], table.single_precision, self._sums_in_single(table)
-            )
+        how = table.single_precision, self._sums_in_single(table)
+        parts = self._by_key(kind, labels)
+        if len(parts) == 1:
+            margins = first_margins(parts[0][0].rounding, centers, *how)
+        else:
+            margins = np.empty(len(centers))
+            for known, rows in parts:
+                margins[rows] = first_margins(known.rounding, centers[rows], *how)
         return np.maximum(margins, self.asked_margin) if self.asked_margin > 0 else margins
 
     def _by_key(self, kind: Kind, labels: IntArray) -> list[tuple[_Known, IntArray | slice]]:
@@ -158,8 +161,11 @@ class Setting:
         """
         if self.within is not None:  # densities are judged in double precision
             return self.without_plausibility().is_sure(kind, labels, points, table)
+        parts = self._by_key(kind, labels)
+        if len(parts) == 1 and parts[0][0].rounding is not None:
+            return parts[0][0].rounding.hold(points, self._sums_in_single(table))
         sure = np.ones(len(points), dtype=bool)
-        for known, rows in self._by_key(kind, labels):
+        for known, rows in parts:
             if known.rounding is not None:
                 sure[rows] = known.rounding.hold(points[rows], self._sums_in_single(table))
         return sure
