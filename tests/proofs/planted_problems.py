@@ -27,6 +27,8 @@ class Claim:
     #: The bound recomputed from the certificate, and whether the point is valid and meets it.
     proved: float
     confirmed: bool
+    #: Whether every alternative listed is valid and of the size that is said.
+    others_hold: bool = True
 
     def is_wrong(self, truth: float) -> bool:
         """Return whether the status says what is not so."""
@@ -36,8 +38,9 @@ class Claim:
         )
 
     def is_false(self, truth: float) -> bool:
-        """Return whether status or bound say what is not so."""
-        return self.is_wrong(truth) or bool(self.bound > truth * (1 + 1e-6) + 1e-7)
+        """Return whether status, bound or an alternative say what is not so."""
+        too_much = bool(self.bound > truth * (1 + 1e-6) + 1e-7)
+        return self.is_wrong(truth) or too_much or not self.others_hold
 
     def is_confirmed_though_false(self, truth: float) -> bool:
         """Return whether the trusted base agrees with a false claim."""
@@ -55,6 +58,9 @@ class Problem:
     #: Whether the claims are those of an answer that is handed out; else a solver's own word, which
     #: `pertinent.setting.claims` does not repeat.
     handed_out: bool = False
+    #: Whether SCIP is asked: its bound is a word that nobody can check. No answer is "optimal" by
+    #: it, and the bound is not compared with the truth.
+    by_word: bool = False
 
 
 def projection(region, centers, lower=-6.0, upper=6.0, weights=None, domain=None, truth=()):

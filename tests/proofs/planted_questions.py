@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -31,6 +33,8 @@ from tests.proofs.planted_truth import (
 )
 from tests.shown import proved_of_negatives, proved_of_positives
 
+#: SCIP is imported at once: to import it later would change how many functions the next run calls.
+SCIP = find_spec("pyscipopt") and import_module("pyscipopt")
 LIMITS = {j: (LOW, HIGH) for j in range(4)}
 BOX = {"constraints": pertinent.Constraints(bounds=LIMITS)}
 WHOLE = {"constraints": pertinent.Constraints(bounds=LIMITS, integer=[0, 1])}
@@ -121,14 +125,34 @@ def held(setting, model, found):
     return out
 
 
+# -- Alternatives ----------------------------------------------------------------------------
+
+
+def other_change(model, i, other):
+    """Return whether an alternative of negatives is another class at the cost that is said."""
+    x, point, label = X[i], other.values, said(model, other.values[None])[0]
+    right = label == model.classes_[other.label] and label not in (-1, model.predict(X[[i]])[0])
+    size = np.abs(point - x).sum()
+    same = np.allclose([other.objective, other.closeness], size, rtol=1e-9, atol=1e-12)
+    return bool(right and same and ((point != x) == other.features).all())
+
+
+def other_kept(model, i, other):
+    """Return whether an alternative of strict positives keeps the class with its own values."""
+    x, point, label = X[i], other.values, said(model, other.values[None])[0]
+    right = label == model.classes_[other.label] == model.predict(X[[i]])[0]
+    same = (point == np.where(other.features, x, 0.0)).all()
+    return bool(right and same and other.objective == other.features.sum())
+
+
 # -- The questions ---------------------------------------------------------------------------
 
 
-def question(ask, recheck, measure, truth, model, **given):
+def question(ask, recheck, measure, truth, model, holds=None, by_word=False, **given):
     """Return the problem of a question about the samples.
 
     The values are measured at the points handed out, by the model; what is proved of them is
-    recomputed from their certificates.
+    recomputed from their certificates. ``holds`` tells whether an alternative is right.
     """
 
     def claims(found):
@@ -139,10 +163,14 @@ def question(ask, recheck, measure, truth, model, **given):
             sure = proved[i] >= values[i] * (1 - GAP_NONCONVEX) - 1e-9
             sure = sure if status == "optimal" else np.isinf(proved[i])
             bound = float(np.fmax(found.bound[i], 0.0))
-            out.append(Claim(str(status), float(values[i]), bound, float(proved[i]), bool(sure)))
+            if by_word and status == "feasible":
+                bound = proved[i] = 0.0
+            others = holds is None or all(holds(model(), i, one) for one in found.alternatives[i])
+            told = float(values[i]), bound, float(proved[i]), bool(sure), others
+            out.append(Claim(str(status), *told))
         return out
 
-    return Problem(ask, claims, cache(truth), handed_out=True)
+    return Problem(ask, claims, cache(truth), handed_out=True, by_word=by_word)
 
 
 def negatives(truth, measure=costs, model=logistic, given=None, **how):
@@ -155,7 +183,9 @@ def negatives(truth, measure=costs, model=logistic, given=None, **how):
     def proved(setting, found):
         return proved_of_negatives(setting, found, max_changes=how.get("max_changes"))[0]
 
-    return question(ask, proved, measure, truth, model, **given)
+    holds = other_change if "alternatives" in how else None
+    by_word = how.get("exact", False)
+    return question(ask, proved, measure, truth, model, holds, by_word, **given)
 
 
 def positives(truth, measure, model=logistic, **how):
@@ -168,7 +198,14 @@ def positives(truth, measure, model=logistic, **how):
     def proved(setting, found):
         return proved_of_positives(setting, asked, found)[0]
 
-    return question(ask, proved, measure, truth, model, **BOX)
+    holds = other_kept if "alternatives" in how else None
+    return question(ask, proved, measure, truth, model, holds, **BOX)
+
+
+def scip_questions():
+    """Return a question whose gap is smaller than what the own proof leaves open: SCIP is asked."""
+    how = {"model": bayes, "exact": True, "gap": 1e-7}
+    return {"curved, SCIP": negatives(truth_of.curved_costs, **how)}
 
 
 def questions():
@@ -217,4 +254,12 @@ def questions():
             truth_of.three_sufficient_sizes, held, softmax, method="sufficient"
         ),
         "negative, curved": negatives(truth_of.curved_costs, model=bayes),
+        "other changes": negatives(lambda: truth_of.change_costs(4), alternatives=2),
+        "other kept values": positives(
+            lambda: truth_of.strict_sizes(logistic()),
+            strictly_kept,
+            method="strict",
+            alternatives=2,
+        ),
+        **(scip_questions() if SCIP else {}),
     }

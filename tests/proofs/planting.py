@@ -212,3 +212,42 @@ def is_same(one: Any, other: Any) -> bool:
     if is_dataclass(one):
         return all(is_same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
     return bool(one == other)
+
+
+#: Arrays that a function may write to by mistake: its first one, or a part of an argument.
+IN_PLACE = ("first array", "centers", "lower", "upper", "low", "high", "weights", "values")
+
+
+def argument_array(kind: str, arguments: Iterator[Any]) -> Any:
+    """Return the array among the arguments that a kind of `IN_PLACE` names; None without any."""
+    for value in arguments:
+        found = value if kind == "first array" else vars_of(value).get(kind)
+        if isinstance(found, np.ndarray) and found.dtype.kind == "f" and found.any():
+            return found
+    return None
+
+
+def vars_of(value: Any) -> dict[str, Any]:
+    """Return the fields of an object, those of its table included."""
+    own = getattr(value, "__dict__", {})
+    return getattr(own.get("table"), "__dict__", {}) | own
+
+
+@contextlib.contextmanager
+def restored(*owners: Any) -> Iterator[None]:
+    """Give arrays, and those that objects hold, their numbers back at the end."""
+    arrays: dict[int, Any] = {}
+    left = [(one, 4) for one in owners]
+    while left:
+        one, depth = left.pop()
+        if isinstance(one, np.ndarray) and one.dtype.kind == "f":
+            arrays[id(one)] = one, one.copy()
+        elif depth:
+            parts = one if isinstance(one, tuple | list) else vars_of(one).values()
+            left += [(part, depth - 1) for part in parts]
+    try:
+        yield
+    finally:
+        for array, before in arrays.values():
+            if not np.array_equal(array, before, equal_nan=True):
+                array[...] = before

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from pertinent.geometry.gaps import is_closed
 from pertinent.geometry.region import Cell, CellUnion
 from pertinent.geometry.task import Task
 from pertinent.proofs import (
@@ -16,6 +17,7 @@ from pertinent.proofs import (
     LinearProofs,
     NoProofs,
     SingleRowProofs,
+    SolverBounds,
     check,
     status_names,
 )
@@ -157,3 +159,14 @@ def test_certificates_of_batches_join_and_split():
 def test_names_of_the_statuses():
     names = status_names(np.arange(4, dtype=np.int8)).tolist()
     assert names == ["optimal", "feasible", "infeasible", "failed"]
+
+
+def test_a_solvers_word_closes_no_gap_and_rules_out_no_point():
+    """However large its claim: a gap of -1 is met by no bound."""
+    one, none = np.ones(1), -np.ones(1)
+    task = Task.of(Cell(np.zeros((0, 2)), np.zeros(0)), np.zeros((1, 2)), np.ones(2))
+    for claimed in (1.0, 2.5, 100.0, np.inf):
+        bound = SolverBounds(np.array([claimed]), "a solver").bounds(task)
+        assert np.isfinite(bound).all()
+        points = np.array([[1.0, 0.0]])
+        assert not is_closed(one, bound, points, np.zeros((1, 2)), np.ones(2), none).any()
