@@ -79,7 +79,10 @@ class Ledger:
                     return place
         left = ((place < 0) & ~np.isnan(points).any(axis=1)).nonzero()[0]
         wanted: dict[bytes, list[int]] = {}
-        for own in (None,) if samples is None else (None, samples[left]):
+        kinds: list[FloatArray | None] = [] if samples is None else [samples[left]]
+        if samples is None or any(note.samples is None for note in noted):
+            kinds = [*kinds, None]
+        for own in kinds:
             for i, key in zip(left.tolist(), _keys(points[left], own, labels[left]), strict=True):
                 wanted.setdefault(key, []).append(i)
         for note in noted if wanted else ():
