@@ -142,3 +142,22 @@ def test_the_schema_names_every_kind():
         "unknown"
     }
     assert set(kinds["rule"]["properties"]["kind"]["enum"]) == {k.value for k in RuleKind}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d.update(also=1),
+        lambda d: d["proof"].update(also=1),
+        lambda d: d["proof"]["negative"]["certificates"][0].update(only_if="x"),
+        lambda d: d["proof"]["question"]["constraints"].update(relations=["x0 ~ x1"]),
+    ],
+    ids=["document", "proof", "certificate", "relation"],
+)
+def test_what_is_not_known_anywhere_in_a_file_makes_it_unknown(change):
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    document = json.loads(pertinent.Explainer(model, data=X).explain(X[:1])[0].json())
+    assert pertinent.check(document, model).verdict == "holds"
+    change(document)
+    assert pertinent.check(document, model).verdict == "not re-checkable here"

@@ -16,6 +16,7 @@ from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.models.steps.pipeline import features_of
 from pertinent.proofs.records import decode
 from pertinent.rules.constraints import Constraints
+from pertinent.rules.relations import read_relation
 from pertinent.rules.wording import Wording
 from pertinent.setting.answers import Certified
 from pertinent.setting.options import Settings
@@ -40,6 +41,9 @@ RECORDS: dict[str, dict[str, type]] = {
     "within": {"densities": Densities, "hulls": Hulls},
     "wording": {"wording": Wording},
 }
+
+#: The parts of a document, and of what it holds to be checked.
+PARTS, PROOF_PARTS = {"format", "version", "summary", "proof"}, {"question", "positive", "negative"}
 
 
 def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
@@ -193,6 +197,10 @@ def not_known(document: dict[str, Any]) -> list[str]:
     question = proof["question"]
     known = json_schema()["$defs"]["question"]["properties"]
     strange = [f"question.{key}" for key in question if key not in known]
+    strange += [
+        str(key) for key in document if key not in ("format", "version", "summary", "proof")
+    ]
+    strange += [f"proof.{key}" for key in proof if key not in ("question", "positive", "negative")]
     for key, kinds in RECORDS.items():
         record = question[key]
         if isinstance(record, dict) and record.get("type") not in kinds:
@@ -201,13 +209,31 @@ def not_known(document: dict[str, Any]) -> list[str]:
     for key, results in (("positive", Positives), ("negative", Negatives)):
         names = {f.name for f in fields(results)} | {"reason"}
         strange += [f"{key}.{part}" for part in proof[key] if part not in names]
+        parts = [
+            one for name in proof[key] if name.endswith(CERTIFICATES) for one in proof[key][name]
+        ]
+        beside = {name for part in parts for name in part} - {"region", "certificate"}
+        strange += [f"{key}: {name} beside a certificate" for name in sorted(beside)]
     return strange
 
 
 def _strange_parts(key: str, record: Any) -> list[str]:
     """Return the parts of a record that are not known here."""
     cls = RECORDS[key].get(str(record.get("type"))) if isinstance(record, dict) else None
-    return [] if cls is None else sorted(set(record) - {"type"} - {f.name for f in fields(cls)})
+    if cls is None:
+        return []
+    strange = sorted(set(record) - {"type"} - {f.name for f in fields(cls)})
+    if cls is Constraints and not _are_relations(record.get("relations", ())):
+        strange.append("relations")
+    return strange
+
+
+def _are_relations(written: Any) -> bool:
+    """Return whether every relation of a stored rule can be read here."""
+    try:
+        return all(read_relation(decode(one)) for one in written)
+    except InputError:
+        return False
 
 
 def _record(question: dict[str, Any], key: str) -> Any:
