@@ -22,6 +22,7 @@ from sklearn.preprocessing import (
 import pertinent
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.models.steps.pipeline import features_of
+from pertinent.tables.reading import read_table
 
 needs_max_abs_clip = pytest.mark.skipif(
     "clip" not in signature(MaxAbsScaler).parameters, reason="this MaxAbsScaler has no clip"
@@ -210,7 +211,7 @@ def test_max_abs_scaler():
     X, y = training(d=2)
     model = clipped(X, y, MaxAbsScaler(clip=True))
     samples = outside(X, 300, stretch=3.0)
-    values = features_of(model).read(samples).values
+    values = read_table(features_of(model), samples).values
     for label in model.classes_:
         inside = pertinent.decision_region(model, label).contains(values)
         assert (inside == (model.predict(samples) == label)).all()
@@ -240,7 +241,7 @@ def test_among_other_steps(model):
     model.fit(X, y)
     levels = isinstance(model[0], OrdinalEncoder)
     samples = X[:25] if levels else outside(X, 25)
-    values = features_of(model).read(samples).values
+    values = read_table(features_of(model), samples).values
     for label in model.classes_:
         region = pertinent.decision_region(model, label)
         assert (region.contains(values) == (model.predict(samples) == label)).all()

@@ -33,7 +33,7 @@ def test_there_are_enough_pipelines():
 def test_region_agrees_with_predict(name):
     model, X, _ = fitted(name)
     rows = pd.concat([X, many_rows(X, 2500)], ignore_index=True)
-    values = features_of(model, X).read(rows).values
+    values = read_table(features_of(model, X), rows).values
     predicted = model.predict(rows)
     for label in model.classes_:
         region = pertinent.decision_region(model, label)

@@ -20,6 +20,7 @@ from sklearn.preprocessing import Binarizer, KBinsDiscretizer, OneHotEncoder
 import pertinent
 from pertinent.exceptions import InputError
 from pertinent.models.steps.pipeline import features_of
+from pertinent.tables.reading import read_table
 
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
 
@@ -235,6 +236,6 @@ def test_a_stored_sample_cannot_pass_numbers_for_truth_values(truths):
 def test_baselines_between_truth_values_are_not_rounded(truths):
     """One half is neither true nor false: the table keeps it a number for the model."""
     B, _, model = truths
-    table = features_of(model).read(B[:2])
+    table = read_table(features_of(model), B[:2])
     assert table.for_model(np.full((1, 5), 0.5)).tolist() == [[0.5] * 5]
     assert table.for_model(np.ones((1, 5))).dtype == bool

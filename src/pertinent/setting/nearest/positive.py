@@ -139,7 +139,8 @@ def _phase_one(
             centers = np.broadcast_to(centers, table.values.shape)
         return propose(search, setting, table, centers, Kind.IS, labels, lower, upper), None
     # The same range for everyone: the answer depends on the class alone.
-    classes, place = np.unique(labels, return_inverse=True)
+    classes, first, place = np.unique(labels, return_index=True, return_inverse=True)
+    table = table.take(first)  # one sample of each class: questions and samples stay aligned
     centers = np.broadcast_to(question.baseline, (len(classes), len(question.baseline)))
     return propose(search, setting, table, centers, Kind.IS, classes, lower, upper), place
 
