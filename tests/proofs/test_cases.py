@@ -71,8 +71,9 @@ def inside(domain, box, points):
 def test_narrowing_and_bounds_hold_for_every_allowed_point(seed, cut):
     rng = np.random.default_rng(seed)
     domain, points = random_domain(rng, cut)
-    cell = Cell(rng.normal(size=(2, domain.dim)), rng.normal(size=2))
-    cell.G[:, INDICATORS] *= not cut  # no row speaks of where a number is cut off
+    G, h = rng.normal(size=(2, domain.dim)), rng.normal(size=2)
+    G[:, INDICATORS] *= not cut  # no row speaks of where a number is cut off
+    cell = Cell(G, h)
     weights = np.ones(domain.dim)
     weights[6:] = 0.0
     for _ in range(8):
