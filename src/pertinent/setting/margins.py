@@ -34,6 +34,15 @@ MARGINS = np.where(NEEDS[0] == NEEDS, LEAST, NEEDS)
 #: The margins to begin with where it is not known what rounds, in double and single precision.
 UNKNOWN, UNKNOWN_SINGLE = 1e-12, 1e-6
 
+#: A margin that rounding needs and that may be seen in an answer: it is met in small steps.
+SEEN = 1e-11
+
+
+def _small_steps(need: FloatArray) -> FloatArray:
+    """Return the next power of sqrt(2) of each need."""
+    least = np.where(need > 0, need, LEAST)
+    return np.asarray(2.0 ** (np.ceil(2 * np.log2(least)) / 2))
+
 
 def first_margins(
     rounding: Rounding | None, centers: FloatArray, single: bool, sums_in_single: bool
@@ -60,16 +69,17 @@ def first_margins(
     some = centers[:1] if len(centers) and centers.strides[0] == 0 else centers
     sums = centers.shape[1] + 4
     sums_in_single = sums_in_single and not rounding.knows_precision
-    if single or rounding.knows_precision:
+    if single:
         # What `Rounding.hold` asks; the answer's terms may be a little larger than the center's.
         unit = ROUNDOFF_SINGLE if sums_in_single else ROUNDOFF
         need = 1.25 * sums * unit * rounding.sizes(some)
         if single and not sums_in_single:
             # The point itself is rounded: x_i by u |x_i|, a row by u |g|'|x|.
             need += 1.25 * ROUNDOFF_SINGLE * rounding.row_sizes(some)
-        least = np.where(need > 0, need, LEAST)
-        margins = 2.0 ** (np.ceil(2 * np.log2(least)) / 2)
+        margins = _small_steps(need)
     else:
         need = 4 * sums * ROUNDOFF * rounding.sizes(some)
         margins = MARGINS.take(NEEDS.searchsorted(need), mode="clip")
+        if rounding.knows_precision:  # squared distances of large numbers lose many digits
+            margins = np.where(need > SEEN, _small_steps(1.25 / 4 * need), margins)
     return margins if len(some) == len(centers) else np.repeat(margins, len(centers))
