@@ -32,10 +32,10 @@ def test_every_row_is_valid_and_proved(estimator, name, standardised, margin):
     assert (negative.status == "optimal").all()
     assert (model.predict(negative.points) != own).all()
 
-    prepared = explainer.prepared
+    setting = explainer.setting
     for reported, objective in (
-        (proved_of_negatives(prepared, negative)[0], negative.objective),
-        (proved_of_positives(prepared, explainer.question, positive)[0], positive.objective),
+        (proved_of_negatives(setting, negative)[0], negative.objective),
+        (proved_of_positives(setting, explainer.question, positive)[0], positive.objective),
     ):
         # Re-proved from the model's own coefficients: nothing costs less than what is returned.
         assert (objective - reported <= 1e-6 * objective + 1e-9).all()

@@ -165,9 +165,9 @@ def check_certificates(model: Foreign, X: FloatArray) -> None:
     samples = _sample(X)
     explainer = pertinent.Explainer(model, data=X)
     result = explainer.explain(samples)
-    shown = shown_negatives(explainer.prepared, NegativeQuestion(), result.negative)
+    shown = shown_negatives(explainer.setting, NegativeQuestion(), result.negative)
     _assert_proved(result.negative.bound, shown.few.bound)
-    shown = shown_positives(explainer.prepared, explainer.question, result.positive)
+    shown = shown_positives(explainer.setting, explainer.question, result.positive)
     _assert_proved(result.positive.bound, shown.few.bound)
     _assert_proved(result.positive.closeness_bound, shown.near.bound)
 

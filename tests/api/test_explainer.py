@@ -31,7 +31,7 @@ def model(frame):
 def test_defaults_speak_to_readers(model, frame):
     explainer = pertinent.Explainer(model, data=frame)
     np.testing.assert_array_equal(explainer.question.baseline, frame.median())
-    np.testing.assert_allclose(explainer.prepared.weights, 1 / frame.std(ddof=0))
+    np.testing.assert_allclose(explainer.setting.weights, 1 / frame.std(ddof=0))
     assert explainer.question.between
     result = explainer.explain(frame.head(20))
     rows, middle = frame.head(20).to_numpy(), frame.median().to_numpy()
@@ -104,7 +104,7 @@ def test_without_data_the_baseline_is_zero():
     model, X = fitted("logistic", "iris"), data("iris")[0]
     explainer = pertinent.Explainer(model)
     assert (explainer.question.baseline == 0).all()
-    assert (explainer.prepared.weights == 1).all()
+    assert (explainer.setting.weights == 1).all()
     assert explainer.model is model
     assert (explainer.explain(X).negative.status == "optimal").all()
 
@@ -135,9 +135,9 @@ def test_a_wrong_guess_of_the_label_changes_nothing(monkeypatch):
     model = LogisticRegression(max_iter=1000).fit(X, y)
     explainer = pertinent.Explainer(model, data=X)
     right = explainer.explain(X[50:54])
-    assert (explainer.prepared.by_regions(X) == model.predict(X)).all()
+    assert (explainer.setting.by_regions(X) == model.predict(X)).all()
     monkeypatch.setattr(
-        type(explainer.prepared), "by_regions", lambda self, points: np.zeros(len(points), int)
+        type(explainer.setting), "by_regions", lambda self, points: np.zeros(len(points), int)
     )
     wrong = explainer.explain(X[50:54])
     assert (wrong.negative.prediction == model.predict(X[50:54])).all()
@@ -220,5 +220,5 @@ def test_results_keep_no_training_data_with_their_settings():
     plausible = pertinent.Plausibility(X, y, n_components=1)
     model = LogisticRegression(max_iter=1000).fit(X, y)
     explainer = pertinent.Explainer(model, plausibility=plausible)
-    assert explainer.prepared.within is not None
+    assert explainer.setting.within is not None
     assert explainer.explain(X[:1]).asked.settings.plausibility is None

@@ -238,7 +238,7 @@ def test_a_blend_of_training_points_that_are_not_the_nearest_is_refuted(iris, pl
     hulls = pertinent.Plausibility(X, y, method="hull", n_neighbors=8)
     explainer = pertinent.Explainer(model, data=X, plausibility=hulls)
     document = json.loads(explainer.explain(X[:1])[0].json())
-    away = np.abs(X - X[0]) @ explainer.prepared.weights
+    away = np.abs(X - X[0]) @ explainer.setting.weights
     row = [i for i in np.argsort(away, kind="stable") if y[i] == 1 == model.predict(X[[i]])][place]
     forged = document["proof"]["negative"]
     changed = X[row] != X[0]

@@ -102,7 +102,7 @@ def test_certificates_can_be_checked_again_without_a_solver():
     plausible = Plausibility(X, y, n_components=2)
     explainer = pertinent.Explainer(MODEL, data=X, plausibility=plausible)
     result = explainer.explain(X[::20])
-    proved, _ = proved_of_negatives(explainer.prepared, result.negative)
+    proved, _ = proved_of_negatives(explainer.setting, result.negative)
     assert (proved >= result.negative.objective * (1 - 1e-6)).all()
 
 
@@ -330,15 +330,15 @@ def test_infeasible_thresholds_under_curved_models_are_proved_and_named(load, mo
     model.fit(data, kind)
     half = data.shape[1] // 2
     plausible = Plausibility(data, kind, n_components=2, quantile=1.0, random_state=0)
-    prepared = pertinent.Explainer(
+    setting = pertinent.Explainer(
         model, data=data, plausibility=plausible, constraints=Constraints(frozen=list(range(half)))
     )
     some = data[::12]
-    result = prepared.explain(some).negative
+    result = setting.explain(some).negative
     none = result.status == "infeasible"
     assert none.sum() > len(some) // 2
     assert (result.status != "failed").all()
-    assert np.isinf(proved_of_negatives(prepared.prepared, result)[0][none]).all()
+    assert np.isinf(proved_of_negatives(setting.setting, result)[0][none]).all()
     for i in np.flatnonzero(none):
         assert result.reason[i].startswith("density and constraints conflict")
         assert " frozen" in result.reason[i]

@@ -97,7 +97,7 @@ def test_blends_agree_with_a_plain_linear_program(hull):
 def test_certificates_are_checked_in_plain_numpy(hull):
     explainer = pertinent.Explainer(MODEL, data=X, between=False, plausibility=hull)
     result = explainer.explain(SOME)
-    proved, _ = proved_of_negatives(explainer.prepared, result.negative)
+    proved, _ = proved_of_negatives(explainer.setting, result.negative)
     assert (proved >= result.negative.objective * (1 - 1e-6)).all()
 
 

@@ -29,7 +29,7 @@ SETTINGS = {
 def test_prototypes_stay_implicit(name):
     explainer = pertinent.Explainer(MODEL, data=X, **SETTINGS[name])
     for key in (Is(1), Not(1)):
-        region = explainer.prepared.region(key, 1e-9)
+        region = explainer.setting.region(key, 1e-9)
         assert all(isinstance(part, WinnerRegion) for part in parts_of(region))
 
 
@@ -37,7 +37,7 @@ def test_prototypes_stay_implicit(name):
 def test_skipped_pieces_are_proved_by_rivals_and_checked_by_cells(name):
     """The answers are those of the same cells, listed; a bound never exceeds the listed one's."""
     explainer = pertinent.Explainer(MODEL, data=X, **SETTINGS[name])
-    region = explainer.prepared.region(Not(0), 1e-9)
+    region = explainer.setting.region(Not(0), 1e-9)
     listed = CellUnion(tuple(cell for part in parts_of(region) for cell in part), 4)
     quick, slow = project(X[:50], region), project(X[:50], listed)
     np.testing.assert_allclose(quick.objective, slow.objective, rtol=1e-12)

@@ -94,14 +94,14 @@ TOGETHER = pertinent.Constraints(together=[[0, 1]])
 def positives(model, method):
     """Return answers, and what recomputes their bounds."""
     found = pertinent.pertinent_positives(model, SAMPLES, method=method, baseline="median", data=X)
-    setting = pertinent.Explainer(model, data=X, baseline="median").prepared
+    setting = pertinent.Explainer(model, data=X, baseline="median").setting
     return found, lambda some: proved_of_positives(setting, MEDIAN, some)
 
 
 def negatives(model, rules=None, **how):
     """Return the same of negatives."""
     found = pertinent.pertinent_negatives(model, SAMPLES, constraints=rules, data=X, **how)
-    setting = pertinent.Explainer(model, data=X, constraints=rules).prepared
+    setting = pertinent.Explainer(model, data=X, constraints=rules).setting
     asked = {"max_changes": how.get("max_changes")}
     return found, lambda some: proved_of_negatives(setting, some, **asked)
 

@@ -74,7 +74,7 @@ def test_fewest_changes_of_categories_and_whole_numbers(case):
     assert (found.status == "optimal").all()
     assert max(sizes) >= 2
     explainer = pertinent.Explainer(model, data=data, constraints=rules())
-    np.testing.assert_array_equal(proved_of_negatives(explainer.prepared, found)[0], sizes)
+    np.testing.assert_array_equal(proved_of_negatives(explainer.setting, found)[0], sizes)
 
 
 def test_the_closest_of_the_fewest(case):
@@ -211,7 +211,7 @@ def test_exact_positives(family, binned, baseline):
         assert found.closeness_bound[i] <= found.closeness[i] + 1e-9
     explainer = pertinent.Explainer(model, data=data, constraints=rules())
     question = PositiveQuestion(found.baseline, False)
-    size, close = proved_of_positives(explainer.prepared, question, found)
+    size, close = proved_of_positives(explainer.setting, question, found)
     np.testing.assert_array_equal(size, found.objective)
     assert (close >= found.closeness * (1 - 1.1e-4) - 1e-9).all()
 
@@ -255,7 +255,7 @@ def test_alternatives_of_fewest_changes(family):
         model, rows, norm="l0", data=data, constraints=rules(), alternatives=2
     )
     explainer = pertinent.Explainer(model, data=data, constraints=rules())
-    proved, _ = proved_of_negatives(explainer.prepared, found)
+    proved, _ = proved_of_negatives(explainer.setting, found)
     for i, (place, own) in enumerate(rows.iterrows()):
         away, cost = sizes_and_costs(data, everyone, own, own)
         other = labels != labels[place]
@@ -292,7 +292,7 @@ def test_sufficient_positives(family, binned):
     assert (model.predict(found.points) == labels[rows.index]).all()
     explainer = pertinent.Explainer(model, data=data, constraints=rules())
     question = PositiveQuestion(found.baseline, False, ranges=None)
-    size, _ = proved_of_positives(explainer.prepared, question, found)
+    size, _ = proved_of_positives(explainer.setting, question, found)
     np.testing.assert_array_equal(size, found.objective)
 
 

@@ -45,9 +45,9 @@ def test_the_proof_is_rechecked():
     model = linear([1.0, 1.0], -3.0)
     explainer = pertinent.Explainer(model, constraints=boxed(2))
     found = pertinent.pertinent_negatives(model, ORIGIN, max_changes=1, constraints=boxed(2))
-    assert proved_of_negatives(explainer.prepared, found, max_changes=1)[0].tolist() == [np.inf]
+    assert proved_of_negatives(explainer.setting, found, max_changes=1)[0].tolist() == [np.inf]
     wider = pertinent.Explainer(model, constraints=boxed(2, 4.0))
-    assert np.isfinite(proved_of_negatives(wider.prepared, found, max_changes=1)[0]).all()
+    assert np.isfinite(proved_of_negatives(wider.setting, found, max_changes=1)[0]).all()
 
 
 @pytest.mark.parametrize("norm", ["l1", "l0"])

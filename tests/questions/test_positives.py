@@ -293,12 +293,12 @@ def test_certificates_replay(method):
     )
     explainer = pertinent.Explainer(model, data=X, baseline="median")
     question = PositiveQuestion(np.median(X, axis=0), between=True, ranges=data_ranges(X))
-    size, close = proved_of_positives(explainer.prepared, question, found)
+    size, close = proved_of_positives(explainer.setting, question, found)
     assert (size >= found.objective).all()
     np.testing.assert_allclose(np.minimum(close, found.closeness), found.closeness_bound)
     changed = pertinent.pertinent_negatives(model, samples, norm="l0", data=X)
     np.testing.assert_array_equal(
-        proved_of_negatives(explainer.prepared, changed)[0], changed.objective
+        proved_of_negatives(explainer.setting, changed)[0], changed.objective
     )
 
 
@@ -337,7 +337,7 @@ def test_rivals_that_are_none_prove_nothing():
     checked = 0
     for part in found.certificates:
         proofs = part.certificate.blocks[0].proofs
-        region = explainer.prepared.region(part.key, 0.0)
+        region = explainer.setting.region(part.key, 0.0)
         samples = X[::10][part.rows]
         args = (region, samples, np.ones(4), limits[0][part.rows], limits[1][part.rows])
         np.testing.assert_array_equal(
@@ -363,13 +363,13 @@ def test_an_alternative_that_skips_a_better_one_is_not_proved(digits):
     found = pertinent.pertinent_positives(
         model, X[:6], method="strict", baseline=0.3, alternatives=4
     )
-    prepared = pertinent.Explainer(model, baseline=0.3).prepared
+    setting = pertinent.Explainer(model, baseline=0.3).setting
     endless = np.full(64, np.inf)
     larger = 0
     for i, others in enumerate(found.alternatives):
         label = int(found.label[i])
         supports = [found.kept[i], *(a.features for a in others)]
-        proved = next_best(prepared, question, X[i], label, supports, (-endless, endless))
+        proved = next_best(setting, question, X[i], label, supports, (-endless, endless))
         assert proved == [a.proved for a in others] == [True] * len(others)
         # Without the best one listed, a support of more features is no longer next best.
         more = np.zeros(64, dtype=bool)
@@ -377,7 +377,7 @@ def test_an_alternative_that_skips_a_better_one_is_not_proved(digits):
         if found.kept[i].any():
             other = np.zeros(64, dtype=bool)
             other[np.flatnonzero(~found.kept[i])[0]] = True
-            skipped = next_best(prepared, question, X[i], label, [other, more], (-endless, endless))
+            skipped = next_best(setting, question, X[i], label, [other, more], (-endless, endless))
             assert skipped == [False]
             larger += 1
     assert larger

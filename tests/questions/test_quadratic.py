@@ -177,7 +177,7 @@ def test_with_most_features_frozen_every_row_is_settled(model, frozen, classes):
     explainer = pertinent.Explainer(model, data=X[some], constraints=rules)
     found = explainer.explain(samples).negative
     assert set(found.status) <= {"optimal", "infeasible"}
-    proved, _ = proved_of_negatives(explainer.prepared, found)
+    proved, _ = proved_of_negatives(explainer.setting, found)
     assert (proved >= found.bound * (1 - 1e-9)).all()
     none = found.status == "infeasible"
     if len(frozen) == 4:

@@ -69,9 +69,9 @@ def test_parallel_config_is_seen(explainer, samples, monkeypatch):
 
 def test_certificates_of_batches_prove_the_whole(explainer, samples):
     result = explainer.explain(samples, batch_size=16)
-    bound, _ = proved_of_negatives(explainer.prepared, result.negative)
+    bound, _ = proved_of_negatives(explainer.setting, result.negative)
     assert (bound >= result.negative.bound - 1e-9).all()
-    first, _ = proved_of_positives(explainer.prepared, explainer.question, result.positive)
+    first, _ = proved_of_positives(explainer.setting, explainer.question, result.positive)
     assert (first >= result.positive.bound - 1e-9).all()
 
 

@@ -155,7 +155,7 @@ def test_constant_columns_do_not_get_enormous_weights():
     X, y = data("iris")
     wide = np.c_[X, np.full(len(X), 0.1)]
     explainer = pertinent.Explainer(LogisticRegression().fit(wide, y), data=wide)
-    assert explainer.prepared.weights[-1] == 1.0
+    assert explainer.setting.weights[-1] == 1.0
 
 
 @pytest.mark.parametrize(

@@ -92,14 +92,14 @@ class Explainer:
         norm: str = "l1",
     ) -> None:
         settings = Settings.of(locals())
-        self.prepared, train = prepare(model, data, data, settings)
-        self.question = settings.positive(self.prepared.features, train)
+        self.setting, train = prepare(model, data, data, settings)
+        self.question = settings.positive(self.setting.features, train)
         self.contrast = settings.negative()
         self.settings = settings.without_data()
         baseline = or_default(baseline, train)
         given = "given" if weights is not None else "units" if data is None else "spread"
         self.asked = Asked(
-            self.prepared,
+            self.setting,
             self.question,
             self.settings,
             baseline if isinstance(baseline, str) else "given",
@@ -110,7 +110,7 @@ class Explainer:
     @property
     def model(self) -> Foreign:
         """The model that is explained."""
-        return self.prepared.model
+        return self.setting.model
 
     def explain(
         self,
@@ -133,7 +133,7 @@ class Explainer:
         progress : callable, optional
             Called with the number of rows done and of all rows, after each batch.
         """
-        table = read_table(self.prepared.features, X)
+        table = read_table(self.setting.features, X)
         positives: Gathering[Positives] = Gathering(table)
         negatives: Gathering[Negatives] = Gathering(table)
         avoided: list[BoolArray] = []
@@ -160,7 +160,7 @@ class Explainer:
         X, target, n_jobs, batch_size, progress
             As in `explain`.
         """
-        table = read_table(self.prepared.features, X)
+        table = read_table(self.setting.features, X)
         for part in self._parts(table, target, n_jobs, batch_size, progress):
             yield Explanations(*part, self.asked)
 
@@ -172,12 +172,12 @@ class Explainer:
         batch_size: int | None,
         progress: Progress | None,
     ) -> Iterator[tuple[Positives, Negatives, BoolArray]]:
-        places = target_places(self.prepared, target, len(table))
+        places = target_places(self.setting, target, len(table))
 
         def solve(batch: Table, rows: slice) -> tuple[Positives, Negatives, BoolArray]:
             return self._explain_batch(batch, None if places is None else places[rows])
 
-        return in_batches(solve, table, n_jobs, batch_size, progress, self.prepared.pieces)
+        return in_batches(solve, table, n_jobs, batch_size, progress, self.setting.pieces)
 
     def _explain_batch(
         self, table: Table, target: IntArray | None
@@ -192,10 +192,10 @@ class Explainer:
         plain = method is Method.TWO_PHASE and overlap is Overlap.ALLOW
         at_once = plain and self.contrast.is_plain
         if at_once:
-            both = both_at_once(SEARCH, self.prepared, table, self.question, target)
+            both = both_at_once(SEARCH, self.setting, table, self.question, target)
             return *both, np.zeros(len(table), dtype=bool)
-        labels = self.prepared.predict(table)
-        positive = positives_of(self.prepared, table, labels, self.question, method)
+        labels = self.setting.predict(table)
+        positive = positives_of(self.setting, table, labels, self.question, method)
         return (positive, *self._contrast(table, labels, target, positive))
 
     def _contrast(
@@ -204,16 +204,16 @@ class Explainer:
         """Return negatives, and where they keep off the positive's features as asked for."""
         if self.settings.overlap is Overlap.ALLOW:
             free = replace(self.contrast, target=target)
-            negative = negatives_of(self.prepared, table, labels, free)
+            negative = negatives_of(self.setting, table, labels, free)
             return negative, np.zeros(len(table), dtype=bool)
         question = NegativeQuestion(target, positive.kept)
-        negative = negatives_of(self.prepared, table, labels, question)
+        negative = negatives_of(self.setting, table, labels, question)
         # Where nothing is left without the positive's features, they are allowed after all.
         avoided = negative.found
         rows = np.flatnonzero(~avoided)
         if len(rows):
             free = NegativeQuestion(None if target is None else target[rows])
-            again = negatives_of(self.prepared, table.take(rows), labels[rows], free)
+            again = negatives_of(self.setting, table.take(rows), labels[rows], free)
             none = np.flatnonzero(negative.status_code == INFEASIBLE)
             why = tuple(part.among(none, len(table)) for part in negative.certificates)
             negative = replace(negative.overwritten(rows, again), avoiding_certificates=why)

@@ -115,14 +115,14 @@ def pertinent_positives(
     (['optimal', 'optimal', 'optimal'], [0, 0, 0])
     """
     settings = Settings.of(locals())
-    prepared, train = prepare(model, X, data, settings)
-    question = settings.positive(prepared.features, train)
-    table = read_table(prepared.features, X)
+    setting, train = prepare(model, X, data, settings)
+    question = settings.positive(setting.features, train)
+    table = read_table(setting.features, X)
 
     def solve(batch: Table, rows: slice) -> Positives:
-        return positives_of(prepared, batch, prepared.predict(batch), question, settings.method)
+        return positives_of(setting, batch, setting.predict(batch), question, settings.method)
 
-    return gather(in_batches(solve, table, n_jobs, batch_size, pieces=prepared.pieces), table)
+    return gather(in_batches(solve, table, n_jobs, batch_size, pieces=setting.pieces), table)
 
 
 def pertinent_negatives(
@@ -186,13 +186,13 @@ def pertinent_negatives(
     True
     """
     settings = Settings.of(locals())
-    prepared, _ = prepare(model, X, data, settings)
-    table = read_table(prepared.features, X)
-    places = target_places(prepared, target, len(table))
+    setting, _ = prepare(model, X, data, settings)
+    table = read_table(setting.features, X)
+    places = target_places(setting, target, len(table))
     asked = settings.negative()
 
     def solve(batch: Table, rows: slice) -> Negatives:
         question = replace(asked, target=None if places is None else places[rows])
-        return negatives_of(prepared, batch, prepared.predict(batch), question)
+        return negatives_of(setting, batch, setting.predict(batch), question)
 
-    return gather(in_batches(solve, table, n_jobs, batch_size, pieces=prepared.pieces), table)
+    return gather(in_batches(solve, table, n_jobs, batch_size, pieces=setting.pieces), table)

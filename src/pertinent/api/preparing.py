@@ -27,7 +27,7 @@ def prepare(
         raise InputError("data has no rows. Pass samples of the training data, or leave data out.")
     rules = settings.constraints
     rules.validate(features)  # an unknown feature is named here, before any work
-    prepared = Setting(
+    setting = Setting(
         model,
         features,
         weight_values(settings.weights, features, train, rules.costs),
@@ -37,6 +37,6 @@ def prepare(
         settings.min_proba,
     )
     if settings.plausibility is not None:
-        within = settings.plausibility.bind(features, prepared.classes)
-        prepared = replace(prepared, within=within)
-    return prepared, train
+        within = settings.plausibility.bind(features, setting.classes)
+        setting = replace(setting, within=within)
+    return setting, train

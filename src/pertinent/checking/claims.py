@@ -100,10 +100,10 @@ def _document(explanation: Documented | dict[str, Any] | str | Path) -> dict[str
 def _findings(explanations: Answered, document: dict[str, Any]) -> list[Finding]:
     asked, question = explanations.asked, document["proof"]["question"]
     assert asked is not None
-    label = asked.prepared.predict(explanations.table)
+    label = asked.setting.predict(explanations.table)
     positive = replace(explanations.positive, label=label)
     negative = replace(explanations.negative, label=label)
-    target = asked_target(question, asked.prepared)
+    target = asked_target(question, asked.setting)
     strange = not_known(document)
     unsure = f"not known here: {', '.join(strange)}" if strange else ""
     same = label[0] == explanations.positive.label[0] == explanations.negative.label[0]

@@ -55,7 +55,7 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
     for name, part in (("method", "positive"), ("norm", "negative")):
         if question.get(name, proof[part][name]) != proof[part][name]:
             raise InputError(f"The question and the answer differ in their {name}.")
-    prepared = Setting(
+    setting = Setting(
         model,
         features,
         _per_column(decode(question["weights"]), table, "weights"),
@@ -68,31 +68,31 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
     ranges = decode(question.get("ranges"))
     how = PositiveQuestion(baseline, settings.between, settings.off_tol, ranges=ranges)
     asked = Asked(
-        prepared,
+        setting,
         how.in_precision_of(table),
         settings,
         str(question["baseline_from"]),
         str(question["measure"]),
         decode(question["middle"]),
     )
-    shared = {"table": table, "classes": prepared.classes, "baseline": baseline}
+    shared = {"table": table, "classes": setting.classes, "baseline": baseline}
     shared |= {"method": settings.method, "norm": settings.norm}
     return Answered(
-        _results(Positives, proof["positive"], shared, prepared),
-        _results(Negatives, proof["negative"], shared, prepared),
+        _results(Positives, proof["positive"], shared, setting),
+        _results(Negatives, proof["negative"], shared, setting),
         np.array([bool(question["avoided"])]),
         asked,
     )
 
 
-def asked_target(question: dict[str, Any], prepared: Setting) -> int | None:
+def asked_target(question: dict[str, Any], setting: Setting) -> int | None:
     """Return the place of the class that the negative was asked to reach; None for any other."""
     if "target" not in question:
         raise InputError(
             "This explanation does not say which class was asked for: it cannot be checked. "
             "Write it again with this version."
         )
-    label, classes = question["target"], prepared.classes.tolist()
+    label, classes = question["target"], setting.classes.tolist()
     if label is None:
         return None
     if label not in classes:
@@ -252,7 +252,7 @@ def _per_column(values: Any, table: Table, name: str) -> FloatArray:
     return array
 
 
-def _results(kind: type[R], record: dict[str, Any], shared: dict[str, Any], prepared: Setting) -> R:
+def _results(kind: type[R], record: dict[str, Any], shared: dict[str, Any], setting: Setting) -> R:
     values: dict[str, Any] = {}
     for f in fields(kind):
         if f.name in shared:
@@ -270,7 +270,7 @@ def _results(kind: type[R], record: dict[str, Any], shared: dict[str, Any], prep
             values[f.name] = decode(record[f.name])
             if values[f.name] is not None and f.name.endswith("_code"):
                 values[f.name] = values[f.name].astype(np.int8)
-            _require_one_row(f.name, values[f.name], prepared, shared["table"])
+            _require_one_row(f.name, values[f.name], setting, shared["table"])
     return kind(**values)
 
 
@@ -284,20 +284,20 @@ def _reasons(record: Any) -> NDArray[np.object_]:
     return np.array([read_reason(record), None], dtype=object)[:1]
 
 
-def _require_one_row(name: str, value: Any, prepared: Setting, table: Table) -> None:
+def _require_one_row(name: str, value: Any, setting: Setting, table: Table) -> None:
     """Refuse arrays that are not about one sample of this model."""
     wide = {
         "values": table.values.shape[1],
         "sparse_values": table.values.shape[1],
-        "kept": len(prepared.features),
-        "changed": len(prepared.features),
+        "kept": len(setting.features),
+        "changed": len(setting.features),
     }
     shape = (1, wide[name]) if name in wide else (1,)
     if (name in wide or isinstance(value, np.ndarray)) and np.shape(value) != shape:
         raise InputError(
             f"The stored {name!r} has the shape {np.shape(value)}, and {shape} is expected."
         )
-    places = {"label": (0, len(prepared.classes)), "target_place": (-1, len(prepared.classes))}
+    places = {"label": (0, len(setting.classes)), "target_place": (-1, len(setting.classes))}
     if name in places and not places[name][0] <= value[0] < places[name][1]:
         raise InputError(f"The stored {name!r} is {value[0]}, and the model has no such class.")
 

@@ -111,7 +111,7 @@ def about_the_question(name: str, results: R, shown: Shown) -> tuple[R, list[Fin
 
 
 def valid(
-    name: str, prepared: Setting, results: Results, key: RegionKey, label: int, limits: Limits
+    name: str, setting: Setting, results: Results, key: RegionKey, label: int, limits: Limits
 ) -> list[Finding]:
     """Judge the point as it was handed out; nothing is said where there is none.
 
@@ -120,7 +120,7 @@ def valid(
     if not results.found[0]:
         return []
     found = judge_points(
-        prepared,
+        setting,
         results.table,
         results.values,
         key.kind,
@@ -129,54 +129,54 @@ def valid(
         changes=isinstance(results, Negatives),
         blends=results.blend,
     )
-    says = f"predict says {prepared.classes.tolist()[int(found.predicted[0])]!r}"
+    says = f"predict says {setting.classes.tolist()[int(found.predicted[0])]!r}"
     right = found.right[0] and found.predicted[0] == label
     obeys = found.obeys[0] and (found.points == results.values).all()
     out = [
         judged(f"{name} is predicted as said", right, says),
         judged(f"{name} obeys the rules", obeys),
     ]
-    if prepared.within is not None and found.dense is not None:
-        out.append(judged(f"{name} is {prepared.within.words()}", found.dense[0]))
+    if setting.within is not None and found.dense is not None:
+        out.append(judged(f"{name} is {setting.within.words()}", found.dense[0]))
     return out
 
 
 def positive_details(asked: Asked, positive: Positives) -> Finding:
     """Judge which features are kept, and whether that is trivial."""
-    prepared = asked.prepared
+    setting = asked.setting
     right = {
         "trivial": bool(positive.trivial[0]) == bool(positive.objective[0] == 0),
         "fallback": not positive.fallback[0],
     }
     if positive.method is not Method.SUFFICIENT:
-        own = kept_features(prepared, asked.question, positive) & positive.found[:, None]
+        own = kept_features(setting, asked.question, positive) & positive.found[:, None]
         right["kept"] = np.array_equal(positive.kept, own)
     if positive.method is Method.TWO_PHASE:
         at = positive.sparse_values
-        same = prepared.predict(positive.table, at)[0] if positive.found[0] else None
+        same = setting.predict(positive.table, at)[0] if positive.found[0] else None
         right["sparse_point"] = same is None or same == positive.label[0]
     else:
         right["sparse_point"] = np.array_equal(
             positive.sparse_values, positive.values, equal_nan=True
         )
-    return _details(ENOUGH, prepared, positive, right)
+    return _details(ENOUGH, setting, positive, right)
 
 
-def negative_details(prepared: Setting, negative: Negatives) -> Finding:
+def negative_details(setting: Setting, negative: Negatives) -> Finding:
     """Judge which features are changed, and how close the change is said to be."""
-    different = prepared.features.by_feature(negative.values != negative.table.values)
-    size = distance(negative.values, negative.table.values, prepared.weights)
+    different = setting.features.by_feature(negative.values != negative.table.values)
+    size = distance(negative.values, negative.table.values, setting.weights)
     right = {
         "changed": np.array_equal(negative.changed, negative.found[:, None] & different),
         "closeness": is_same(negative.closeness[0], size[0]) or not negative.found[0],
     }
-    return _details(CHANGE, prepared, negative, right)
+    return _details(CHANGE, setting, negative, right)
 
 
-def _details(name: str, prepared: Setting, results: Results, right: dict[str, bool]) -> Finding:
+def _details(name: str, setting: Setting, results: Results, right: dict[str, bool]) -> Finding:
     """Judge what both parts say, beside what was judged already (``right``, by field)."""
     label = results.target_place if isinstance(results, Negatives) else results.label
-    measured = measure(prepared.within, label, results.values)
+    measured = measure(setting.within, label, results.values)
     names = ("log_density", "density_threshold", "density_percentile")
     for field, own in zip(names, measured, strict=True):
         told = getattr(results, field)

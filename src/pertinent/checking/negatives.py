@@ -48,25 +48,25 @@ def negative_findings(
     unsure : str
         Why nothing can be proved here; "" if that is not so.
     """
-    prepared, table = asked.prepared, negative.table
-    shown = shown_negatives(prepared, question, negative)
+    setting, table = asked.setting, negative.table
+    shown = shown_negatives(setting, question, negative)
     negative, foreign = about_the_question(CHANGE, negative, shown)
-    limits = negative_limits(prepared, table, question.untouched)
+    limits = negative_limits(setting, table, question.untouched)
     few, near = Evidence.of(shown.few, unsure), Evidence.of(shown.near, unsure)
     if negative.norm is Norm.L0:
-        proofs = _fewest(prepared, negative, few, near)
+        proofs = _fewest(setting, negative, few, near)
     else:
         bounds = [(claimed[0], few) for claimed in (negative.bound, negative.closeness_bound)]
         proofs = [
             proved(CHANGE, negative, few),
-            negative_details(prepared, negative),
+            negative_details(setting, negative),
             *claimed_bounds(CHANGE, bounds),
-            *_unique(prepared, negative, question, limits),
+            *_unique(setting, negative, question, limits),
         ]
     place, wanted = int(negative.target_place[0]), question.target
     key = Not(int(negative.label[0])) if wanted is None else Is(int(wanted[0]))
     return [
-        *valid(CHANGE, prepared, negative, key, place, limits),
+        *valid(CHANGE, setting, negative, key, place, limits),
         _target(negative, question),
         *foreign,
         *proofs,
@@ -86,14 +86,14 @@ def _target(negative: Negatives, question: NegativeQuestion) -> Finding:
     return judged(f"{CHANGE} is of the class asked for", right)
 
 
-def _fewest(prepared: Setting, negative: Negatives, few: Evidence, near: Evidence) -> list[Finding]:
+def _fewest(setting: Setting, negative: Negatives, few: Evidence, near: Evidence) -> list[Finding]:
     """Judge that no fewer changes do, and that none of as few is smaller."""
     if none := absent(CHANGE, negative, few):
         return [none]
     said = negative.objective[0]
     out = [
         judged("it changes as few features as said", few.size <= said, f"{few.size:g}"),
-        negative_details(prepared, negative),
+        negative_details(setting, negative),
         *claimed_bounds(CHANGE, [(negative.bound[0], few), (negative.closeness_bound[0], near)]),
     ]
     if negative.unique_code[0] >= 0:
@@ -106,20 +106,18 @@ def _fewest(prepared: Setting, negative: Negatives, few: Evidence, near: Evidenc
 
 
 def _unique(
-    prepared: Setting, negative: Negatives, question: NegativeQuestion, limits: Limits
+    setting: Setting, negative: Negatives, question: NegativeQuestion, limits: Limits
 ) -> list[Finding]:
     table, samples, target = negative.table, negative.table.values, question.target
 
     def equally_good(other: FloatArray) -> bool:
         # Where any other class will do, the other one may be of a third.
         asked = (Kind.NOT, negative.label) if target is None else (Kind.IS, target)
-        good = judge_points(prepared, table, other, *asked, limits, changes=True).valid[0]
-        size = distance(other, samples, prepared.weights)[0]
+        good = judge_points(setting, table, other, *asked, limits, changes=True).valid[0]
+        size = distance(other, samples, setting.weights)[0]
         return bool(good) and as_good(size, negative.objective[0])
 
-    return unique(
-        CHANGE, negative, lambda: is_only_change(prepared, negative, limits), equally_good
-    )
+    return unique(CHANGE, negative, lambda: is_only_change(setting, negative, limits), equally_good)
 
 
 def overlap_findings(
@@ -134,7 +132,7 @@ def overlap_findings(
     if avoided:
         return [judged(f"{CHANGE} keeps off {ENOUGH}", not (kept & negative.changed).any())]
     shown = shown_negatives(
-        asked.prepared, replace(question, untouched=kept), replace(negative, certificates=why)
+        asked.setting, replace(question, untouched=kept), replace(negative, certificates=why)
     )
     claim, evidence = f"no change keeps off {ENOUGH}", Evidence.of(shown.few, unsure)
     _, foreign = about_the_question(CHANGE, negative, shown)

@@ -44,15 +44,15 @@ def positive_findings(asked: Asked, positive: Positives, unsure: str) -> list[Fi
     unsure : str
         Why nothing can be proved here; "" if that is not so.
     """
-    prepared, question = asked.prepared, asked.question
-    shown = shown_positives(prepared, question, positive)
+    setting, question = asked.setting, asked.question
+    shown = shown_positives(setting, question, positive)
     positive, foreign = about_the_question(ENOUGH, positive, shown)
-    limits = positive_limits(prepared, positive.table, question)
+    limits = positive_limits(setting, positive.table, question)
     few, near = Evidence.of(shown.few, unsure), Evidence.of(shown.near, unsure)
     proofs = _two_phase if positive.method is Method.TWO_PHASE else _fewest
     label = int(positive.label[0])
     return [
-        *valid(ENOUGH, prepared, positive, Is(label), label, limits),
+        *valid(ENOUGH, setting, positive, Is(label), label, limits),
         *foreign,
         *proofs(asked, positive, few, near),
         *reason(ENOUGH, asked, positive, question.baseline[None], limits, unsure),
@@ -80,22 +80,20 @@ def _closeness(positive: Positives, near: Evidence) -> Finding:
 
 def _only_optimum(asked: Asked, positive: Positives) -> list[Finding]:
     """Judge whether both phases have one optimum only."""
-    prepared, table, question = asked.prepared, positive.table, asked.question
-    limits = positive_limits(prepared, table, question)
-    held = turned_off(prepared, positive.sparse_values, question)
-    low, high = held_limits(prepared, *limits, question, held)
+    setting, table, question = asked.setting, positive.table, asked.question
+    limits = positive_limits(setting, table, question)
+    held = turned_off(setting, positive.sparse_values, question)
+    low, high = held_limits(setting, *limits, question, held)
 
     def equally_good(other: FloatArray) -> bool:
-        good = judge_points(prepared, table, other, Kind.IS, positive.label, limits).valid[0]
-        on = np.where(held, 0.0, prepared.weights)[0]
-        size = distance(other, question.baseline[None], prepared.weights)[0]
+        good = judge_points(setting, table, other, Kind.IS, positive.label, limits).valid[0]
+        on = np.where(held, 0.0, setting.weights)[0]
+        size = distance(other, question.baseline[None], setting.weights)[0]
         inside = ((other >= low) & (other <= high)).all()
         as_close = as_good(distance(other, table.values, on)[0], positive.closeness[0])
         return bool(good and (as_good(size, positive.objective[0]) or (inside and as_close)))
 
-    return unique(
-        ENOUGH, positive, lambda: is_only_pair(prepared, question, positive), equally_good
-    )
+    return unique(ENOUGH, positive, lambda: is_only_pair(setting, question, positive), equally_good)
 
 
 def _fewest(asked: Asked, positive: Positives, few: Evidence, near: Evidence) -> list[Finding]:
@@ -119,8 +117,8 @@ def _values(asked: Asked, positive: Positives, few: Evidence, near: Evidence) ->
     out = [judged("it keeps as many values as said", right, f"{few.size:g}")]
     if positive.method is Method.EXACT:
         return [*out, _closeness(positive, near)]
-    kept = kept_features(asked.prepared, asked.question, positive)
-    on = asked.prepared.features.by_column(kept)
+    kept = kept_features(asked.setting, asked.question, positive)
+    on = asked.setting.features.by_column(kept)
     own = (positive.values == positive.table.values)[on].all()
     out.append(judged("the values it keeps are the sample's own", own))
     return [*out, _whatever(asked, positive)] if positive.method is Method.SUFFICIENT else out
@@ -129,9 +127,9 @@ def _values(asked: Asked, positive: Positives, few: Evidence, near: Evidence) ->
 def _whatever(asked: Asked, positive: Positives) -> Finding:
     """Judge whether the kept values suffice, by the model or by a proof of its own."""
     table, label = positive.table, int(positive.label[0])
-    limits = sufficient_limits(asked.prepared, table, asked.question)
+    limits = sufficient_limits(asked.setting, table, asked.question)
     why = positive.closeness_certificates
-    holds, sure = holds_whatever(asked.prepared, label, table, positive.kept, limits, why)
+    holds, sure = holds_whatever(asked.setting, label, table, positive.kept, limits, why)
     claim = "it holds whatever the other values are"
     if not holds[0] and not sure:
         return Finding(claim, UNKNOWN, "no proof of it is stored, and this model needs one")

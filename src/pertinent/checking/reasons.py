@@ -27,7 +27,7 @@ def reason(
     name: str, asked: Asked, results: Results, centers: FloatArray, limits: Limits, unsure: str
 ) -> list[Finding]:
     """Judge the reason by the rules that the proof rests on; words are not compared."""
-    said, prepared, parts = results.reasons[0], asked.prepared, results.certificates
+    said, setting, parts = results.reasons[0], asked.setting, results.certificates
     if said is None or results.found[0]:
         return []
     claim = f"{name}: the reason is as said"
@@ -42,20 +42,20 @@ def reason(
     if len(parts) != 1 or unknown_kinds(parts[0].certificate):
         return [Finding(claim, UNKNOWN, NOT_SHOWN)]
     low, high = (np.broadcast_to(limit, results.values.shape)[0] for limit in limits)
-    if _is_of_method(said, prepared, results):
+    if _is_of_method(said, setting, results):
         return [Finding(claim, HOLDS)]
     if _counts_features(results):
-        return [Finding(claim, *_of_sets(prepared, said, results, (low, high)))]
-    near = results.table.values if isinstance(prepared.within, Hulls) else centers
+        return [Finding(claim, *_of_sets(setting, said, results, (low, high)))]
+    near = results.table.values if isinstance(setting.within, Hulls) else centers
     own = None
-    if prepared.within is None and said.proof is not None and said.asked == parts[0].key:
+    if setting.within is None and said.proof is not None and said.asked == parts[0].key:
         # Fewer rules than the proof of the answer rests on, with a proof of their own.
-        region = prepared.region(said.asked, prepared.asked_margin)
-        domain = prepared.domain_of(results.table, changes=isinstance(results, Negatives))
+        region = setting.region(said.asked, setting.asked_margin)
+        domain = setting.domain_of(results.table, changes=isinstance(results, Negatives))
         where = region, centers[0], results.table.values[0], (low, high), domain
-        own = shown_by(prepared, said, said.proof, *where)
+        own = shown_by(setting, said, said.proof, *where)
     if own is None:
-        own = _read_off(prepared, said, parts[0], near[0], (low, high))
+        own = _read_off(setting, said, parts[0], near[0], (low, high))
     if own is None:
         return [Finding(claim, UNKNOWN, NOT_SHOWN)]
     return [judged(claim, own == said, f"by the certificate: {own.words(results.classes)}")]
@@ -68,46 +68,46 @@ def _counts_features(results: Results) -> bool:
     return isinstance(results, Positives) and results.method is not Method.TWO_PHASE
 
 
-def _is_of_method(said: Reason, prepared: Setting, results: Results) -> bool:
+def _is_of_method(said: Reason, setting: Setting, results: Results) -> bool:
     """Return whether a reason says what "strict" or "sufficient" shows by itself, no more."""
     if not isinstance(results, Positives):
         return False
     own = Is(int(results.label[0]))
     if results.method is Method.SUFFICIENT and said == Reason(Why.TOO_CLOSE):
-        region = prepared.region(own, prepared.asked_margin)
+        region = setting.region(own, setting.asked_margin)
         return not region.contains(results.table.values)[0]
     return results.method is Method.STRICT and said == Reason(Why.OWN_VALUES, own)
 
 
-def _of_sets(prepared: Setting, said: Reason, results: Results, limits: Limits) -> tuple[str, str]:
+def _of_sets(setting: Setting, said: Reason, results: Results, limits: Limits) -> tuple[str, str]:
     """Return the verdict on a reason where the proof looks at sets of features.
 
     That one does not show which rules are in the way: the reason names all, or has its own proof.
     """
     key, table = results.certificates[0].key, results.table
-    region = prepared.region(key, prepared.asked_margin)
+    region = setting.region(key, setting.asked_margin)
     if said.proof is not None and said.proof.trusted().all():
-        domain, one = prepared.domain_of(table, changes=False), table.values[0]
-        task = Task.of(region, table.values, prepared.weights, *limits, domain)
-        own = why_infeasible(prepared, key, said.proof, region, limits)
+        domain, one = setting.domain_of(table, changes=False), table.values[0]
+        task = Task.of(region, table.values, setting.weights, *limits, domain)
+        own = why_infeasible(setting, key, said.proof, region, limits)
         if said.proof.bounds(task)[0] == np.inf and own == said:
             return HOLDS, ""
-        if shown_by(prepared, said, said.proof, region, one, one, limits, domain) == said:
+        if shown_by(setting, said, said.proof, region, one, one, limits, domain) == said:
             return HOLDS, ""
-    for most in (None, prepared.constraints.max_changes):
-        if said == why_too_few(prepared, key, region, limits, most):
+    for most in (None, setting.constraints.max_changes):
+        if said == why_too_few(setting, key, region, limits, most):
             return HOLDS, ""
     return UNKNOWN, NOT_SHOWN
 
 
 def _read_off(
-    prepared: Setting, said: Reason, part: Certified, near: FloatArray, limits: Limits
+    setting: Setting, said: Reason, part: Certified, near: FloatArray, limits: Limits
 ) -> Reason | None:
     """Return the reason that the proofs show; None if they do not show one of this kind."""
     own = part.certificate
-    if prepared.within is None:
-        region = prepared.region(part.key, prepared.asked_margin)
-        return why_infeasible(prepared, part.key, own, region, limits)
-    if said.asked != part.key or not is_shown(prepared, said, near, limits):
+    if setting.within is None:
+        region = setting.region(part.key, setting.asked_margin)
+        return why_infeasible(setting, part.key, own, region, limits)
+    if said.asked != part.key or not is_shown(setting, said, near, limits):
         return None
-    return why_pair(prepared, said.kind, part.key, said.proof or own, own, near, limits)
+    return why_pair(setting, said.kind, part.key, said.proof or own, own, near, limits)

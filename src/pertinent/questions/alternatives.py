@@ -37,7 +37,7 @@ class _Branches(Ranked):
 
 
 def further_contrasts(
-    prepared: Setting,
+    setting: Setting,
     table: Table,
     negatives: Negatives,
     kind: Kind,
@@ -49,7 +49,7 @@ def further_contrasts(
 
     Parameters
     ----------
-    prepared : Setting
+    setting : Setting
     table : Table
     negatives : Negatives
         The best answers.
@@ -57,7 +57,7 @@ def further_contrasts(
         What they were asked with, see `pertinent.setting.nearest.flow`.
     count : int
     """
-    contrasts = _Contrasts(prepared, table, kind, labels, limits, count)
+    contrasts = _Contrasts(setting, table, kind, labels, limits, count)
     first = _Branches(
         np.arange(len(table)),
         negatives.objective,
@@ -77,14 +77,14 @@ class _Contrasts(BestFirst[_Branches]):
 
     def __init__(
         self,
-        prepared: Setting,
+        setting: Setting,
         table: Table,
         kind: Kind,
         labels: IntArray,
         limits: Limits,
         count: int,
     ) -> None:
-        self.prepared, self.table, self.kind, self.labels = prepared, table, kind, labels
+        self.setting, self.table, self.kind, self.labels = setting, table, kind, labels
         self.limits, self.count, n = limits, count, len(table)
         #: Of each sample: the sets listed so far (the first is the best), the sets frozen so far,
         #: the answers, and whether every branch has a point or a proof that there is none.
@@ -105,13 +105,13 @@ class _Contrasts(BestFirst[_Branches]):
 
     def solve(self, row: IntArray, frozen: BoolArray) -> _Branches:
         """Return the branches of some samples, each with features frozen."""
-        some, features = self.table.take(row), self.prepared.features
+        some, features = self.table.take(row), self.setting.features
         held, samples = features.by_column(frozen), some.values
         low, high = (limit[row] for limit in self.limits)
         low = np.where(held, np.maximum(low, samples), low)
         high = np.where(held, np.minimum(high, samples), high)
         asked = some, samples, self.kind, self.labels[row], low, high
-        found = nearest(SEARCH, self.prepared, *asked, changes=True)
+        found = nearest(SEARCH, self.setting, *asked, changes=True)
         changed = features.by_feature(found.points != samples)
         told = found.points, changed, found.bound, found.status, found.label
         return _Branches(row, found.objective, frozen, *told)

@@ -28,7 +28,7 @@ from pertinent.tables.table import Table
 
 
 def counted_negatives(
-    prepared: Setting,
+    setting: Setting,
     table: Table,
     labels: IntArray,
     question: NegativeQuestion,
@@ -41,7 +41,7 @@ def counted_negatives(
     """
     half = monotonic() + time_left() / 2
     with until(half):
-        negatives = nearest_contrast(SEARCH, allowing(prepared, 1), table, labels, question)
+        negatives = nearest_contrast(SEARCH, allowing(setting, 1), table, labels, question)
     # The number of changes of each sample, and how many are proved necessary.
     size, bound = np.full(len(table), np.nan), np.ones(len(table))
     proofs: list[Certified] = []
@@ -58,7 +58,7 @@ def counted_negatives(
         some, part = table.take(left), question.take(left)
         hurry = monotonic() > half
         with until(np.inf if hurry else half):
-            more = allowing(prepared, most if hurry else k + 1)
+            more = allowing(setting, most if hurry else k + 1)
             again = nearest_contrast(SEARCH, more, some, labels[left], part)
         negatives = negatives.overwritten(left, again)
         if hurry:

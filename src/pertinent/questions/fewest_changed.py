@@ -30,41 +30,41 @@ from pertinent.tables.table import Table
 
 
 def few_changes(
-    prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion
+    setting: Setting, table: Table, labels: IntArray, question: NegativeQuestion
 ) -> Negatives:
     """Return negatives by the number of their changes, and as many alternatives as asked for."""
-    return doubted(prepared, _few_changes(prepared, table, labels, question))
+    return doubted(setting, _few_changes(setting, table, labels, question))
 
 
 def _few_changes(
-    prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion
+    setting: Setting, table: Table, labels: IntArray, question: NegativeQuestion
 ) -> Negatives:
     kind, wanted = _wanted(labels, question)
     if question.norm is Norm.L0:
-        most = fewer_changes(prepared, question)
-        by_rules = is_mixed(prepared, table) or not has_cells(prepared, kind, wanted)
+        most = fewer_changes(setting, question)
+        by_rules = is_mixed(setting, table) or not has_cells(setting, kind, wanted)
         if by_rules and not question.alternatives:
-            return counted_negatives(prepared, table, labels, question, most)
-        refuse_blends(prepared, 'norm="l0"')
-        _refuse_together(prepared)
-        return _fewest(prepared, table, labels, question, most)
-    if question.max_changes is not None and counts_by_rules(prepared, table, kind, wanted):
+            return counted_negatives(setting, table, labels, question, most)
+        refuse_blends(setting, 'norm="l0"')
+        _refuse_together(setting)
+        return _fewest(setting, table, labels, question, most)
+    if question.max_changes is not None and counts_by_rules(setting, table, kind, wanted):
         # Categories, whole numbers and features that change together: the rules count them.
-        prepared = allowing(prepared, fewer_changes(prepared, question))
+        setting = allowing(setting, fewer_changes(setting, question))
         question = replace(question, max_changes=None)
-    negatives = nearest_contrast(SEARCH, prepared, table, labels, question)
+    negatives = nearest_contrast(SEARCH, setting, table, labels, question)
     if question.max_changes is not None:
-        return _limited(prepared, table, labels, question, negatives)
+        return _limited(setting, table, labels, question, negatives)
     if question.alternatives:
-        ask = _ask(prepared, table, labels, question)
+        ask = _ask(setting, table, labels, question)
         asked = ask.kind, ask.labels, (ask.lower, ask.upper), question.alternatives
-        others = further_contrasts(prepared, table, negatives, *asked)
+        others = further_contrasts(setting, table, negatives, *asked)
         negatives = replace(negatives, alternatives=others)
     return negatives
 
 
-def _refuse_together(prepared: Setting) -> None:
-    if prepared.constraints.together:
+def _refuse_together(setting: Setting) -> None:
+    if setting.constraints.together:
         raise InputError(
             'alternatives with norm="l0" are sets of features, and here some change together. '
             "Leave norm out: alternatives in weighted L1 know them."
@@ -76,22 +76,22 @@ def _wanted(labels: IntArray, question: NegativeQuestion) -> tuple[Kind, IntArra
     return (Kind.NOT, labels) if question.target is None else (Kind.IS, question.target)
 
 
-def _ask(prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion) -> Ask:
+def _ask(setting: Setting, table: Table, labels: IntArray, question: NegativeQuestion) -> Ask:
     samples = table.values
-    limits = negative_limits(prepared, table, question.untouched)
+    limits = negative_limits(setting, table, question.untouched)
     lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)
     if question.target is not None:
-        refuse_own_class(prepared, labels, question.target)
+        refuse_own_class(setting, labels, question.target)
     kind, wanted = _wanted(labels, question)
     return Ask(kind, wanted, samples, lower, upper, question.effort, question.alternatives)
 
 
 def _fewest(
-    prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion, most: int
+    setting: Setting, table: Table, labels: IntArray, question: NegativeQuestion, most: int
 ) -> Negatives:
-    ask = _ask(prepared, table, labels, question)
-    found = fewest_features(prepared, table, ask)
-    negatives = _negatives(prepared, table, labels, question, found)
+    ask = _ask(setting, table, labels, question)
+    found = fewest_features(setting, table, ask)
+    negatives = _negatives(setting, table, labels, question, found)
     size = np.where(found.found, negatives.changed.sum(axis=1).astype(float), np.nan)
     negatives = replace(
         negatives,
@@ -101,10 +101,10 @@ def _fewest(
         certificates=found.certificates,
         closeness_certificates=found.cost_certificates,
     )
-    return _within(negatives, most, prepared, ask)
+    return _within(negatives, most, setting, ask)
 
 
-def _within(negatives: Negatives, most: int, prepared: Setting, ask: Ask) -> Negatives:
+def _within(negatives: Negatives, most: int, setting: Setting, ask: Ask) -> Negatives:
     """Return the negatives without those that change more; the fewest prove there is none."""
     few = tuple(
         tuple(a for a in others if a.features.sum() <= most) for others in negatives.alternatives
@@ -114,7 +114,7 @@ def _within(negatives: Negatives, most: int, prepared: Setting, ask: Ask) -> Neg
     reason = negatives.reasons.copy()
     reason[far] = Reason(Why.STOPPED)
     for i in np.flatnonzero(none):
-        reason[i] = why_none_of_few(prepared, ask, int(i), most)
+        reason[i] = why_none_of_few(setting, ask, int(i), most)
     place = np.where(far, -1, negatives.target_place)
     return replace(
         negatives,
@@ -133,7 +133,7 @@ def _within(negatives: Negatives, most: int, prepared: Setting, ask: Ask) -> Neg
 
 
 def _limited(
-    prepared: Setting,
+    setting: Setting,
     table: Table,
     labels: IntArray,
     question: NegativeQuestion,
@@ -141,7 +141,7 @@ def _limited(
 ) -> Negatives:
     """Solve again where the nearest point changes too much, or was not proved."""
     most = int(question.max_changes or 0)
-    search = _Limited(prepared, table, labels, question)
+    search = _Limited(setting, table, labels, question)
     too_many = negatives.changed.sum(axis=1) > most
     if question.alternatives:
         too_many[:] = True
@@ -160,7 +160,7 @@ def _limited(
 class _Limited:
     """The search for the nearest points with few changes, for some of the samples."""
 
-    prepared: Setting
+    setting: Setting
     table: Table
     labels: IntArray
     question: NegativeQuestion
@@ -179,13 +179,13 @@ class _Limited:
         question, some = self.question, self.table.take(rows)
         part = question.take(rows)
         ask = replace(
-            _ask(self.prepared, some, self.labels[rows], part),
+            _ask(self.setting, some, self.labels[rows], part),
             at_most=min(int(question.max_changes or 0), self.table.values.shape[1]),
             alternatives=question.alternatives,
         )
-        found = fewest_features(self.prepared, some, ask)
+        found = fewest_features(self.setting, some, ask)
         return replace(
-            _negatives(self.prepared, some, self.labels[rows], part, found),
+            _negatives(self.setting, some, self.labels[rows], part, found),
             objective=found.cost,
             bound=found.cost_bound,
             certificates=found.cost_certificates,
@@ -193,13 +193,13 @@ class _Limited:
 
 
 def _negatives(
-    prepared: Setting, table: Table, labels: IntArray, question: NegativeQuestion, found: Fewest
+    setting: Setting, table: Table, labels: IntArray, question: NegativeQuestion, found: Fewest
 ) -> Negatives:
     reached = found.label if question.target is None else question.target
-    different = prepared.features.by_feature(found.points != table.values)
+    different = setting.features.by_feature(found.points != table.values)
     return Negatives(
         table=table,
-        classes=prepared.classes,
+        classes=setting.classes,
         values=found.points,
         status_code=found.status.astype(np.int8),
         reasons=found.reason,

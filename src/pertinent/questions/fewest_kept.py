@@ -18,7 +18,7 @@ from pertinent.tables.table import Table
 
 
 def exact(
-    prepared: Setting, table: Table, labels: IntArray, question: PositiveQuestion
+    setting: Setting, table: Table, labels: IntArray, question: PositiveQuestion
 ) -> Positives:
     """Return the fewest features that keep the class, with the closest values of all such sets.
 
@@ -27,10 +27,10 @@ def exact(
     Eq. 3 of the paper, which its two-phase algorithm relaxes, in lexicographic order: first the
     number of features away from the baseline, then their weighted distance to the sample.
     """
-    refuse_blends(prepared, 'method="exact"')
+    refuse_blends(setting, 'method="exact"')
     question = question.in_precision_of(table)
     samples = table.values
-    limits = positive_limits(prepared, table, question)
+    limits = positive_limits(setting, table, question)
     lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)
     ask = Ask(
         Kind.IS,
@@ -43,16 +43,16 @@ def exact(
         question.off_tol,
         own_values=True,
     )
-    found = fewest_features(prepared, table, ask)
+    found = fewest_features(setting, table, ask)
     away = np.abs(found.points - question.baseline) > question.off_tol
     positives = positives_by_number(
-        prepared,
+        setting,
         table,
         labels,
         question,
         Method.EXACT,
         found.points,
-        prepared.features.by_feature(away),
+        setting.features.by_feature(away),
         found.status,
         found.size_bound,
         reasons=found.reason,
@@ -63,4 +63,4 @@ def exact(
         closeness_certificates=found.cost_certificates,
         alternatives=found.alternatives,
     )
-    return doubted(prepared, positives)
+    return doubted(setting, positives)

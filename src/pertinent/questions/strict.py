@@ -41,7 +41,7 @@ from pertinent.tables.table import Table
 
 
 def strict(
-    prepared: Setting, table: Table, labels: IntArray, question: PositiveQuestion
+    setting: Setting, table: Table, labels: IntArray, question: PositiveQuestion
 ) -> Positives:
     """Return the fewest features whose exact values, the rest at the baseline, keep the class.
 
@@ -52,27 +52,27 @@ def strict(
     unions and general quadratic rows are searched, see `pertinent.questions.supports.subsets`.
     """
     question = question.in_precision_of(table)
-    lower, upper = strict_limits(prepared, table, question)
-    if not prepared.features.is_plain:
-        _refuse_unfolded(prepared, labels)
+    lower, upper = strict_limits(setting, table, question)
+    if not setting.features.is_plain:
+        _refuse_unfolded(setting, labels)
     rest = question.baseline, lower, upper, question.off_tol
-    choices = strict_choices(table.values, *rest, owner_of(prepared))
-    search = _Attempts(prepared, table, labels, question, choices, lower, upper)
+    choices = strict_choices(table.values, *rest, owner_of(setting))
+    search = _Attempts(setting, table, labels, question, choices, lower, upper)
     search.run()
     positives = search.result()
-    positives = doubted(prepared, positives)
+    positives = doubted(setting, positives)
     if question.fallback:
-        positives = with_fallback(prepared, positives, question)
+        positives = with_fallback(setting, positives, question)
     return positives
 
 
-def _refuse_unfolded(prepared: Setting, labels: IntArray) -> None:
+def _refuse_unfolded(setting: Setting, labels: IntArray) -> None:
     """Say which models and rules with categories or bins are not known."""
-    regions = [prepared.region(Is(int(k)), 0.0) for k in np.unique(labels)]
+    regions = [setting.region(Is(int(k)), 0.0) for k in np.unique(labels)]
     cells = [cells_of(region) for region in regions]
     if not all(own is not None and all(cell.is_linear for cell in own) for own in cells):
-        refuse_categories(prepared, 'method="strict" of a model with curved regions')
-    if prepared.constraints.categories or prepared.constraints.transitions:
+        refuse_categories(setting, 'method="strict" of a model with curved regions')
+    if setting.constraints.categories or setting.constraints.transitions:
         raise InputError(
             'method="strict" keeps a category or takes that of the baseline; rules about '
             'categories cannot be asked of it. Leave them out, or use method="two-phase".'
@@ -84,7 +84,7 @@ class _Attempts:
 
     def __init__(
         self,
-        prepared: Setting,
+        setting: Setting,
         table: Table,
         labels: IntArray,
         question: PositiveQuestion,
@@ -92,12 +92,12 @@ class _Attempts:
         lower: FloatArray,
         upper: FloatArray,
     ) -> None:
-        self.prepared, self.table, self.labels = prepared, table, labels
+        self.setting, self.table, self.labels = setting, table, labels
         self.question, self.choices = question, choices
         self.lower = np.broadcast_to(lower, table.values.shape)
         self.upper = np.broadcast_to(upper, table.values.shape)
         n = len(table)
-        self.asked = prepared.asked_margin
+        self.asked = setting.asked_margin
         self.points = np.full(table.values.shape, np.nan)
         self.claim = np.zeros(n)
         self.extra: dict[tuple[int, int], FloatArray] = {}
@@ -107,7 +107,7 @@ class _Attempts:
 
     def run(self) -> None:
         used, everyone = np.full(len(self.table), self.asked), np.arange(len(self.table))
-        least = self.prepared.margin_for(self.table)
+        least = self.setting.margin_for(self.table)
         climb(self._try(everyone, used, first=True), used, self._try, least=least)
 
     def _try(self, rows: IntArray, margins: FloatArray, first: bool = False) -> IntArray:
@@ -118,7 +118,7 @@ class _Attempts:
         used = float(margins[0]) if len(margins) else self.asked
         for k in np.unique(self.labels[rows]):
             mine = rows[self.labels[rows] == k]
-            region = self.prepared.region(Is(int(k)), used)
+            region = self.setting.region(Is(int(k)), used)
             here = self.choices.take(mine)
             found = smallest_supports(pieces_of(region), here, self.budget)
             if first:
@@ -130,7 +130,7 @@ class _Attempts:
         have = rows[np.isfinite(self.points[rows, 0])]
         limits = self.lower[have], self.upper[have]
         args = self.table.take(have), self.points[have], Kind.IS, self.labels[have]
-        verdict = judge_points(self.prepared, *args, limits)
+        verdict = judge_points(self.setting, *args, limits)
         good = verdict.valid
         self.points[have] = np.where(good[:, None], verdict.points, np.nan)
         self.valid[have], self.reason[have] = good, None
@@ -140,7 +140,7 @@ class _Attempts:
 
     def result(self) -> Positives:
         away = np.abs(self.points - self.question.baseline) > self.question.off_tol
-        kept = self.valid[:, None] & self.prepared.features.by_feature(away)
+        kept = self.valid[:, None] & self.setting.features.by_feature(away)
         objective = np.where(self.valid, kept.sum(axis=1).astype(float), np.nan)
         # What the search claims: only what proofs show of it is handed out.
         none = np.isinf(self.claim) & ~self.valid
@@ -153,7 +153,7 @@ class _Attempts:
         for i in np.flatnonzero([len(listed) > 0 for listed in others]):
             unique[i] = uniqueness(status[i] == OPTIMAL, objective[i], 0.0, others[i])
         return positives_by_number(
-            self.prepared,
+            self.setting,
             self.table,
             self.labels,
             self.question,
@@ -172,7 +172,7 @@ class _Attempts:
         out = []
         for k in np.unique(self.labels):
             rows = np.flatnonzero(self.labels == k)
-            region = self.prepared.region(Is(int(k)), self.asked)
+            region = self.setting.region(Is(int(k)), self.asked)
             everyone = np.arange(len(rows))
             blocks = tuple(
                 Block(p, everyone, self._proofs(rows, p)) for p in range(len(pieces_of(region)))
@@ -184,19 +184,19 @@ class _Attempts:
         place = {int(row): i for i, row in enumerate(rows)} if self.extra else {}
         extra = {place[i]: y for (i, c), y in self.extra.items() if c == piece and i in place}
         question = self.question
-        owner = owner_of(self.prepared)
+        owner = owner_of(self.setting)
         claim = self.claim[rows]
         return StrictProofs(question.baseline, claim, question.off_tol, extra, owner=owner)
 
     def _switched(self, rows: IntArray, masks: BoolArray) -> FloatArray:
         """Return the points with the features of the masks at the samples' own values."""
-        on = self.prepared.features.by_column(masks)
+        on = self.setting.features.by_column(masks)
         return np.where(on, self.table.values[rows], self.choices.rest[rows])
 
     def _why_none(self, row: int) -> Reason:
         stuck = np.flatnonzero((self.choices.forced & self.choices.barred)[row])
         if len(stuck):
-            names = tuple(self.prepared.features.names[j] for j in stuck)
+            names = tuple(self.setting.features.names[j] for j in stuck)
             return Reason(Why.NEITHER_VALUE, features=names)
         return Reason(Why.OWN_VALUES, Is(int(self.labels[row])))
 
@@ -204,7 +204,7 @@ class _Attempts:
         """Return the next smallest supports of one sample."""
         if not self.valid[row] or not self.question.alternatives:
             return ()
-        region = self.prepared.region(Is(int(self.labels[row])), self.asked)
+        region = self.setting.region(Is(int(self.labels[row])), self.asked)
         here, count = self.choices.take(np.array([row])), self.question.alternatives
         budget = self.question.effort.budget()
         masks = further_supports(region, here, first, count, budget)
@@ -214,11 +214,11 @@ class _Attempts:
         label = int(self.labels[row])
         many, limits = np.full(len(masks), row), (self.lower[row], self.upper[row])
         args = self.table.take(many), points, Kind.IS, np.full(len(masks), label)
-        verdict = judge_points(self.prepared, *args, limits)
+        verdict = judge_points(self.setting, *args, limits)
         good = np.flatnonzero(verdict.valid)
         supports = [first, *(masks[j] for j in good)]
         sample = self.table.values[row]
-        proved = next_best(self.prepared, self.question, sample, label, supports, limits)
+        proved = next_best(self.setting, self.question, sample, label, supports, limits)
         return tuple(
             Alternative(masks[j], verdict.points[j], float(masks[j].sum()), 0.0, sure, label)
             for j, sure in zip(good, proved, strict=True)
@@ -226,7 +226,7 @@ class _Attempts:
 
 
 def next_best(
-    prepared: Setting,
+    setting: Setting,
     question: PositiveQuestion,
     sample: FloatArray,
     label: int,
@@ -237,7 +237,7 @@ def next_best(
 
     Proved is that no support which contains none of those before it has fewer features.
     """
-    region = prepared.region(Is(label), prepared.asked_margin)
+    region = setting.region(Is(label), setting.asked_margin)
     out = []
     for j in range(1, len(supports)):
         size = float(supports[j].sum())
@@ -246,26 +246,26 @@ def next_best(
             np.array([size]),
             question.off_tol,
             listed=tuple(supports[:j]),
-            owner=owner_of(prepared),
+            owner=owner_of(setting),
         )
         pieces = range(len(pieces_of(region)))
         whole = Certificate(1, tuple(Block(piece, np.array([0]), proofs) for piece in pieces))
-        task = Task.of(region, sample[None], prepared.weights, *limits)
+        task = Task.of(region, sample[None], setting.weights, *limits)
         out.append(bool(whole.bounds(task)[0] >= size))
     return out
 
 
-def with_fallback(prepared: Setting, positives: Positives, question: PositiveQuestion) -> Positives:
+def with_fallback(setting: Setting, positives: Positives, question: PositiveQuestion) -> Positives:
     """Return the positives with two-phase answers where no strict one exists (sec. III-D)."""
     none, table = positives.status_code == INFEASIBLE, positives.table
     if not none.any():
         return positives
     # That none exists is part of the answer: here and not only where it is handed out.
-    limits = strict_limits(prepared, table, question)
+    limits = strict_limits(setting, table, question)
     asked = table.values, limits, None, question
-    rows = np.flatnonzero(none & np.isinf(bounds_of(prepared, positives.certificates, *asked)))
+    rows = np.flatnonzero(none & np.isinf(bounds_of(setting, positives.certificates, *asked)))
     some, labels = table.take(rows), positives.label[rows]
-    other = two_phase(SEARCH, prepared, some, labels, question)
+    other = two_phase(SEARCH, setting, some, labels, question)
     fallback = positives.fallback.copy()
     fallback[rows] = other.found
     changes: dict[str, NDArray[np.generic]] = {}

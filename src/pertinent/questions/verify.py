@@ -15,33 +15,33 @@ from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
 
 
-def refuse_categories(prepared: Setting, asked: str) -> None:
+def refuse_categories(setting: Setting, asked: str) -> None:
     """Say that columns of one feature cannot be chosen one by one."""
-    if not prepared.features.is_plain:
+    if not setting.features.is_plain:
         raise InputError(
             f"{asked} chooses among features that are numbers, and this model also takes "
             'categories or bins. Use method="two-phase" or "exact", which know them.'
         )
 
 
-def refuse_blends(prepared: Setting, asked: str) -> None:
+def refuse_blends(setting: Setting, asked: str) -> None:
     """Say that points which are blends of others cannot be chosen feature by feature."""
-    if by_sample(prepared.within):
+    if by_sample(setting.within):
         raise InputError(f"{asked} does not know this kind of plausibility. Leave it out.")
 
 
 R = TypeVar("R", Positives, Negatives)
 
 
-def doubted(prepared: Setting, results: R) -> R:
+def doubted(setting: Setting, results: R) -> R:
     """Return the results with nothing claimed where a region does not hold its own sample.
 
     See `doubt`: what the model predicts there is its own rounding, and proofs about its
     region prove nothing.
     """
-    if not prepared.may_fold_badly or not len(results):
+    if not setting.may_fold_badly or not len(results):
         return results
-    rows = prepared.misplaced(results.table)
+    rows = setting.misplaced(results.table)
     if not rows.any():
         return results
     status, reason = results.status_code.copy(), results.reasons.copy()

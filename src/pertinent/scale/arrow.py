@@ -73,7 +73,7 @@ def explain_batches(
     schema = output_schema(explainer)
     checked = None
     for batch in batches:
-        samples = _samples(explainer.prepared.features, batch, keep)
+        samples = _samples(explainer.setting.features, batch, keep)
         if samples.schema != checked:
             # What fails without any row is the fault of the table, not of a row: it is raised.
             explainer.explain(samples.slice(0, 0), target=target)
@@ -139,7 +139,7 @@ def _answers(
     explainer: Explainer, samples: pa.Table, target: Any, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """Yield the answers in order: runs of readable rows together, the others with their reason."""
-    gone = _missing(explainer.prepared.features, samples)
+    gone = _missing(explainer.setting.features, samples)
     missing: BoolArray = np.asarray(gone.any(axis=1))
     edges = np.flatnonzero(np.diff(missing, prepend=~missing[:1]))
     for start, stop in itertools.pairwise([*edges.tolist(), len(missing)]):
@@ -171,12 +171,12 @@ def _answer(
     explainer: Explainer, samples: pa.Table, target: Any, schema: pa.Schema
 ) -> pa.RecordBatch:
     """Return the answers; rows that are predicted as the target already get no negative."""
-    prepared = explainer.prepared
+    setting = explainer.setting
     if target is None:
         return to_batch(explainer.explain(samples), schema)
-    place = int(prepared.places(np.array([target]))[0])
-    label = prepared.classes.tolist()[place]  # its own words, however the target was written
-    there = prepared.predict(read_table(prepared.features, samples)) == place
+    place = int(setting.places(np.array([target]))[0])
+    label = setting.classes.tolist()[place]  # its own words, however the target was written
+    there = setting.predict(read_table(setting.features, samples)) == place
     towards = explainer.explain(samples.filter(~there), target=target)
     alone = to_batch(explainer.explain(samples.filter(there)), schema)
     reason = f"already predicted as the target {label!r}"

@@ -124,7 +124,7 @@ def run(
 
 def _columns(job: Job, plan: Plan) -> list[str] | None:
     """Return the columns to read; what every row would fail on is raised here, before any work."""
-    names = job.explainer.prepared.features.names
+    names = job.explainer.setting.features.names
     for source in plan.sources:
         with reading(source.path):
             schema = parquet().read_schema(source.path)

@@ -46,7 +46,7 @@ def output_schema(explainer: Explainer, keep: pa.Schema | None = None) -> pa.Sch
     (['prediction', 'target', 'positive_status'], 'double')
     """
     pa = arrow()
-    label = label_type(explainer.prepared.classes.tolist())
+    label = label_type(explainer.setting.classes.tolist())
     text, number, truth = pa.string(), pa.float64(), pa.bool_()
     answers = {
         "prediction": label,
@@ -67,7 +67,7 @@ def output_schema(explainer: Explainer, keep: pa.Schema | None = None) -> pa.Sch
         "changed": text,
         "overlap": pa.int64(),
     }
-    features = explainer.prepared.features
+    features = explainer.setting.features
     points = {
         f"{kind}.{name}": feature_type(features, j)
         for kind in ("positive", "negative")

@@ -29,26 +29,26 @@ NEARLY_FREE = 1e-9
 
 
 def positive_limits(
-    prepared: Setting,
+    setting: Setting,
     table: Table | FloatArray,
     question: PositiveQuestion,
     allowed: Limits | None = None,
 ) -> Limits:
     """Return the allowed range of phase 1: a single row where it does not depend on the sample."""
-    lower, upper = allowed or prepared.constraints.limits(prepared.features, table)
+    lower, upper = allowed or setting.constraints.limits(setting.features, table)
     if question.between:
-        low, high = prepared.features.between(values_of(table), question.baseline)
+        low, high = setting.features.between(values_of(table), question.baseline)
         lower, upper = np.maximum(lower, low), np.minimum(upper, high)
     return lower, upper
 
 
-def turned_off(prepared: Setting, points: FloatArray, question: PositiveQuestion) -> BoolArray:
+def turned_off(setting: Setting, points: FloatArray, question: PositiveQuestion) -> BoolArray:
     """Return the columns of the features that are turned off.
 
     A category is on or off as a whole: all columns of its group, or none.
     """
     on = ~(np.abs(points - question.baseline) <= question.off_tol)
-    features = prepared.features
+    features = setting.features
     return ~features.by_column(features.by_feature(on))
 
 
@@ -139,24 +139,24 @@ def second_phases(
 
 
 def negative_limits(
-    prepared: Setting, table: Table | FloatArray, untouched: BoolArray | None = None
+    setting: Setting, table: Table | FloatArray, untouched: BoolArray | None = None
 ) -> Limits:
     """Return the allowed range of each sample's negative."""
-    lower, upper = prepared.constraints.limits(prepared.features, table)
+    lower, upper = setting.constraints.limits(setting.features, table)
     if untouched is None:
         return lower, upper
     samples = values_of(table)
-    untouched = prepared.features.by_column(untouched)
+    untouched = setting.features.by_column(untouched)
     low = np.where(untouched, np.maximum(lower, samples), lower)
     return low, np.where(untouched, np.minimum(upper, samples), upper)
 
 
 def strict_limits(
-    prepared: Setting, table: Table, question: PositiveQuestion
+    setting: Setting, table: Table, question: PositiveQuestion
 ) -> tuple[FloatArray, FloatArray]:
     """Return the allowed range: what is confined to whole numbers cannot rest elsewhere."""
-    lower, upper = prepared.constraints.limits(prepared.features, table)
-    digits = {int(j): 0 for j in table.booleans} | prepared.constraints.lattice(prepared.features)
+    lower, upper = setting.constraints.limits(setting.features, table)
+    digits = {int(j): 0 for j in table.booleans} | setting.constraints.lattice(setting.features)
     base = question.baseline
     stay = [j for j, d in digits.items() if not is_on_lattice(base[[j]], d).all()]
     if not stay:
@@ -168,14 +168,14 @@ def strict_limits(
 
 
 def sufficient_limits(
-    prepared: Setting, table: Table, question: PositiveQuestion
+    setting: Setting, table: Table, question: PositiveQuestion
 ) -> tuple[FloatArray, FloatArray]:
     """Return the range in which features may vary: the rules', and else that of the data.
 
     Numbers on a lattice and categories: what of that range is allowed.
     """
-    features, samples = prepared.features, table.values
-    limits = prepared.constraints.limits(features, table)
+    features, samples = setting.features, table.values
+    limits = setting.constraints.limits(features, table)
     lower, upper = (np.array(np.broadcast_to(limit, samples.shape)) for limit in limits)
     # Each column of a category is 0 or 1; those of truth values are limited so already.
     binary = [int(c) for group in features.groups for c in group]
@@ -195,7 +195,7 @@ def sufficient_limits(
         )
     # The sample itself is always among what may be.
     lower, upper = np.minimum(lower, samples), np.maximum(upper, samples)
-    domain = discrete_domain(prepared, table)
+    domain = discrete_domain(setting, table)
     if domain is None:
         return lower, upper
     state = np.zeros((len(table), 0), dtype=np.int8)
@@ -203,42 +203,42 @@ def sufficient_limits(
     return tight.lower, tight.upper
 
 
-def discrete_domain(prepared: Setting, table: Table) -> Domain | None:
+def discrete_domain(setting: Setting, table: Table) -> Domain | None:
     """Return which values are allowed, rules of change aside; None where any number will do."""
-    domain = prepared.domain_of(table, changes=False)
+    domain = setting.domain_of(table, changes=False)
     return domain if is_discrete(domain) else None
 
 
-def is_mixed(prepared: Setting, table: Table) -> bool:
+def is_mixed(setting: Setting, table: Table) -> bool:
     """Whether values are discrete, features bound together, or regions no unions of cells.
 
     Changes are then counted by the rules: a search over sets of features looks at cells.
     """
-    rules = prepared.constraints
-    discrete = not prepared.features.is_plain or rules.lattice(prepared.features)
-    return bool(discrete or rules.together or len(table.booleans) or not prepared.has_cells)
+    rules = setting.constraints
+    discrete = not setting.features.is_plain or rules.lattice(setting.features)
+    return bool(discrete or rules.together or len(table.booleans) or not setting.has_cells)
 
 
-def counts_by_rules(prepared: Setting, table: Table, kind: Kind, labels: IntArray) -> bool:
+def counts_by_rules(setting: Setting, table: Table, kind: Kind, labels: IntArray) -> bool:
     """Whether ``max_changes`` is a rule of the search, rather than a limit of sets of features."""
-    counted = prepared.constraints.max_changes is not None
-    if counted or is_mixed(prepared, table) or prepared.within is not None:
+    counted = setting.constraints.max_changes is not None
+    if counted or is_mixed(setting, table) or setting.within is not None:
         return True
-    return not has_cells(prepared, kind, labels)
+    return not has_cells(setting, kind, labels)
 
 
-def has_cells(prepared: Setting, kind: Kind, labels: IntArray) -> bool:
+def has_cells(setting: Setting, kind: Kind, labels: IntArray) -> bool:
     """Whether the regions asked for are unions of cells."""
     keys = (RegionKey(kind, int(k)) for k in np.unique(labels))
-    regions = (prepared.region(key, prepared.asked_margin) for key in keys)
+    regions = (setting.region(key, setting.asked_margin) for key in keys)
     return all(cells_of(region) is not None for region in regions)
 
 
-def allowing(prepared: Setting, changes: int) -> Setting:
+def allowing(setting: Setting, changes: int) -> Setting:
     """Return the same with at most so many changes."""
-    return replace(prepared, constraints=replace(prepared.constraints, max_changes=changes))
+    return replace(setting, constraints=replace(setting.constraints, max_changes=changes))
 
 
-def owner_of(prepared: Setting) -> IntArray | None:
+def owner_of(setting: Setting) -> IntArray | None:
     """Return the feature of each column, None where each has one of its own."""
-    return None if prepared.features.is_plain else prepared.features.owner
+    return None if setting.features.is_plain else setting.features.owner

@@ -23,7 +23,7 @@ class Asked:
 
     Parameters
     ----------
-    prepared : Setting
+    setting : Setting
     question : PositiveQuestion
     settings : Settings
         Without the training data.
@@ -35,7 +35,7 @@ class Asked:
         Where the middle 90% of the training data lie.
     """
 
-    prepared: Setting
+    setting: Setting
     question: PositiveQuestion
     settings: Settings = field(default_factory=Settings)
     baseline: str = "given"

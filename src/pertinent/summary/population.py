@@ -31,18 +31,18 @@ def summarize_population(explanations: Answered) -> Summary:
     return {
         "n": len(explanations),
         "subject": wording.subject,
-        "model": model_name(asked.prepared.model),
+        "model": model_name(asked.setting.model),
         "n_features": len(features),
-        "library": type(asked.prepared.model).__module__.split(".")[0],
-        "estimator": type(asked.prepared.model).__name__,
-        "settings": _settings(asked.prepared.model),
+        "library": type(asked.setting.model).__module__.split(".")[0],
+        "estimator": type(asked.setting.model).__name__,
+        "settings": _settings(asked.setting.model),
         "rules": rules,
         "constraints": "; ".join(rules) or "none",
         "between": bool(asked.question.between),
         "avoid": asked.settings.overlap is Overlap.AVOID,
         "baseline": asked.baseline,
         "measure": asked.measure,
-        "margin": float(asked.prepared.asked_margin),
+        "margin": float(asked.setting.asked_margin),
         "classes": [_class(explanations, k) for k in range(len(positive.classes))],
         "features": [{"name": name, "text": wording.feature(name)} for name in features.names],
         "kept": _by_class(explanations, kept, positive.found),
@@ -66,7 +66,7 @@ def _class(explanations: Answered, k: int) -> Summary:
 
 def _free(explanations: Answered, kept: BoolArray) -> BoolArray:
     """Return what is kept by choice: a frozen feature is kept whatever it is good for."""
-    frozen = explanations.table.features.indices(asked_of(explanations).prepared.constraints.frozen)
+    frozen = explanations.table.features.indices(asked_of(explanations).setting.constraints.frozen)
     chosen = kept.copy()
     chosen[:, frozen] = False
     return chosen

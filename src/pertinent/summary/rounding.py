@@ -51,7 +51,7 @@ def first_steps(samples: FloatArray, scale: FloatArray, baseline: FloatArray) ->
 
 
 def round_valid(
-    prepared: Setting,
+    setting: Setting,
     table: Table,
     points: FloatArray,
     moved: BoolArray,
@@ -66,7 +66,7 @@ def round_valid(
 
     Parameters
     ----------
-    prepared : Setting
+    setting : Setting
     table : Table
         The samples, one for each point.
     points : ndarray of shape (n, n_features)
@@ -84,7 +84,7 @@ def round_valid(
         Whether the rules about how many features change apply.
     """
     shown = points.copy()
-    if by_sample(prepared.within):  # a blend of neighbours stays one only as it is
+    if by_sample(setting.within):  # a blend of neighbours stays one only as it is
         return shown
     waiting = np.flatnonzero(~np.isnan(points).any(axis=1) & moved.any(axis=1))
     low, high = (np.broadcast_to(side, points.shape) for side in limits)
@@ -96,9 +96,9 @@ def round_valid(
         limits = low[waiting], high[waiting]
         some, own = table.take(waiting), labels[waiting]
         ask = Ask(some, tried, Kind.IS, own, *limits, RowRules(None, changes))
-        size = distance(tried, start[waiting], prepared.weights)
-        close = size <= (1 + SLACK) * distance(points[waiting], start[waiting], prepared.weights)
-        good = close & judge(prepared, ask, tried).valid
+        size = distance(tried, start[waiting], setting.weights)
+        close = size <= (1 + SLACK) * distance(points[waiting], start[waiting], setting.weights)
+        good = close & judge(setting, ask, tried).valid
         shown[waiting[good]] = tried[good]
         waiting = waiting[~good]
     return shown

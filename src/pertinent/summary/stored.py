@@ -90,7 +90,7 @@ def document(explanations: Answered, row: int, summary: Summary) -> Document:
 
 def _question(explanations: Answered, row: int) -> dict[str, Any]:
     asked, table = asked_of(explanations), explanations.table
-    prepared, settings = asked.prepared, asked.settings
+    setting, settings = asked.setting, asked.settings
     one = table.take(np.array([row]))
     return {
         "features": list(table.features.names),
@@ -99,10 +99,10 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "single_features": table.single_features,
         "frame": hasattr(table.source, "to_native"),
         "truth_values": table.all_truths,
-        "classes": encode(prepared.classes),
-        "weights": encode(prepared.weights),
-        "margin": float(prepared.asked_margin),
-        "constraints": encode(prepared.constraints),
+        "classes": encode(setting.classes),
+        "weights": encode(setting.weights),
+        "margin": float(setting.asked_margin),
+        "constraints": encode(setting.constraints),
         "baseline": encode(asked.question.baseline),
         "between": bool(settings.between),
         "off_tol": float(settings.off_tol),
@@ -115,7 +115,7 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "steps": encode(rounding_steps(explanations)),
         "min_proba": settings.min_proba,
         "missing": str(settings.missing),
-        "within": encode(prepared.within),
+        "within": encode(setting.within),
         "baseline_from": asked.baseline,
         "measure": asked.measure,
         "middle": encode(asked.ranges),

@@ -91,7 +91,7 @@ def model_name(model: Any) -> str:
 def rounding_steps(explanations: Answered) -> FloatArray:
     """Return the coarsest step at which the values of each feature are shown."""
     asked = asked_of(explanations)
-    weights = asked.prepared.weights
+    weights = asked.setting.weights
     # Columns that cost nothing are hidden ones, and never shown.
     scale = 1.0 / np.where(weights > 0, weights, 1.0)
     return first_steps(explanations.table.values, scale, asked.question.baseline)
@@ -106,16 +106,16 @@ def _decoded(
     baseline = np.broadcast_to(asked.question.baseline, table.values.shape)
     # Categories and the sample's own values are quoted; only new numbers are rounded.
     new = number_columns(features) & (positive.values[rows] != table.values)
-    kept_limits = positive_limits(asked.prepared, table, asked.question)
+    kept_limits = positive_limits(asked.setting, table, asked.question)
     kept = round_valid(
-        asked.prepared, table, positive.values[rows],
+        asked.setting, table, positive.values[rows],
         new & features.by_column(positive.kept[rows]), baseline,
         positive.label[rows], kept_limits, steps,
     )  # fmt: skip
     untouched = (positive.kept & explanations.avoided[:, None])[rows]
-    limits = negative_limits(asked.prepared, table, untouched)
+    limits = negative_limits(asked.setting, table, untouched)
     changed = round_valid(
-        asked.prepared, table, negative.values[rows],
+        asked.setting, table, negative.values[rows],
         number_columns(features) & features.by_column(negative.changed[rows]), table.values,
         negative.target_place[rows], limits, steps, changes=True,
     )  # fmt: skip
@@ -146,7 +146,7 @@ def _summary(
         "row": row,
         "id": name,
         "subject": wording.subject,
-        "model": model_name(asked.prepared.model),
+        "model": model_name(asked.setting.model),
         "classes": positive.classes.tolist(),
         "prediction": prediction,
         "prediction_text": wording.labels.get(prediction),
@@ -255,24 +255,24 @@ def _point(values: list[Raw]) -> list[Raw] | None:
 
 def rule_lines(asked: Asked) -> list[str]:
     """Return all that points must obey beside the prediction, one sentence for each rule."""
-    prepared = asked.prepared
-    speech = asked.settings.wording.speech(prepared.features.names)
-    lines = in_words(prepared.constraints, speech)
-    if prepared.min_proba is not None:
-        lines.append(f"a probability of at least {prepared.min_proba:g}")
-    if prepared.within is not None:
-        lines.append(f"every point is {prepared.within.words()}")
+    setting = asked.setting
+    speech = asked.settings.wording.speech(setting.features.names)
+    lines = in_words(setting.constraints, speech)
+    if setting.min_proba is not None:
+        lines.append(f"a probability of at least {setting.min_proba:g}")
+    if setting.within is not None:
+        lines.append(f"every point is {setting.within.words()}")
     return lines
 
 
 def _rules(asked: Asked) -> Summary:
     return {
         "constraints": "; ".join(rule_lines(asked)) or "none",
-        "plausible": None if asked.prepared.within is None else asked.prepared.within.words(),
+        "plausible": None if asked.setting.within is None else asked.setting.within.words(),
         "between": bool(asked.question.between),
         "baseline": asked.baseline,
         "measure": asked.measure,
-        "margin": float(asked.prepared.asked_margin),
+        "margin": float(asked.setting.asked_margin),
     }
 
 

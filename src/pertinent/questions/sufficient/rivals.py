@@ -123,13 +123,13 @@ class _Others:
 
 def hit_rivals(asked: Varying) -> Suffices:
     """Return the fewest features that leave no room for another class."""
-    prepared, table, k = asked.prepared, asked.table, asked.k
-    margin = prepared.margin_for(table)
+    setting, table, k = asked.setting, asked.table, asked.k
+    margin = setting.margin_for(table)
     # A margin that was asked for makes rivals of whatever comes closer than that.
-    inner = -margin if prepared.asked_margin > 0 else margin
-    others = _Others(prepared.region(Not(k), inner), prepared.region(Not(k), -margin))
+    inner = -margin if setting.asked_margin > 0 else margin
+    others = _Others(setting.region(Not(k), inner), setting.region(Not(k), -margin))
     hits: dict[tuple[int, bytes], Supports] = {}
-    shared = prepared.features, hits
+    shared = setting.features, hits
     rows = [_Row(i, x, asked.effort.budget(), *shared) for i, x in enumerate(table.values)]
     boxes = others.boxes() if asked.domain is None else None
     if boxes is None:
@@ -188,12 +188,12 @@ class _Meeting(Problem[list[_Row]]):
         """Let each sample meet its nearest rival; return those for which there is none."""
         if not rows:
             return []
-        here, prepared = np.array([row.place for row in rows]), self.asked.prepared
+        here, setting = np.array([row.place for row in rows]), self.asked.setting
         some = self.asked.take(here)
-        x, fixed = some.table.values, prepared.features.by_column(np.array([r.mask for r in rows]))
+        x, fixed = some.table.values, setting.features.by_column(np.array([r.mask for r in rows]))
         low, high = np.where(fixed, x, some.lower), np.where(fixed, x, some.upper)
-        options = replace(prepared.options, unique=False)
-        found = project(x, region, prepared.weights, low, high, options, domain=some.domain)
+        options = replace(setting.options, unique=False)
+        found = project(x, region, setting.weights, low, high, options, domain=some.domain)
         none = np.isinf(found.believed)
         if not sure:
             blocks = found.certificate.take(np.flatnonzero(none)).blocks

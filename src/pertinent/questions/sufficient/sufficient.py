@@ -45,54 +45,54 @@ from pertinent.tables.table import Table
 
 
 def sufficient(
-    prepared: Setting, table: Table, labels: IntArray, question: PositiveQuestion
+    setting: Setting, table: Table, labels: IntArray, question: PositiveQuestion
 ) -> Positives:
     """Return the fewest features whose values suffice for the prediction.
 
     The point handed out keeps them and has the others at the baseline, as far as the bounds
     allow: it is one of the points that are all predicted alike.
     """
-    _refuse_rules(prepared)
+    _refuse_rules(setting)
     question = question.in_precision_of(table)
-    limits = sufficient_limits(prepared, table, question)
-    domain = discrete_domain(prepared, table)
-    varying = Varying(prepared, table, -1, *limits, question.effort, domain)
-    n, d = len(table), len(prepared.features)
+    limits = sufficient_limits(setting, table, question)
+    domain = discrete_domain(setting, table)
+    varying = Varying(setting, table, -1, *limits, question.effort, domain)
+    n, d = len(table), len(setting.features)
     mask, found = np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
     size = np.zeros(n)
     reason: NDArray[np.object_] = np.full(n, None, dtype=object)
     certificates, none_left = [], []
     for k in np.unique(labels):
         rows = np.flatnonzero(labels == k)
-        region = prepared.region(Is(int(k)), prepared.margin_for(table))
+        region = setting.region(Is(int(k)), setting.margin_for(table))
         solve = keep_worst_case if _splits(region, domain) else hit_rivals
         if solve is hit_rivals:
-            _refuse_curved(prepared, region)
+            _refuse_curved(setting, region)
         answer = solve(replace(varying.take(rows), k=int(k)))
         mask[rows], found[rows], reason[rows] = answer.mask, answer.found, answer.reason
         size[rows] = answer.size
         certificates.append(_certified(answer, int(k), rows))
         if answer.none_left is not None:
             none_left.append(Certified(Not(int(k)), rows, answer.none_left))
-    kept = prepared.features.by_column(mask)
-    points = np.where(kept, table.values, _at_rest(prepared, table, question, *limits))
+    kept = setting.features.by_column(mask)
+    points = np.where(kept, table.values, _at_rest(setting, table, question, *limits))
     positives = _result(
-        prepared, table, labels, question, points, mask, found, size, reason, tuple(certificates)
+        setting, table, labels, question, points, mask, found, size, reason, tuple(certificates)
     )
-    return doubted(prepared, replace(positives, closeness_certificates=tuple(none_left)))
+    return doubted(setting, replace(positives, closeness_certificates=tuple(none_left)))
 
 
 def _at_rest(
-    prepared: Setting,
+    setting: Setting,
     table: Table,
     question: PositiveQuestion,
     lower: FloatArray,
     upper: FloatArray,
 ) -> FloatArray:
     """Return the baseline as far as the bounds allow; a category that they do not stays its own."""
-    features = prepared.features
+    features = setting.features
     # Where the sample itself breaks a rule, the others still rest where the rules allow it.
-    ruled = prepared.constraints.limits(features, table)
+    ruled = setting.constraints.limits(features, table)
     low, high = np.maximum(lower, ruled[0]), np.minimum(upper, ruled[1])
     empty = low > high
     near = np.clip(question.baseline, np.where(empty, lower, low), np.where(empty, upper, high))
@@ -116,8 +116,8 @@ def _certified(answer: Suffices, k: int, rows: IntArray) -> Certified:
     return Certified(Not(k), rows, Certificate(len(rows), (block,)))
 
 
-def _refuse_rules(prepared: Setting) -> None:
-    if prepared.constraints.relations or prepared.within is not None:
+def _refuse_rules(setting: Setting) -> None:
+    if setting.constraints.relations or setting.within is not None:
         raise InputError(
             'method="sufficient" lets the other features vary within bounds; relations between '
             "them and plausibility cannot be taken into account. Leave them out."
@@ -134,11 +134,11 @@ def _splits(region: Region, domain: Domain | None) -> bool:
     return is_separable(cell, NEARLY_DIAGONAL) and not cell.has_bounds
 
 
-def _refuse_curved(prepared: Setting, region: Region) -> None:
+def _refuse_curved(setting: Setting, region: Region) -> None:
     cells = cells_of(region)
     if cells is not None and not all(cell.is_linear for cell in cells):
         raise UnsupportedModelError(
-            f'method="sufficient" cannot be proved for {type(prepared.model).__name__}: its '
+            f'method="sufficient" cannot be proved for {type(setting.model).__name__}: its '
             "regions have quadratic rows that mix features. It is exact for linear models, "
             "Gaussian naive Bayes, and models with polyhedral or box-shaped cells. "
             'Use method="exact" or "strict" instead.'
@@ -146,7 +146,7 @@ def _refuse_curved(prepared: Setting, region: Region) -> None:
 
 
 def _result(
-    prepared: Setting,
+    setting: Setting,
     table: Table,
     labels: IntArray,
     question: PositiveQuestion,
@@ -158,10 +158,10 @@ def _result(
     certificates: tuple[Certified, ...],
 ) -> Positives:
     rows, right = np.flatnonzero(found), found.copy()
-    limits = positive_limits(prepared, table, question)
+    limits = positive_limits(setting, table, question)
     low, high = (np.broadcast_to(limit, points.shape)[rows] for limit in limits)
     judged = judge_points(
-        prepared, table.take(rows), points[rows], Kind.IS, labels[rows], (low, high)
+        setting, table.take(rows), points[rows], Kind.IS, labels[rows], (low, high)
     )
     right[rows] = judged.valid
     for j in np.flatnonzero(~judged.valid):
@@ -173,7 +173,7 @@ def _result(
     values = np.full(points.shape, np.nan)
     values[rows] = np.where(judged.valid[:, None], judged.points, np.nan)
     return positives_by_number(
-        prepared,
+        setting,
         table,
         labels,
         question,

@@ -29,7 +29,7 @@ from pertinent.tables.table import Table
 class Varying(Rows):
     """Samples of class k, and between which values their features vary that are not kept."""
 
-    prepared: Setting = field(metadata=SHARED)
+    setting: Setting = field(metadata=SHARED)
     table: Table
     k: int
     lower: FloatArray
@@ -68,7 +68,7 @@ class Suffices:
 
 def keep_worst_case(asked: Varying) -> Suffices:
     """Return the fewest features that hold every row in its worst case."""
-    margin = asked.prepared.margin_for(asked.table)
+    margin = asked.setting.margin_for(asked.table)
     answer, wrong = _attempt(asked, margin)
     answer.found[wrong], answer.reason[wrong] = False, Reason(Why.WORST_CASE)
 
@@ -86,7 +86,7 @@ def keep_worst_case(asked: Varying) -> Suffices:
 
 def _attempt(asked: Varying, margin: float) -> tuple[Suffices, IntArray]:
     """Return the smallest sets that meet the rows of the class, and those the judge refuses."""
-    cell = require_cells(asked.prepared.region(Is(asked.k), margin))[0]
+    cell = require_cells(asked.setting.region(Is(asked.k), margin))[0]
     gains = worst_gains(cell, asked.table.values, asked.lower, asked.upper, asked.domain)
     found = smallest(gains, asked.effort.budget(len(gains)))
     reason: NDArray[np.object_] = np.full(len(gains), None, dtype=object)
@@ -135,14 +135,14 @@ def _refused(asked: Varying, cell: Cell, answer: Suffices) -> IntArray:
     """Return the samples for which the judge refuses the worst case of some linear row."""
     table, lower, upper = asked.table, asked.lower, asked.upper
     bad = np.zeros(len(table), dtype=bool)
-    kept = asked.prepared.features.by_column(answer.mask)
+    kept = asked.setting.features.by_column(answer.mask)
     labels = np.full(len(table), asked.k)
     for g in cell.G:
         corner = np.where(g > 0, upper, np.where(g < 0, lower, table.values))
         if asked.domain is not None:
             corner = _worst_places(g, table.values, lower, upper, asked.domain)
         points = np.where(kept, table.values, corner)
-        judged = judge_points(asked.prepared, table, points, Kind.IS, labels, (lower, upper))
+        judged = judge_points(asked.setting, table, points, Kind.IS, labels, (lower, upper))
         # A corner stands for the points around it: no rule about single values speaks of it.
         bad |= ~judged.right
     return np.flatnonzero(bad & answer.found)

@@ -57,7 +57,7 @@ def _other_boxes(batch: Batch, row: int, cells: Sequence[Cell]) -> tuple[Alterna
         cells,
         batch.choices(np.array([row])),
         batch.samples[row],
-        batch.prepared.weights,
+        batch.setting.weights,
         first,
         ask.alternatives,
         ask.at_most,
@@ -99,7 +99,7 @@ def _listed(
         return ()
     rows, supports = np.full(len(masks), row), np.array(masks)
     answers = batch.nearest(rows, supports)
-    on = np.where(batch.columns(supports), batch.prepared.weights, 0.0)
+    on = np.where(batch.columns(supports), batch.setting.weights, 0.0)
     cost = (on * np.abs(answers.points - batch.samples[rows])).sum(axis=1)
     count = batch.ask.at_most is None
     return tuple(

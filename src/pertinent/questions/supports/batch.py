@@ -91,13 +91,13 @@ class Fewest:
 class Batch:
     """One batch on its way from supports to checked answers."""
 
-    def __init__(self, prepared: Setting, table: Table, ask: Ask) -> None:
-        self.prepared, self.table, self.ask = prepared, table, ask
+    def __init__(self, setting: Setting, table: Table, ask: Ask) -> None:
+        self.setting, self.table, self.ask = setting, table, ask
         self.samples = table.values
         n, d = self.samples.shape
-        self.margin = prepared.asked_margin
-        self.domain = discrete_domain(prepared, table)
-        self.mask = np.zeros((n, len(prepared.features)), dtype=bool)
+        self.margin = setting.asked_margin
+        self.domain = discrete_domain(setting, table)
+        self.mask = np.zeros((n, len(setting.features)), dtype=bool)
         self.have = np.zeros(n, dtype=bool)
         self.claim = np.zeros(n)
         self.value = np.zeros(n)
@@ -129,7 +129,7 @@ class Batch:
     def region(self, k: int, margin: float | None = None) -> Region:
         """Return the region asked for, at the margin asked for unless another is given."""
         key = RegionKey(self.ask.kind, k)
-        return self.prepared.region(key, self.margin if margin is None else margin)
+        return self.setting.region(key, self.margin if margin is None else margin)
 
     def pieces(self, k: int, margin: float | None = None) -> Sequence[Cell | Region]:
         """Return the pieces of that region: sets of features are searched piece by piece."""
@@ -148,14 +148,14 @@ class Batch:
 
     def columns(self, mask: BoolArray) -> BoolArray:
         """Return the columns of features."""
-        return self.prepared.features.by_column(mask)
+        return self.setting.features.by_column(mask)
 
     def changed(self, row: int, point: FloatArray) -> BoolArray:
         """Return which features of a point do not rest."""
         if self.domain is None:
             return np.asarray(point != self.ask.rest[row])
         away = np.abs(point - self.ask.rest[row]) > self.ask.off_tol
-        return np.asarray(self.prepared.features.by_feature(away[None])[0])
+        return np.asarray(self.setting.features.by_feature(away[None])[0])
 
     def domain_of(self, rows: IntArray) -> Domain | None:
         """Return which values are allowed to some samples; None where any number is."""
@@ -164,7 +164,7 @@ class Batch:
     def task(self, region: Cell | Region, rows: IntArray) -> Task:
         """Return what proofs about some samples are checked against."""
         ask, domain = self.ask, self.domain_of(rows)
-        task = Task(region, self.samples, self.prepared.weights, ask.lower, ask.upper)
+        task = Task(region, self.samples, self.setting.weights, ask.lower, ask.upper)
         task = replace(task, rest=ask.rest, off_tol=ask.off_tol).take(rows)
         return replace(task, domain=domain)
 
@@ -173,7 +173,7 @@ class Batch:
     def _supports(self, rows: IntArray, pieces: Sequence[Cell | Region]) -> None:
         """Find supports at the margin asked for: the cheap ways first."""
         if self.domain is None and is_boxes(pieces):
-            args = (self.samples[rows], self.prepared.weights, self.ask.at_most)
+            args = (self.samples[rows], self.setting.weights, self.ask.at_most)
             mask, found = best_boxes(pieces, self.choices(rows), *args)
             self._take(rows, found, mask)
             return
@@ -187,7 +187,7 @@ class Batch:
 
     def _cheap(self, rows: IntArray, cells: Sequence[Cell], choices: Choices) -> BoolArray:
         """Answer by closed forms where they apply; return which samples are left."""
-        mask, found = one_at_most(cells, choices, self.samples[rows], self.prepared.weights)
+        mask, found = one_at_most(cells, choices, self.samples[rows], self.setting.weights)
         self._take(rows, found, mask)
         left = ~found
         if self.ask.own_values and left.any():
@@ -230,9 +230,9 @@ class Batch:
 
     def begin(self, row: int, pieces: Sequence[Cell | Region]) -> SampleSearch:
         """Return a fresh search for one sample."""
-        options = replace(self.prepared.options, unique=False)
+        options = replace(self.setting.options, unique=False)
         choices, center = self.choices(np.array([row])), self.samples[row]
-        weights = self.prepared.weights
+        weights = self.setting.weights
         pools = [Pool(piece, choices, center, weights, options) for piece in pieces]
         return SampleSearch(pools, self.ask.effort.budget())
 
@@ -265,7 +265,7 @@ class Batch:
     def _within(self, rows: IntArray, low: FloatArray, high: FloatArray) -> Answers:
         return nearest(
             SEARCH,
-            self.prepared,
+            self.setting,
             self.table.take(rows),
             self.samples[rows],
             self.ask.kind,
@@ -294,7 +294,7 @@ class Batch:
 
     def _cost(self, rows: IntArray, points: FloatArray) -> FloatArray:
         """Return the distance of the features that are on."""
-        on = np.where(self.columns(self.mask[rows]), self.prepared.weights, 0.0)
+        on = np.where(self.columns(self.mask[rows]), self.setting.weights, 0.0)
         return np.asarray((on * np.abs(points - self.samples[rows])).sum(axis=1))
 
     def _towards_hints(self, rows: IntArray, answers: Answers) -> Answers:
@@ -336,7 +336,7 @@ class Batch:
             return np.asarray(rows[self.have[rows] & (self.out.status[rows] == FAILED)])
 
         wrong = np.flatnonzero(self.have & (self.out.status == FAILED))
-        used, least = np.full(len(self.samples), self.margin), self.prepared.margin_for(self.table)
+        used, least = np.full(len(self.samples), self.margin), self.setting.margin_for(self.table)
         climb(wrong, used, again, FEWEST_RETRIES, least=least)
 
     def _without_support(self, rows: IntArray) -> None:

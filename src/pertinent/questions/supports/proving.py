@@ -79,7 +79,7 @@ def _decide(batch: Batch) -> None:
         # What the search said of its own failure is no reason once there is a proof.
         known = out.reason[row] if out.status[row] == INFEASIBLE else None
         out.status[row] = INFEASIBLE
-        out.reason[row] = known or why_none_of_few(batch.prepared, ask, int(row), ask.at_most)
+        out.reason[row] = known or why_none_of_few(batch.setting, ask, int(row), ask.at_most)
     out.size_bound = np.where(found, np.fmin(batch.claim, size), np.inf)
     out.cost_bound = np.where(found, out.cost, np.inf)
 
@@ -95,9 +95,9 @@ def decide_unique(batch: Batch) -> None:
         out.unique[i] = uniqueness(optimal, float(size[i]), float(out.cost[i]), others, within)
 
 
-def why_none_of_few(prepared: Setting, ask: Ask, row: int, most: int | None) -> Reason:
+def why_none_of_few(setting: Setting, ask: Ask, row: int, most: int | None) -> Reason:
     """Return why no set of features, of at most so many if that was asked, will do."""
     key = RegionKey(ask.kind, int(ask.labels[row]))
-    region = prepared.region(key, prepared.asked_margin)
+    region = setting.region(key, setting.asked_margin)
     limits = ask.lower[row], ask.upper[row]
-    return why_too_few(prepared, key, region, limits, most)
+    return why_too_few(setting, key, region, limits, most)

@@ -52,7 +52,7 @@ def unit_of(results: Results) -> float:
 
 
 def is_only_one(
-    prepared: Setting,
+    setting: Setting,
     certified: Sequence[Certified],
     center: FloatArray,
     point: FloatArray,
@@ -65,20 +65,20 @@ def is_only_one(
     All arrays have one row. False says that this was not shown, not that there are others.
     """
     low, high = (np.broadcast_to(limit, center.shape) for limit in limits)
-    if not ((prepared.weights > 0) | (low == high)).all():
+    if not ((setting.weights > 0) | (low == high)).all():
         return False
     if (point == np.clip(center, low, high)).all():
         return True
     if lattice or len(certified) != 1:
         return False
-    region = prepared.region(certified[0].key, prepared.asked_margin)
+    region = setting.region(certified[0].key, setting.asked_margin)
     cells = cells_of(region)
     if cells is None:
         return False
     blocks = certified[0].certificate.blocks
     # Rounding may put the bound of the point's own piece above its cost.
-    cost = float(distance(point, center, prepared.weights)[0]) * (1 + ROUNDED)
-    whole, known = Task(region, center, prepared.weights, low, high), np.zeros(len(cells))
+    cost = float(distance(point, center, setting.weights)[0]) * (1 + ROUNDED)
+    whole, known = Task(region, center, setting.weights, low, high), np.zeros(len(cells))
     for block in blocks:
         if block.piece == WHOLE and not isinstance(block.proofs, UnknownProofs):
             known = np.maximum(known, block.proofs.piece_bounds(whole)[0])
