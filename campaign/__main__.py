@@ -11,6 +11,7 @@ import argparse
 import importlib
 import json
 import pkgutil
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -50,6 +51,15 @@ def _kept(outcome: Outcome, known: frozenset[tuple[str, str]]) -> list[str]:
     return files
 
 
+def _commit() -> str:
+    """Return the commit whose code is judged, marked where the sources were edited since."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    asked = subprocess.run(
+        command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False
+    )
+    return asked.stdout.strip() or "unknown"
+
+
 def _load() -> None:
     """Import the whole package, so that edits during a long run do not mix two versions."""
     for info in pkgutil.walk_packages(pertinent.__path__, "pertinent."):
@@ -71,7 +81,7 @@ def run(minutes: float, jobs: int, first: int | None, rows: float, results: Path
     results.parent.mkdir(parents=True, exist_ok=True)
     known = [record["seed"] for record in read(results)]
     seeds = count(first if first is not None else max(known, default=-1) + 1)
-    end, failed = time.monotonic() + 60 * minutes, 0
+    end, failed, commit = time.monotonic() + 60 * minutes, 0, _commit()
     with ProcessPoolExecutor(jobs, initializer=_load) as pool, results.open("a") as file:
         waiting: set[Future[Any]] = set()
         while True:
@@ -82,6 +92,7 @@ def run(minutes: float, jobs: int, first: int | None, rows: float, results: Path
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:
                 record, files = future.result()
+                record |= {"commit": commit, "rows": rows}
                 failed += len(record["failures"])
                 file.write(json.dumps(record) + "\n")
                 file.flush()
@@ -101,7 +112,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--first", type=int, help="the first seed; by default the next")
-    parser.add_argument("--rows", type=float, default=1.0, help="times the usual number of samples")
+    parser.add_argument("--rows", type=float, default=5.0, help="times the usual number of samples")
     parser.add_argument("--seed", type=int, help="run one seed, and keep nothing")
     parser.add_argument("--table", action="store_true", help="print the results so far")
     parser.add_argument("--write", action="store_true", help="put them into the documentation")

@@ -153,6 +153,13 @@ def plain(rng: Rng, problem: Problem, n: int) -> list[Case]:
     return [Case(**made, ask=NEGATIVE), Case(**made, ask=POSITIVE, options=options)]
 
 
+def stored(rng: Rng, problem: Problem, n: int) -> Case:
+    """Return both plain questions about a few samples, as explanations that can be stored."""
+    X, between = samples_of(rng, problem, n), bool(rng.random() < 0.5)
+    options = {"baseline": np.median(problem.X, axis=0).tolist(), "between": between}
+    return Case(problem.family, problem.model, X, BOTH, options=options, traits=problem.traits)
+
+
 def random_rules(rng: Rng, X: Array, density: float) -> list[Rule]:
     """Return rules about some of the features, in the units of the table."""
     low, high = X.min(axis=0).astype(float), X.max(axis=0).astype(float)

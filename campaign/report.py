@@ -25,6 +25,23 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 }
 
 
+STATUSES = ("optimal", "feasible", "infeasible", "failed")
+#: What must never be broken, and the judgements that look at it.
+PROMISES: dict[str, tuple[str, ...]] = {
+    "a point is valid, alone and in every batch": ("predict: ",),
+    "a point obeys the rules": ("rules obeyed",),
+    '"optimal" has a proof that the checker accepts from a file': (
+        "checked from a file", "optimal without an accepted proof",
+    ),
+    "no other solver, and no brute force, disagrees": ("second solver: ", "brute force: "),
+    "no point lies below a bound": ("bounds under ",),
+    "laws between answers hold": ("law: ",),
+    "a named conflict is minimal": ("conflict is minimal",),
+    "a time limit is kept": ("time limit kept",),
+    "nothing ends in an error of another kind": ("error",),
+}  # fmt: skip
+
+
 def read(path: Path) -> list[dict[str, Any]]:
     """Return the records of all seeds, the last of each; a torn last line is left out."""
     found: dict[int, dict[str, Any]] = {}
@@ -95,16 +112,30 @@ def summary(path: Path) -> str:
     )
     seeds = [record["seed"] for record in records]
     dates = sorted({record["date"] for record in records})
+    commits = Counter(record.get("commit", "unknown") for record in records)
+
+    def total(start: str) -> int:
+        return sum(n for r in records for name, n in r["counts"].items() if name.startswith(start))
+
     lines = [
         table(records),
         "",
-        f"Seeds {min(seeds)} to {max(seeds)} ({len(seeds)}), {dates[0]} to {dates[-1]}; "
-        f"{curved:,} answers of curved and prototype models predicted alone; "
-        f"{sum(r['counts'].get('points of attack', 0) for r in records):,} points of attack; "
-        f"{sum(r['counts'].get('took too long', 0) for r in records)} questions left for time, "
-        f"{sum(r['counts'].get('status: failed', 0) for r in records)} rows failed.",
+        f"Seeds {min(seeds)} to {max(seeds)} ({len(seeds)}), {dates[0]} to {dates[-1]}, commits "
+        + ", ".join(f"{commit} ({n})" for commit, n in commits.items())
+        + f". {curved:,} answers of curved and prototype models predicted alone; "
+        f"{total('points of attack'):,} points of attack; "
+        f"{total('took too long')} questions left for time. Statuses: "
+        + ", ".join(f"{total('status: ' + s):,} {s}" for s in STATUSES)
+        + ".",
         "",
+        "| promise | judged | broken, in seeds |",
+        "|---|---|---|",
     ]
+    for promise, names in PROMISES.items():
+        broken = {r["seed"] for r in records for name, _ in r["failures"] if name.startswith(names)}
+        judged = sum(total(name) for name in names)
+        lines.append(f"| {promise} | {judged:,} | {len(broken)} |")
+    lines.append("")
     lines += [
         f"- {judge}, {family}: {n} of the seeds"
         for (judge, family), n in failures(records).most_common()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from campaign.attacks import judge_bounds
-from campaign.cases import Case, ask, plain, random_case
+from campaign.cases import Case, ask, plain, random_case, stored
 from campaign.judges import Tally, judge_file, judge_numbers, judge_points, judge_rules
 from campaign.laws import judge_laws
 from campaign.limits import judge_conflicts, judge_time
@@ -23,12 +23,14 @@ from campaign.models import FAMILIES, Problem, problem
 from campaign.second import judge_brute, judge_second
 from pertinent.exceptions import PertinentError
 
-#: Seconds for one question with all its judges; what takes longer is noted, and left.
+#: Seconds of processor time for one question with all its judges; more is noted, and left.
 PATIENCE = 40.0
 #: Samples of a question that every judge looks at.
 FEW = 4
-#: Samples of a plain question that other solvers look at.
-SOME, SOME_CURVED = 40, 20
+#: Samples of a plain question whose bounds are attacked, and that other solvers look at.
+SOME, SOME_CURVED, SECOND = 40, 20, 300
+#: Samples whose explanations are stored and checked from the file.
+STORED = 16
 
 JUDGES = ("points", "numbers", "rules", "conflicts", "second", "brute", "bounds", "file", "laws",
           "time")  # fmt: skip
@@ -98,9 +100,9 @@ def _cases(seed: int, made: Problem, rows: float) -> Iterator[tuple[Case, Any]]:
     bulk, rng = np.random.default_rng([seed, 1]), np.random.default_rng([seed, 2])
     many = max(FEW, int(kind.rows * rows * min(1.0, 40 / (d + len(made.model.classes_)))))
     for case in plain(bulk, made, many):
-        yield case, ("points", "numbers")
-        yield case.rows(slice(SOME_CURVED if kind.curved else SOME)), ("second", "bounds")
+        yield case, ("points", "numbers", "second", "bounds")
     few = FEW if d <= 100 else 2
+    yield stored(np.random.default_rng([seed, 3]), made, STORED if d <= 30 else few), ("file",)
     yield random_case(rng, made, few), JUDGES[:-2]
     yield random_case(rng, made, few), JUDGES[:-2]
     yield random_case(rng, made, few), ("laws",)
@@ -161,25 +163,33 @@ def _judge(case: Case, judges: Any, rng: np.random.Generator, tally: Tally) -> N
         if "conflicts" in judges:
             judge_conflicts(case, found, kind, tally)
         if "second" in judges:
-            judge_second(case, found, kind, rng, tally)
+            judge_second(*first(case, found, SECOND), kind, rng, tally)
             judge_brute(case, found, kind, tally)
         if "bounds" in judges:
-            judge_bounds(case, found, kind, rng, tally)
+            some = SOME_CURVED if FAMILIES[case.family].curved else SOME
+            judge_bounds(*first(case, found, some), kind, rng, tally)
     if answers is not None and "file" in judges:
         judge_file(case, answers, tally)
 
 
+def first(case: Case, found: Any, n: int) -> tuple[Case, Any]:
+    """Return a case and its answers for the first n samples."""
+    if len(found) <= n:
+        return case, found
+    return case.rows(slice(n)), found.take(np.arange(n))
+
+
 @contextlib.contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise `Late` after so much time."""
+    """Raise `Late` after so much time of this process, however busy the machine is."""
 
     def stop(*_: Any) -> None:
         raise Late
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)

@@ -22,7 +22,7 @@ KEPT = sorted(reproducers.FOLDER.glob("*.json"))
 def test_a_short_campaign(seed):
     outcome = run_seed(seed, rows=0.02)
     assert [shown[:2] for shown in outcome.shown] == []
-    assert outcome.tally.counts["answers"] > 20
+    assert outcome.tally.counts["answers"] >= 16
 
 
 def test_every_family_has_a_seed():
