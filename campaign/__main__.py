@@ -81,7 +81,7 @@ def run(minutes: float, jobs: int, first: int | None, rows: float, results: Path
     results.parent.mkdir(parents=True, exist_ok=True)
     known = [record["seed"] for record in read(results)]
     seeds = count(first if first is not None else max(known, default=-1) + 1)
-    end, failed, commit = time.monotonic() + 60 * minutes, 0, _commit()
+    commit, failed, end = _commit(), 0, time.monotonic() + 60 * minutes
     with ProcessPoolExecutor(jobs, initializer=_load) as pool, results.open("a") as file:
         waiting: set[Future[Any]] = set()
         while True:
