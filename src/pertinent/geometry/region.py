@@ -24,8 +24,7 @@ import numpy as np
 from pertinent.exceptions import InputError
 from pertinent.geometry.affine import AffineMap, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray
-from pertinent.geometry.cell import Cell, require_same_dim
-from pertinent.geometry.exponential import Exponential
+from pertinent.geometry.cell import Cell, Exponential, require_same_dim
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.rounding import (
     PROBES,

@@ -9,6 +9,7 @@ from pertinent.models import (  # noqa: F401 - each registers its family
     quadratic,
     svc,
     tree,
+    trees,
 )
 from pertinent.models.registry import (
     decision_region,

@@ -20,6 +20,7 @@ import numpy as np
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import Cell, CellUnion, Region
 from pertinent.models.registry import class_index, register_model
+from pertinent.models.trees.nodes import last_singles
 
 
 def last_left(threshold: float) -> float:
@@ -33,16 +34,7 @@ def last_left(threshold: float) -> float:
     >>> [float(np.float32(x)) <= 0.1 for x in (edge, np.nextafter(edge, 1.0))]
     [True, False]
     """
-    single = np.float32(threshold)
-    if float(single) > threshold:
-        single = np.nextafter(single, np.float32(-np.inf))
-    above = np.nextafter(single, np.float32(np.inf))
-    if not np.isfinite(above):
-        return np.inf
-    # Halfway to the next single, a double, rounding goes to the one of the two that is even.
-    middle = (float(single) + float(above)) / 2
-    goes_left = np.float32(middle) == single
-    return middle if goes_left else float(np.nextafter(middle, -np.inf))
+    return float(last_singles(np.array([threshold]))[0])
 
 
 def leaves_of(tree: Foreign, n_features: int) -> list[tuple[FloatArray, FloatArray, int]]:

@@ -1,0 +1,209 @@
+"""Where a sum of trees predicts a class: never a list of boxes, of which there are too many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pertinent.exceptions import UnsupportedModelError
+from pertinent.geometry.affine import AffineMap
+from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.cell import Cell
+from pertinent.geometry.ensembles.folding import folded, single_inputs
+from pertinent.geometry.ensembles.form import Ensemble
+from pertinent.geometry.pieces import Joined
+from pertinent.geometry.region import Region, Tightened
+from pertinent.geometry.rounding import Rounding
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleRegion(Region):
+    """The points at which class ``label`` of an ensemble is ahead of every one of ``rivals``.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    label : int
+        Place of the class.
+    rivals : tuple of int
+        All other classes: where the label is predicted. One of them: where it beats this one.
+    keep : ndarray of shape (n_nodes,), optional
+        How far points stay away from the cut of each node: the margin. Not above 0: not at all.
+    common : Cell, optional
+        What every point must satisfy besides, e.g. relations between features.
+
+    Notes
+    -----
+    A margin that a user asks for is a distance from every cut, as for a single decision tree. One
+    that only rounding needs is a share of each cut, see `with_margin`: points that are handed out
+    in single precision, or go through a scaler, are themselves rounded by such a share.
+
+    Examples
+    --------
+    >>> import pertinent
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = RandomForestClassifier(10, random_state=0).fit(X, y)
+    >>> region = pertinent.decision_region(model, 1)
+    >>> region
+    <EnsembleRegion of class 1 among 3, 10 trees over 4 columns>
+    >>> bool((region.contains(X) == (model.predict(X) == 1)).all())
+    True
+    """
+
+    ensemble: Ensemble
+    label: int
+    rivals: tuple[int, ...]
+    keep: FloatArray | None = None
+    common: Cell | None = None
+
+    @classmethod
+    def of(cls, ensemble: Ensemble, label: int, margin: float = 0.0) -> EnsembleRegion:
+        """Return where a class is predicted, with a margin."""
+        rivals = tuple(k for k in range(ensemble.tally.n_classes) if k != label)
+        region = cls(ensemble, label, rivals)
+        return region.tighten(margin) if margin else region
+
+    def __repr__(self) -> str:
+        e = self.ensemble
+        among = f"class {self.label} among {e.tally.n_classes}"
+        if len(self.rivals) + 1 < e.tally.n_classes:
+            among = f"class {self.label} before {', '.join(map(str, self.rivals))}"
+        return f"<EnsembleRegion of {among}, {len(e.trees)} trees over {e.dim} columns>"
+
+    @property
+    def dim(self) -> int:
+        """Number of features."""
+        return self.ensemble.dim
+
+    @property
+    def _kept(self) -> FloatArray:
+        return np.zeros(len(self.ensemble.trees.cut)) if self.keep is None else self.keep
+
+    @cached_property
+    def ends(self) -> tuple[tuple[FloatArray, FloatArray], ...]:
+        """For each column the smallest and the largest number of each cell, margin included.
+
+        In a cell that the margin leaves nothing of, the smallest is above the largest.
+        """
+        nodes, out = self.ensemble.trees, []
+        for j, cuts in enumerate(self.ensemble.cuts):
+            margin = np.zeros(len(cuts))
+            if self.keep is not None:
+                own = np.flatnonzero((nodes.column == j) & np.isfinite(nodes.cut))
+                np.maximum.at(margin, np.searchsorted(cuts, nodes.cut[own]), self.keep[own])
+            low = np.concatenate([[-np.inf], np.nextafter(cuts, np.inf) + margin])
+            high = np.concatenate([cuts - margin, [np.inf]])
+            out.append((low, high))
+        return tuple(out)
+
+    def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
+        """Return where the label wins against every rival, the margin kept.
+
+        A tolerance concerns the margin and the common inequalities: a sum of trees has steps.
+        """
+        points = np.atleast_2d(np.asarray(points, dtype=float))
+        cells = self.ensemble.cells(points)
+        totals = self.ensemble.totals_of(cells)
+        inside = np.ones(len(points), dtype=bool)
+        for rival in self.rivals:
+            inside &= self.ensemble.tally.beats(totals, self.label, rival)
+        if self.keep is not None:
+            for j, (low, high) in enumerate(self.ends):
+                x, cell = points[:, j], cells[:, j]
+                inside &= (x >= low[cell] - tol) & (x <= high[cell] + tol)
+        return inside if self.common is None else inside & self.common.contains(points, tol)
+
+    def tighten(self, margin: float) -> EnsembleRegion:
+        """Return the points that stay ``margin`` away from every cut."""
+        common = None if self.common is None else self.common.tighten(margin)
+        return replace(self, keep=self._kept + margin, common=common)
+
+    def with_margin(self, margin: float, tightened: Tightened) -> Region:
+        """Return the points that stay a share ``margin`` of each cut away from it.
+
+        ``x`` and what a step makes of it are rounded by a share of them, so that no other margin
+        is needed: the sums are those of the library, to the bit.
+        """
+        share = np.nan_to_num(np.abs(self.ensemble.trees.cut), posinf=0.0)
+        return replace(self, keep=self._kept + margin * share)
+
+    def pull_back(self, through: AffineMap) -> EnsembleRegion:
+        """Return the points whose image lies in the region.
+
+        Every column must follow from at most one of the raw ones: its cuts are then cuts of the
+        raw column. A sum of columns has no cuts of its own.
+        """
+        inputs = single_inputs(through)
+        if inputs is None:
+            raise UnsupportedModelError(
+                "Trees can be explained behind steps that change each column on its own (scale, "
+                "select, encode). Here a step before them adds up several columns, as PCA does: "
+                "leave it out, or put the trees in front of it."
+            )
+        trees, keep = folded(self.ensemble.trees, self._kept, inputs)
+        common = None if self.common is None else self.common.pull_back(through)
+        ensemble = Ensemble(trees, through.dim_in, self.ensemble.tally)
+        kept = None if self.keep is None else keep
+        return replace(self, ensemble=ensemble, keep=kept, common=common)
+
+    def intersect(self, other: Cell) -> EnsembleRegion:
+        """Return the points that also satisfy further inequalities, which are kept beside."""
+        common = other if self.common is None else self.common.intersect(other)
+        return replace(self, common=common)
+
+    def complement(self) -> Region | None:
+        """Return where a rival is ahead; None with ``common`` inequalities.
+
+        Of several rivals each has a part: where it beats the label, whoever wins there.
+        """
+        if self.common is not None:
+            return None
+        keep = None if self.keep is None else -self.keep
+        parts = [
+            replace(self, label=rival, rivals=(self.label,), keep=keep) for rival in self.rivals
+        ]
+        return parts[0] if len(parts) == 1 else Joined(parts, [-1] * len(parts), self.dim)
+
+    def rounding(self, tight: Region) -> Rounding | None:
+        """Return what rounds: the points themselves, and nothing else."""
+        return EnsembleRounding(self)
+
+    def used_columns(self) -> BoolArray:
+        """Return which columns have a cut, or are part of a common inequality."""
+        used = self.ensemble.n_cells > 1
+        return used if self.common is None else used | self.common.used_columns()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleRounding(Rounding):
+    """What rounds in a sum of trees, in units of `EnsembleRegion.with_margin`."""
+
+    region: EnsembleRegion
+
+    @property
+    def knows_precision(self) -> bool:
+        """The tally knows it."""
+        return True
+
+    def row_sizes(self, points: FloatArray) -> FloatArray:
+        """Return 1: a point that is handed out in single precision is rounded by a share of it."""
+        return np.ones(len(points))
+
+    def sizes(self, points: FloatArray) -> FloatArray:
+        """Return 0: sums are those of the library, to the bit."""
+        return np.zeros(len(points))
+
+    def hold(self, points: FloatArray, single: bool) -> BoolArray:
+        """Return which points lie inside as the library adds up, or in any order (`Tally.doubt`).
+
+        The points are those handed out: rounded already.
+        """
+        return self.region.contains(points)
