@@ -1,29 +1,34 @@
 """Break one line after the other until the time is over: ``make mutants MINUTES=60``.
 
-Each mutant appends one line to ``mutants/results/mutants.jsonl``; the next run tries those that
-are left, and those whose file was edited since. ``--only TEXT`` tries the mutants whose place or
-description holds the text, ``--again survived`` those that survived.
+First every test is run once, to see which functions it calls. Then each mutant is tried, and
+appends one line to ``mutants/results/mutants.jsonl``; the next run tries those that are left, and
+those whose file was edited since. ``--only TEXT`` tries the mutants whose place or description
+holds the text, ``--again survived`` those that survived, ``--known`` trusts what an earlier run
+saw of the tests, ``--list`` prints the results so far, ``--write`` puts them into the page.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 import time
 from collections import Counter
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
+from mutants import warm
 from mutants.apply import Lost, found, key
+from mutants.capabilities import EQUIVALENT, FOLLOWS, WIDE, suite_for
 from mutants.catalogue import MUTANTS, Mutant
-from mutants.run import EQUAL, KILLED, LOST, PACKAGE, SURVIVED, UNSOUND, run_tests, scratch
-from mutants.run import try_mutant as attempt
+from mutants.run import EQUAL, KILLED, LOST, PACKAGE, ROOT, SURVIVED, scratch, try_mutant
 
 RESULTS = Path(__file__).parent / "results" / "mutants.jsonl"
+SEEN = RESULTS.with_name("tests.json")
+PAGE = ROOT / "docs" / "campaign.md"
+BEGIN, END = "<!-- mutants: begin -->\n", "<!-- mutants: end -->"
 
 
 def known(path: Path = RESULTS) -> dict[tuple[str, str, str], dict[str, Any]]:
@@ -53,46 +58,68 @@ def left(only: str, again: str) -> list[Mutant]:
     return todo
 
 
-def run(todo: list[Mutant], minutes: float, jobs: int) -> None:
-    """Try the mutants, each in a copy of its own job."""
+def run(todo: list[Mutant], minutes: float, jobs: int, keep: bool) -> None:
+    """Try the mutants in forks; those that survive again in a process of their own."""
+    end = time.monotonic() + 60 * minutes
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    end, waiting, rest = time.monotonic() + 60 * minutes, set[Future[Any]](), list(todo)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        ThreadPoolExecutor(jobs) as pool,
-        RESULTS.open("a") as file,
-    ):
-        copies: SimpleQueue[Path] = SimpleQueue()
+    tests = sorted({test for tests in FOLLOWS.values() for test in tests} | set(WIDE))
+
+    def then(session: warm.Session) -> None:
+        if not (keep and SEEN.exists()):
+            seen = warm.follow(session, lambda line: print(line, flush=True))
+            SEEN.write_text(json.dumps([[*test[:2], sorted(test.calls)] for test in seen]))
+        seen = [
+            warm.Followed(name, seconds, frozenset(map(tuple, calls)))
+            for name, seconds, calls in json.loads(SEEN.read_text())
+            if name in session.items
+        ]
+        workers = []
         for job in range(jobs):
-            copies.put(scratch(Path(folder) / str(job)))
-        sound: dict[str, bool] = {}
+            worker = os.fork()
+            if worker == 0:
+                for mutant in todo[job::jobs]:
+                    if time.monotonic() < end:
+                        note(one(session, mutant, seen))
+                os._exit(0)
+            workers.append(worker)
+        for worker in workers:
+            os.waitpid(worker, 0)
 
-        def one(mutant: Mutant) -> dict[str, Any]:
-            copy = copies.get()
-            try:
-                record = attempt(mutant, copy)
-                # Only a test that passes on the source as it is shows anything.
-                test = record["by"].split("::")[0]
-                if record["outcome"] == KILLED and test.startswith("tests/"):
-                    if test not in sound:
-                        sound[test] = run_tests(copy, (test,))[0] == SURVIVED
-                    if not sound[test]:
-                        record["outcome"] = UNSOUND
-                return record
-            finally:
-                copies.put(copy)
+    warm.session(tests, then)
+    records = known()
+    again = [m for m in todo if records.get(m[:3], {}).get("outcome") == SURVIVED]
+    with tempfile.TemporaryDirectory() as folder:
+        copy = scratch(Path(folder)) if again else None
+        for mutant in again:
+            if copy is not None and time.monotonic() < end:
+                note(try_mutant(mutant, copy))
 
-        while rest or waiting:
-            while rest and len(waiting) < jobs and time.monotonic() < end:
-                waiting.add(pool.submit(one, rest.pop(0)))
-            if not waiting:
-                break
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
-                record = future.result()
-                file.write(json.dumps(record) + "\n")
-                file.flush()
-                print(_line(record), flush=True)
+
+def one(session: warm.Session, mutant: Mutant, seen: list[warm.Followed]) -> dict[str, Any]:
+    """Return what became of a mutant in a fork."""
+    record: dict[str, Any] = dict(zip(Mutant._fields, mutant, strict=True))
+    record["date"] = time.strftime("%Y-%m-%d")
+    reason = EQUIVALENT.get(mutant[:3])
+    if reason is not None:
+        return record | {"outcome": EQUAL, "by": reason}
+    start = time.monotonic()
+    try:
+        record["key"] = key(mutant, found(mutant, PACKAGE)[1])
+        names = warm.chosen(seen, mutant, suite_for(mutant.where))
+        noticed, count = warm.attempt(session, mutant, names)
+    except Lost as error:
+        return record | {"outcome": LOST, "by": str(error)}
+    record["seconds"] = round(time.monotonic() - start, 1)
+    if noticed:
+        return record | {"outcome": KILLED, "by": noticed}
+    return record | {"outcome": SURVIVED, "by": f"{count} of {len(names)} tests that call it"}
+
+
+def note(record: dict[str, Any]) -> None:
+    """Append a record, and print it."""
+    with RESULTS.open("a") as file:
+        file.write(json.dumps(record) + "\n")
+    print(_line(record), flush=True)
 
 
 def _line(record: dict[str, Any]) -> str:
@@ -105,13 +132,25 @@ def summary() -> str:
     records = known()
     now = [records[m[:3]] for m in MUTANTS if m[:3] in records]
     counts = Counter(record["outcome"] for record in now)
+    dates = sorted({record["date"] for record in now}) or ["-"]
     lines = [
         f"{counts[KILLED]} of {len(MUTANTS)} mutants killed, {counts[SURVIVED]} survived, "
-        f"{counts[EQUAL]} equivalent, {counts[LOST]} lost, {counts[UNSOUND]} whose tests fail "
-        f"unbroken, {len(MUTANTS) - len(now)} not tried."
+        f"{counts[EQUAL]} equivalent, {counts[LOST]} lost, {len(MUTANTS) - len(now)} not tried; "
+        f"{dates[0]} to {dates[-1]}."
     ]
-    lines += [_line(record) for record in now if record["outcome"] != KILLED]
+    lines += [
+        f"- {record['outcome']}: `{record['where']}`: {record['breaks']} ({record['by']})"
+        for record in now
+        if record["outcome"] != KILLED
+    ]
     return "\n".join(lines)
+
+
+def write() -> None:
+    """Put the summary into the page of the documentation, between its two marks."""
+    text = PAGE.read_text()
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    PAGE.write_text(f"{before}{BEGIN}\n{summary()}\n\n{END}{after}")
 
 
 def main() -> None:
@@ -122,13 +161,16 @@ def main() -> None:
     parser.add_argument("--only", default="", help="text in the place or description")
     parser.add_argument("--again", default="", help="outcome of which to try all again")
     parser.add_argument("--most", type=int, default=len(MUTANTS), help="try so many at most")
+    parser.add_argument("--known", action="store_true", help="do not follow the tests again")
     parser.add_argument("--list", action="store_true", help="print the results so far")
+    parser.add_argument("--write", action="store_true", help="put them into the documentation")
     given = parser.parse_args()
-    if not given.list:
-        run(left(given.only, given.again)[: given.most], given.minutes, given.jobs)
+    if given.write:
+        write()
+    elif not given.list:
+        run(left(given.only, given.again)[: given.most], given.minutes, given.jobs, given.known)
     print(summary())
-    bad = (SURVIVED, LOST, UNSOUND)
-    sys.exit(any(record["outcome"] in bad for record in known().values()))
+    sys.exit(any(record["outcome"] in (SURVIVED, LOST) for record in known().values()))
 
 
 if __name__ == "__main__":

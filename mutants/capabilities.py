@@ -22,10 +22,11 @@ _CURVED = (
     "tests/solvers/test_few.py",
 )  # fmt: skip
 _CHECKING = (
-    "tests/checking/test_single_checks.py", "tests/checking/test_claims.py",
-    "tests/checking/test_forgeries.py",
+    "tests/checking/test_single_checks.py", "tests/checking/test_single_claims.py",
+    "tests/checking/test_claims.py", "tests/checking/test_forgeries.py",
     "tests/checking/test_document.py", "tests/checking/test_fewest_changes.py",
-    "tests/checking/test_format.py",
+    "tests/checking/test_format.py", "tests/checking/test_mixed_types.py",
+    "tests/checking/test_strangers.py",
 )  # fmt: skip
 
 #: By the beginning of a file's path below ``src/pertinent``; the longest that fits counts.
@@ -40,7 +41,8 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "models/svc.py": ("tests/models/test_quadratic.py", "tests/test_common_quadratic.py"),
     "models/tree.py": ("tests/models/test_tree.py",),
     "models/trees/": ("tests/models/test_forests.py",),
-    "models/files.py": ("tests/models/test_files.py",),
+    "models/files.py": ("tests/models/test_files.py", "tests/models/test_no_pickle.py"),
+    "models/sound.py": ("tests/models/test_damaged_files.py", "tests/models/test_files.py"),
     "geometry/": ("tests/geometry", "tests/models/test_pipeline.py"),
     "geometry/quadratic.py": ("tests/geometry", "tests/models/test_quadratic.py"),
     "geometry/rounding.py": ("tests/setting/test_margins.py", "tests/geometry"),
@@ -57,7 +59,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "setting/limits.py": ("tests/questions/test_two_phase.py", "tests/questions/test_boxes.py",
                           "tests/rules"),
     "setting/options.py": ("tests/api", "tests/solvers/test_global_scip.py"),
-    "proofs/": (*_PROOFS, "tests/proofs/test_unique.py", *_CHECKING[:2]),
+    "proofs/": (*_PROOFS, "tests/proofs/test_unique.py", *_CHECKING[:3]),
     "proofs/lagrange.py": ("tests/proofs/test_lagrange.py", *_CURVED),
     "proofs/sweep.py": _CURVED,
     "proofs/tangent.py": ("tests/solvers/test_cone.py", *_CURVED),

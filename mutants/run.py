@@ -23,7 +23,7 @@ COPIED = ("src", "tests", "benchmarks", "experiments", "campaign", "docs", "exam
           "pyproject.toml", "README.md", "CHANGELOG.md", "Makefile")  # fmt: skip
 #: Seconds for the tests of one mutant; a broken search that never ends is noticed, too.
 LONGEST = 1200.0
-KILLED, SURVIVED, EQUAL, LOST, UNSOUND = "killed", "survived", "equivalent", "lost", "unsound"
+KILLED, SURVIVED, EQUAL, LOST = "killed", "survived", "equivalent", "lost"
 
 
 def scratch(folder: Path) -> Path:
