@@ -24,7 +24,7 @@ from campaign.second import judge_brute, judge_second
 from pertinent.exceptions import PertinentError
 
 #: Seconds of processor time for one question with all its judges; more is noted, and left.
-PATIENCE = 40.0
+PATIENCE = 15.0
 #: Samples of a question that every judge looks at.
 FEW = 4
 #: Samples of a plain question whose bounds are attacked, and that other solvers look at.

@@ -178,8 +178,9 @@ def _follow(session: Session, names: list[str], hand: Callable[[Any], None]) -> 
         raise TooSlow
 
     signal.signal(signal.SIGPROF, late)
+    seen: set[CodeType] = set()
     for name, following in zip(names, [*names[1:], None], strict=True):
-        seen: set[CodeType] = set()
+        seen.clear()
         start = time.process_time()
         signal.setitimer(signal.ITIMER_PROF, ONE_TEST)
         sys.settrace(lambda frame, event, arg: seen.add(frame.f_code))
@@ -212,7 +213,7 @@ def changed(path: Path, text: str, broken: str) -> set[tuple[str, str]]:
 
 
 def chosen(tests: list[Followed], mutant: Mutant, near: tuple[str, ...]) -> list[str]:
-    """Return the tests that call what a mutant breaks: its capability's first, the quickest first."""
+    """Return the tests that call what a mutant breaks: of its capability, and quick, first."""
     broken = changed(*found(mutant, PACKAGE))
     calling = [test for test in tests if test.calls & broken]
     calling.sort(key=lambda test: (not test.name.startswith(near), test.seconds))
