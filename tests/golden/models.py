@@ -1,10 +1,13 @@
-"""Small models of every family, the same on every run: what is fitted is rounded afterwards."""
+"""Small models of every family, the same on every machine: what was learnt is kept in a file."""
 
 from __future__ import annotations
 
+import json
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +38,8 @@ from sklearn.tree import DecisionTreeClassifier
 from pertinent.datasets import load_credit
 from pertinent.lvq import GLVQ, GMLVQ, LGMLVQ
 
+#: The fitted numbers of each model, in the order of `_places`.
+LEARNT = Path(__file__).parent / "learnt.json"
 #: Digits kept of what training found: others would depend on the machine.
 DIGITS = 8
 NUMBERS, WORDS = ["income", "debt", "months", "age"], ["job", "education"]
@@ -265,24 +270,58 @@ def fitted(name: str) -> Fitted:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # short fits: convergence does not matter here
             model.fit(X, y)
-        _round_learnt(model)
+        _take_learnt(model, learnt().get(name))
     return Fitted(model, X, y)
 
 
-def _round_learnt(part: Any) -> None:
-    """Round the fitted numbers of a model and of everything inside it."""
+@cache
+def learnt() -> dict[str, list[Any]]:
+    """Return the fitted numbers of each model, as recorded: training differs among processors."""
+    return json.loads(LEARNT.read_text()) if LEARNT.exists() else {}
+
+
+def record_learnt() -> None:
+    """Write the fitted numbers of all models, as they are trained here; keep those recorded."""
+    kept = {name: [at(*place).tolist() for place in _places(fitted(name).model)] for name in MODELS}
+    LEARNT.write_text("{\n" + ",\n".join(_lines(kept)) + "\n}\n")
+
+
+def _lines(kept: dict[str, list[Any]]) -> Iterator[str]:
+    return (f"{json.dumps(name)}: {json.dumps(arrays)}" for name, arrays in kept.items())
+
+
+def _take_learnt(model: Any, recorded: list[Any] | None) -> None:
+    """Give a fitted model the recorded numbers; without any, round what training found."""
+    places = list(_places(model))
+    if recorded is None:
+        recorded = [_rounded(at(*place)) for place in places]
+    for (part, name, index), values in zip(places, recorded, strict=True):
+        array = np.array(values, dtype=at(part, name, index).dtype)
+        if index is None:
+            setattr(part, name, array)
+        else:
+            getattr(part, name)[index] = array
+
+
+def at(part: Any, name: str, index: int | None) -> np.ndarray:
+    value = getattr(part, name)
+    return value if index is None else value[index]
+
+
+def _places(part: Any) -> Iterator[tuple[Any, str, int | None]]:
+    """Yield where the fitted numbers of a model and of everything inside it are."""
     if isinstance(part, list | tuple):
         for inner in part:
-            _round_learnt(inner)
+            yield from _places(inner)
     elif isinstance(part, BaseEstimator) and not isinstance(part, SVC):
         for name, value in vars(part).items():
-            learnt = name.endswith("_") and not name.startswith("_")
-            if learnt and _is_floats(value):
-                setattr(part, name, _rounded(value))
-            elif learnt and isinstance(value, list) and all(_is_floats(v) for v in value):
-                setattr(part, name, [_rounded(v) for v in value])
+            fitted_here = name.endswith("_") and not name.startswith("_")
+            if fitted_here and _is_floats(value):
+                yield part, name, None
+            elif fitted_here and isinstance(value, list) and all(_is_floats(v) for v in value):
+                yield from ((part, name, i) for i in range(len(value)))
             else:
-                _round_learnt(value)
+                yield from _places(value)
 
 
 def _is_floats(value: Any) -> bool:

@@ -20,7 +20,7 @@ import sklearn
 
 import pertinent
 from tests.golden.cases import CASES, Case
-from tests.golden.models import fitted
+from tests.golden.models import fitted, record_learnt
 
 FOLDER = Path(__file__).parent
 VALUES, WORDS = FOLDER / "values.json", FOLDER / "words.json"
@@ -242,6 +242,7 @@ def main() -> int:
         print("words of", line)
     print(f"{len(chosen)} cases, {len(found)} differences, {len(reworded)} with other words")
     if asked.write:
+        record_learnt()
         dump({name: values[name] for name in CASES if name in values}, VALUES)
         dump({name: words[name] for name in CASES if name in words}, WORDS)
         return 0
