@@ -161,15 +161,16 @@ def follow(session: Session, say: Callable[[str], None] = print) -> list[Followe
         by_file[name.split("::")[0]].append(name)
     out = []
     for file, names in by_file.items():
-        start = time.monotonic()
-        records, ended = in_fork(lambda hand, names=names: _follow(session, names, hand), 900.0)
-        used = [
-            Followed(name, seconds, frozenset(map(tuple, calls)))
-            for name, seconds, calls in records
-        ]
+        start, used, left = time.monotonic(), [], list(names)
+        while left:
+            # A test that is stopped within pytest's own code ends the fork: go on behind it.
+            records, _ = in_fork(lambda hand, left=left: _follow(session, left, hand), 900.0)
+            used += [record for record in records if isinstance(record, list)]
+            begun = sum(isinstance(record, str) for record in records)
+            left = left[max(begun, 1) :]
         spent = time.monotonic() - start
-        say(f"{file}: {len(used)} of {len(names)} tests are of use, {spent:.0f} s {ended}")
-        out += used
+        say(f"{file}: {len(used)} of {len(names)} tests are of use, {spent:.0f} s")
+        out += [Followed(name, sec, frozenset(map(tuple, calls))) for name, sec, calls in used]
     return out
 
 
@@ -181,6 +182,7 @@ def _follow(session: Session, names: list[str], hand: Callable[[Any], None]) -> 
     seen: set[CodeType] = set()
     for name, following in zip(names, [*names[1:], None], strict=True):
         seen.clear()
+        hand(name)
         start = time.process_time()
         signal.setitimer(signal.ITIMER_PROF, ONE_TEST)
         sys.settrace(lambda frame, event, arg: seen.add(frame.f_code))
