@@ -228,21 +228,21 @@ _FEW = (1, 2, 2, 3, 4, 5, 8)
 _MANY_CLASSES = (2, 2, 2, 3, 5, 10, 50, 200)
 
 FAMILIES: dict[str, Family] = {
-    "linear": Family(_linear, _ANY, _MANY_CLASSES, 2000, curved=False),
-    "linear, written": Family(_written_linear, _ANY, _MANY_CLASSES, 2000, curved=False),
-    "LDA": Family(_lda, (1, 2, 3, 5, 13, 30), _MANY_CLASSES, 2000, curved=False),
+    "linear": Family(_linear, _ANY, _MANY_CLASSES, 4000, curved=False),
+    "linear, written": Family(_written_linear, _ANY, _MANY_CLASSES, 4000, curved=False),
+    "LDA": Family(_lda, (1, 2, 3, 5, 13, 30), _MANY_CLASSES, 4000, curved=False),
     "QDA": Family(_qda, _FEW, rows=40),
-    "naive Bayes": Family(_naive_bayes, _SOME, rows=100),
+    "naive Bayes": Family(_naive_bayes, _SOME, rows=200),
     "naive Bayes, written": Family(_written_naive_bayes, _FEW, rows=60),
-    "SVM": Family(_svm, _FEW, (2,), 100),
+    "SVM": Family(_svm, _FEW, (2,), 200),
     "nearest centroid": Family(_centroid, _ANY, (2, 3, 5, 10, 50), 500),
     "1-NN": Family(_nearest, _SOME, (2, 3, 5), 150, samples=60),
-    "GLVQ": Family(_glvq, _SOME, (2, 3, 5), 300),
-    "GMLVQ": Family(_gmlvq, _SOME, (2, 3, 5), 300),
+    "GLVQ": Family(_glvq, _SOME, (2, 3, 5), 500),
+    "GMLVQ": Family(_gmlvq, _SOME, (2, 3, 5), 500),
     "LGMLVQ": Family(_lgmlvq, _FEW, (2, 3), 40),
-    "tree": Family(_tree, _ANY[:-1], (2, 3, 5, 10), 500, curved=False),
-    "pipeline": Family(_pipeline, (1, 2, 3, 5, 8), (2, 3, 5), 200, curved=False),
-    "calibrated": Family(_calibrated, (1, 2, 3, 5, 8), (2,), 200, curved=False),
+    "tree": Family(_tree, _ANY[:-1], (2, 3, 5, 10), 1500, curved=False),
+    "pipeline": Family(_pipeline, (1, 2, 3, 5, 8), (2, 3, 5), 300, curved=False),
+    "calibrated": Family(_calibrated, (1, 2, 3, 5, 8), (2,), 300, curved=False),
 }
 #: Models of these families are fitted on a few samples, without a class of one.
 _NEEDS_SEVERAL = ("LDA", "QDA", "calibrated", "linear")

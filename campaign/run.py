@@ -30,7 +30,7 @@ FEW = 4
 #: Samples of a plain question whose bounds are attacked, and that other solvers look at.
 SOME, SOME_CURVED, SECOND = 40, 20, 300
 #: Samples whose explanations are stored and checked from the file.
-STORED = 16
+STORED = 30
 
 JUDGES = ("points", "numbers", "rules", "conflicts", "second", "brute", "bounds", "file", "laws",
           "time")  # fmt: skip
