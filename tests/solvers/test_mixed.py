@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
-from pertinent.geometry.domain import Bins, Domain, from_steps, is_on_lattice
+from pertinent.geometry.domain import Bins, Domain, Lattice
 from pertinent.geometry.region import Cell, CellUnion
 from pertinent.geometry.task import Task
 from pertinent.proofs import check, status_names
@@ -182,10 +182,10 @@ def test_own_values_off_the_lattice_may_stay():
 
 def test_decimals_are_the_numbers_that_are_shown():
     steps = np.arange(-2000, 2000)
-    values = from_steps(steps, 2)
+    values = Lattice(2).at(steps)
     assert all(float(f"{v:.2f}") == v for v in values)
-    assert is_on_lattice(values, 2).all()
-    assert not is_on_lattice(np.array([0.1 + 0.2]), 1).any()
+    assert Lattice(2).has(values).all()
+    assert not Lattice(1).has(np.array([0.1 + 0.2])).any()
 
 
 def mixed_answer():

@@ -1,8 +1,9 @@
-"""What values a column may take at all: any number, a lattice of decimals, one of a group.
+"""What values a column may take at all: any number, a lattice of steps, one of a group.
 
-Beside bounds, a column may be confined to whole numbers or decimals, several columns may form a
-group of which exactly one is 1 (the categories of one feature), and rules may speak of features
-that change or stay. A purely continuous problem has no `Domain`.
+Beside bounds, a column may be confined to whole numbers, decimals or the multiples of a step, a
+changed value may have to keep away from the row's own, several columns may form a group of which
+exactly one is 1 (the categories of one feature), and rules may speak of features that change or
+stay. A purely continuous problem has no `Domain`.
 """
 
 from __future__ import annotations
@@ -13,10 +14,94 @@ from typing import Literal
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 
 #: Where a number must change, it moves at least by this share of its scale (1 / weight).
 SMALLEST_CHANGE = 1e-3
+
+#: The row of each value, one row for all of them, or None: all rows, in their order.
+Rows = IntArray | int | None
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The numbers ``(offset + k * multiple) / 10**decimals`` for whole k, each the nearest double.
+
+    Parameters
+    ----------
+    decimals : int
+        Digits after the point; negative ones are zeros before it.
+    multiple : int
+        Distance of neighbours, in units of the last digit.
+    offset : int
+        One of the numbers, in units of the last digit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> halves = Lattice(1, 5)
+    >>> halves.ceil(np.array([0.2, 0.5, -0.7])).tolist(), halves.step
+    ([0.5, 0.5, -0.5], 0.5)
+    >>> Lattice(0, 10, 3).has(np.array([13.0, 10.0])).tolist()
+    [True, False]
+    """
+
+    decimals: int
+    multiple: int = 1
+    offset: int = 0
+
+    @property
+    def step(self) -> float:
+        """The distance of neighbours."""
+        return float(self._number(np.array(float(self.multiple))))
+
+    def words(self) -> str:
+        """Return what the numbers are, e.g. "steps of 0.5".
+
+        Examples
+        --------
+        >>> Lattice(0).words(), Lattice(2).words(), Lattice(-1).words(), Lattice(1, 5, 2).words()
+        ('0 decimals', '2 decimals', 'steps of 10', 'steps of 0.5 from 0.2')
+        """
+        if self.multiple == 1 and self.decimals >= 0:
+            return f"{self.decimals} decimal{'' if self.decimals == 1 else 's'}"
+        first = f" from {float(self.at(np.array(0.0))):.12g}" if self.offset else ""
+        return f"steps of {self.step:.12g}{first}"
+
+    def at(self, count: FloatArray) -> FloatArray:
+        """Return the numbers with whole numbers ``k = count``."""
+        return self._number(count * self.multiple + self.offset)
+
+    def nearest(self, values: FloatArray) -> FloatArray:
+        """Return the number next to each value."""
+        return self.at(self._count(values))
+
+    def ceil(self, values: FloatArray) -> FloatArray:
+        """Return the smallest numbers that are not below the values."""
+        count = self._count(values)
+        point = self.at(count)
+        # Compared as numbers, not as counts: multiplying by a power of ten has rounded.
+        return np.where(point >= values, point, self.at(count + 1.0))
+
+    def floor(self, values: FloatArray) -> FloatArray:
+        """Return the largest numbers that are not above the values."""
+        count = self._count(values)
+        point = self.at(count)
+        return np.where(point <= values, point, self.at(count - 1.0))
+
+    def has(self, values: FloatArray) -> BoolArray:
+        """Return whether values are exactly numbers of the lattice."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.nearest(values) == values)
+
+    def _count(self, values: FloatArray) -> FloatArray:
+        digits = self.decimals
+        units = values * 10.0**digits if digits >= 0 else values / 10.0**-digits
+        return np.asarray(np.round((units - self.offset) / self.multiple))
+
+    def _number(self, units: FloatArray) -> FloatArray:
+        digits = self.decimals
+        return np.asarray(units / 10.0**digits if digits >= 0 else units * 10.0**-digits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +202,11 @@ class Domain:
         Each row's own values: needed for the three rules above.
     scale : ndarray of shape (n_columns,), optional
         1 / weight: the unit of a smallest change.
+    multiple, offset : ndarray of shape (n_columns,), optional
+        Of columns with decimals: see `Lattice`. 1 and 0 by default.
+    gap : tuple of two ndarray of shape (n, n_columns), optional
+        ``(below, above)``: a value is ``<= below``, the row's own, or ``>= above``. Both are the
+        own value where any change will do.
     """
 
     decimals: FloatArray
@@ -127,6 +217,9 @@ class Domain:
     together: tuple[IntArray, ...] = ()
     own: FloatArray | None = None
     scale: FloatArray | None = None
+    multiple: FloatArray | None = None
+    offset: FloatArray | None = None
+    gap: Limits | None = None
 
     def __post_init__(self) -> None:
         if self.owner is None:
@@ -160,8 +253,33 @@ class Domain:
 
     @cached_property
     def lattice(self) -> IntArray:
-        """The columns confined to decimals, groups aside."""
+        """The columns confined to steps, groups aside."""
         return np.flatnonzero(np.isfinite(self.decimals) & ~self.in_group)
+
+    @cached_property
+    def steps(self) -> dict[int, Lattice]:
+        """The lattice of each column that has one."""
+        every = np.ones(self.dim) if self.multiple is None else self.multiple
+        first = np.zeros(self.dim) if self.offset is None else self.offset
+        return {
+            j: Lattice(int(self.decimals[j]), int(every[j]), int(first[j]))
+            for j in self.lattice.tolist()
+        }
+
+    @cached_property
+    def confined(self) -> IntArray:
+        """The columns that do not take every number: on a lattice, or with a gap around the own."""
+        if self.gap is None or self.own is None:
+            return self.lattice
+        below, above = self.gap
+        open_ = ((below < self.own) | (above > self.own)).any(axis=0) & ~self.in_group
+        return np.union1d(self.lattice, np.flatnonzero(open_ & ~self.follows))
+
+    @property
+    def has_gaps_only(self) -> bool:
+        """Whether nothing else is asked of a point than to keep out of gaps."""
+        rest = len(self.lattice) or self.groups or self.bins or self.counts_changes
+        return self.gap is not None and not rest
 
     @cached_property
     def units(self) -> IntArray:
@@ -183,24 +301,48 @@ class Domain:
 
     def take(self, rows: IntArray) -> Domain:
         """Return the domain of some of the rows."""
-        return self if self.own is None else replace(self, own=self.own[rows])
+        if self.own is None:
+            return self
+        gap = None if self.gap is None else (self.gap[0][rows], self.gap[1][rows])
+        return replace(self, own=self.own[rows], gap=gap)
 
-    def floor(self, column: int, values: FloatArray, own: FloatArray | None) -> FloatArray:
-        """Return the largest allowed values of a lattice column that are not above the given."""
-        return -self.ceil(column, -values, None if own is None else -own)
+    def floor(self, column: int, values: FloatArray, rows: Rows = None) -> FloatArray:
+        """Return the largest allowed values of a column that are not above the given.
 
-    def ceil(self, column: int, values: FloatArray, own: FloatArray | None) -> FloatArray:
-        """Return the smallest allowed values of a lattice column that are not below the given."""
-        digits = self.decimals[column]
-        near = np.round(to_steps(values, digits))
-        point = from_steps(near, digits)
-        # Compared as numbers, not as steps: multiplying by a power of ten has rounded.
-        point = np.where(point >= values, point, from_steps(near + 1.0, digits))
-        return point if own is None else np.where(own >= values, np.minimum(point, own), point)
+        ``rows`` are those that the values belong to.
+        """
+        grid = self.steps.get(column)
+        point = values if grid is None else grid.floor(values)
+        if self.own is None:
+            return point
+        own = self._of_rows(self.own, column, rows)
+        if self.gap is not None:
+            below, above = (self._of_rows(side, column, rows) for side in self.gap)
+            last = below if grid is None else grid.floor(below)
+            point = np.where((point < own) & (point > below), last, point)
+            point = np.where((point > own) & (point < above), own, point)
+        return np.where(own <= values, np.maximum(point, own), point)
+
+    def ceil(self, column: int, values: FloatArray, rows: Rows = None) -> FloatArray:
+        """Return the smallest allowed values of a column that are not below the given."""
+        grid = self.steps.get(column)
+        point = values if grid is None else grid.ceil(values)
+        if self.own is None:
+            return point
+        own = self._of_rows(self.own, column, rows)
+        if self.gap is not None:
+            below, above = (self._of_rows(side, column, rows) for side in self.gap)
+            first = above if grid is None else grid.ceil(above)
+            point = np.where((point > own) & (point < above), first, point)
+            point = np.where((point < own) & (point > below), own, point)
+        return np.where(own >= values, np.minimum(point, own), point)
+
+    def _of_rows(self, values: FloatArray, column: int, rows: Rows) -> FloatArray:
+        return values[:, column] if rows is None else values[rows, column]
 
     def step(self, column: int) -> float:
         """Return the distance of neighbours on a lattice column."""
-        return float(10.0 ** -self.decimals[column])
+        return self.steps[column].step
 
     def smallest_change(self, column: int) -> float:
         """Return by how much a column must move to count as changed, where that is asked for."""
@@ -211,9 +353,12 @@ class Domain:
     def violation(self, points: FloatArray) -> BoolArray:
         """Return which points (one for each row of ``own``) are not allowed."""
         wrong = np.zeros(len(points), dtype=bool)
-        for j in self.lattice:
-            on = is_on_lattice(points[:, j], self.decimals[j])
-            wrong |= ~on if self.own is None else ~(on | (points[:, j] == self.own[:, j]))
+        for j in self.confined.tolist():
+            grid, x = self.steps.get(j), points[:, j]
+            good = np.ones(len(x), dtype=bool) if grid is None else grid.has(x)
+            if self.own is not None and self.gap is not None:
+                good &= (x <= self.gap[0][:, j]) | (x >= self.gap[1][:, j])
+            wrong |= ~good if self.own is None else ~(good | (x == self.own[:, j]))
         for group in self.groups:
             block = points[:, group]
             wrong |= ~(((block == 0) | (block == 1)).all(axis=1) & (block.sum(axis=1) == 1))
@@ -255,28 +400,3 @@ class Domain:
             np.logical_or.at(units.T, self.units, changed.T)
             wrong |= units.sum(axis=1) > self.max_changes
         return wrong
-
-
-def to_steps(values: FloatArray, decimals: float) -> FloatArray:
-    """Return values in units of the last digit."""
-    digits = int(decimals)
-    return np.asarray(values * 10.0**digits if digits >= 0 else values / 10.0**-digits)
-
-
-def from_steps(steps: FloatArray, decimals: float) -> FloatArray:
-    """Return the numbers with that many units of the last digit, each the nearest double.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> float(from_steps(np.array(123.0), 2))
-    1.23
-    """
-    digits = int(decimals)
-    return np.asarray(steps / 10.0**digits if digits >= 0 else steps * 10.0**-digits)
-
-
-def is_on_lattice(values: FloatArray, decimals: float) -> BoolArray:
-    """Return whether values are exactly the numbers they are shown as with these decimals."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(from_steps(np.round(to_steps(values, decimals)), decimals) == values)

@@ -13,9 +13,9 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, IntArray, Limits
-from pertinent.geometry.domain import Domain, is_on_lattice
+from pertinent.geometry.domain import Domain, Lattice
 from pertinent.geometry.region import Cell
-from pertinent.rules.form import RuleFields, ends_of, require_well_formed
+from pertinent.rules.form import RuleFields, ends_of, lattice_of, require_well_formed
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.relations import Feature, relation_rows
 from pertinent.rules.words import in_words
@@ -33,7 +33,7 @@ class _Fixed:
     strange: IntArray
     keep_low: list[int]
     keep_high: list[int]
-    lattice: list[tuple[int, int]]
+    lattice: dict[int, Lattice]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,8 @@ class Constraints(RuleFields):
     decimals : mapping of feature to int
         Take numbers with that many digits after the point, so that the value shown is the value
         that was checked; negative digits round before the point.
+    step : mapping of feature to number, or to (step, first)
+        Take the multiples of a step, or ``first`` plus these; see ``decimals``.
     categories : mapping of feature to list
         The only categories that points may have. Like ``bounds``, this holds for every point: a
         sample whose own category is not listed must change it.
@@ -72,10 +74,10 @@ class Constraints(RuleFields):
 
     Notes
     -----
-    Features are named by column name, or by position. A sample's own value is always a whole
-    number, or short enough, for the sake of ``integer`` and ``decimals``: what does not change
-    stays exactly as it is. The rules hold for negatives and for positives alike (a frozen feature
-    cannot be turned off), except for ``max_changes`` and ``together``, which speak of change.
+    Features are named by column name, or by position. A sample's own value is always allowed by
+    ``integer``, ``decimals`` and ``step``: what does not change stays exactly as it is. The rules
+    hold for negatives and for positives alike (a frozen feature cannot be turned off), except for
+    ``max_changes`` and ``together``, which speak of change.
 
     Examples
     --------
@@ -104,8 +106,8 @@ class Constraints(RuleFields):
     def speaks_of_values(self) -> bool:
         """Whether any rule is more than a range of numbers, so that points are looked at again."""
         rules = (
-            self.integer, self.decimals, self.categories, self.transitions, self.relations,
-            self.together,
+            self.integer, self.decimals, self.step, self.categories, self.transitions,
+            self.relations, self.together,
         )  # fmt: skip
         return self.max_changes is not None or any(len(rule) for rule in rules)
 
@@ -153,7 +155,7 @@ class Constraints(RuleFields):
         fixed, samples = self._fixed(features), values_of(table)
         strange = fixed.strange
         theirs = bool(len(strange) and samples[:, strange].any())
-        theirs |= any(not is_on_lattice(samples[:, j], d).all() for j, d in fixed.lattice)
+        theirs |= any(not steps.has(samples[:, j]).all() for j, steps in fixed.lattice.items())
         rows = len(samples) if self.depends_on_sample or theirs else 1
         lower = np.repeat(fixed.lower[None], rows, axis=0)
         upper = np.repeat(fixed.upper[None], rows, axis=0)
@@ -194,8 +196,8 @@ class Constraints(RuleFields):
         held = np.flatnonzero(np.isin(features.owner, features.indices(self.frozen))).tolist()
         keep_low = [features.column(f, "increase_only") for f in self.increase_only]
         keep_high = [features.column(f, "decrease_only") for f in self.decrease_only]
-        lattice = list(self.lattice(features).items())
-        return _Fixed(lower, upper, strange, keep_low + held, keep_high + held, lattice)
+        steps = self.lattice(features)
+        return _Fixed(lower, upper, strange, keep_low + held, keep_high + held, steps)
 
     def _own_only(self, features: Features) -> IntArray:
         """Return the columns of categories that no sample may change to."""
@@ -251,13 +253,22 @@ class Constraints(RuleFields):
                     table[a, b] = self._may_become(name, old, new)
         return table
 
-    def lattice(self, features: Features) -> dict[int, int]:
-        """Return the digits after the point of each column that is confined to some."""
+    def lattice(self, features: Features) -> dict[int, Lattice]:
+        """Return the numbers of each column that is confined to steps."""
         digits = {features.column(name, "integer"): 0 for name in self.integer}
         for name, count in self.decimals.items():
             column = features.column(name, "decimals")
             digits[column] = min(int(count), digits.get(column, int(count)))
-        return digits
+        steps = {column: Lattice(count) for column, count in digits.items()}
+        for name, given in self.step.items():
+            column = features.column(name, "step")
+            if column in steps:
+                raise InputError(
+                    f"{name!r} has a step and decimals, or a step and whole numbers. Give one of "
+                    "them."
+                )
+            steps[column] = lattice_of(name, given)
+        return steps
 
     def domain(
         self,
@@ -276,10 +287,13 @@ class Constraints(RuleFields):
         counted = changes and (self.max_changes is not None or bool(self.together))
         if features.is_plain and not len(booleans) and not fixed and not counted:
             return None
-        lattice = {int(j): 0 for j in booleans} | dict(fixed)
+        lattice = {int(j): Lattice(0) for j in booleans} | fixed
         decimals = np.full(features.dim, np.nan)
-        decimals[list(lattice)] = list(lattice.values())
-        off = any(not is_on_lattice(samples[:, j], d).all() for j, d in lattice.items())
+        decimals[list(lattice)] = [steps.decimals for steps in lattice.values()]
+        multiple, offset = np.ones(features.dim), np.zeros(features.dim)
+        multiple[list(lattice)] = [steps.multiple for steps in lattice.values()]
+        offset[list(lattice)] = [steps.offset for steps in lattice.values()]
+        off = any(not steps.has(samples[:, j]).all() for j, steps in lattice.items())
         with np.errstate(divide="ignore"):
             scale = 1.0 / weights
         return Domain(
@@ -291,6 +305,8 @@ class Constraints(RuleFields):
             tuple(features.indices(g) for g in self.together) if counted else (),
             samples if off or counted else None,
             scale,
+            multiple,
+            offset,
         )
 
     def relation_cell(self, features: Features) -> Cell | None:

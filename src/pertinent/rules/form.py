@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pertinent.exceptions import InputError
+from pertinent.geometry.domain import Lattice
 from pertinent.rules.relations import Feature, Relation, read_relation
 from pertinent.tables.numbers import is_number, is_whole
 
 Bound = tuple[float | None, float | None]
+Step = float | tuple[float, float]
 Transitions = Mapping[Any, Sequence[Any]] | Callable[[Any, Any], bool]
 _EXAMPLES = {
     "bounds": "{'income': (0, None)}",
     "decimals": "{'income': 2}",
+    "step": "{'income': 0.5}",
     "categories": "{'job': ['fixed', 'part-time']}",
     "transitions": "{'job': {'part-time': ['fixed']}}",
     "costs": "{'age': 5}",
@@ -43,6 +47,7 @@ class RuleFields:
     max_changes: int | None = None
     costs: Mapping[Feature, float] = field(default_factory=dict)
     together: Sequence[Sequence[Feature]] = ()
+    step: Mapping[Feature, Step] = field(default_factory=dict)
 
     @cached_property
     def read_relations(self) -> list[Relation]:
@@ -67,6 +72,8 @@ def require_well_formed(rules: RuleFields) -> None:
                 f"The decimals of {feature!r} must be a whole number from {-DIGITS} to {DIGITS}. "
                 f"Got {count!r} instead."
             )
+    for feature, given in rules.step.items():
+        lattice_of(feature, given)
     for feature, cost in rules.costs.items():
         if not (is_number(cost) and np.isfinite(cost) and cost > 0):
             raise InputError(
@@ -90,6 +97,33 @@ def ends_of(pair: Sequence[float | None]) -> tuple[float, float]:
     """Return bounds as numbers, infinite where a side is open."""
     low, high = pair
     return (-np.inf if low is None else float(low)), (np.inf if high is None else float(high))
+
+
+def lattice_of(feature: Any, given: Any) -> Lattice:
+    """Return the multiples of a step, or those from a first number on, as decimal numbers.
+
+    Examples
+    --------
+    >>> from pertinent.rules.form import lattice_of
+    >>> lattice_of("income", 2.5), lattice_of("price", (10, 4.99))
+    (Lattice(decimals=1, multiple=25, offset=0), Lattice(decimals=2, multiple=1000, offset=499))
+    """
+    pair = given if isinstance(given, Sequence) and not isinstance(given, str) else (given, 0)
+    if len(pair) != 2 or not all(is_number(one) and np.isfinite(one) for one in pair):
+        raise InputError(
+            f"The step of {feature!r} must be a number, or a step and the first number. "
+            f"Got {given!r} instead."
+        )
+    step, first = (Decimal(repr(float(one))).normalize() for one in pair)
+    places = max(-int(d.as_tuple().exponent) for d in (step, first) if d) if step else 0
+    if step <= 0 or abs(places) > DIGITS or abs(first) + step > 10 ** (15 - places):
+        raise InputError(
+            f"The step of {feature!r} must be positive and have at most {DIGITS} digits. "
+            f"Got {given!r} instead."
+        )
+    unit = Decimal(10) ** places
+    multiple = int(step * unit)
+    return Lattice(places, multiple, int(first * unit) % multiple)
 
 
 def _require_list(name: str, value: Any, of: str = "") -> None:

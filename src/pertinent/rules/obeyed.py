@@ -6,7 +6,9 @@ samples and the points as they are handed out, and the rules as they were given.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,7 +77,7 @@ class _Check:
     samples: Rows | None
     single: bool
 
-    def _rule(self, kind: RuleKind, *names: str | int, number: int | None = None) -> RuleRef:
+    def _rule(self, kind: RuleKind, *names: str | int, number: float | None = None) -> RuleRef:
         called = tuple(self.features.names[self.features.index(name)] for name in names)
         return RuleRef(kind, called, number)
 
@@ -102,14 +104,24 @@ class _Check:
             found.append((self._rule(RuleKind.BOUNDS, name), np.asarray(below | above)))
         digits = {**{n: 0 for n in self.rules.integer}, **self.rules.decimals}
         for name, count in digits.items():
-            value = self._number(name)
-            shown = np.array([float(f"{v:.{max(count, 0)}f}") for v in value])
-            if count < 0:
-                shown = np.round(value / 10.0**-count) * 10.0**-count
-            apart = np.abs(shown - value) > (1e-6 * np.abs(value) if self.single else 0.0)
             rule = self._rule(RuleKind.DECIMALS, name, number=count)
-            found.append((rule, np.asarray(apart & ~self._same(name))))
+            found.append((rule, self._off_steps(name, Fraction(10) ** -count, Fraction(0))))
+        for name, given in self.rules.step.items():
+            step, first = given if isinstance(given, Sequence) else (given, 0.0)
+            rule = self._rule(RuleKind.STEP, name, number=step)
+            found.append((rule, self._off_steps(name, _written(step), _written(first))))
         return found
+
+    def _off_steps(self, name: str | int, step: Fraction, first: Fraction) -> BoolArray:
+        """Return where a changed number, as it is written, is not ``first`` plus some steps."""
+        value = self._number(name)
+        wrong = ~self._same(name) & np.isfinite(value)
+        for i in np.flatnonzero(wrong):
+            number = _written(value[i])
+            beyond = (number - first) % step
+            slack = abs(number) / 1_000_000 if self.single else 0
+            wrong[i] = min(beyond, step - beyond) > slack
+        return wrong
 
     def categories(self) -> list[tuple[RuleRef, BoolArray]]:
         """Return the categories that may be changed to."""
@@ -173,3 +185,8 @@ class _Check:
                 (RuleRef(RuleKind.MAX_CHANGES, number=most), np.asarray(count.sum(axis=1) > most))
             )
         return found
+
+
+def _written(number: float) -> Fraction:
+    """Return the decimal number that a double is written as."""
+    return Fraction(repr(float(number)))

@@ -18,6 +18,7 @@ class RuleKind(Enum):
     INCREASE_ONLY = "increase-only"
     DECREASE_ONLY = "decrease-only"
     DECIMALS = "decimals"
+    STEP = "step"
     CATEGORIES = "categories"
     TRANSITIONS = "transitions"
     RELATION = "relation"
@@ -40,6 +41,7 @@ _SHORT = {
     RuleKind.INCREASE_ONLY: "{0} may only increase",
     RuleKind.DECREASE_ONLY: "{0} may only decrease",
     RuleKind.DECIMALS: "{0} with {1:g} decimals",
+    RuleKind.STEP: "{0} in steps of {1:g}",
     RuleKind.CATEGORIES: "allowed categories of {0}",
     RuleKind.TRANSITIONS: "allowed transitions of {0}",
     RuleKind.KNOWN_CATEGORIES: "categories of {0}",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pertinent.rules.form import RuleFields
+from pertinent.rules.form import RuleFields, lattice_of
 from pertinent.rules.relations import Feature
 from pertinent.tables.words import listed, plain
 
@@ -72,6 +72,7 @@ def in_words(rules: RuleFields, speech: Speech = TERSE) -> list[str]:
     called = speech.feature
     parts = _of_numbers_in_full(rules, speech) if speech.in_full else _of_numbers(rules)
     parts += [f"{called(name)} has {_digits(count)}" for name, count in rules.decimals.items()]
+    parts += [f"{called(n)} has {lattice_of(n, given).words()}" for n, given in rules.step.items()]
     parts += [
         f"{called(n)} is one of {', '.join(map(str, v))}" for n, v in rules.categories.items()
     ]

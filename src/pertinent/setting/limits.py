@@ -13,7 +13,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
-from pertinent.geometry.domain import Domain, is_on_lattice
+from pertinent.geometry.domain import Domain, Lattice
 from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.task import distance
 from pertinent.proofs.cases.narrowing import Boxes, narrow
@@ -156,9 +156,10 @@ def strict_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the allowed range: what is confined to whole numbers cannot rest elsewhere."""
     lower, upper = setting.constraints.limits(setting.features, table)
-    digits = {int(j): 0 for j in table.booleans} | setting.constraints.lattice(setting.features)
+    steps = {int(j): Lattice(0) for j in table.booleans}
+    steps |= setting.constraints.lattice(setting.features)
     base = question.baseline
-    stay = [j for j, d in digits.items() if not is_on_lattice(base[[j]], d).all()]
+    stay = [j for j, grid in steps.items() if not grid.has(base[[j]]).all()]
     if not stay:
         return lower, upper
     lower, upper = (np.array(np.broadcast_to(s, table.values.shape)) for s in (lower, upper))

@@ -43,6 +43,9 @@ CERTIFICATES = "certificates"
 #: The field that holds reasons, stored as "reason".
 REASONS = "reasons"
 
+#: Rules that files of the current format had not at first.
+LATER = ("step",)
+
 Document = dict[str, Any]
 
 record_as("constraints")(Constraints)
@@ -102,7 +105,7 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "classes": encode(setting.classes),
         "weights": encode(setting.weights),
         "margin": float(setting.asked_margin),
-        "constraints": encode(setting.constraints),
+        "constraints": _written(setting.constraints),
         "baseline": encode(asked.question.baseline),
         "between": bool(settings.between),
         "off_tol": float(settings.off_tol),
@@ -121,6 +124,12 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "middle": encode(asked.ranges),
         "wording": encode(settings.wording),
     }
+
+
+def _written(rules: Constraints) -> Any:
+    """Return the rules; what older readers do not know only where it is used."""
+    record = encode(rules)
+    return {key: value for key, value in record.items() if key not in LATER or getattr(rules, key)}
 
 
 def _target(negatives: Negatives, row: int) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
-from pertinent.geometry.domain import from_steps, is_on_lattice, to_steps
+from pertinent.geometry.domain import Lattice
 from pertinent.tables.features import Features
 
 
@@ -24,7 +24,7 @@ def baseline_values(
     baseline: Any,
     features: Features,
     data: FloatArray | None,
-    lattice: Mapping[int, int] | None = None,
+    lattice: Mapping[int, Lattice] | None = None,
 ) -> FloatArray:
     """Return the value at which each feature counts as turned off, column by column.
 
@@ -36,9 +36,9 @@ def baseline_values(
     features : Features
     data : ndarray of shape (n, n_columns) or None
         Needed for "mean" and "median", and for categories that are not given.
-    lattice : mapping of int to int, optional
-        Digits after the point of columns that take decimals only: what comes from the data is
-        rounded to them, what is given must have them.
+    lattice : mapping of int to Lattice, optional
+        The steps of columns that are confined to some: what comes from the data is rounded to
+        them, what is given must be one of them.
     """
     if isinstance(baseline, str):
         if baseline not in ("mean", "median"):
@@ -62,12 +62,12 @@ def baseline_values(
         values = _given(features, data, dict(enumerate(baseline)), lattice or {})
     if not np.isfinite(values).all():
         raise InputError("baseline must be finite.")
-    for j, digits in (lattice or {}).items():
-        if not is_on_lattice(values[j], digits):
+    for j, steps in (lattice or {}).items():
+        if not steps.has(values[j]):
             name = features.names[features.owner[j]]
             raise InputError(
                 f"The baseline of {name!r} is {values[j]:g}, and a rule asks for "
-                f"{digits} decimals. Give it such a baseline."
+                f"{steps.words()}. Give it such a baseline."
             )
     for bins in features.bins:
         bins.fill(values[None])
@@ -75,11 +75,11 @@ def baseline_values(
 
 
 def _from_data(
-    features: Features, data: FloatArray, how: str, lattice: Mapping[int, int]
+    features: Features, data: FloatArray, how: str, lattice: Mapping[int, Lattice]
 ) -> FloatArray:
     values = np.asarray(data.mean(axis=0) if how == "mean" else np.median(data, axis=0))
-    for j, digits in lattice.items():
-        values[j] = from_steps(np.round(to_steps(values[j], digits)), digits)
+    for j, steps in lattice.items():
+        values[j] = steps.nearest(values[j])
     for j in range(len(features)):
         if features.is_category(j):
             columns = features.columns_of(j)
@@ -94,7 +94,7 @@ def _given(
     features: Features,
     data: FloatArray | None,
     given: dict[Any, Any],
-    lattice: Mapping[int, int],
+    lattice: Mapping[int, Lattice],
 ) -> FloatArray:
     values = (
         np.zeros(features.dim) if data is None else _from_data(features, data, "median", lattice)

@@ -25,7 +25,7 @@ import numpy as np
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import SHARED, BoolArray, CodeArray, FloatArray, IntArray, Rows
 from pertinent.geometry.codec import record_as
-from pertinent.geometry.domain import Domain, from_steps, to_steps
+from pertinent.geometry.domain import Domain, Lattice
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.leaves import leaf_bounds
 from pertinent.proofs.cases.narrowing import CHANGED, UNCHANGED, Boxes, narrow
@@ -211,8 +211,8 @@ class Replay:
                 out[k] = True
             elif domain.in_group[j]:
                 out[k] = low >= 0 and high <= 1
-            elif np.isfinite(domain.decimals[j]):
-                out[k] = high <= next_allowed(domain, j, float(low), own)
+            else:
+                out[k] = high <= next_allowed(domain, j, float(low), int(boxes.row[k]))
             if not out[k] and own is not None and boxes.state.shape[1]:
                 must = _must_change(domain, boxes.state[k], j)
                 smallest = domain.smallest_change(j)
@@ -220,14 +220,27 @@ class Replay:
         return np.asarray(out)
 
 
-def next_allowed(domain: Domain, column: int, value: float, own: float | None) -> float:
-    """Return the smallest allowed value of a lattice column above a value."""
-    digits = domain.decimals[column]
-    near = np.round(to_steps(np.array(value), digits))
-    lattice = float(from_steps(near, digits))
-    if lattice <= value:
-        lattice = float(from_steps(near + 1.0, digits))
-    return min(lattice, own) if own is not None and own > value else lattice
+def next_allowed(domain: Domain, column: int, value: float, row: int) -> float:
+    """Return the smallest allowed value of a column above a value.
+
+    Allowed are the numbers of the column's lattice (any number, without one) outside the open gap
+    around the row's own value, and that value itself.
+    """
+    grid = domain.steps.get(column)
+    own = None if domain.own is None else float(domain.own[row, column])
+    below, above = -np.inf, -np.inf  # no gap
+    if own is not None and domain.gap is not None:
+        below, above = (float(side[row, column]) for side in domain.gap)
+    found = _above(grid, value)
+    if below < found < above and found != own:
+        found = above if grid is None else float(grid.ceil(np.array(above)))
+    return min(found, own) if own is not None and own > value else found
+
+
+def _above(grid: Lattice | None, value: float) -> float:
+    """Return the number next above a value: of a lattice, or of all doubles."""
+    more = np.nextafter(np.array(value), np.inf)
+    return float(more if grid is None else grid.ceil(more))
 
 
 def _must_change(domain: Domain, state: CodeArray, column: int) -> bool:

@@ -44,7 +44,7 @@ def narrow(domain: Domain, boxes: Boxes) -> tuple[Boxes, BoolArray]:
         empty |= _too_many_changes(domain, state)
         _keep_own_values(domain, state, own, low, high)
         _leave_own_values(domain, state, own, low, high)
-    _to_allowed_numbers(domain, own, low, high)
+    _to_allowed_numbers(domain, boxes.row, low, high)
     for group in domain.groups:
         empty |= _one_is_chosen(group, low, high)
     for _ in range(ROUNDS if domain.bins else 0):
@@ -56,7 +56,7 @@ def narrow(domain: Domain, boxes: Boxes) -> tuple[Boxes, BoolArray]:
                 e, j = bins.excess, bins.column
                 low[:, e] = np.maximum(low[:, e], bins.beyond(low[:, j]))
                 high[:, e] = np.minimum(high[:, e], bins.beyond(high[:, j]))
-        _to_allowed_numbers(domain, own, low, high)
+        _to_allowed_numbers(domain, boxes.row, low, high)
     empty |= (low > high).any(axis=1)
     return Boxes(boxes.row, low, high, state), empty
 
@@ -101,14 +101,11 @@ def _leave_own_values(
             high[down, j] = np.minimum(high[down, j], below[down])
 
 
-def _to_allowed_numbers(
-    domain: Domain, own: FloatArray | None, low: FloatArray, high: FloatArray
-) -> None:
-    """Move both ends of whole numbers and decimals to the next allowed value."""
-    for j in domain.lattice.tolist():
-        theirs = None if own is None else own[:, j]
-        low[:, j] = domain.ceil(j, low[:, j], theirs)
-        high[:, j] = domain.floor(j, high[:, j], theirs)
+def _to_allowed_numbers(domain: Domain, row: IntArray, low: FloatArray, high: FloatArray) -> None:
+    """Move both ends of numbers on a lattice, or in a gap, to the next allowed value."""
+    for j in domain.confined.tolist():
+        low[:, j] = domain.ceil(j, low[:, j], row)
+        high[:, j] = domain.floor(j, high[:, j], row)
 
 
 def _one_is_chosen(columns: IntArray, low: FloatArray, high: FloatArray) -> BoolArray:

@@ -105,8 +105,7 @@ def _of_number(
         ]
     lows, highs = (np.array([r[side] for r in ranges], dtype=float) for side in (0, 1))
     if j in domain.lattice:
-        own = None if domain.own is None else domain.own[:1, j]
-        lows, highs = domain.ceil(j, lows, own), domain.floor(j, highs, own)
+        lows, highs = domain.ceil(j, lows, 0), domain.floor(j, highs, 0)
     place = {int(column): c for c, column in enumerate(columns)}
     start, slope = (np.zeros((len(ranges), len(columns))) for _ in range(2))
     start[:] = -at[columns]
@@ -182,8 +181,8 @@ def most_of_quadratic(
         vertex, j = _vertices(b, c), one.number
         inner = [vertex]
         if j in domain.lattice:
-            near, theirs = at[j] + vertex, None if domain.own is None else domain.own[:1, j]
-            inner = [domain.floor(j, near, theirs) - at[j], domain.ceil(j, near, theirs) - at[j]]
+            near = at[j] + vertex
+            inner = [domain.floor(j, near, 0) - at[j], domain.ceil(j, near, 0) - at[j]]
         out[f] = one.most(a, b, c, inner)
     return out
 

@@ -76,27 +76,24 @@ def _of_number(
 ) -> FloatArray:
     """Return the ends of every bin of a number, with the columns that follow from it."""
     bins = [b for b in domain.bins if b.column == j]
-    own = None if domain.own is None else domain.own[:1, j]
     cuts = np.unique(np.concatenate([[low[j], high[j]], *(b.edges for b in bins)]))
     cuts = cuts[(cuts >= low[j]) & (cuts <= high[j])]
     on_lattice = j in domain.lattice
     # An edge is of one bin only, and a range may end there.
-    alone = cuts if not on_lattice else cuts[domain.floor(j, cuts, own) == cuts]
+    alone = cuts if not on_lattice else cuts[domain.floor(j, cuts, 0) == cuts]
     places = [_followed(bins, j, columns, np.array([c]), float(c)) for c in alone]
     for first, last in pairwise(cuts):
         ends = np.array([first, last, *inner[(inner > first) & (inner < last)]])
         if on_lattice:
-            ends = _on_lattice(domain, j, ends, own, first, last)
+            ends = _on_lattice(domain, j, ends, first, last)
         places.append(_followed(bins, j, columns, ends, _between(first, last)))
     return np.concatenate([np.zeros((0, len(columns))), *places])
 
 
-def _on_lattice(
-    domain: Domain, j: int, ends: FloatArray, own: FloatArray | None, first: float, last: float
-) -> FloatArray:
+def _on_lattice(domain: Domain, j: int, ends: FloatArray, first: float, last: float) -> FloatArray:
     """Return the allowed neighbours of places, strictly between two cuts."""
     ends = np.clip(ends, np.nextafter(first, np.inf), np.nextafter(last, -np.inf))
-    near = np.concatenate([domain.floor(j, ends, own), domain.ceil(j, ends, own)])
+    near = np.concatenate([domain.floor(j, ends, 0), domain.ceil(j, ends, 0)])
     return np.asarray(near[(near > first) & (near < last)])
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.domain import Bins, Domain, from_steps
+from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell
 from pertinent.geometry.running import is_over
 from pertinent.geometry.task import distance
@@ -174,9 +174,8 @@ def _solved_within(task: Task, boxes: Boxes, continuous: Continuous) -> FloatArr
 
 def _nearest_allowed(domain: Domain, j: int, value: float, low: float, high: float) -> float:
     """Return the allowed value nearest to SCIP's, which may miss its bounds by a tolerance."""
-    own = None if domain.own is None else domain.own[:, j]
     at = np.array([np.clip(value, low, high)])
-    below, above = domain.floor(j, at, own)[0], domain.ceil(j, at, own)[0]
+    below, above = domain.floor(j, at, 0)[0], domain.ceil(j, at, 0)[0]
     if below < low or (above <= high and above - at[0] < at[0] - below):
         return float(above)
     return float(below)
@@ -239,8 +238,7 @@ def _allowed_ends(domain: Domain, bins: Bins) -> tuple[FloatArray, FloatArray]:
     j = bins.column
     if j not in domain.lattice:
         return bins.low, bins.high
-    own = None if domain.own is None else domain.own[:, j]
-    return domain.ceil(j, bins.low, own), domain.floor(j, bins.high, own)
+    return domain.ceil(j, bins.low, 0), domain.floor(j, bins.high, 0)
 
 
 def _tie_excess(program: ScipProgram, bins: Bins, number: Any, excess: Any, x: list[Any]) -> None:
@@ -255,18 +253,18 @@ def _variable(program: ScipProgram, domain: Domain, j: int, low: float, high: fl
     if domain.in_group[j]:
         return program.variable(low, high, "B")
     x = program.variable(low, high)
-    if np.isfinite(domain.decimals[j]):
-        step = float(from_steps(np.array(1.0), domain.decimals[j]))
-        count = program.variable(kind="I")
+    if j in domain.steps:
+        grid, count = domain.steps[j], program.variable(kind="I")
+        first, step = float(grid.at(np.array(0.0))), grid.step
         if domain.own is None:
-            program.add(x == step * count)
+            program.add(x == first + step * count)
             return x
-        # On the lattice, or at the own value: x = step * count unless the own value is kept.
+        # On the lattice, or at the own value: x = first + step * count unless that is kept.
         keep, own = program.binary(), float(domain.own[0, j])
         free = program.binary()
         program.add(keep + free == 1)
         program.add_if(keep, x <= own, -x <= -own)
-        program.add_if(free, x - step * count <= 0, step * count - x <= 0)
+        program.add_if(free, x - step * count <= first, step * count - x <= -first)
     return x
 
 

@@ -170,9 +170,8 @@ class _Search(CaseSearch):
                 return
         for j in domain.lattice:
             if wide[j] and np.isfinite(upper[j] - lower[j]):
-                own = None if domain.own is None else domain.own[box.row[0], [j]]
                 middle = np.array([(lower[j] + upper[j]) / 2])
-                low = domain.floor(int(j), middle, own)
-                high = domain.ceil(int(j), np.nextafter(low, np.inf), own)
+                low = domain.floor(int(j), middle, box.row)
+                high = domain.ceil(int(j), np.nextafter(low, np.inf), box.row)
                 splits.choose(at, SPLIT, int(j), low, high)
                 return

@@ -240,9 +240,8 @@ def useful_reach(task: Task, domain: Domain, bins: Bins) -> tuple[FloatArray, Fl
     j = bins.column
     near = np.clip(task.centers[:, j], task.lower[:, j], task.upper[:, j])
     first, last = (np.full(len(task), edge) for edge in bins.edges[[0, -1]])
-    if np.isfinite(domain.decimals[j]):  # an edge between two allowed values: the outer one
-        own = None if domain.own is None else domain.own[:, j]
-        first, last = domain.floor(j, first, own), domain.ceil(j, last, own)
+    if j in domain.confined:  # an edge between two allowed values: the outer one
+        first, last = domain.floor(j, first), domain.ceil(j, last)
     return np.minimum(near, first), np.maximum(near, last)
 
 

@@ -51,7 +51,7 @@ def narrow(domain: Domain, boxes: Boxes) -> tuple[Boxes, BoolArray]:
     empty = np.zeros(len(lower), dtype=bool)
     if state.shape[1] and own is not None:
         empty |= _apply_changes(domain, lower, upper, state, own)
-    _narrow_lattice(domain, lower, upper, own)
+    _narrow_numbers(domain, lower, upper, boxes.row)
     for group in domain.groups:
         empty |= _narrow_group(group, lower, upper)
     if domain.bins:
@@ -60,18 +60,15 @@ def narrow(domain: Domain, boxes: Boxes) -> tuple[Boxes, BoolArray]:
                 empty |= _narrow_bins(bins, lower, upper)
                 empty |= _narrow_group(bins.columns, lower, upper)
                 _narrow_excess(bins, lower, upper)
-            _narrow_lattice(domain, lower, upper, own)
+            _narrow_numbers(domain, lower, upper, boxes.row)
     empty |= (lower > upper).any(axis=1)
     return Boxes(boxes.row, lower, upper, state), empty
 
 
-def _narrow_lattice(
-    domain: Domain, lower: FloatArray, upper: FloatArray, own: FloatArray | None
-) -> None:
-    for j in domain.lattice:
-        theirs = None if own is None else own[:, j]
-        lower[:, j] = domain.ceil(int(j), lower[:, j], theirs)
-        upper[:, j] = domain.floor(int(j), upper[:, j], theirs)
+def _narrow_numbers(domain: Domain, lower: FloatArray, upper: FloatArray, row: IntArray) -> None:
+    for j in domain.confined.tolist():
+        lower[:, j] = domain.ceil(j, lower[:, j], row)
+        upper[:, j] = domain.floor(j, upper[:, j], row)
 
 
 def _apply_changes(

@@ -92,6 +92,7 @@ def rounded_boxes(domain: Domain, boxes: Boxes, points: FloatArray, task: Task) 
         value = _away(domain, int(j), points[:, j], task.centers[boxes.row, j], boxes)
         inside = np.clip(value, lower[:, j], upper[:, j])
         lower[:, j], upper[:, j] = inside, inside
+    _on_one_side(domain, boxes, points, lower, upper)
     for bins in domain.bins:
         if bins.column in domain.lattice:  # a number that was rounded may have left its bin
             own_bin = np.arange(len(bins.columns)) == bins.of(lower[:, bins.column])[:, None]
@@ -101,11 +102,26 @@ def rounded_boxes(domain: Domain, boxes: Boxes, points: FloatArray, task: Task) 
     return Boxes(boxes.row, lower, upper, state)
 
 
+def _on_one_side(
+    domain: Domain, boxes: Boxes, points: FloatArray, lower: FloatArray, upper: FloatArray
+) -> None:
+    """Let numbers with a gap around their own value stay there, or move on one side of it."""
+    if domain.own is None or domain.gap is None:
+        return
+    for j in np.setdiff1d(domain.confined, domain.lattice):
+        own, x = domain.own[boxes.row, j], points[:, j]
+        below, above = (side[boxes.row, j] for side in domain.gap)
+        falls, rises = x < (own + below) / 2, x > (own + above) / 2
+        least = np.where(rises, above, np.where(falls, -np.inf, own))
+        most = np.where(falls, below, np.where(rises, np.inf, own))
+        lower[:, j] = np.clip(least, lower[:, j], upper[:, j])
+        upper[:, j] = np.clip(most, lower[:, j], upper[:, j])
+
+
 def _away(
     domain: Domain, j: int, values: FloatArray, centers: FloatArray, boxes: Boxes
 ) -> FloatArray:
-    own = None if domain.own is None else domain.own[boxes.row, j]
-    below, above = domain.floor(j, values, own), domain.ceil(j, values, own)
+    below, above = domain.floor(j, values, boxes.row), domain.ceil(j, values, boxes.row)
     tolerance = ON_LATTICE * (1.0 + np.abs(values))
     nearest = np.where(values - below <= above - values, below, above)
     outward = np.where(values > centers, above, below)
@@ -211,18 +227,18 @@ def _by_lattice(
     domain: Domain, boxes: Boxes, points: FloatArray, task: Task, splits: Splits
 ) -> None:
     """Split the number farthest, in cost, from what is allowed."""
-    if not len(domain.lattice):
+    confined = domain.confined
+    if not len(confined):
         return
-    below = np.empty((len(points), len(domain.lattice)))
+    below = np.empty((len(points), len(confined)))
     above = below.copy()
-    for k, j in enumerate(domain.lattice):
-        own = None if domain.own is None else domain.own[boxes.row, j]
-        below[:, k] = domain.floor(int(j), points[:, j], own)
-        above[:, k] = domain.ceil(int(j), points[:, j], own)
-    values = points[:, domain.lattice]
+    for k, j in enumerate(confined.tolist()):
+        below[:, k] = domain.floor(j, points[:, j], boxes.row)
+        above[:, k] = domain.ceil(j, points[:, j], boxes.row)
+    values = points[:, confined]
     off = np.minimum(values - below, above - values)
     away = off > ON_LATTICE * (1.0 + np.abs(values))
-    off = np.where(away, off * task.weights[domain.lattice], 0.0)
+    off = np.where(away, off * task.weights[confined], 0.0)
     rows = np.flatnonzero((off > 0).any(axis=1) & splits.is_leaf)
     which = off[rows].argmax(axis=1)
-    splits.choose(rows, SPLIT, domain.lattice[which], below[rows, which], above[rows, which])
+    splits.choose(rows, SPLIT, confined[which], below[rows, which], above[rows, which])
