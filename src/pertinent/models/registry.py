@@ -230,7 +230,9 @@ def _lineage(cls: type) -> tuple[tuple[type, str], ...]:
     for ancestor in cls.__mro__:
         full = f"{ancestor.__module__}.{ancestor.__qualname__}"
         public = ".".join(part for part in full.split(".") if not part.startswith("_"))
-        pairs += [(ancestor, full), (ancestor, public)]
+        # Where packages keep what is public: before the first private module.
+        package = f"{ancestor.__module__.split('._')[0]}.{ancestor.__qualname__}"
+        pairs += [(ancestor, name) for name in dict.fromkeys((full, public, package))]
     return tuple(pairs)
 
 

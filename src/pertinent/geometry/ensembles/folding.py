@@ -61,7 +61,12 @@ def folded(trees: Trees, keep: FloatArray, inputs: Inputs) -> tuple[Trees, Float
     column[column >= 0] = inputs.column[column[column >= 0]]
     margins = keep.copy()
     margins[inner[~flat]] /= np.abs(slope[~flat])
-    return replace(trees, column=column, cut=new_cut, lower=lower, upper=upper), margins
+    missing = None if trees.missing is None else trees.missing.copy()
+    if len(falls):  # a missing value stays on its side, which is now the other one
+        missing = np.zeros(len(column), dtype=bool) if missing is None else missing
+        missing[falls] = ~missing[falls]
+    new = replace(trees, column=column, cut=new_cut, lower=lower, upper=upper, missing=missing)
+    return new, margins
 
 
 def last_at_most(function: Callable[[FloatArray], FloatArray], most: FloatArray) -> FloatArray:

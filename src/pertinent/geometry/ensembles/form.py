@@ -20,6 +20,9 @@ A reader (`pertinent.models.trees`) fills two records, and everything else follo
     Rounding to single precision never changes the order of two numbers, so each of these is a
     half-line of doubles, and nothing about floats is left for the rest of the code to know.
 
+    A node that sends a set of numbers to one side (categories, or zero as a missing value) is a
+    chain of such nodes: several may share the nodes below them.
+
 `Tally`
     How the library adds up the leaves of one point, and which class wins: the numbers it starts
     from, the precision it adds up in, what it divides by, who wins a tie. With these the sum is
@@ -48,6 +51,8 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 
 #: Unit roundoff of the precision that a library adds up in.
 UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
+#: The cell of a missing value.
+MISSING = -1
 #: Points that are looked at together, times trees.
 AT_ONCE = 1_000_000
 
@@ -69,6 +74,8 @@ class Trees:
         The nodes below, numbered through all trees; of no meaning at a leaf.
     value : ndarray of shape (n_nodes, n_outputs)
         What a leaf adds to each output, as the library adds it; of no meaning at other nodes.
+    missing : ndarray of bool, shape (n_nodes,), optional
+        Where a missing value (NaN) goes to the lower side. None: it never does.
     """
 
     root: IntArray
@@ -77,6 +84,7 @@ class Trees:
     lower: IntArray
     upper: IntArray
     value: FloatArray
+    missing: BoolArray | None = None
 
     def __len__(self) -> int:
         return len(self.root)
@@ -104,6 +112,10 @@ class Tally:
     doubt : float
         Class k wins only where its lead (before the division) is larger than this. 0 where sums
         are to the bit what the library computes; `summation_error` where any order is possible.
+    late : float
+        A class wins against an earlier one only where its output is larger by more than this.
+        Between 0 and this the library's softmax may round both to the same number, which gives the
+        tie to the earlier one, or not: the point belongs to no class.
 
     Examples
     --------
@@ -120,6 +132,7 @@ class Tally:
     divisor: float = 1.0
     threshold: float | None = None
     doubt: float = 0.0
+    late: float = 0.0
 
     @property
     def n_classes(self) -> int:
@@ -152,7 +165,7 @@ class Tally:
             high = outputs[:, 0] >= self.threshold
             return np.asarray(high if one == 1 else ~high)
         mine, theirs = outputs[:, one], outputs[:, other]
-        return np.asarray(mine >= theirs if one < other else mine > theirs)
+        return np.asarray(mine >= theirs if one < other else mine - theirs > self.late)
 
     def lead(self, values: FloatArray, one: int, other: int) -> tuple[FloatArray, float]:
         """Return what each row of outputs adds to the lead of a class, and the lead it needs.
@@ -161,7 +174,9 @@ class Tally:
         numbers: see `Ensemble.lead` for how far rounding may be off.
         """
         if self.threshold is None:
-            return values[:, one] - values[:, other], float(self.base[other] - self.base[one])
+            needed = float(self.base[other] - self.base[one])
+            late = self.late * self.divisor if one > other else 0.0
+            return values[:, one] - values[:, other], needed + late
         needed = self.threshold * self.divisor - float(self.base[0])
         return (values[:, 0], needed) if one == 1 else (-values[:, 0], -needed)
 
@@ -261,10 +276,11 @@ class Ensemble:
         return rank
 
     def cells(self, points: FloatArray) -> IntArray:
-        """Return the cell of each value, shape (n, dim)."""
+        """Return the cell of each value, shape (n, dim); `MISSING` for NaN."""
         out = np.zeros(points.shape, dtype=np.int64)
         for j, cuts in enumerate(self.cuts):
             out[:, j] = np.searchsorted(cuts, points[:, j])
+        out[np.isnan(points)] = MISSING
         return out
 
     def totals(self, points: FloatArray) -> FloatArray:
@@ -284,9 +300,13 @@ class Ensemble:
         """Return the leaf node that each point reaches in each tree, shape (n, n_trees)."""
         nodes, row = self.trees, np.arange(len(cells))[:, None]
         at = np.broadcast_to(nodes.root, (len(cells), len(nodes)))
-        inner = nodes.column[at] >= 0
+        inner, some_missing = nodes.column[at] >= 0, bool((cells == MISSING).any())
         while inner.any():
-            low = cells[row, nodes.column[at]] <= self.rank[at]
+            cell = cells[row, nodes.column[at]]
+            low = cell <= self.rank[at]
+            if some_missing:
+                goes = False if nodes.missing is None else nodes.missing[at]
+                low = np.where(cell == MISSING, goes, low)
             at = np.where(inner, np.where(low, nodes.lower[at], nodes.upper[at]), at)
             inner = nodes.column[at] >= 0
         return np.asarray(at)

@@ -115,7 +115,8 @@ class EnsembleRegion(Region):
         if self.keep is not None:
             for j, (low, high) in enumerate(self.ends):
                 x, cell = points[:, j], cells[:, j]
-                inside &= (x >= low[cell] - tol) & (x <= high[cell] + tol)
+                kept = (x >= low[cell] - tol) & (x <= high[cell] + tol)
+                inside &= kept | np.isnan(x)
         return inside if self.common is None else inside & self.common.contains(points, tol)
 
     def tighten(self, margin: float) -> EnsembleRegion:

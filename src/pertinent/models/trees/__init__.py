@@ -1,3 +1,3 @@
 """Tree ensembles of all libraries, read into the one form of `pertinent.geometry.ensembles`."""
 
-from pertinent.models.trees import forests  # noqa: F401 - registers its family
+from pertinent.models.trees import boosting, forests  # noqa: F401 - each registers its family

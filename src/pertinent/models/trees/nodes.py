@@ -4,16 +4,55 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.geometry.ensembles import Ensemble, Trees
 
 #: How many ensembles are remembered: a model is asked for its region class by class.
 REMEMBERED = 16
 _KNOWN: OrderedDict[tuple[object, ...], Ensemble] = OrderedDict()
+
+
+@dataclass(frozen=True, eq=False)
+class OneTree:
+    """One tree as a library holds it; the fields are those of `Trees`, its root is node 0."""
+
+    column: IntArray
+    cut: FloatArray
+    lower: IntArray
+    upper: IntArray
+    value: FloatArray
+    missing: BoolArray
+
+
+def end_to_end(trees: Sequence[OneTree]) -> Trees:
+    """Return all trees as one list of nodes."""
+    start = np.cumsum([0, *(len(tree.column) for tree in trees)])[:-1]
+    shifted = [
+        replace(tree, lower=tree.lower + first, upper=tree.upper + first)
+        for tree, first in zip(trees, start, strict=True)
+    ]
+    names = ("column", "cut", "lower", "upper", "value", "missing")
+    return Trees(start, *(np.concatenate([getattr(t, name) for t in shifted]) for name in names))
+
+
+def at_output(values: FloatArray, output: int, n_outputs: int) -> FloatArray:
+    """Return values that a tree adds to one of the outputs, nothing to the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> at_output(np.array([0.5, -2.0]), 1, 3)
+    array([[ 0. ,  0.5,  0. ],
+           [ 0. , -2. ,  0. ]])
+    """
+    out = np.zeros((len(values), n_outputs))
+    out[:, output] = values
+    return out
 
 
 def last_singles(thresholds: FloatArray) -> FloatArray:
@@ -40,37 +79,24 @@ def last_singles(thresholds: FloatArray) -> FloatArray:
     return np.where(np.isfinite(above), ends, np.inf)
 
 
-def of_scikit_learn(
-    trees: Sequence[Foreign],
-    cuts: Callable[[FloatArray], FloatArray],
-    values: Callable[[Foreign], FloatArray],
-) -> Trees:
-    """Return the nodes of scikit-learn's ``tree_`` objects end to end.
+def of_scikit_learn(tree: Foreign, value: FloatArray) -> OneTree:
+    """Return a ``tree_`` of scikit-learn: ``float32(x) <= threshold`` goes to the left.
 
     Parameters
     ----------
-    trees : sequence of ``tree_``
-    cuts : callable
-        Gives the last double of the lower side of each threshold, e.g. `last_singles`.
-    values : callable
-        Gives what each node of a tree adds, shape (n_nodes, n_outputs).
+    tree : ``tree_``
+    value : ndarray of shape (n_nodes, n_outputs)
+        What each node adds.
     """
-    start = np.cumsum([0, *(int(tree.node_count) for tree in trees)])
-    left = [np.asarray(tree.children_left, dtype=np.int64) for tree in trees]
-    right = [np.asarray(tree.children_right, dtype=np.int64) for tree in trees]
-    leaf = [one == two for one, two in zip(left, right, strict=True)]
-    shifted = [
-        [side + first for side, first in zip(sides, start, strict=False)] for sides in (left, right)
-    ]
-    column = [np.where(end, -1, tree.feature) for tree, end in zip(trees, leaf, strict=True)]
-    thresholds = np.concatenate([np.asarray(tree.threshold, dtype=float) for tree in trees])
-    return Trees(
-        start[:-1],
-        np.concatenate(column).astype(np.int64),
-        cuts(thresholds),
-        np.concatenate(shifted[0]),
-        np.concatenate(shifted[1]),
-        np.concatenate([values(tree) for tree in trees]),
+    left = np.asarray(tree.children_left, dtype=np.int64)
+    right = np.asarray(tree.children_right, dtype=np.int64)
+    return OneTree(
+        np.where(left == right, -1, tree.feature).astype(np.int64),
+        last_singles(tree.threshold),
+        left,
+        right,
+        value,
+        np.asarray(tree.missing_go_to_left).astype(bool),
     )
 
 
@@ -92,15 +118,22 @@ def adds_up_exactly(values: FloatArray, terms: int) -> bool:
     return bool((np.round(values / unit) * unit == values).all())
 
 
-def once(
-    trees: Sequence[Foreign], also: tuple[object, ...], build: Callable[[], Ensemble]
-) -> Ensemble:
-    """Return what is built from scikit-learn's ``tree_`` objects, or was of the same numbers."""
-    digest = hashlib.blake2b(digest_size=16)
+def tree_bytes(trees: Sequence[Foreign]) -> Iterable[bytes]:
+    """Yield all numbers of scikit-learn's ``tree_`` objects."""
+    names = ("feature", "threshold", "children_left", "value", "missing_go_to_left")
     for tree in trees:
-        for array in (tree.feature, tree.threshold, tree.children_left, tree.value):
-            digest.update(np.ascontiguousarray(array).tobytes())
-    key = (digest.digest(), len(trees), *also)
+        for name in names:
+            yield np.ascontiguousarray(getattr(tree, name)).tobytes()
+
+
+def once(
+    parts: Iterable[bytes], also: tuple[object, ...], build: Callable[[], Ensemble]
+) -> Ensemble:
+    """Return what is built from a model, or was built from one with the same bytes."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(part)
+    key = (digest.digest(), *also)
     if key not in _KNOWN:
         _KNOWN[key] = build()
         while len(_KNOWN) > REMEMBERED:
