@@ -4,7 +4,8 @@ First every test is run once, to see which functions it calls. Then each mutant 
 appends one line to ``mutants/results/mutants.jsonl``; the next run tries those that are left, and
 those whose file was edited since. ``--only TEXT`` tries the mutants whose place or description
 holds the text, ``--again survived`` those that survived, ``--known`` trusts what an earlier run
-saw of the tests, ``--list`` prints the results so far, ``--write`` puts them into the page.
+saw of the tests, ``--checks`` leaves out the single checks of the trusted base instead
+(`mutants.checks`), ``--list`` prints the results so far, ``--write`` puts them into the page.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from mutants import warm
+from mutants import checks, warm
 from mutants.apply import Lost, found, key
 from mutants.capabilities import EQUIVALENT, FOLLOWS, WIDE, suite_for
 from mutants.catalogue import MUTANTS, Mutant
 from mutants.run import EQUAL, KILLED, LOST, PACKAGE, ROOT, SURVIVED, scratch, try_mutant
 
 RESULTS = Path(__file__).parent / "results" / "mutants.jsonl"
-SEEN = RESULTS.with_name("tests.json")
+SEEN = RESULTS.with_name("tests.jsonl")
 PAGE = ROOT / "docs" / "campaign.md"
 BEGIN, END = "<!-- mutants: begin -->\n", "<!-- mutants: end -->"
 
@@ -40,10 +41,10 @@ def known(path: Path = RESULTS) -> dict[tuple[str, str, str], dict[str, Any]]:
     return out
 
 
-def left(only: str, again: str) -> list[Mutant]:
+def left(mutants: list[Mutant], only: str, again: str) -> list[Mutant]:
     """Return the mutants that are to be tried."""
     records, todo = known(), []
-    for mutant in MUTANTS:
+    for mutant in mutants:
         if only and not any(only in part for part in (mutant.where, mutant.breaks)):
             continue
         record = records.get(mutant[:3])
@@ -62,17 +63,12 @@ def run(todo: list[Mutant], minutes: float, jobs: int, keep: bool) -> None:
     """Try the mutants in forks; those that survive again in a process of their own."""
     end = time.monotonic() + 60 * minutes
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    if not keep:
+        SEEN.unlink(missing_ok=True)
     tests = sorted({test for tests in FOLLOWS.values() for test in tests} | set(WIDE))
 
     def then(session: warm.Session) -> None:
-        if not (keep and SEEN.exists()):
-            seen = warm.follow(session, lambda line: print(line, flush=True))
-            SEEN.write_text(json.dumps([[*test[:2], sorted(test.calls)] for test in seen]))
-        seen = [
-            warm.Followed(name, seconds, frozenset(map(tuple, calls)))
-            for name, seconds, calls in json.loads(SEEN.read_text())
-            if name in session.items
-        ]
+        seen = warm.follow(session, SEEN, lambda line: print(line, flush=True))
         workers = []
         for job in range(jobs):
             worker = os.fork()
@@ -129,14 +125,23 @@ def _line(record: dict[str, Any]) -> str:
 
 def summary() -> str:
     """Return how many were killed, and every one that was not."""
+    sections = {
+        "Lines of the catalogue": MUTANTS,
+        "Single checks of the trusted base, left out": checks.read(PACKAGE),
+    }
+    return "\n\n".join(f"**{title}.** {_counted(mutants)}" for title, mutants in sections.items())
+
+
+def _counted(mutants: list[Mutant]) -> str:
     records = known()
-    now = [records[m[:3]] for m in MUTANTS if m[:3] in records]
+    now = [records[m[:3]] for m in mutants if m[:3] in records]
     counts = Counter(record["outcome"] for record in now)
     dates = sorted({record["date"] for record in now}) or ["-"]
     lines = [
-        f"{counts[KILLED]} of {len(MUTANTS)} mutants killed, {counts[SURVIVED]} survived, "
-        f"{counts[EQUAL]} equivalent, {counts[LOST]} lost, {len(MUTANTS) - len(now)} not tried; "
-        f"{dates[0]} to {dates[-1]}."
+        f"{counts[KILLED]} of {len(mutants)} mutants killed, {counts[SURVIVED]} survived, "
+        f"{counts[EQUAL]} equivalent, {counts[LOST]} lost, {len(mutants) - len(now)} not tried; "
+        f"{dates[0]} to {dates[-1]}.",
+        "",
     ]
     lines += [
         f"- {record['outcome']}: `{record['where']}`: {record['breaks']} ({record['by']})"
@@ -160,7 +165,8 @@ def main() -> None:
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="text in the place or description")
     parser.add_argument("--again", default="", help="outcome of which to try all again")
-    parser.add_argument("--most", type=int, default=len(MUTANTS), help="try so many at most")
+    parser.add_argument("--most", type=int, default=10_000, help="try so many at most")
+    parser.add_argument("--checks", action="store_true", help="leave out single checks instead")
     parser.add_argument("--known", action="store_true", help="do not follow the tests again")
     parser.add_argument("--list", action="store_true", help="print the results so far")
     parser.add_argument("--write", action="store_true", help="put them into the documentation")
@@ -168,7 +174,9 @@ def main() -> None:
     if given.write:
         write()
     elif not given.list:
-        run(left(given.only, given.again)[: given.most], given.minutes, given.jobs, given.known)
+        mutants = checks.read(PACKAGE) if given.checks else MUTANTS
+        todo = left(mutants, given.only, given.again)[: given.most]
+        run(todo, given.minutes, given.jobs, given.known)
     print(summary())
     sys.exit(any(record["outcome"] in (SURVIVED, LOST) for record in known().values()))
 

@@ -35,7 +35,7 @@ from mutants.catalogue import Mutant
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "pertinent"
 #: Seconds of processor time: for one test to be used at all, and for all tests of a mutant.
-ONE_TEST, ALL_TESTS = 8.0, 60.0
+ONE_TEST, ALL_TESTS = 3.0, 45.0
 #: A fork that takes so many times longer than its tests do on the unbroken source never ends.
 PATIENCE = 5.0
 
@@ -149,29 +149,49 @@ def session(tests: Iterable[str], then: Callable[[Session], None]) -> None:
     for info in pkgutil.walk_packages(pertinent.__path__, "pertinent."):
         if not info.name.endswith(("__main__", "ray", "spark")):
             importlib.import_module(info.name)
-    command = ["-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:doctest"]
+    command = [
+        "-q",
+        "-s",
+        "--no-header",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:doctest",
+    ]
     command += ["-o", "addopts=--import-mode=importlib", "-m", "not slow and not engines", *tests]
     pytest.main(command, plugins=[Session(then)])
 
 
-def follow(session: Session, say: Callable[[str], None] = print) -> list[Followed]:
-    """Run every test once, each file in its own fork; return those that are of use."""
+def follow(session: Session, memory: Path, say: Callable[[str], None] = print) -> list[Followed]:
+    """Run every test once, each file in its own fork; return those that are of use.
+
+    ``memory`` keeps what was seen, one line for each file; files that it holds are not run again.
+    """
+    lines = memory.read_text().splitlines() if memory.exists() else []
+    known = dict(json.loads(line) for line in lines)
     by_file: dict[str, list[str]] = defaultdict(list)
     for name in session.items:
         by_file[name.split("::")[0]].append(name)
-    out = []
-    for file, names in by_file.items():
-        start, used, left = time.monotonic(), [], list(names)
+    for file in [file for file in by_file if file not in known]:
+        start, used, left = time.monotonic(), [], by_file[file]
         while left:
             # A test that is stopped within pytest's own code ends the fork: go on behind it.
             records, _ = in_fork(lambda hand, left=left: _follow(session, left, hand), 900.0)
             used += [record for record in records if isinstance(record, list)]
-            begun = sum(isinstance(record, str) for record in records)
-            left = left[max(begun, 1) :]
+            left = left[max(sum(isinstance(record, str) for record in records), 1) :]
+        known[file] = used
+        with memory.open("a") as out:
+            out.write(json.dumps([file, used]) + "\n")
         spent = time.monotonic() - start
-        say(f"{file}: {len(used)} of {len(names)} tests are of use, {spent:.0f} s")
-        out += [Followed(name, sec, frozenset(map(tuple, calls))) for name, sec, calls in used]
-    return out
+        say(f"{file}: {len(used)} of {len(by_file[file])} tests are of use, {spent:.0f} s")
+    return [
+        Followed(name, seconds, frozenset(map(tuple, calls)))
+        for file in by_file
+        for name, seconds, calls in known[file]
+        if name in session.items
+    ]
 
 
 def _follow(session: Session, names: list[str], hand: Callable[[Any], None]) -> None:
