@@ -106,7 +106,7 @@ def in_fork(work: Callable[[Callable[[Any], None]], None], seconds: float) -> tu
     return records, ended
 
 
-@dataclass
+@dataclass(eq=False)
 class Session:
     """The pytest plugin: it runs ``then(session)`` in place of the tests."""
 
@@ -180,6 +180,9 @@ def follow(session: Session, memory: Path, say: Callable[[str], None] = print) -
             # A test that is stopped within pytest's own code ends the fork: go on behind it.
             records, _ = in_fork(lambda hand, left=left: _follow(session, left, hand), 900.0)
             used += [record for record in records if isinstance(record, list)]
+            lost = [record for record in records if isinstance(record, dict)]
+            if lost and "TooSlow" not in str(lost):
+                say(f"{file}: {lost}")
             left = left[max(sum(isinstance(record, str) for record in records), 1) :]
         known[file] = used
         with memory.open("a") as out:
