@@ -1,11 +1,13 @@
 """Break one line after the other until the time is over: ``make mutants MINUTES=60``.
 
-First every test is run once, to see which functions it calls. Then each mutant is tried, and
-appends one line to ``mutants/results/mutants.jsonl``; the next run tries those that are left, and
-those whose file was edited since. ``--only TEXT`` tries the mutants whose place or description
-holds the text, ``--again survived`` those that survived, ``--known`` trusts what an earlier run
-saw of the tests, ``--checks`` leaves out the single checks of the trusted base instead
-(`mutants.checks`), ``--list`` prints the results so far, ``--write`` puts them into the page.
+A file of tests is run once when it is first needed, to see which functions each test calls. Each
+mutant is tried by those that call what it breaks, and appends one line to
+``mutants/results/mutants.jsonl``; the next run tries those that are left, and those whose file was
+edited since. ``--only TEXT`` tries the mutants whose place or description holds the text, ``--again
+survived`` those that survived, ``--known`` trusts what an earlier run saw of the tests, ``--fresh``
+tries survivors again in processes of their own, ``--checks`` leaves out the single checks of the
+trusted base instead (`mutants.checks`), ``--list`` prints the results so far, ``--write`` puts them
+into the page.
 """
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ def left(mutants: list[Mutant], only: str, again: str) -> list[Mutant]:
 
 
 def run(todo: list[Mutant], minutes: float, jobs: int, keep: bool) -> None:
-    """Try the mutants in forks; those that survive again in a process of their own."""
+    """Try the mutants in forks."""
     end = time.monotonic() + 60 * minutes
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     if not keep:
@@ -68,47 +70,54 @@ def run(todo: list[Mutant], minutes: float, jobs: int, keep: bool) -> None:
     tests = sorted({test for tests in FOLLOWS.values() for test in tests} | set(WIDE))
 
     def then(session: warm.Session) -> None:
-        seen = warm.follow(session, SEEN, lambda line: print(line, flush=True))
+        memory = warm.Memory(session, SEEN, lambda line: print(line, flush=True))
         workers = []
         for job in range(jobs):
             worker = os.fork()
             if worker == 0:
                 for mutant in todo[job::jobs]:
                     if time.monotonic() < end:
-                        note(one(session, mutant, seen))
+                        note(one(memory, mutant))
                 os._exit(0)
             workers.append(worker)
         for worker in workers:
             os.waitpid(worker, 0)
 
     warm.session(tests, then)
-    records = known()
-    again = [m for m in todo if records.get(m[:3], {}).get("outcome") == SURVIVED]
+
+
+def run_fresh(todo: list[Mutant], minutes: float) -> None:
+    """Try the mutants that survived in forks again, each by all its tests in a new process."""
+    end, records = time.monotonic() + 60 * minutes, known()
     with tempfile.TemporaryDirectory() as folder:
-        copy = scratch(Path(folder)) if again else None
-        for mutant in again:
-            if copy is not None and time.monotonic() < end:
+        copy = scratch(Path(folder))
+        for mutant in todo:
+            if records.get(mutant[:3], {}).get("outcome") == SURVIVED and time.monotonic() < end:
                 note(try_mutant(mutant, copy))
 
 
-def one(session: warm.Session, mutant: Mutant, seen: list[warm.Followed]) -> dict[str, Any]:
-    """Return what became of a mutant in a fork."""
+def one(memory: warm.Memory, mutant: Mutant) -> dict[str, Any]:
+    """Return what became of a mutant in a fork: by the tests nearest to it, then by the others."""
     record: dict[str, Any] = dict(zip(Mutant._fields, mutant, strict=True))
     record["date"] = time.strftime("%Y-%m-%d")
     reason = EQUIVALENT.get(mutant[:3])
     if reason is not None:
         return record | {"outcome": EQUAL, "by": reason}
-    start = time.monotonic()
+    start, tried, suite = time.monotonic(), 0, suite_for(mutant.where)
     try:
         record["key"] = key(mutant, found(mutant, PACKAGE)[1])
-        names = warm.chosen(seen, mutant, suite_for(mutant.where))
-        noticed, count = warm.attempt(session, mutant, names)
+        for places in (suite[:1], suite[1:3], suite[3:]):
+            names = warm.chosen(memory.of(places), mutant)
+            noticed, count = warm.attempt(memory.session, mutant, names)
+            tried += count
+            if noticed:
+                break
     except Lost as error:
         return record | {"outcome": LOST, "by": str(error)}
     record["seconds"] = round(time.monotonic() - start, 1)
     if noticed:
         return record | {"outcome": KILLED, "by": noticed}
-    return record | {"outcome": SURVIVED, "by": f"{count} of {len(names)} tests that call it"}
+    return record | {"outcome": SURVIVED, "by": f"{tried} tests that call it"}
 
 
 def note(record: dict[str, Any]) -> None:
@@ -168,6 +177,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=10_000, help="try so many at most")
     parser.add_argument("--checks", action="store_true", help="leave out single checks instead")
     parser.add_argument("--known", action="store_true", help="do not follow the tests again")
+    parser.add_argument("--fresh", action="store_true", help="try survivors in new processes")
     parser.add_argument("--list", action="store_true", help="print the results so far")
     parser.add_argument("--write", action="store_true", help="put them into the documentation")
     given = parser.parse_args()
@@ -176,7 +186,10 @@ def main() -> None:
     elif not given.list:
         mutants = checks.read(PACKAGE) if given.checks else MUTANTS
         todo = left(mutants, given.only, given.again)[: given.most]
-        run(todo, given.minutes, given.jobs, given.known)
+        if given.fresh:
+            run_fresh(mutants, given.minutes)
+        else:
+            run(todo, given.minutes, given.jobs, given.known)
     print(summary())
     sys.exit(any(record["outcome"] in (SURVIVED, LOST) for record in known().values()))
 

@@ -20,7 +20,6 @@ import resource
 import signal
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -164,37 +163,49 @@ def session(tests: Iterable[str], then: Callable[[Session], None]) -> None:
     pytest.main(command, plugins=[Session(then)])
 
 
-def follow(session: Session, memory: Path, say: Callable[[str], None] = print) -> list[Followed]:
-    """Run every test once, each file in its own fork; return those that are of use.
+@dataclass
+class Memory:
+    """Which tests are of use, file by file: each file is run once, when it is first needed.
 
-    ``memory`` keeps what was seen, one line for each file; files that it holds are not run again.
+    ``path`` keeps what was seen, one line for each file, for the next run.
     """
-    lines = memory.read_text().splitlines() if memory.exists() else []
-    known = dict(json.loads(line) for line in lines)
-    by_file: dict[str, list[str]] = defaultdict(list)
-    for name in session.items:
-        by_file[name.split("::")[0]].append(name)
-    for file in [file for file in by_file if file not in known]:
-        start, used, left = time.monotonic(), [], by_file[file]
+
+    session: Session
+    path: Path
+    say: Callable[[str], None] = print
+    known: dict[str, list[Followed]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for line in self.path.read_text().splitlines() if self.path.exists() else ():
+            self._learn(*json.loads(line))
+
+    def _learn(self, file: str, used: list[Any]) -> None:
+        tests = [Followed(name, sec, frozenset(map(tuple, calls))) for name, sec, calls in used]
+        self.known[file] = [test for test in tests if test.name in self.session.items]
+
+    def of(self, places: Iterable[str]) -> list[Followed]:
+        """Return the tests of use in files and folders, in this order."""
+        files = dict.fromkeys(name.split("::")[0] for name in self.session.items)
+        wanted = [file for place in places for file in files if (file + "/").startswith(place)]
+        for file in wanted:
+            if file not in self.known:
+                used = self._follow(file)
+                self._learn(file, used)
+                with self.path.open("a") as out:
+                    out.write(json.dumps([file, used]) + "\n")
+        return [test for file in dict.fromkeys(wanted) for test in self.known[file]]
+
+    def _follow(self, file: str) -> list[Any]:
+        names = [name for name in self.session.items if name.split("::")[0] == file]
+        start, used, left = time.monotonic(), [], names
         while left:
             # A test that is stopped within pytest's own code ends the fork: go on behind it.
-            records, _ = in_fork(lambda hand, left=left: _follow(session, left, hand), 900.0)
+            records, _ = in_fork(lambda hand, left=left: _follow(self.session, left, hand), 900.0)
             used += [record for record in records if isinstance(record, list)]
-            lost = [record for record in records if isinstance(record, dict)]
-            if lost and "TooSlow" not in str(lost):
-                say(f"{file}: {lost}")
             left = left[max(sum(isinstance(record, str) for record in records), 1) :]
-        known[file] = used
-        with memory.open("a") as out:
-            out.write(json.dumps([file, used]) + "\n")
         spent = time.monotonic() - start
-        say(f"{file}: {len(used)} of {len(by_file[file])} tests are of use, {spent:.0f} s")
-    return [
-        Followed(name, seconds, frozenset(map(tuple, calls)))
-        for file in by_file
-        for name, seconds, calls in known[file]
-        if name in session.items
-    ]
+        self.say(f"{file}: {len(used)} of {len(names)} tests are of use, {spent:.0f} s")
+        return used
 
 
 def _follow(session: Session, names: list[str], hand: Callable[[Any], None]) -> None:
@@ -237,11 +248,11 @@ def changed(path: Path, text: str, broken: str) -> set[tuple[str, str]]:
     return {(str(path.relative_to(PACKAGE)), name) for name in inner}
 
 
-def chosen(tests: list[Followed], mutant: Mutant, near: tuple[str, ...]) -> list[str]:
-    """Return the tests that call what a mutant breaks: of its capability, and quick, first."""
+def chosen(tests: list[Followed], mutant: Mutant) -> list[str]:
+    """Return the tests that call what a mutant breaks, the quickest first."""
     broken = changed(*found(mutant, PACKAGE))
     calling = [test for test in tests if test.calls & broken]
-    calling.sort(key=lambda test: (not test.name.startswith(near), test.seconds))
+    calling.sort(key=lambda test: test.seconds)
     total, names = 0.0, []
     for test in calling:
         if total + test.seconds <= ALL_TESTS:
