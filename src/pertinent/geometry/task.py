@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.geometry.arrays import SHARED, FloatArray, IntArray, Limits, Rows, alike
+from pertinent.geometry.arrays import SHARED, BoolArray, FloatArray, IntArray, Limits, Rows, alike
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Region
 
@@ -70,7 +70,8 @@ class Task(Rows):
 
     def start(self) -> FloatArray:
         """Return the point of the bounds nearest to each center."""
-        return np.minimum(np.maximum(self.centers, self.lower), self.upper)
+        start = np.maximum(self.centers, self.lower)
+        return np.minimum(start, self.upper, out=start)
 
     def on(self, piece: Cell | Region, rows: IntArray | None = None) -> Task:
         """Return the same asked of one piece, for some of the rows (None: all)."""
@@ -88,9 +89,15 @@ def limits_within(piece: Cell | Region, lower: FloatArray, upper: FloatArray) ->
     return lower, upper
 
 
-def distance(points: FloatArray, centers: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the weighted L1 distance between rows."""
-    return np.asarray(np.einsum("nd,d->n", np.abs(points - centers), weights))
+def distance(
+    points: FloatArray, centers: FloatArray, weights: FloatArray, only: BoolArray | None = None
+) -> FloatArray:
+    """Return the weighted L1 distance between rows, over all columns or ``only`` some of each."""
+    apart = np.subtract(points, centers)  # in place from here: new memory costs more than sums
+    np.abs(apart, out=apart)
+    if only is not None:
+        np.copyto(apart, 0.0, where=~only)
+    return np.asarray(np.einsum("nd,d->n", apart, weights))
 
 
 def as_bounds(value: Any, shape: tuple[int, ...], default: float) -> FloatArray:

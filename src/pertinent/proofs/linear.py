@@ -105,22 +105,25 @@ def dual_values(
     Where a feature is unbounded its slope must not exceed its weight. All multipliers of such a
     row are shrunk by the same factor until it holds: shrinking keeps them dual feasible.
     """
-    centers, weights = task.centers, task.weights
-    steep, away = np.abs(slopes) > weights, np.abs(start - centers)
-    cost = np.einsum("nd,d->n", away, weights)
-    if not np.count_nonzero(steep):
+    away = start - task.centers
+    cost = np.einsum("nd,d->n", np.abs(away, out=away), task.weights)
+    steep = (np.abs(slopes) > task.weights).ravel().nonzero()[0]
+    if not len(steep):
         return _finite(cost + excess)
-    # steep > 0 pushes x down to its lower bound, steep < 0 up to its upper bound.
-    end = np.where(slopes > 0, task.lower, task.upper)
-    endless = steep & np.isinf(end)
+    # Few are steep. A slope > 0 pushes x down to its lower bound, one < 0 up to its upper bound.
+    at = rows, columns = np.divmod(steep, slopes.shape[1])
+    slope, weight = slopes[at], task.weights[columns]
+    end = np.where(slope > 0, task.lower[at], task.upper[at])
+    endless = np.isinf(end)
     if endless.any():
-        ratio = np.where(endless, np.abs(slopes) / weights, 1.0).max(axis=1)
+        ratio = np.ones(len(task))
+        np.maximum.at(ratio, rows[endless], (np.abs(slope) / weight)[endless])
         shrink = np.where(ratio > 1.0, (1.0 - SCALED) / ratio, 1.0)
-        slopes, excess = slopes * shrink[:, None], excess * shrink
-        steep = (np.abs(slopes) > weights) & np.isfinite(end)
-    at = np.where(steep, end, start)
-    moved = weights * (np.abs(at - centers) - away) + slopes * (at - start)
-    return _finite(cost + excess + np.where(steep, moved, 0.0).sum(1))
+        slope, excess = slope * shrink[rows], excess * shrink
+        end = np.where(~endless & (np.abs(slope) > weight), end, start[at])
+    moved = np.zeros(slopes.shape)
+    moved[at] = weight * (np.abs(end - task.centers[at]) - away[at]) + slope * (end - start[at])
+    return _finite(cost + excess + moved.sum(1))
 
 
 def _finite(values: FloatArray) -> FloatArray:

@@ -190,7 +190,7 @@ def judge(
         proba = np.asarray(setting.model.predict_proba(ask.table.for_model(points)))
         right &= proba[np.arange(len(points)), predicted] >= setting.min_proba
     right &= _is_firm(setting, ask, points)
-    obeys = np.asarray(((points >= ask.low) & (points <= ask.high)).all(axis=1))
+    obeys = _is_between(points, ask.low, ask.high)
     broken: dict[int, RuleRef] = {}
     if setting.constraints.speaks_of_values or not obeys.all():
         broken = _broken(setting, ask, points)
@@ -242,6 +242,13 @@ def judge_points(
     low, high = (np.broadcast_to(limit, points.shape) for limit in limits)
     ask = Ask(table, points, kind, labels, low, high, RowRules(None, changes))
     return judge(setting, ask, handed_out(ask, points), blends=blends)
+
+
+def _is_between(points: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
+    """Return which points lie within their limits."""
+    between = points >= low
+    between &= points <= high
+    return np.ones(len(points), dtype=bool) if between.all() else np.asarray(between.all(axis=1))
 
 
 def _is_firm(setting: Setting, ask: Ask, points: FloatArray) -> BoolArray:

@@ -102,8 +102,7 @@ def cost_at_rest(
     setting: Setting, question: PositiveQuestion, samples: FloatArray, held: BoolArray
 ) -> FloatArray:
     """Return what features cost that are held at the baseline."""
-    base = question.baseline
-    return distance(np.where(held, samples, base), base, setting.weights)
+    return distance(samples, question.baseline, setting.weights, only=held)
 
 
 def second_phases(

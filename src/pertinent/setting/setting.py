@@ -12,7 +12,7 @@ import numpy as np
 from pertinent.density import Densities, Hulls
 from pertinent.exceptions import InputError, UnsupportedModelError, unknown_name
 from pertinent.geometry.affine import row_products
-from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray, read_only
+from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray, by_label, read_only
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import Joined, cells_of, lone_cell, meet, owners_of, pieces_of
 from pertinent.geometry.region import Region
@@ -142,8 +142,7 @@ class Setting:
         """Return what is known of the region of each class in ``labels``, with its rows."""
         if len(labels) == 1 or (len(labels) and (labels == labels[0]).all()):
             return [(self._known_of(kind, int(labels[0])), slice(None))]
-        classes = np.unique(labels)
-        return [(self._known_of(kind, int(k)), np.flatnonzero(labels == k)) for k in classes]
+        return [(self._known_of(kind, k), rows) for k, rows in by_label(labels)]
 
     def is_exact(self, kind: Kind, labels: IntArray, points: FloatArray) -> BoolArray:
         """Return whether no term of any row of the regions asked for is rounded: all are zero."""

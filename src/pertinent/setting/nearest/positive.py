@@ -179,7 +179,7 @@ def _joined(
     if np.count_nonzero(use) < len(use):
         points = np.where(use[:, None], close.points, sparse.points)
     # Eq. 8 leaves out the features that are held, and so does its bound.
-    closeness = distance(np.where(off, samples, points), samples, weights)
+    closeness = distance(points, samples, weights, only=~off)
     closeness_bound = np.where(use, np.maximum(close.bound - spent, 0.0), 0.0)
     # Optimal where both phases are.
     both = np.minimum(np.maximum(sparse.status, close.status), FEASIBLE)

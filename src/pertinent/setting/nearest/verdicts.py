@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent.density.hull import Hulls
-from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray, by_label, rows_of
 from pertinent.geometry.gaps import (
     GAP_CONVEX,
     GAP_NONCONVEX,
@@ -96,9 +96,16 @@ def _part(setting: Setting, ask: Ask, rows: IntArray) -> Ask:
         return ask
     if isinstance(setting.within, Hulls):
         return ask.take(rows)
-    centers, low, high = ask.centers[rows], ask.low[rows], ask.high[rows]
+    centers, low, high = (_of_some(array, rows) for array in (ask.centers, ask.low, ask.high))
     labels, rules = ask.labels[rows], ask.rules.take(rows)
     return Ask(ask.table, centers, ask.kind, labels, low, high, rules)
+
+
+def _of_some(array: FloatArray, rows: IntArray) -> FloatArray:
+    """Return some rows, to be looked at only: no copy of what is the same for every row."""
+    if array.strides[0] == 0:
+        return array[: len(rows)]
+    return np.asarray(rows_of(array, rows))
 
 
 def _alike(labels: IntArray, used: FloatArray) -> Iterator[tuple[int, float, IntArray]]:
@@ -107,10 +114,13 @@ def _alike(labels: IntArray, used: FloatArray) -> Iterator[tuple[int, float, Int
     if n == 1 or (n and (labels == labels[0]).all() and (used == used[0]).all()):
         yield int(labels[0]), float(used[0]), np.arange(n)
         return
-    for k in np.unique(labels):
-        own = np.flatnonzero(labels == k)
-        for margin in np.unique(used[own]):
-            yield int(k), float(margin), own[used[own] == margin]
+    for k, own in by_label(labels):
+        theirs = used[own]
+        if (theirs == theirs[0]).all():
+            yield k, float(theirs[0]), own
+            continue
+        for margin in np.unique(theirs):
+            yield k, float(margin), own[theirs == margin]
 
 
 def predict_all(setting: Setting, asked: Sequence[tuple[Ask, FloatArray]]) -> Iterator[IntArray]:

@@ -72,13 +72,16 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
         unique[:] = 1  # nothing pulls: each feature is where it costs least
         return Decision(unique)
     y = _certain(proofs.multipliers, task)
-    slopes = row_products(y, np.ascontiguousarray(task.cell.G.T))
-    flat = np.abs(np.abs(slopes) - task.weights) <= FLAT * task.weights
-    tight = y > 0
+    # Those of a single row are few different numbers: w_i / |g_i| of the last feature that moved.
+    few = np.unique(y)[:, None] if y.shape[1] == 1 else y
+    slopes, flat = _flat(few, task)
     # At most one feature could move at no cost, and a tight row that it is part of forbids it.
-    if (flat.sum(axis=1) <= tight.any(axis=1)).all():
+    if (flat.sum(axis=1) <= (few > 0).any(axis=1)).all():
         unique[:] = 1
         return Decision(unique)
+    if few is not y:
+        slopes, flat = _flat(y, task)
+    tight = y > 0
     can_rise, can_fall = _free_directions(task, points, slopes, flat)
     free = can_rise | can_fall
     n_free, n_tight = free.sum(axis=1), tight.sum(axis=1)
@@ -102,6 +105,14 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
         if face.multipliers is not None:
             decision.multipliers[i] = face.multipliers
     return decision
+
+
+def _flat(y: FloatArray, task: Task) -> tuple[FloatArray, BoolArray]:
+    """Return the slopes ``a = G'y``, and where ``|a_i| = w_i``."""
+    slopes = row_products(y, np.ascontiguousarray(task.cell.G.T))
+    apart = np.abs(slopes)
+    apart -= task.weights
+    return slopes, np.abs(apart, out=apart) <= FLAT * task.weights
 
 
 def _certain(multipliers: FloatArray, task: Task) -> FloatArray:
