@@ -9,10 +9,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -96,7 +96,7 @@ def test_one_vs_rest_with_two_classes():
 @pytest.mark.parametrize(
     ("model", "match"),
     [
-        (RandomForestClassifier(n_estimators=2), "not supported. Supported are: .*LogisticReg"),
+        (MLPClassifier(max_iter=1), "not supported. Supported are: .*LogisticReg"),
         (GaussianProcessClassifier(), "not supported"),
         (DummyClassifier(), "not supported"),
         (SVC(kernel="rbf"), "kernel='rbf'"),

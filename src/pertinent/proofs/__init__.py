@@ -27,6 +27,7 @@ from pertinent.proofs.core import (
     check,
     status_names,
 )
+from pertinent.proofs.ensembles.proof import EnsembleProofs
 from pertinent.proofs.lagrange import LagrangeProofs
 from pertinent.proofs.linear import LinearProofs, SingleRowProofs
 from pertinent.proofs.supports.cardinality import StrictProofs, refutes
@@ -49,6 +50,7 @@ __all__ = [
     "CopositiveProofs",
     "CurvedBranchProofs",
     "CutProofs",
+    "EnsembleProofs",
     "FewestProofs",
     "Goal",
     "HalvingProofs",

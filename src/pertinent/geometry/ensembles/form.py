@@ -158,8 +158,8 @@ class Tally:
     def beats(self, totals: FloatArray, one: int, other: int) -> BoolArray:
         """Return where class ``one`` is ahead of ``other``, ties included that it wins."""
         if self.doubt > 0:
-            values, needed = self.lead(totals, one, other)
-            return np.asarray(values > needed + self.doubt)
+            lead, needed = self.lead(totals - self.base, one, other)
+            return np.asarray(lead > needed + self.doubt)
         outputs = self.outputs(totals)
         if self.threshold is not None:
             high = outputs[:, 0] >= self.threshold

@@ -1,0 +1,89 @@
+"""What each leaf asks of each column, in places of `Tables`, one list for all leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.ensembles import EnsembleRegion, Leaves
+
+
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """The leaves of a region, and their conditions sorted by tree, column and leaf.
+
+    Parameters
+    ----------
+    tree : ndarray of int, shape (n_leaves,)
+    lead : ndarray of shape (n_leaves, n_rivals)
+        What a leaf adds to the lead of the label over each rival.
+    needed : ndarray of shape (n_rivals,)
+    error : float
+        How far a lead may be off by rounding, in whichever order it is added up.
+    leaf, column, first, last : ndarray of int, shape (n_conditions,)
+    """
+
+    tree: IntArray
+    n_trees: int
+    lead: FloatArray
+    needed: FloatArray
+    error: float
+    leaf: IntArray
+    column: IntArray
+    first: IntArray
+    last: IntArray
+
+    @classmethod
+    def of(cls, region: EnsembleRegion, groups: Sequence[IntArray]) -> Conditions:
+        """Return the conditions of all leaves."""
+        ensemble, leaves = region.ensemble, region.ensemble.leaves
+        found = [ensemble.lead(region.label, rival) for rival in region.rivals]
+        leaf, column, first, last = _in_places(region, leaves, groups)
+        order = np.lexsort((leaf, column, leaves.tree[leaf]))
+        return cls(
+            leaves.tree,
+            len(ensemble.trees),
+            np.stack([lead for lead, _, _ in found], axis=1),
+            np.array([needed for _, needed, _ in found]),
+            max(error for _, _, error in found),
+            *(part[order] for part in (leaf, column, first, last)),
+        )
+
+
+Listed = tuple[IntArray, IntArray, IntArray, IntArray]
+
+
+def _in_places(region: EnsembleRegion, leaves: Leaves, groups: Sequence[IntArray]) -> Listed:
+    """Return conditions in places: of categories the values 0 and 1, and what a choice implies."""
+    leaf, column = leaves.owner, leaves.column
+    first, last = leaves.first.copy(), leaves.last.copy()
+    more: list[Listed] = []
+    for group in groups:
+        for j in group:
+            own = np.flatnonzero(column == j)
+            cell = np.searchsorted(region.ensemble.cuts[j], np.array([0.0, 1.0]))
+            zero = (first[own] <= cell[0]) & (cell[0] <= last[own])
+            one = (first[own] <= cell[1]) & (cell[1] <= last[own])
+            first[own], last[own] = np.where(zero, 0, 1), np.where(one, 1, 0)
+            # Where one column is 1, all others of its group are 0.
+            chosen = leaf[own[one & ~zero]]
+            for other in group[group != j]:
+                zeros = np.zeros(len(chosen), dtype=np.int64)
+                more.append((chosen, zeros + other, zeros, zeros))
+    parts = zip((leaf, column, first, last), *more, strict=True)
+    leaf, column, first, last = (np.concatenate(part) for part in parts)
+    # Conditions of one leaf on one column are one: where all of them hold.
+    order = np.lexsort((column, leaf))
+    leaf, column, first, last = (part[order] for part in (leaf, column, first, last))
+    if not len(leaf):
+        return leaf, column, first, last
+    new = np.flatnonzero(np.r_[True, (leaf[1:] != leaf[:-1]) | (column[1:] != column[:-1])])
+    return (
+        leaf[new],
+        column[new],
+        np.maximum.reduceat(first, new),
+        np.minimum.reduceat(last, new),
+    )

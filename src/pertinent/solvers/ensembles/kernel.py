@@ -1,0 +1,919 @@
+"""Branch and bound over boxes of choices, one row at a time, compiled by numba.
+
+Import it only where numba is. The rules R1-R6 and the shared-cost bound are explained in
+`pertinent.solvers.ensembles.search`, which is the same search in NumPy. It is one long file because
+numba's cache looks at the date of this file alone.
+
+A box holds an interval of choices ``low[f]..high[f]`` of each column. Its *nearest point* takes
+the choice next to the center in every column; cost is a sum over columns, so no point of the box
+is cheaper. The leaves that some point of the box may still need are kept as a list, sorted by
+tree, in one array (`State.leaves`) that serves as a stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pertinent.geometry.arrays import FloatArray, IntArray
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Small = NDArray[np.int32]
+Singles = NDArray[np.float32]
+
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+#: Functions that only compiled code calls: without the wrappers that cost much of compiling.
+_INNER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def entry(function: Function) -> Function:
+    """Compile a function that Python calls."""
+    return cast(Function, njit(cache=True, **_OPTIONS)(function))
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function that only compiled functions call."""
+    return cast(Function, njit(**_OPTIONS, **_INNER)(function))
+
+
+class Forest(NamedTuple):
+    """The leaves that one row can reach, with intervals of choices in place of cells."""
+
+    tree: Small  # (n_leaves,)
+    start: Small  # (n_leaves + 1,)
+    column: Small  # (n_conditions,)
+    first: Small
+    last: Small
+    lead: FloatArray  # (n_leaves, n_rivals)
+    needed: FloatArray  # (n_rivals,)
+    error: float
+    n_trees: int
+
+
+class Tally(NamedTuple):
+    """How the library adds up, see `pertinent.geometry.ensembles.Tally`."""
+
+    value: FloatArray  # (n_leaves, n_outputs)
+    base: FloatArray
+    single: bool
+    divisor: float
+    threshold: float
+    has_threshold: bool
+    doubt: float
+    label: int
+    rivals: Small
+
+
+class Costs(NamedTuple):
+    """What each choice costs, and which choices go together."""
+
+    cost: FloatArray  # of all choices, column by column
+    offset: IntArray  # (n_columns + 1,)
+    center: Small  # the choice next to the center
+    group_start: Small
+    group: Small
+    unit: Small  # (n_columns,)
+    n_units: int
+    most_changes: int
+
+
+class State(NamedTuple):
+    """The stack of open boxes, and what was found; a search can be stopped and taken up."""
+
+    numbers: IntArray  # see the places below
+    floats: FloatArray
+    low: Small  # (depth, n_columns)
+    high: Small
+    begin: IntArray  # (depth + 1,) where the list of leaves begins
+    size: IntArray  # (depth,) and how long it is
+    near: FloatArray  # (depth,) cost of the nearest point
+    split: Small  # (depth, 3): column, last choice of the lower side, side that is left
+    phase: Small  # (depth,)
+    price: FloatArray  # (depth,)
+    best: Small  # (n_columns,) choices of the best point
+    leaves: Small  # the stack of lists
+
+
+class Record(NamedTuple):
+    """The branchings in the order in which they are made: -1 where a box is closed."""
+
+    column: Small
+    cut: Small
+    price: Singles
+    rival: Small
+
+
+class Scratch(NamedTuple):
+    """Arrays that are overwritten for every box."""
+
+    most: FloatArray  # (n_trees, n_rivals)
+    slack: FloatArray  # (n_rivals,)
+    seen: Small  # (n_columns,)
+    least_first: Small
+    most_last: Small
+    gain: FloatArray  # (n_choices,)
+    steps: FloatArray  # (n_choices,)
+    weight: FloatArray  # (2 n_columns,)
+    reach: Small  # (2 n_columns,)
+    pair: Small  # (n_conditions,) 2 * column + direction of each pair of a tree and a direction
+    pair_weight: FloatArray
+    pair_reach: Small
+    pair_start: Small  # (n_trees + 1,)
+    share: FloatArray  # (n_leaves,)
+    winner: Small  # (n_trees,)
+    keep: NDArray[np.bool_]  # (n_leaves,)
+    at_center: FloatArray  # (n_trees,)
+    changed: Small  # (n_units,)
+    inside: NDArray[np.bool_]  # (n_leaves,)
+
+
+#: Places in `State.numbers`.
+DEPTH, BOXES, RECORDED, FOUND = 0, 1, 2, 3
+#: Places in `State.floats`: what a point must cost less than, and the best one's cost.
+BUDGET, BEST = 0, 1
+#: What `run` says: all boxes are closed; boxes are left; an array is too small.
+DONE, LEFT, NARROW = 0, 1, 2
+#: Closed boxes cost at least this share less than the budget: a tie counts as closed.
+CLOSER = 1e-10
+#: Rounds of rules for one box, of weighing shares anew, and of prices.
+ROUNDS, WEIGHINGS, PRICES = 20, 5, 12
+
+
+@compiled
+def clamp(c: int, low: int, high: int) -> int:
+    """Return the choice of an interval next to c."""
+    return low if c < low else (high if c > high else c)
+
+
+@compiled
+def one_of_each_group(c: Costs, low: Small, high: Small) -> bool:
+    """R5: exactly one column of a group is 1. Return whether that is possible."""
+    for g in range(len(c.group_start) - 1):
+        ones, possible, which, last = 0, 0, -1, -1
+        for x in range(c.group_start[g], c.group_start[g + 1]):
+            f = c.group[x]
+            if low[f] == 1:
+                ones += 1
+                which = f
+            if high[f] == 1:
+                possible += 1
+                last = f
+        if ones > 1 or possible == 0:
+            return False
+        if ones == 1:
+            for x in range(c.group_start[g], c.group_start[g + 1]):
+                if c.group[x] != which:
+                    high[c.group[x]] = 0
+        elif possible == 1:
+            low[last] = 1
+    return True
+
+
+@compiled
+def few_changes(c: Costs, low: Small, high: Small, changed: Small) -> int:
+    """R6: at most so many units change. Return how many more may; -1 if already too many."""
+    for u in range(c.n_units):
+        changed[u] = 0
+    n = 0
+    for f in range(len(low)):
+        if (c.center[f] < low[f] or c.center[f] > high[f]) and changed[c.unit[f]] == 0:
+            changed[c.unit[f]] = 1
+            n += 1
+    if n == c.most_changes:
+        for f in range(len(low)):
+            if changed[c.unit[f]] == 0:
+                low[f] = c.center[f]
+                high[f] = c.center[f]
+    return c.most_changes - n
+
+
+@compiled
+def nearest_cost(c: Costs, low: Small, high: Small) -> float:
+    """Return the cost of the box's nearest point."""
+    total = 0.0
+    for f in range(len(low)):
+        total += c.cost[c.offset[f] + clamp(c.center[f], low[f], high[f])]
+    return total
+
+
+@compiled
+def propagate(
+    forest: Forest,
+    c: Costs,
+    w: Scratch,
+    leaves: Small,
+    n: int,
+    low: Small,
+    high: Small,
+    budget: float,
+) -> tuple[int, float]:
+    """Apply R1-R6 until nothing changes. Return how many leaves are left (-1: closed), the cost."""
+    near = 0.0
+    n_rivals = forest.lead.shape[1]
+    for turn in range(ROUNDS):
+        if not one_of_each_group(c, low, high):
+            return -1, near
+        more = c.n_units
+        if c.most_changes < c.n_units:
+            more = few_changes(c, low, high, w.changed)
+            if more < 0:
+                return -1, near
+        near = nearest_cost(c, low, high)
+        if near >= budget:
+            return -1, near
+        # R1 and R2: leaves that miss the box, or whose nearest point costs too much.
+        for t in range(forest.n_trees):
+            for j in range(n_rivals):
+                w.most[t, j] = -np.inf
+        k = 0
+        for i in range(n):
+            leaf = leaves[i]
+            cost, changes, fits = near, 0, True
+            for q in range(forest.start[leaf], forest.start[leaf + 1]):
+                f = forest.column[q]
+                a, b = forest.first[q], forest.last[q]
+                if a < low[f]:
+                    a = low[f]
+                if b > high[f]:
+                    b = high[f]
+                if a > b:
+                    fits = False
+                    break
+                center = c.center[f]
+                if center < a or center > b:
+                    at = c.offset[f]
+                    here = clamp(center, low[f], high[f])
+                    cost += c.cost[at + clamp(center, a, b)] - c.cost[at + here]
+                    if here == center and len(c.group) == 0:
+                        changes += 1
+            if not fits or cost >= budget or changes > more:
+                continue
+            leaves[k] = leaf
+            k += 1
+            t = forest.tree[leaf]
+            for j in range(n_rivals):
+                if forest.lead[leaf, j] > w.most[t, j]:
+                    w.most[t, j] = forest.lead[leaf, j]
+        dropped = k < n
+        n = k
+        # R3: the largest lead of each tree must be enough; leaves that are too far below it go.
+        for j in range(n_rivals):
+            total = forest.error - forest.needed[j]
+            for t in range(forest.n_trees):
+                total += w.most[t, j]
+            if total < 0:
+                return -1, near
+            w.slack[j] = total
+        k = 0
+        for i in range(n):
+            leaf = leaves[i]
+            fits = True
+            for j in range(n_rivals):
+                if forest.lead[leaf, j] < w.most[forest.tree[leaf], j] - w.slack[j]:
+                    fits = False
+                    break
+            if fits:
+                leaves[k] = leaf
+                k += 1
+        dropped = dropped or k < n
+        n = k
+        # R4: the box shrinks to what the leaves of each tree span.
+        changed = hull_of_leaves(forest, w, leaves, n, low, high)
+        if changed < 0:
+            return -1, near
+        if changed == 0 and (not dropped or turn >= 1):
+            break
+    return n, nearest_cost(c, low, high)
+
+
+@compiled
+def hull_of_leaves(
+    forest: Forest, w: Scratch, leaves: Small, n: int, low: Small, high: Small
+) -> int:
+    """R4. Return whether the box changed: 1 or 0; -1 if nothing is left of it."""
+    changed, trees, i = 0, 0, 0
+    while i < n:
+        leaf = leaves[i]
+        t, begin = forest.tree[leaf], i
+        trees += 1
+        for q in range(forest.start[leaf], forest.start[leaf + 1]):
+            f = forest.column[q]
+            w.seen[f] = 1
+            w.least_first[f], w.most_last[f] = forest.first[q], forest.last[q]
+        i += 1
+        while i < n and forest.tree[leaves[i]] == t:
+            other = leaves[i]
+            for q in range(forest.start[other], forest.start[other + 1]):
+                f = forest.column[q]
+                if w.seen[f] == i - begin:
+                    w.seen[f] += 1
+                    w.least_first[f] = min(w.least_first[f], forest.first[q])
+                    w.most_last[f] = max(w.most_last[f], forest.last[q])
+            i += 1
+        empty = False
+        for q in range(forest.start[leaf], forest.start[leaf + 1]):
+            f = forest.column[q]
+            if w.seen[f] == i - begin:
+                if w.least_first[f] > low[f]:
+                    low[f] = w.least_first[f]
+                    changed = 1
+                if w.most_last[f] < high[f]:
+                    high[f] = w.most_last[f]
+                    changed = 1
+                empty = empty or low[f] > high[f]
+        for q in range(forest.start[leaf], forest.start[leaf + 1]):
+            w.seen[forest.column[q]] = 0
+        if empty:
+            return -1
+    return changed if trees == forest.n_trees else -1
+
+
+@compiled
+def note_center(
+    forest: Forest, c: Costs, w: Scratch, leaves: Small, n: int, low: Small, high: Small
+) -> int:
+    """Note which leaves hold the box's nearest point. Return in how many trees there is one."""
+    hits = 0
+    for i in range(n):
+        leaf = leaves[i]
+        inside = True
+        for q in range(forest.start[leaf], forest.start[leaf + 1]):
+            f = forest.column[q]
+            p = clamp(c.center[f], low[f], high[f])
+            if p < forest.first[q] or p > forest.last[q]:
+                inside = False
+                break
+        w.inside[i] = inside
+        if inside:
+            hits += 1
+    return hits
+
+
+@compiled
+def tightest_rival(forest: Forest, w: Scratch, leaves: Small, n: int) -> int:
+    """Return the rival against which the box's nearest point lacks most."""
+    best, which = np.inf, 0
+    for j in range(forest.lead.shape[1]):
+        total = -forest.needed[j]
+        for i in range(n):
+            if w.inside[i]:
+                total += forest.lead[leaves[i], j]
+        if total < best:
+            best, which = total, j
+    return which
+
+
+@compiled
+def weigh_pairs(
+    forest: Forest, c: Costs, w: Scratch, leaves: Small, n: int, low: Small, high: Small, j: int
+) -> int:
+    """Give each pair of a tree and a direction a weight: what the tree can win by going there.
+
+    A leaf whose lead is larger by g than at the nearest point, and that costs d more, puts
+    ``g d_f / d`` on each direction f that it needs; the largest of a tree's leaves counts.
+    """
+    pairs, trees, i = 0, 0, 0
+    while i < n:
+        t, begin = forest.tree[leaves[i]], i
+        here, found = np.inf, False
+        while i < n and forest.tree[leaves[i]] == t:
+            if w.inside[i]:
+                here, found = forest.lead[leaves[i], j], True
+            elif not found and forest.lead[leaves[i], j] < here:
+                here = forest.lead[leaves[i], j]
+            i += 1
+        w.at_center[trees] = here
+        w.pair_start[trees] = pairs
+        first_pair = pairs
+        for x in range(begin, i):
+            if w.inside[x]:
+                continue
+            leaf = leaves[x]
+            gain = max(forest.lead[leaf, j] - here, 1e-9)
+            cost = 0.0
+            for q in range(forest.start[leaf], forest.start[leaf + 1]):
+                f = forest.column[q]
+                p = clamp(c.center[f], low[f], high[f])
+                at = c.offset[f]
+                if p < forest.first[q]:
+                    cost += c.cost[at + forest.first[q]] - c.cost[at + p]
+                elif p > forest.last[q]:
+                    cost += c.cost[at + forest.last[q]] - c.cost[at + p]
+            if cost <= 0:
+                continue
+            for q in range(forest.start[leaf], forest.start[leaf + 1]):
+                f = forest.column[q]
+                p = clamp(c.center[f], low[f], high[f])
+                if p < forest.first[q]:
+                    pair, a = 2 * f + 1, forest.first[q]
+                elif p > forest.last[q]:
+                    pair, a = 2 * f, forest.last[q]
+                else:
+                    continue
+                at = c.offset[f]
+                weight = gain * (c.cost[at + a] - c.cost[at + p]) / cost
+                if w.reach[pair] < 0:
+                    w.reach[pair], w.weight[pair] = a, weight
+                    w.pair[pairs] = pair
+                    pairs += 1
+                else:
+                    w.weight[pair] = max(w.weight[pair], weight)
+                    if pair % 2 == 1:
+                        w.reach[pair] = max(w.reach[pair], a)
+                    else:
+                        w.reach[pair] = min(w.reach[pair], a)
+        for x in range(first_pair, pairs):
+            w.pair_weight[x], w.pair_reach[x] = w.weight[w.pair[x]], w.reach[w.pair[x]]
+            w.reach[w.pair[x]] = -1
+        trees += 1
+    w.pair_start[trees] = pairs
+    return pairs
+
+
+@compiled
+def share_costs(
+    forest: Forest,
+    c: Costs,
+    w: Scratch,
+    leaves: Small,
+    n: int,
+    low: Small,
+    high: Small,
+    pairs: int,
+) -> None:
+    """Give each leaf its share of the cost of what it needs, in `Scratch.share`.
+
+    The step from one choice to the next is paid by the trees that have a leaf beyond it, in
+    proportion to their weights: no point pays more than it costs.
+    """
+    for f in range(len(low)):
+        for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
+            w.gain[a] = 0.0
+    for x in range(pairs):
+        w.gain[c.offset[w.pair[x] // 2] + w.pair_reach[x]] += w.pair_weight[x]
+    for f in range(len(low)):
+        at = c.offset[f]
+        p = at + clamp(c.center[f], low[f], high[f])
+        total = 0.0
+        for a in range(at + high[f], p, -1):
+            total += w.gain[a]
+            w.gain[a] = total
+        w.steps[p] = 0.0
+        for a in range(p + 1, at + high[f] + 1):
+            step = 0.0
+            if w.gain[a] > 0:
+                step = (c.cost[a] - c.cost[a - 1]) / w.gain[a]
+            w.steps[a] = w.steps[a - 1] + step
+        total = 0.0
+        for a in range(at + low[f], p):
+            total += w.gain[a]
+            w.gain[a] = total
+        for a in range(p - 1, at + low[f] - 1, -1):
+            step = 0.0
+            if w.gain[a] > 0:
+                step = (c.cost[a] - c.cost[a + 1]) / w.gain[a]
+            w.steps[a] = w.steps[a + 1] + step
+    i, t = 0, 0
+    while i < n:
+        tree = forest.tree[leaves[i]]
+        for x in range(w.pair_start[t], w.pair_start[t + 1]):
+            w.weight[w.pair[x]] = w.pair_weight[x]
+        while i < n and forest.tree[leaves[i]] == tree:
+            share = 0.0
+            if not w.inside[i]:
+                leaf = leaves[i]
+                for q in range(forest.start[leaf], forest.start[leaf + 1]):
+                    f = forest.column[q]
+                    p = clamp(c.center[f], low[f], high[f])
+                    if p < forest.first[q]:
+                        share += w.weight[2 * f + 1] * w.steps[c.offset[f] + forest.first[q]]
+                    elif p > forest.last[q]:
+                        share += w.weight[2 * f] * w.steps[c.offset[f] + forest.last[q]]
+            w.share[i] = share
+            i += 1
+        t += 1
+
+
+@compiled
+def at_price(
+    forest: Forest, w: Scratch, leaves: Small, n: int, j: int, room: float, price: float
+) -> tuple[float, float]:
+    """Return the bound on the lead at a price of cost, less what is needed, and its slope.
+
+    ``sum_t max_leaf (lead - price share) + price room``; the winner of each tree is noted.
+    """
+    total, slope = price * room - forest.needed[j] + forest.error, room
+    i, t = 0, 0
+    while i < n:
+        tree = forest.tree[leaves[i]]
+        most, which = -np.inf, i
+        while i < n and forest.tree[leaves[i]] == tree:
+            value = forest.lead[leaves[i], j] - price * w.share[i]
+            if value > most:
+                most, which = value, i
+            i += 1
+        total += most
+        slope -= w.share[which]
+        w.winner[t] = which
+        t += 1
+    return total, slope
+
+
+@compiled
+def best_price(
+    forest: Forest, w: Scratch, leaves: Small, n: int, j: int, room: float, price: float
+) -> tuple[float, float]:
+    """Return the least bound over all prices, begun at one, and its price.
+
+    The bound is convex in the price: its slope tells on which side the least one lies.
+    """
+    below, above = 0.0, -1.0
+    best, best_at = np.inf, price
+    x = price
+    for _ in range(PRICES):
+        total, slope = at_price(forest, w, leaves, n, j, room, x)
+        if total < best:
+            best, best_at = total, x
+            if best < 0:
+                break
+        if slope > 0:
+            above = x
+        else:
+            below = x
+        if above < 0:
+            x *= 2.5
+        elif below == 0:
+            x /= 2.5
+        else:
+            if above - below < 0.05 * above:
+                break
+            x = 0.5 * (below + above)
+    return best, best_at
+
+
+@compiled
+def weigh_anew(
+    forest: Forest, c: Costs, w: Scratch, leaves: Small, low: Small, high: Small
+) -> None:
+    """Move weight to the directions that the winners need."""
+    for t in range(forest.n_trees):
+        leaf = leaves[w.winner[t]]
+        for x in range(w.pair_start[t], w.pair_start[t + 1]):
+            w.pair_weight[x] *= 0.6
+        if w.inside[w.winner[t]]:
+            continue
+        for q in range(forest.start[leaf], forest.start[leaf + 1]):
+            f = forest.column[q]
+            p = clamp(c.center[f], low[f], high[f])
+            pair = -1
+            if p < forest.first[q]:
+                pair = 2 * f + 1
+            elif p > forest.last[q]:
+                pair = 2 * f
+            if pair >= 0:
+                for x in range(w.pair_start[t], w.pair_start[t + 1]):
+                    if w.pair[x] == pair:
+                        w.pair_weight[x] *= 2.0
+                        break
+
+
+@compiled
+def shared_cost(
+    forest: Forest,
+    c: Costs,
+    w: Scratch,
+    leaves: Small,
+    n: int,
+    low: Small,
+    high: Small,
+    room: float,
+    j: int,
+    price: float,
+) -> tuple[float, float]:
+    """Note in `Scratch.keep` which leaves a point within the budget can need.
+
+    Return the least bound found, below 0 if there is no such point, and its price.
+    """
+    pairs = weigh_pairs(forest, c, w, leaves, n, low, high, j)
+    share_costs(forest, c, w, leaves, n, low, high, pairs)
+    least, price = best_price(forest, w, leaves, n, j, room, price)
+    if least < 0:
+        return least, price
+    for turn in range(WEIGHINGS + 1):
+        if turn > 0:
+            share_costs(forest, c, w, leaves, n, low, high, pairs)
+        total, _ = at_price(forest, w, leaves, n, j, room, price)
+        if total < 0:
+            return total, price
+        least = min(least, total)
+        i, t = 0, 0
+        while i < n:
+            tree = forest.tree[leaves[i]]
+            top = w.winner[t]
+            most = forest.lead[leaves[top], j] - price * w.share[top]
+            while i < n and forest.tree[leaves[i]] == tree:
+                if forest.lead[leaves[i], j] - price * w.share[i] < most - total:
+                    w.keep[i] = False
+                i += 1
+            t += 1
+        if turn < WEIGHINGS:
+            weigh_anew(forest, c, w, leaves, low, high)
+    return least, price
+
+
+@compiled
+def wins(forest: Forest, tally: Tally, w: Scratch, leaves: Small, n: int) -> bool:
+    """Return whether the label wins at the box's nearest point, which all trees have a leaf of."""
+    sure = True
+    for j in range(forest.lead.shape[1]):
+        total = -forest.needed[j]
+        for i in range(n):
+            if w.inside[i]:
+                total += forest.lead[leaves[i], j]
+        if total < -forest.error:
+            return False
+        sure = sure and total > forest.error
+    return sure or wins_to_the_bit(tally, w, leaves, n)
+
+
+@compiled
+def wins_to_the_bit(tally: Tally, w: Scratch, leaves: Small, n: int) -> bool:
+    """Add up as the library does: tree by tree, in its precision."""
+    outputs = len(tally.base)
+    total = np.empty(outputs)
+    for k in range(outputs):
+        if tally.single:
+            single = np.float32(tally.base[k])
+            for i in range(n):
+                if w.inside[i]:
+                    single += np.float32(tally.value[leaves[i], k])
+            total[k] = np.float64(single)
+        else:
+            double = tally.base[k]
+            for i in range(n):
+                if w.inside[i]:
+                    double += tally.value[leaves[i], k]
+            total[k] = double
+    if tally.has_threshold:
+        side = 1.0 if tally.label == 1 else -1.0
+        if tally.doubt > 0:
+            return bool(side * (total[0] - tally.threshold * tally.divisor) > tally.doubt)
+        return bool((divided(tally, total[0]) >= tally.threshold) == (tally.label == 1))
+    own = total[tally.label]
+    for j in tally.rivals:
+        if tally.doubt > 0:
+            if not own - total[j] > tally.doubt:
+                return False
+            continue
+        mine, theirs = divided(tally, own), divided(tally, total[j])
+        if mine < theirs or (mine == theirs and j < tally.label):
+            return False
+    return True
+
+
+@compiled
+def divided(tally: Tally, total: float) -> float:
+    """Return a sum divided in the library's precision."""
+    if tally.single:
+        return float(np.float32(total) / np.float32(tally.divisor))
+    return float(total / tally.divisor)
+
+
+@compiled
+def missing_choice(c: Costs, low: Small, high: Small) -> int:
+    """Return a column of a group of which the nearest point chooses none; -1 if there is none."""
+    for g in range(len(c.group_start) - 1):
+        chosen, free = False, -1
+        for x in range(c.group_start[g], c.group_start[g + 1]):
+            f = c.group[x]
+            if clamp(c.center[f], low[f], high[f]) == 1:
+                chosen = True
+            elif high[f] == 1:
+                free = f
+        if not chosen:
+            return int(free)
+    return -1
+
+
+@compiled
+def branch(
+    forest: Forest,
+    c: Costs,
+    w: Scratch,
+    leaves: Small,
+    n: int,
+    low: Small,
+    high: Small,
+    room: float,
+    j: int,
+) -> tuple[int, int]:
+    """Return the column, and the last choice of its lower side, on which most depends.
+
+    The best leaf of each tree spreads what it gains over the directions that it needs; a cut gets
+    what lies beyond it, the more the farther it is.
+    """
+    i = 0
+    while i < n:
+        t, begin = forest.tree[leaves[i]], i
+        here, most, top, least = -np.inf, -np.inf, -1, np.inf
+        while i < n and forest.tree[leaves[i]] == t:
+            value = forest.lead[leaves[i], j]
+            if w.inside[i]:
+                here = value
+            if value > most:
+                most, top = value, i
+            least = min(least, value)
+            i += 1
+        gain = most - here if here > -np.inf else most - least + 1e-3
+        if gain <= 0 or i == begin or w.inside[top]:
+            continue
+        leaf = leaves[top]
+        needs = 0
+        for q in range(forest.start[leaf], forest.start[leaf + 1]):
+            f = forest.column[q]
+            p = clamp(c.center[f], low[f], high[f])
+            if p < forest.first[q] or p > forest.last[q]:
+                needs += 1
+        for q in range(forest.start[leaf], forest.start[leaf + 1]):
+            f = forest.column[q]
+            p = clamp(c.center[f], low[f], high[f])
+            if p < forest.first[q]:
+                w.steps[c.offset[f] + forest.first[q]] += gain / needs
+            elif p > forest.last[q]:
+                w.steps[c.offset[f] + forest.last[q]] += gain / needs
+    best, column, cut = -np.inf, -1, -1
+    for f in range(len(low)):
+        at = c.offset[f]
+        p = clamp(c.center[f], low[f], high[f])
+        base, total = c.cost[at + p], 0.0
+        for a in range(high[f], p, -1):
+            if w.steps[at + a] > 0:
+                total += w.steps[at + a]
+                score = total * (0.1 + (c.cost[at + a] - base) / room)
+                if score > best:
+                    best, column, cut = score, f, a - 1
+        total = 0.0
+        for a in range(low[f], p):
+            if w.steps[at + a] > 0:
+                total += w.steps[at + a]
+                score = total * (0.1 + (c.cost[at + a] - base) / room)
+                if score > best:
+                    best, column, cut = score, f, a
+    if column >= 0:
+        return column, cut
+    for i in range(n):  # any cut inside the box that a leaf asks about
+        leaf = leaves[i]
+        for q in range(forest.start[leaf], forest.start[leaf + 1]):
+            f = forest.column[q]
+            if low[f] < forest.first[q] <= high[f]:
+                return f, forest.first[q] - 1
+            if low[f] <= forest.last[q] < high[f]:
+                return f, forest.last[q]
+    return -1, -1
+
+
+@compiled
+def look_at(
+    forest: Forest,
+    tally: Tally,
+    c: Costs,
+    w: Scratch,
+    leaves: Small,
+    n: int,
+    low: Small,
+    high: Small,
+    budget: float,
+    price: float,
+) -> tuple[int, float, float, int, int, int]:
+    """Close a box, find its best point, or say where to branch.
+
+    Return the number of leaves left (-1: closed; -2: its nearest point is an answer), the cost of
+    the nearest point, the price and the rival of the last bound, and column and cut to branch on.
+    """
+    n, near = propagate(forest, c, w, leaves, n, low, high, budget)
+    if n < 0:
+        return -1, near, 0.0, 0, -1, -1
+    rival = 0
+    for _ in range(3):
+        hits = note_center(forest, c, w, leaves, n, low, high)
+        rival = tightest_rival(forest, w, leaves, n)
+        if hits == forest.n_trees and missing_choice(c, low, high) < 0:
+            if wins(forest, tally, w, leaves, n):
+                return -2, near, price, rival, -1, -1
+            if n == forest.n_trees:
+                return -1, near, 0.0, 0, -1, -1
+        if not np.isfinite(budget):
+            break
+        for i in range(n):
+            w.keep[i] = True
+        least, price = shared_cost(forest, c, w, leaves, n, low, high, budget - near, rival, price)
+        if least < 0:
+            return -1, near, price, rival, -1, -1
+        k = 0
+        for i in range(n):
+            if w.keep[i]:
+                leaves[k] = leaves[i]
+                k += 1
+        few = k > 0.9 * n
+        if k < n:
+            n, near = propagate(forest, c, w, leaves, k, low, high, budget)
+            if n < 0:
+                return -1, near, price, rival, -1, -1
+        if few:
+            break
+    note_center(forest, c, w, leaves, n, low, high)
+    column = missing_choice(c, low, high)
+    if column >= 0:
+        return n, near, price, rival, column, 0
+    for f in range(len(low)):
+        for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
+            w.steps[a] = 0.0
+    room = budget - near if np.isfinite(budget) else 1.0
+    column, cut = branch(forest, c, w, leaves, n, low, high, room, rival)
+    if column < 0:
+        return -1, near, price, rival, -1, -1
+    return n, near, price, rival, column, cut
+
+
+@compiled
+def note(
+    record: Record, numbers: IntArray, column: int, cut: int, price: float, rival: int
+) -> None:
+    """Write down one box."""
+    i = numbers[RECORDED]
+    record.column[i], record.cut[i] = column, cut
+    record.price[i], record.rival[i] = price, rival
+    numbers[RECORDED] = i + 1
+
+
+@entry
+def run(
+    forest: Forest, tally: Tally, c: Costs, s: State, record: Record, w: Scratch, boxes: int
+) -> int:
+    """Look at so many boxes, depth first. Return DONE, LEFT or NARROW."""
+    numbers, end = s.numbers, s.numbers[BOXES] + boxes
+    while numbers[DEPTH] >= 0:
+        d = numbers[DEPTH]
+        if numbers[RECORDED] >= len(record.column) or d + 2 >= len(s.phase):
+            return NARROW
+        if s.phase[d] == 0:
+            if numbers[BOXES] >= end:
+                return LEFT
+            # Room for the list of the box below.
+            if s.begin[d] + 2 * s.size[d] > len(s.leaves):
+                return NARROW
+            numbers[BOXES] += 1
+            leaves = s.leaves[s.begin[d] :]
+            n, near, price, rival, column, cut = look_at(
+                forest, tally, c, w, leaves, s.size[d], s.low[d], s.high[d],
+                s.floats[BUDGET], s.price[d],
+            )  # fmt: skip
+            if n == -2:
+                s.floats[BEST] = near
+                s.floats[BUDGET] = near * (1.0 - CLOSER)
+                numbers[FOUND] += 1
+                for f in range(s.low.shape[1]):
+                    s.best[f] = clamp(c.center[f], s.low[d, f], s.high[d, f])
+            if n < 0:
+                note(record, numbers, -1, 0, price, rival)
+                numbers[DEPTH] -= 1
+                continue
+            p = clamp(c.center[column], s.low[d, column], s.high[d, column])
+            away = 1 if p <= cut else 0  # the side that the nearest point is not on comes first
+            note(record, numbers, column, 2 * cut + away, price, rival)
+            s.size[d], s.near[d], s.price[d] = n, near, price
+            s.split[d, 0], s.split[d, 1], s.split[d, 2] = column, cut, 1 - away
+            s.phase[d], side = 1, away
+        elif s.phase[d] == 1:
+            s.phase[d], side = 2, s.split[d, 2]
+            if s.near[d] >= s.floats[BUDGET]:
+                note(record, numbers, -1, 0, 0.0, 0)
+                numbers[DEPTH] -= 1
+                continue
+        else:
+            numbers[DEPTH] -= 1
+            continue
+        descend(s, d, side)
+    return DONE
+
+
+@compiled
+def descend(s: State, d: int, side: int) -> None:
+    """Begin the box on one side of the cut of the box at depth d."""
+    begin, n = s.begin[d] + s.size[d], s.size[d]
+    for i in range(n):
+        s.leaves[begin + i] = s.leaves[s.begin[d] + i]
+    s.begin[d + 1], s.size[d + 1], s.price[d + 1] = begin, n, s.price[d]
+    for f in range(s.low.shape[1]):
+        s.low[d + 1, f], s.high[d + 1, f] = s.low[d, f], s.high[d, f]
+    column, cut = s.split[d, 0], s.split[d, 1]
+    if side == 0:
+        s.high[d + 1, column] = min(s.high[d + 1, column], cut)
+    else:
+        s.low[d + 1, column] = max(s.low[d + 1, column], cut + 1)
+    s.phase[d + 1] = 0
+    s.numbers[DEPTH] = d + 1

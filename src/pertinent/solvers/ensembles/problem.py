@@ -1,0 +1,188 @@
+"""One row's problem: the leaves that it can reach, what choices cost, who must be beaten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.ensembles import EnsembleRegion
+from pertinent.geometry.task import Task
+from pertinent.solvers.ensembles.choices import Choices, choices_of
+
+
+@dataclass(frozen=True, eq=False)
+class Leads:
+    """What every leaf adds to the lead of the label over each rival; the same for all rows."""
+
+    region: EnsembleRegion
+    lead: FloatArray  # (n_leaves, n_rivals)
+    needed: FloatArray  # (n_rivals,)
+    error: float
+
+    @classmethod
+    def of(cls, region: EnsembleRegion) -> Leads:
+        """Return the leads of a region's label."""
+        found = [region.ensemble.lead(region.label, rival) for rival in region.rivals]
+        lead = np.stack([lead for lead, _, _ in found], axis=1)
+        needed = np.array([needed for _, needed, _ in found])
+        return cls(region, np.ascontiguousarray(lead), needed, max(e for _, _, e in found))
+
+
+@dataclass(frozen=True, eq=False)
+class RowProblem:
+    """What is left of an ensemble for one row: leaves as products of intervals of choices.
+
+    Parameters
+    ----------
+    leads : Leads
+    choices : Choices
+    leaf : ndarray of int, shape (n,)
+        The leaves that some choice leads to, in the order of their trees.
+    start, column, first, last
+        Their conditions, as in `pertinent.geometry.ensembles.Leaves`; those left out that every
+        choice meets.
+    groups : tuple of ndarray of int
+        Columns of which exactly one is 1.
+    unit : ndarray of int, shape (n_columns,)
+        The unit of change that each column belongs to.
+    most_changes : int
+        How many units may change.
+    """
+
+    leads: Leads
+    choices: Choices
+    leaf: IntArray
+    start: IntArray
+    column: IntArray
+    first: IntArray
+    last: IntArray
+    groups: tuple[IntArray, ...]
+    unit: IntArray
+    most_changes: int
+
+    @classmethod
+    def of(cls, leads: Leads, task: Task, row: int) -> RowProblem:
+        """Return the problem of one row of a task."""
+        choices, leaves = choices_of(leads.region, task, row), leads.region.ensemble.leaves
+        n_cells = leads.region.ensemble.n_cells
+        place = np.concatenate([[0], np.cumsum(n_cells)])
+        lowest, highest = _choices_of_cells(choices, n_cells)
+        first = lowest[place[leaves.column] + leaves.first]
+        last = highest[place[leaves.column] + leaves.last]
+        first = np.maximum(first, choices.first[leaves.column])
+        last = np.minimum(last, choices.last[leaves.column])
+        dead = np.zeros(len(leaves), dtype=bool)
+        dead[leaves.owner[first > last]] = True
+        asks = (first > choices.first[leaves.column]) | (last < choices.last[leaves.column])
+        kept = asks & ~dead[leaves.owner]
+        groups = () if task.domain is None else task.domain.groups
+        owner = (np.cumsum(~dead) - 1)[leaves.owner[kept]]
+        conditions = owner, leaves.column[kept], first[kept], last[kept]
+        if len(groups):
+            conditions = _with_own_category(conditions, groups, choices)
+        owner, column, first, last = conditions
+        leaf = np.flatnonzero(~dead)
+        start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(leaf)))])
+        unit, most = _units(task.domain, len(n_cells))
+        return cls(leads, choices, leaf, start, column, first, last, tuple(groups), unit, most)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether some column has no choice, or some tree no leaf."""
+        trees = np.unique(self.leads.region.ensemble.leaves.tree[self.leaf])
+        without = len(trees) < len(self.leads.region.ensemble.trees)
+        return without or bool((self.choices.first > self.choices.last).any())
+
+    @cached_property
+    def farthest(self) -> float:
+        """No point costs more than this."""
+        c = self.choices
+        return float(sum(c.cost[a:b].max(initial=0.0) for a, b in pairwise(c.offset)))
+
+
+@dataclass(eq=False)
+class Branchings:
+    """The cases of a search in the order in which it made them.
+
+    Parameters
+    ----------
+    column : ndarray of int
+        The column that a box is halved at; -1 where it is closed.
+    cut : ndarray of int
+        Twice the last choice of the lower side, plus 1 where the upper side comes first.
+    price, rival : ndarray
+        Of the shared-cost bound.
+    """
+
+    column: NDArray[np.int32]
+    cut: NDArray[np.int32]
+    price: NDArray[np.float32]
+    rival: NDArray[np.int32]
+
+    @classmethod
+    def closed(cls) -> Branchings:
+        """Return a single box, closed."""
+        one = np.zeros(1, dtype=np.int32)
+        return cls(one - 1, one, np.zeros(1, dtype=np.float32), one)
+
+    def in_cells(self, problem: RowProblem) -> Branchings:
+        """Return the same with cells in place of choices; categories keep the values 0 and 1."""
+        choices, column = problem.choices, np.maximum(self.column, 0)
+        cell = choices.cell[choices.offset[column] + self.cut // 2]
+        in_group = np.isin(column, np.concatenate([*problem.groups, np.zeros(0, dtype=np.int64)]))
+        last = np.where(in_group, self.cut // 2, cell)
+        cut = np.where(self.column < 0, 0, 2 * last + self.cut % 2)
+        return Branchings(self.column, cut.astype(np.int32), self.price, self.rival)
+
+
+def _choices_of_cells(choices: Choices, n_cells: IntArray) -> tuple[IntArray, IntArray]:
+    """Return for each cell the first choice not below it, and the last one not above it."""
+    low, high = [], []
+    for (a, b), n in zip(pairwise(choices.offset), n_cells, strict=True):
+        own = choices.cell[a:b]
+        low.append(np.searchsorted(own, np.arange(n), side="left"))
+        high.append(np.searchsorted(own, np.arange(n), side="right") - 1)
+    return np.concatenate(low), np.concatenate(high)
+
+
+Conditions = tuple[IntArray, IntArray, IntArray, IntArray]
+
+
+def _with_own_category(
+    conditions: Conditions, groups: tuple[IntArray, ...], choices: Choices
+) -> Conditions:
+    """Return conditions with what a chosen category implies: the cheapest one is then 0.
+
+    Its cost is paid by leaving the cheapest one (see `Choices`), so a leaf must say that it does.
+    """
+    owner, column, first, last = conditions
+    more = []
+    for group in groups:
+        own = [int(j) for j in group if choices.center[j] == 1]
+        if not own:
+            continue
+        chooses = np.isin(column, group) & (column != own[0]) & (first == 1)
+        has = np.unique(owner[column == own[0]])
+        leaf = np.setdiff1d(np.unique(owner[chooses]), has)
+        zeros = np.zeros(len(leaf), dtype=np.int64)
+        more.append((leaf, zeros + own[0], zeros, zeros))
+    if not more:
+        return conditions
+    parts = [np.concatenate(part) for part in zip(conditions, *more, strict=True)]
+    order = np.lexsort((parts[1], parts[0]))
+    owner, column, first, last = (part[order] for part in parts)
+    return owner, column, first, last
+
+
+def _units(domain: Domain | None, dim: int) -> tuple[IntArray, int]:
+    """Return the unit of change of each column, and how many may change."""
+    if domain is None or domain.max_changes is None:
+        return np.arange(dim), dim
+    _, unit = np.unique(domain.unit_of_column, return_inverse=True)
+    return unit.reshape(-1), domain.max_changes

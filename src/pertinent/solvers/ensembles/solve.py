@@ -1,0 +1,201 @@
+"""The nearest points of a class of a tree ensemble, row by row, with the branchings as proof.
+
+A box search is fast if its budget is close to the optimum: near the optimum it needs 4 to 50 times
+fewer boxes than below the first point found. So the budget begins where the whole box is no longer
+closed at once, and grows until a search finds a point below it; that search then also proves its
+best one. Every budget that fails is a proved lower bound, for rows whose time is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Protocol
+
+import numpy as np
+
+from pertinent.exceptions import UnsupportedModelError
+from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.ensembles import EnsembleRegion
+from pertinent.geometry.running import deadline
+from pertinent.proofs.ensembles.proof import EnsembleProofs
+from pertinent.solvers.ensembles.problem import Branchings, Leads, RowProblem
+from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Method, Solved, Task
+from pertinent.solvers.select import choose_method
+
+#: The first budget, as a share of the first point's cost; how it grows while the whole box is
+#: closed at once, and then.
+FIRST, FASTER, SLOWER = 1 / 64, 1.4, 1.2
+#: Boxes of one row after which it is handed out as it is, with its bound; and for the first point.
+MOST_BOXES, FIRST_BOXES = 100_000, 2_000
+#: Boxes between two looks at the clock.
+STEP = 32
+#: Searches stop below a budget by this share: see `kernel.CLOSER`.
+CLOSER = 1e-10
+
+
+class BoxSearch(Protocol):
+    """All boxes below a budget, looked at step by step; see `CompiledSearch`."""
+
+    boxes: int
+
+    def begin(self, budget: float) -> None:
+        """Begin with the whole box, looking for points that cost less than the budget."""
+
+    def run(self, boxes: int) -> bool:
+        """Look at so many boxes; return whether all are closed."""
+
+    @property
+    def found(self) -> tuple[float, IntArray] | None:
+        """The best point so far: its cost (what is fixed aside) and its choices."""
+
+    def branchings(self) -> Branchings:
+        """Return the cases of a search that is done."""
+
+
+@dataclass(eq=False)
+class Row:
+    """One row's search.
+
+    Attributes
+    ----------
+    cost : float
+        Of the best point so far, what is fixed aside; ``inf`` without one.
+    chosen : ndarray of int, shape (n_columns,), optional
+    proved : float
+        No point costs less; ``inf``: there is none.
+    cases : Branchings
+        What shows it.
+    """
+
+    search: BoxSearch
+    end: float
+    cutoff: float
+    cost: float = np.inf
+    chosen: IntArray | None = None
+    proved: float = 0.0
+    cases: Branchings | None = None
+
+    def solve(self) -> None:
+        """Find the nearest point below the cutoff, or as much as time allows."""
+        if not self._first_point():
+            return
+        top = min(self.cost, self.cutoff)
+        budget = FIRST * top
+        while budget < top and self._closes(budget, 1):
+            budget *= FASTER
+        while self.proved < top:
+            budget = min(budget, top)
+            if not self._closes(budget, MOST_BOXES - self.search.boxes):
+                return
+            if self.cost <= self.proved:
+                return
+            budget *= SLOWER
+
+    def _first_point(self) -> bool:
+        """Look for any point; return whether there may be one worth looking for."""
+        self.search.begin(np.inf)
+        done = False
+        while not done and self.search.found is None and self.search.boxes < FIRST_BOXES:
+            done = self.search.run(1)
+            if self._is_over():
+                break
+        self._note_point()
+        if done and self.search.found is None:
+            self.proved, self.cases = np.inf, self.search.branchings()
+            return False
+        return not self._is_over()
+
+    def _closes(self, budget: float, boxes: int) -> bool:
+        """Search below a budget; return whether all boxes were closed, and note what that shows."""
+        self.search.begin(budget)
+        most = self.search.boxes + boxes
+        while not self.search.run(min(STEP, most - self.search.boxes)):
+            if self.search.boxes >= most or self._is_over():
+                self._note_point()
+                return False
+        self._note_point()
+        better = self.search.found is not None
+        self.proved = self.cost * (1 - CLOSER) if better else budget
+        self.cases = self.search.branchings()
+        if better:
+            self.proved = self.cost
+        return True
+
+    def _note_point(self) -> None:
+        found = self.search.found
+        if found is not None and found[0] < self.cost:
+            self.cost, self.chosen = found
+
+    def _is_over(self) -> bool:
+        return self.end < np.inf and monotonic() > self.end
+
+
+def solve_ensemble(task: Task) -> Solved:
+    """Return the nearest points of an ensemble's class."""
+    region = task.region
+    assert isinstance(region, EnsembleRegion)
+    n, leads = len(task), Leads.of(region)
+    points, outcome = np.full(task.centers.shape, np.nan), np.full(n, TROUBLE, dtype=np.int8)
+    believed, cases = np.zeros(n), []
+    make = search_class()
+    for i in range(n):
+        problem = RowProblem.of(leads, task, i)
+        fixed = problem.choices.fixed
+        if problem.is_empty:
+            outcome[i], believed[i] = EMPTY, np.inf
+            cases.append(Branchings.closed())
+            continue
+        row = Row(make(problem), _end_of_row(n - i), float(task.cutoff[i]) - fixed)
+        row.solve()
+        believed[i] = row.proved + fixed
+        cases.append(Branchings.closed() if row.cases is None else row.cases.in_cells(problem))
+        if row.chosen is not None and row.cost + fixed < task.cutoff[i]:
+            points[i], outcome[i] = problem.choices.points(row.chosen), SOLVED
+        elif row.proved == np.inf:
+            outcome[i] = EMPTY
+        elif row.proved + fixed >= task.cutoff[i]:
+            outcome[i] = CUT
+    return Solved(points, outcome, proofs_of(believed, cases), believed)
+
+
+def proofs_of(claimed: FloatArray, cases: list[Branchings]) -> EnsembleProofs:
+    """Return the branchings of all rows as proofs of what is claimed."""
+    return EnsembleProofs(
+        claimed * (1 - 2 * CLOSER),
+        tuple(case.column.astype(np.int64) for case in cases),
+        tuple(case.cut.astype(np.int64) for case in cases),
+        tuple(case.rival.astype(np.int64) for case in cases),
+        tuple(case.price.astype(float) for case in cases),
+    )
+
+
+def _end_of_row(rows: int) -> float:
+    """Return when a row has to end, for so many rows that are left."""
+    end = deadline()
+    return end if end == np.inf else monotonic() + max(end - monotonic(), 0.0) / rows
+
+
+def search_class() -> Callable[[RowProblem], BoxSearch]:
+    """Return the search: compiled where numba is installed."""
+    from pertinent.solvers.ensembles.compiled import CompiledSearch
+
+    return CompiledSearch
+
+
+@choose_method.register
+def _method_of_ensemble(region: EnsembleRegion, domain: Domain | None = None) -> Method:
+    if region.common is not None:
+        raise UnsupportedModelError(
+            "Tree ensembles cannot be explained together with relations between features or a "
+            "density yet. Leave them out, or use bounds, frozen features and directions instead."
+        )
+    if domain is not None and (domain.bins or domain.together):
+        raise UnsupportedModelError(
+            "Tree ensembles cannot be explained behind steps that bin or clip features, nor with "
+            "features that change together (Constraints.together), yet."
+        )
+    why = f"a sum of {len(region.ensemble.trees)} trees: branch and bound over boxes of cells"
+    return Method("boxes of cells", why, solve_ensemble)

@@ -1,0 +1,198 @@
+"""Tree ensembles: the nearest point against brute force over all cells, proofs, limits."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+
+import pertinent
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.ensembles import EnsembleRegion
+from pertinent.geometry.task import Task, distance
+from pertinent.models.trees.forests import forest_of
+from pertinent.solvers import choose_method, project
+
+IRIS, WINE = load_iris(return_X_y=True), load_wine(return_X_y=True)
+
+
+def _forest(kind, n_features, trees, depth, seed, data=WINE):
+    X, y = data
+    X = np.round(X[:, :n_features], 1)
+    return kind(trees, max_depth=depth, random_state=seed).fit(X, y), X
+
+
+def _every_cell(region, center, lower, upper, domain=None):
+    """Return the allowed value next to the center in every product of cells, one point each."""
+    values = []
+    for j, (low, high) in enumerate(region.ends):
+        if domain is not None and domain.in_group[j]:
+            options = np.array([0.0, 1.0])
+            values.append(options[(options >= lower[j]) & (options <= upper[j])])
+            continue
+        least, most = np.maximum(low, lower[j]), np.minimum(high, upper[j])
+        keep = least <= most
+        value = np.clip(center[j], least[keep], most[keep])
+        if domain is not None and np.isfinite(domain.decimals[j]):
+            own = domain.own[0, j]
+            near = []
+            for v, a, b in zip(value, least[keep], most[keep], strict=True):
+                whole = np.array([np.floor(v), np.ceil(v), own])
+                whole = whole[(whole >= a) & (whole <= b)]
+                near += [whole[np.abs(whole - center[j]).argmin()]] if len(whole) else []
+            value = np.array(near)
+        values.append(value)
+    points = np.array(list(product(*values)))
+    if domain is not None:
+        points = points[
+            ~replace(domain, own=np.repeat(domain.own, len(points), 0)).violation(points)
+        ]
+    return points
+
+
+def _brute(region, task, row):
+    domain = None if task.domain is None else task.domain.take(np.array([row]))
+    points = _every_cell(region, task.centers[row], task.lower[row], task.upper[row], domain)
+    if not len(points):
+        return np.inf
+    inside = region.contains(points)
+    cost = distance(points, task.centers[[row]], task.weights)
+    return cost[inside].min(initial=np.inf)
+
+
+def _agrees(region, task, known=1e-9):
+    """Solve, prove and compare with brute force; return the points."""
+    found = project(task.centers, region, task.weights, task.lower, task.upper, domain=task.domain)
+    proved = found.certificate.bounds(task)
+    for i in range(len(task)):
+        best = _brute(region, task, i)
+        if np.isinf(best):
+            assert np.isinf(proved[i])
+            assert np.isnan(found.points[i]).all()
+        else:
+            assert found.objective[i] == pytest.approx(best, rel=known, abs=1e-12)
+            assert proved[i] == pytest.approx(best, rel=known, abs=1e-12)
+            assert proved[i] <= best * (1 + 1e-12)
+            assert region.contains(found.points[[i]])[0]
+    return found.points
+
+
+CASES = [
+    (RandomForestClassifier, 2, 10, None, 0),
+    (RandomForestClassifier, 3, 8, 4, 1),
+    (ExtraTreesClassifier, 3, 6, 3, 2),
+    (RandomForestClassifier, 4, 5, 3, 3),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_nearest_point_is_that_of_brute_force(case):
+    model, X = _forest(*case)
+    rng = np.random.default_rng(case[-1])
+    for k in range(3):
+        region = EnsembleRegion.of(forest_of(model), k)
+        centers = X[rng.integers(len(X), size=4)] + rng.normal(size=(4, X.shape[1])) * 0.01
+        weights = rng.uniform(0.5, 2.0, X.shape[1])
+        points = _agrees(region, Task.of(region, centers, weights))
+        np.testing.assert_array_equal(model.predict(points), model.classes_[k])
+
+
+def test_limits_frozen_and_empty():
+    model, X = _forest(*CASES[1])
+    region = EnsembleRegion.of(forest_of(model), 1)
+    centers = X[:6]
+    lower, upper = centers - 0.6, centers + 0.6
+    lower[:3, 0] = upper[:3, 0] = centers[:3, 0]
+    lower[3] = upper[3] = centers[3]
+    upper[4] = centers[4] - 0.1  # the center itself is not allowed
+    _agrees(region, Task.of(region, centers, np.ones(3), lower, upper))
+
+
+def test_whole_numbers_and_decimals():
+    model, X = _forest(*CASES[1])
+    region = EnsembleRegion.of(forest_of(model), 2)
+    centers = X[:5] + 0.05
+    domain = Domain(np.array([0.0, np.nan, 0.0]), own=centers)
+    points = _agrees(region, Task.of(region, centers, np.ones(3), domain=domain))
+    whole = points[:, [0, 2]]
+    assert ((whole == np.round(whole)) | (whole == centers[:, [0, 2]])).all()
+
+
+def test_at_most_so_many_changes():
+    model, X = _forest(*CASES[3])
+    region = EnsembleRegion.of(forest_of(model), 0)
+    centers = X[60:66]
+    for most in (1, 2):
+        domain = Domain(np.full(4, np.nan), max_changes=most, own=centers)
+        points = _agrees(region, Task.of(region, centers, np.ones(4), domain=domain))
+        changed = (points != centers) & ~np.isnan(points)
+        assert (changed.sum(axis=1) <= most).all()
+
+
+def test_one_of_each_group_of_categories():
+    rng = np.random.default_rng(0)
+    group, other = rng.integers(0, 4, 300), rng.normal(size=300)
+    X = np.column_stack([np.eye(4)[group], other])
+    y = (group % 3 + (other > 0) + rng.integers(0, 2, 300)) % 3
+    model = RandomForestClassifier(7, max_depth=4, random_state=0).fit(X, y)
+    for k in range(3):
+        region = EnsembleRegion.of(forest_of(model), k)
+        centers = X[:12]
+        groups = (np.arange(4),)
+        owner = np.array([0, 0, 0, 0, 1])
+        upper = np.full(centers.shape, np.inf)
+        upper[6:, 2] = 0.0  # one category is not allowed
+        centers[6:, :4] = [1, 0, 0, 0]
+        domain = Domain(np.array([0.0] * 4 + [np.nan]), groups, owner, own=centers)
+        weights = np.array([0.3, 0.1, 0.2, 0.4, 1.0])
+        task = Task.of(region, centers, weights, None, upper, domain)
+        points = _agrees(region, task)
+        assert (points[:, :4].sum(axis=1) == 1).all()
+
+
+def test_a_raised_claim_and_a_damaged_tree_of_cases_are_refused():
+    model, X = _forest(RandomForestClassifier, 5, 30, None, 0)
+    region = EnsembleRegion.of(forest_of(model), 0)
+    centers = X[model.predict(X) != 0][:12]
+    task = Task.of(region, centers, np.ones(5))
+    found = project(centers, region)
+    [block] = found.certificate.blocks
+    proofs = block.proofs
+    best = found.objective
+    assert (proofs.bounds(task) >= best * (1 - 1e-9)).all()
+    for raised in (1.001, 1.05):
+        assert (replace(proofs, claimed=raised * best).bounds(task) <= best).all()
+    for row in range(len(task)):
+        column = proofs.column[row].copy()
+        if len(column) > 3:
+            column = column[:-1]  # the last branching is lost
+            damaged = replace(
+                proofs, column=(*proofs.column[:row], column, *proofs.column[row + 1 :])
+            )
+            assert damaged.take(np.array([row])).bounds(task.take(np.array([row])))[0] == 0.0
+
+
+def test_proofs_speak_of_the_leaves_of_the_model():
+    model, X = _forest(RandomForestClassifier, 5, 30, 4, 0)
+    centers = X[model.predict(X) != 0][:8]
+    region = EnsembleRegion.of(forest_of(model), 0)
+    proofs = project(centers, region).certificate.blocks[0].proofs
+    for estimator in model.estimators_:
+        estimator.tree_.value[:] = [[1.0, 0.0, 0.0]]
+    changed = EnsembleRegion.of(forest_of(model), 0)
+    assert (proofs.bounds(Task.of(changed, centers, np.ones(5))) == 0.0).all()
+
+
+def test_what_is_not_supported_says_so():
+    model, X = _forest(*CASES[0])
+    relation = pertinent.Constraints(relations=["x0 <= x1"])
+    with pytest.raises(pertinent.exceptions.UnsupportedModelError, match="relations between"):
+        pertinent.pertinent_negatives(model, X[:1], constraints=relation)
+
+
+def test_the_method_says_why():
+    model, _ = _forest(*CASES[0])
+    method = choose_method(EnsembleRegion.of(forest_of(model), 0))
+    assert method.why == "a sum of 10 trees: branch and bound over boxes of cells"
