@@ -85,9 +85,9 @@ def _column(
     most = np.minimum(high, task.upper[:, [j]])
     center = task.centers[:, [j]]
     value = np.clip(center, least, np.maximum(least, most))
-    if domain is not None and np.isfinite(domain.decimals[j]):
-        own = None if domain.own is None else np.broadcast_to(domain.own[:, [j]], value.shape)
-        below, above = domain.floor(j, value, own), domain.ceil(j, value, own)
+    if domain is not None and j in domain.confined:
+        row = np.arange(len(task))[:, None]
+        below, above = domain.floor(j, value, row), domain.ceil(j, value, row)
         fits_below, fits_above = (
             (below >= least) & (below <= most),
             (above >= least) & (above <= most),

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.geometry.task import Task
@@ -81,9 +81,8 @@ def _of_column(
     center, (low, high) = task.centers[row, j], region.ends[j]
     least, most = np.maximum(low, task.lower[row, j]), np.minimum(high, task.upper[row, j])
     value = np.minimum(np.maximum(center, least), most)
-    if domain is not None and np.isfinite(domain.decimals[j]):
-        own = None if domain.own is None else domain.own[0, j]
-        value = _nearest_on_lattice(domain, j, value, center, (least, most), own)
+    if domain is not None and j in domain.confined:
+        value = _nearest_allowed(domain, j, value, center, (least, most))
     cell = np.flatnonzero((value >= least) & (value <= most))
     return value[cell], cell
 
@@ -97,17 +96,11 @@ def _allowed_categories(
     return np.asarray((value >= least) & (value <= np.minimum(most, task.upper[row, j])))
 
 
-def _nearest_on_lattice(
-    domain: Domain,
-    j: int,
-    value: FloatArray,
-    center: float,
-    limits: tuple[FloatArray, FloatArray],
-    own: float | None,
+def _nearest_allowed(
+    domain: Domain, j: int, value: FloatArray, center: float, limits: Limits
 ) -> FloatArray:
     """Return the allowed numbers next to the center in each cell; NaN where there is none."""
-    theirs = None if own is None else np.full(len(value), own)
-    below, above = domain.floor(j, value, theirs), domain.ceil(j, value, theirs)
+    below, above = domain.floor(j, value, 0), domain.ceil(j, value, 0)
     least, most = limits
     below = np.where((below >= least) & (below <= most), below, np.nan)
     above = np.where((above >= least) & (above <= most), above, np.nan)

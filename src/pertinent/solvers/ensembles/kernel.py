@@ -64,6 +64,7 @@ class Tally(NamedTuple):
     threshold: float
     has_threshold: bool
     doubt: float
+    late: float
     label: int
     rivals: Small
 
@@ -670,7 +671,7 @@ def wins_to_the_bit(tally: Tally, w: Scratch, leaves: Small, n: int) -> bool:
                 return False
             continue
         mine, theirs = divided(tally, own), divided(tally, total[j])
-        if mine < theirs or (mine == theirs and j < tally.label):
+        if mine < theirs or (j < tally.label and not mine - theirs > tally.late):
             return False
     return True
 
