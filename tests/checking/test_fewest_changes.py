@@ -72,5 +72,79 @@ def test_question_and_answer_must_ask_the_same(stored):
 
 
 def test_the_fewest_changes_do_not_avoid(stored):
-    with pytest.raises(InputError, match="overlap"):
+    with pytest.raises(InputError, match="Leave overlap out, or ask for norm='l1'"):
         pertinent.Explainer(stored[0], norm="l0", overlap="avoid")
+
+
+# -- At most so many changes, asked for beside the rules -------------------------------------
+
+RULES = {
+    "any number": {},
+    "whole numbers": {"integer": [0, 2]},
+    "a limit of the rules too": {"max_changes": 3},
+    "one is not enough": {"frozen": [j for j in range(13) if j not in (6, 9, 12)]},
+}
+
+
+@pytest.fixture(scope="module")
+def wine():
+    """A model of wines, and the range of each feature."""
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X) * 4
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    return model, X, {j: (X[:, j].min(), X[:, j].max()) for j in range(X.shape[1])}
+
+
+@pytest.fixture(scope="module", params=RULES)
+def limited(request, wine):
+    """Changes of one feature, under several rules, one in need of the limit."""
+    model, X, within = wine
+    rules = pertinent.Constraints(bounds=within, **RULES[request.param])
+    how = {"data": X, "constraints": rules}
+    free = pertinent.Explainer(model, **how).explain(X[:12]).negative
+    explainer = pertinent.Explainer(model, **how, max_changes=1)
+    result = explainer.explain(X[:12])
+    named = pertinent.pertinent_negatives(model, X[:12], max_changes=1, **how)
+    np.testing.assert_array_equal(result.negative.values, named.values)
+    row = int(np.flatnonzero(free.changed.sum(axis=1) > 1)[0])
+    return model, result, json.loads(result[row].json())
+
+
+def test_a_limit_of_changes_is_stored_and_checked(limited):
+    model, result, document = limited
+    assert document["proof"]["question"]["max_changes"] == 1
+    found = result.negative.found
+    assert (result.negative.changed.sum(axis=1)[found] <= 1).all()
+    assert "at most 1" in document["summary"]["rules"]["constraints"]
+    checked = pertinent.check(document, model)
+    assert checked.ok, str(checked)
+    for row in range(0, 12, 5):
+        checked = pertinent.check(result[row].json(), model)
+        assert checked.ok, str(checked)
+
+
+@pytest.mark.parametrize("most", [None, 2])
+def test_another_limit_is_refuted(limited, most):
+    model, _, document = limited
+    forged = copy.deepcopy(document)
+    question = forged["proof"]["question"]
+    question.pop("max_changes") if most is None else question.update(max_changes=most)
+    try:
+        assert not pertinent.check(resummed(forged, model), model).ok
+    except InputError as error:
+        # The tree of cases counts changes: without a limit it does not fit the question.
+        assert most is None
+        assert "malformed" in str(error)
+
+
+def test_a_limit_goes_with_keeping_off_the_positive(wine):
+    model, X, within = wine
+    rules = pertinent.Constraints(bounds=within)
+    how = {"data": X, "constraints": rules, "overlap": "avoid", "max_changes": 1}
+    result = pertinent.Explainer(model, **how).explain(X[:6])
+    found = result.negative.found
+    assert (result.negative.changed.sum(axis=1)[found] <= 1).all()
+    assert result.avoided.any()
+    for row in range(6):
+        checked = pertinent.check(result[row].json(), model)
+        assert checked.ok, str(checked)

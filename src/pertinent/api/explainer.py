@@ -22,7 +22,7 @@ from pertinent.rules.wording import Wording
 from pertinent.setting.nearest.both import both_at_once
 from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.options import Options, Settings
-from pertinent.setting.question import Method, NegativeQuestion, Overlap
+from pertinent.setting.question import Method, Overlap
 from pertinent.setting.results import Negatives, Positives
 from pertinent.summary.asked import Asked
 from pertinent.tables.baselines import or_default
@@ -54,6 +54,8 @@ class Explainer:
         As in `pertinent_positives`; the method is that of the positives.
     norm : {"l1", "l0"}
         As in `pertinent_negatives`: "l0" changes the fewest features.
+    max_changes : int, optional
+        As in `pertinent_negatives`: how many features a negative may change.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class Explainer:
         missing: str = "error",
         method: str = "two-phase",
         norm: str = "l1",
+        max_changes: int | None = None,
     ) -> None:
         settings = Settings.of(locals())
         self.setting, train = prepare(model, data, data, settings)
@@ -206,13 +209,13 @@ class Explainer:
             free = replace(self.contrast, target=target)
             negative = negatives_of(self.setting, table, labels, free)
             return negative, np.zeros(len(table), dtype=bool)
-        question = NegativeQuestion(target, positive.kept)
+        question = replace(self.contrast, target=target, untouched=positive.kept)
         negative = negatives_of(self.setting, table, labels, question)
         # Where nothing is left without the positive's features, they are allowed after all.
         avoided = negative.found
         rows = np.flatnonzero(~avoided)
         if len(rows):
-            free = NegativeQuestion(None if target is None else target[rows])
+            free = replace(self.contrast, target=None if target is None else target[rows])
             again = negatives_of(self.setting, table.take(rows), labels[rows], free)
             none = np.flatnonzero(negative.status_code == INFEASIBLE)
             why = tuple(part.among(none, len(table)) for part in negative.certificates)

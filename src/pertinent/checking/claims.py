@@ -108,7 +108,9 @@ def _findings(explanations: Answered, document: dict[str, Any]) -> list[Finding]
     unsure = f"not known here: {', '.join(strange)}" if strange else ""
     same = label[0] == explanations.positive.label[0] == explanations.negative.label[0]
     untouched = positive.kept & explanations.avoided[:, None]
-    change = NegativeQuestion(None if target is None else np.array([target]), untouched)
+    place = None if target is None else np.array([target])
+    asks = asked.settings.norm, asked.settings.max_changes
+    change = NegativeQuestion(place, untouched, *asks)
     return [
         judged("the sample is predicted as said", same),
         *positive_findings(asked, positive, unsure),

@@ -112,6 +112,7 @@ def _settings(question: dict[str, Any], proof: dict[str, Any]) -> Settings:
         between=bool(question["between"]),
         off_tol=float(question["off_tol"]),
         norm=proof["negative"]["norm"],
+        max_changes=question.get("max_changes"),
         overlap=question["overlap"],
         wording=wording if isinstance(wording, Wording) else Wording(),
     )

@@ -23,7 +23,7 @@ from pertinent.checking.reasons import reason
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.geometry.task import distance
 from pertinent.proofs import FAILED, OPTIMAL
-from pertinent.setting.claims.negatives import shown_negatives
+from pertinent.setting.claims.negatives import shown_negatives, with_its_limit
 from pertinent.setting.claims.unique import is_only_change
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import negative_limits
@@ -65,12 +65,13 @@ def negative_findings(
         ]
     place, wanted = int(negative.target_place[0]), question.target
     key = Not(int(negative.label[0])) if wanted is None else Is(int(wanted[0]))
+    ruled = with_its_limit(setting, question)
     return [
-        *valid(CHANGE, setting, negative, key, place, limits),
+        *valid(CHANGE, ruled, negative, key, place, limits),
         _target(negative, question),
         *foreign,
         *proofs,
-        *reason(CHANGE, asked, negative, table.values, limits, unsure),
+        *reason(CHANGE, ruled, negative, table.values, limits, unsure),
     ]
 
 

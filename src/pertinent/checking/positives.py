@@ -55,7 +55,7 @@ def positive_findings(asked: Asked, positive: Positives, unsure: str) -> list[Fi
         *valid(ENOUGH, setting, positive, Is(label), label, limits),
         *foreign,
         *proofs(asked, positive, few, near),
-        *reason(ENOUGH, asked, positive, question.baseline[None], limits, unsure),
+        *reason(ENOUGH, asked.setting, positive, question.baseline[None], limits, unsure),
     ]
 
 

@@ -12,6 +12,7 @@ from pertinent.geometry.codec import unknown_kinds
 from pertinent.geometry.task import Task
 from pertinent.proofs import FAILED
 from pertinent.setting.answers import Certified
+from pertinent.setting.claims.bounds import is_of_sets
 from pertinent.setting.question import Method, Norm
 from pertinent.setting.reasons.conflicts import why_infeasible, why_too_few
 from pertinent.setting.reasons.fewer import shown_by
@@ -20,14 +21,18 @@ from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Is
 from pertinent.setting.results import Negatives, Positives, Results
 from pertinent.setting.setting import Setting
-from pertinent.summary.asked import Asked
 
 
 def reason(
-    name: str, asked: Asked, results: Results, centers: FloatArray, limits: Limits, unsure: str
+    name: str,
+    setting: Setting,
+    results: Results,
+    centers: FloatArray,
+    limits: Limits,
+    unsure: str,
 ) -> list[Finding]:
     """Judge the reason by the rules that the proof rests on; words are not compared."""
-    said, setting, parts = results.reasons[0], asked.setting, results.certificates
+    said, parts = results.reasons[0], results.certificates
     if said is None or results.found[0]:
         return []
     claim = f"{name}: the reason is as said"
@@ -64,7 +69,7 @@ def reason(
 def _counts_features(results: Results) -> bool:
     """Return whether the proof looks at sets of features."""
     if isinstance(results, Negatives):
-        return results.norm is Norm.L0
+        return results.norm is Norm.L0 or is_of_sets(results.certificates)
     return isinstance(results, Positives) and results.method is not Method.TWO_PHASE
 
 

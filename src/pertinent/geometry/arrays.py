@@ -117,6 +117,27 @@ class Rows:
                 return len(value[0])
         raise TypeError(f"{type(self).__name__} has no field with one entry for each row.")
 
+    def misfit(self, n: int) -> str | None:
+        """Return the name of a field that has not one entry for each of n rows; None if all have.
+
+        Examples
+        --------
+        >>> from dataclasses import dataclass
+        >>> import numpy as np
+        >>> from pertinent.geometry.arrays import FloatArray, Rows
+        >>> @dataclass
+        ... class Pair(Rows):
+        ...     low: FloatArray
+        ...     high: FloatArray
+        >>> Pair(np.zeros(2), np.ones(1)).misfit(2)
+        'high'
+        """
+        for name, how in _plan(type(self)):
+            value = getattr(self, name)
+            if how == _ALONG and isinstance(value, np.ndarray | tuple) and len(value) != n:
+                return name
+        return None
+
     def take(self, rows: RowIndex) -> Self:
         """Return the batch of some rows, in the order given; rows may repeat."""
         values = self.__dict__

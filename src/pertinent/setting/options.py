@@ -117,7 +117,11 @@ class Settings:
         if self.fallback and self.method is not Method.STRICT:
             raise InputError(f'fallback=True belongs to method="strict". Got method={method!r}.')
         if self.norm is Norm.L0 and self.overlap is Overlap.AVOID:
-            raise InputError("norm='l0' goes with overlap='allow' only.")
+            raise InputError(
+                "norm='l0' goes with overlap='allow' only: the fewest changes may need a feature "
+                "that the positive keeps. Leave overlap out, or ask for norm='l1'; with "
+                "max_changes=, if few features are to change."
+            )
 
     @property
     def effort(self) -> Effort:

@@ -6,6 +6,8 @@ from dataclasses import fields
 from enum import Enum
 from typing import Any
 
+import numpy as np
+
 from pertinent.exceptions import InputError
 from pertinent.geometry.codec import encode
 from pertinent.proofs import Certificate
@@ -34,7 +36,16 @@ def _written(record: Reason | RuleRef, others: dict[str, Any]) -> dict[str, Any]
     """Return what a record says, part by part; ``others`` are written already."""
     own = {name: getattr(record, name) for name in _names_of(type(record))}
     own |= {"kind": record.kind.value, "features": list(record.features), **others}
-    return {key: value for key, value in own.items() if value not in (None, [], "")}
+    return {key: _plain(value) for key, value in own.items() if _says_something(value)}
+
+
+def _says_something(value: Any) -> bool:
+    return value is not None and not (isinstance(value, list | str) and not value)
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy, as bounds may be given, as Python's own."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _names_of(kind: type[Reason | RuleRef]) -> list[str]:

@@ -95,6 +95,7 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
     asked, table = asked_of(explanations), explanations.table
     setting, settings = asked.setting, asked.settings
     one = table.take(np.array([row]))
+    most = settings.max_changes
     return {
         "features": list(table.features.names),
         "sample": raw_rows(one, one.values)[0],
@@ -123,6 +124,7 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "measure": asked.measure,
         "middle": encode(asked.ranges),
         "wording": encode(settings.wording),
+        **({} if most is None else {"max_changes": int(most)}),
     }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
 from pertinent.rules.words import Speech, in_words
+from pertinent.setting.claims.negatives import with_its_limit
 from pertinent.setting.limits import negative_limits, positive_limits
 from pertinent.setting.question import Overlap
 from pertinent.summary.raw import (
@@ -257,7 +258,7 @@ def rule_lines(asked: Asked) -> list[str]:
     """Return all that points must obey beside the prediction, one sentence for each rule."""
     setting = asked.setting
     speech = asked.settings.wording.speech(setting.features.names)
-    lines = in_words(setting.constraints, speech)
+    lines = in_words(with_its_limit(setting, asked.settings.negative()).constraints, speech)
     if setting.min_proba is not None:
         lines.append(f"a probability of at least {setting.min_proba:g}")
     if setting.within is not None:

@@ -127,16 +127,17 @@ def _near_negatives(
 ) -> Measure:
     """Look at the smallest changes, by their distance."""
     setting, table, samples = subject.setting, found.table, subject.samples
-    most, rules = fewer_changes(setting, question), setting
-    counted = question.max_changes is not None
-    if counted and counts_by_rules(setting, table, subject.kind, subject.labels):
-        rules = allowing(setting, most)
+    most, counted = fewer_changes(setting, question), question.max_changes is not None
+    by_rules = counted and counts_by_rules(setting, table, subject.kind, subject.labels)
+    rules = allowing(setting, most) if by_rules else setting
     domain = rules.domain_of(table, changes=True)
     parts, foreign = subject.among(found.certificates, Goal.DISTANCE)
     gap = gaps_of(setting, parts, domain is not None, len(samples))
     bound = bounds_of(rules, parts, samples, limits, domain)
     if counted:
-        sets, foreign = subject.among(found.certificates, Goal.COST, least=most)
+        sets, _ = subject.among(found.certificates, Goal.COST, least=most)
+        either = Goal.DISTANCE, Goal.COST
+        foreign = subject.among(found.certificates, *either, least=most)[1]
         whole = setting.domain_of(table, changes=False)
         np.maximum(bound, bounds_of(setting, sets, samples, limits, whole), out=bound)
         for part in sets:
@@ -177,6 +178,13 @@ def fewer_changes(setting: Setting, question: NegativeQuestion) -> int:
     """Return how many features may change by the question and by the rules; at most all."""
     asked = (setting.constraints.max_changes, question.max_changes, len(setting.features))
     return min(most for most in asked if most is not None)
+
+
+def with_its_limit(setting: Setting, question: NegativeQuestion) -> Setting:
+    """Return the setting with how many features may change, as the question asks, for a rule."""
+    if question.max_changes is None:
+        return setting
+    return allowing(setting, fewer_changes(setting, question))
 
 
 def changes_of(setting: Setting, points: FloatArray, samples: FloatArray) -> IntArray:

@@ -127,7 +127,16 @@ def gaps_of(setting: Setting, parts: Sequence[Certified], lattice: bool, n: int)
 
 
 def of_samples(found: R, table: Table, labels: IntArray, **how: Any) -> R:
-    """Return answers as those of the samples that were asked about, whatever they say."""
+    """Return answers as those of the samples that were asked about, whatever they say.
+
+    Raises
+    ------
+    RuntimeError
+        If a search handed in answers to fewer or more samples: one row would speak for another.
+    """
+    odd = found.misfit(len(table))
+    if odd is not None:
+        raise RuntimeError(f"A search answered {len(table)} samples with another number of {odd}.")
     changes: dict[str, Any] = {} if found.table is table else {"table": table}
     own = {"label": labels, **how}
     changes |= {name: own[name] for name in own if not alike(own[name], getattr(found, name))}
