@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from importlib.util import find_spec
+from unittest import mock
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy.optimize import linprog, minimize
 
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.gaps import GAP_NONCONVEX, is_closed
 from pertinent.geometry.region import Cell, CellUnion, Quadratic
+from pertinent.geometry.running import until
 from pertinent.geometry.task import Task, distance
 from pertinent.geometry.winners import Scores, WinnerRegion
 from pertinent.proofs import status_names
+from pertinent.setting.options import Options
 from pertinent.solvers import project
+from pertinent.solvers.linear import simplex
+from pertinent.solvers.search import curved as curved_cases
+from tests.proofs.planting import plain_kernel
 
 
 @dataclass
@@ -61,20 +70,40 @@ class Problem:
     #: Whether SCIP is asked: its bound is a word that nobody can check. No answer is "optimal" by
     #: it, and the bound is not compared with the truth.
     by_word: bool = False
+    #: Whether the search is stopped before it is done: nothing need be found, or proved.
+    stopped: bool = False
 
 
-def projection(region, centers, lower=-6.0, upper=6.0, weights=None, domain=None, truth=()):
-    """Return the problem of the nearest points of a region."""
+def projection(
+    region,
+    centers,
+    lower=-6.0,
+    upper=6.0,
+    weights=None,
+    domain=None,
+    truth=(),
+    engine="numpy",
+    under=nullcontext,
+    **kind,
+):
+    """Return the problem of the nearest points of a region, asked ``under`` a context."""
     centers = np.atleast_2d(np.asarray(centers, dtype=float))
     whole = CellUnion((region,)) if isinstance(region, Cell) else region
     weights = np.ones(whole.dim) if weights is None else np.asarray(weights, dtype=float)
     task = Task.of(whole, centers, weights, lower, upper, domain)
 
     def ask():
-        return project(centers, region, weights, lower, upper, domain=domain)
+        options = Options(engine=engine)
+        with under():
+            found = project(centers, region, weights, lower, upper, options, domain=domain)
+            # What the solver believes is computed when it is read.
+            assert len(found) == len(found.status) == len(found.bound) == len(centers)
+        return found
 
     def claims(found):
-        proved = np.maximum(found.certificate.bounds(task), 0.0)
+        # A solver's word is no proof.
+        proved = np.where(found.certificate.trusted(), found.certificate.bounds(task), 0.0)
+        proved = np.maximum(proved, 0.0)
         out = []
         for i, point in enumerate(found.points):
             valid = (
@@ -95,7 +124,7 @@ def projection(region, centers, lower=-6.0, upper=6.0, weights=None, domain=None
             out.append(Claim(status, value, float(bound), float(proved[i]), sure))
         return out
 
-    return Problem(ask, claims, lambda: list(truth))
+    return Problem(ask, claims, lambda: list(truth), **kind)
 
 
 ROW = np.array([[-1.5, -1.0]]), np.array([-3.75])
@@ -140,7 +169,7 @@ def binned():
     return projection(cell, centers, lower, upper, weights, domain, truth=[2.5])
 
 
-def pieces():
+def pieces(**how):
     """Five half-planes with a wall each: the nearest is not the first."""
     cells = tuple(
         Cell(np.array([[-1.0, 0.1 * k], [0.0, -1.0]]), np.array([-4.0 + 0.5 * k, -0.5]))
@@ -148,7 +177,7 @@ def pieces():
     )
     centers = np.array([[0.0, 0.0], [1.0, -2.0], [-3.0, 2.0]])
     truth = [min(linear_least(c, x) for c in cells) for x in centers]
-    return projection(CellUnion(cells), centers, truth=truth)
+    return projection(CellUnion(cells), centers, truth=truth, **how)
 
 
 def linear_least(*asked):
@@ -180,14 +209,200 @@ def winners():
     return projection(region, centers, truth=truth)
 
 
-def polyhedron():
+def polyhedron(**how):
     """A single polyhedron for several centers, one of them inside."""
     rng = np.random.default_rng(2)
     cell = Cell(rng.normal(size=(4, 4)), np.full(4, 0.3))
     centers = np.vstack([2 * rng.normal(size=(3, 4)), np.zeros((1, 4))])
     weights = np.array([1.0, 2.0, 0.5, 1.0])
     truth = [linear_least(cell, x, weights) for x in centers]
-    return projection(cell, centers, weights=weights, truth=truth)
+    return projection(cell, centers, weights=weights, truth=truth, **how)
+
+
+def plane_least(cell, center, low=-6.0, high=6.0, count=100_001):
+    """Return the least cost in a plane: for each value of one number, the nearest of the other.
+
+    That is its own value, or where a row ``a t^2 + b t + c`` is 0, or an end.
+    """
+    best = np.inf
+    for i, j in ((0, 1), (1, 0)):
+        first = np.append(np.linspace(low, high, count), center[i])
+        tries = [np.full_like(first, value) for value in (center[j], low, high)]
+        for row in cell.quadratics:
+            at = [_row_at(row, i, first, j, np.full_like(first, t)) for t in (-1.0, 0.0, 1.0)]
+            a, b, c = (at[0] + at[2]) / 2 - at[1], (at[2] - at[0]) / 2, at[1]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                root = np.sqrt(b * b - 4 * a * c)
+                tries += [(-b - root) / (2 * a), (-b + root) / (2 * a), -c / b]
+        for other in tries:
+            fine = np.isfinite(other) & (other >= low - 1e-12) & (other <= high + 1e-12)
+            for row in cell.quadratics:
+                fine &= _row_at(row, i, first, j, np.where(fine, other, 0.0)) <= 1e-9
+            cost = np.abs(first - center[i]) + np.abs(other - center[j])
+            best = min(best, cost[fine].min(initial=np.inf))
+    return float(best)
+
+
+def _row_at(row, i, first, j, other):
+    points = np.empty((len(first), 2))
+    points[:, i], points[:, j] = first, other
+    return row.value(points)
+
+
+def planar(rows, center, **how):
+    """Return the problem of quadratic rows in a plane."""
+    cell, center = Cell(np.zeros((0, 2)), np.zeros(0), rows), np.asarray(center, dtype=float)
+    return projection(cell, center[None], truth=[plane_least(cell, center)], **how)
+
+
+@contextmanager
+def uncompiled():
+    """Let the compiled engine run as plain Python, so that bugs can be planted in it."""
+    kernel = plain_kernel("pertinent.solvers.linear.simplex.kernel")
+    with (
+        mock.patch.dict(sys.modules, {kernel.__name__: kernel}),
+        mock.patch.object(simplex, "kernel", kernel, create=True),
+    ):
+        yield
+
+
+@contextmanager
+def no_cases():
+    """Let the own search over cases look at none, so that SCIP is asked."""
+    with mock.patch.object(curved_cases, "MAX_NODES", 0):
+        yield
+
+
+def further_projections():
+    """Return projections that take rarer ways: other engines, odd rows, SCIP, no time."""
+    ellipsoid = Quadratic.from_matrix(np.diag([1.0, 4.0]), np.zeros(2), -4.0)
+    ball = Quadratic.from_matrix(np.eye(2), np.array([-2.0, 0.0]), -2.0)
+    away = Quadratic.from_matrix(np.eye(2), np.array([-20.0, 0.0]), 90.0)
+    tilted = Quadratic.from_matrix(np.array([[1.0, 0.3], [0.3, 4.0]]), np.zeros(2), -4.0)
+    thin = Quadratic.from_matrix(np.diag([1.0, 1e8]), np.zeros(2), -1.0)
+    never = Quadratic.from_matrix(np.diag([1.0, 4.0]), np.zeros(2), 1.0)
+    saddle = Quadratic.from_matrix(np.array([[0.6, -1.0], [-1.0, 0.1]]), np.array([0.2, 0.4]), 1.5)
+    zero, right = np.zeros((1, 2)), (np.array([[-1.0, 0.0]]), np.array([-3.0]))
+    twelve = [Quadratic.from_matrix(np.eye(12), np.zeros(12), -size) for size in (1.0, 4.0)]
+    empty = Cell(np.array([[1.0, 1.0], [-1.0, -1.0]]), np.array([-1.0, -1.0]))
+    nothing, endless = (np.zeros((0, 2)), np.zeros(0)), {"lower": -np.inf, "upper": np.inf}
+    linked, scip = linked_numbers(), {"under": no_cases, "by_word": True}
+    problems = {
+        "either feature": projection(
+            Cell(np.array([[-1.0, -1.0]]), np.array([-2.0])), zero, truth=[2.0]
+        ),
+        "only one feature": projection(
+            Cell(np.array([[-1.0, -1.0, 0.0], [-1.0, 0.0, -1.0]]), np.array([-1.0, -1.0])),
+            np.zeros((1, 3)), truth=[1.0],
+        ),
+        "polyhedron, HiGHS": polyhedron(engine="highs"),
+        "no point, HiGHS": projection(empty, zero, truth=[np.inf], engine="highs"),
+        "polyhedron, kernel": polyhedron(engine="compiled", under=uncompiled),
+        "many rows, kernel": many_rows(engine="compiled", under=uncompiled),
+        "few rows, kernel": few_rows(engine="compiled", under=uncompiled),
+        "no point, kernel": projection(
+            empty, zero, truth=[np.inf], engine="compiled", under=uncompiled
+        ),
+        "two ellipsoids": planar((ellipsoid, ball), [4.0, 3.0]),
+        "ellipsoids apart": planar((ellipsoid, away), [4.0, 3.0]),
+        "outside of all": planar((ellipsoid, outside(2.5, 2)), [0.0, 0.0]),
+        "never": projection(Cell(*nothing, (never,)), zero, **endless, truth=[np.inf]),
+        "beside": projection(Cell(*right, (tilted,)), zero, **endless, truth=[np.inf]),
+        "thin": projection(
+            Cell(np.array([[-1.0, -1.0]]), np.array([-1.0]), (thin,)),
+            np.array([[3.0, 1.0]]), **endless, truth=[4.0 - np.sqrt(1 + 1e-8)],
+        ),
+        # The nearest of all balls' points from (1, ..., 1) has twelve equal parts.
+        "twelve": projection(
+            Cell(np.zeros((0, 12)), np.zeros(0), tuple(twelve)), np.ones((1, 12)),
+            truth=[12 - np.sqrt(12)],
+        ),
+        "saddle in a ball": planar((ball, saddle), [0.3, -0.2]),
+        "linked numbers": projection(
+            Cell(np.array([[-1.0, 0.0, -1.0]]), np.array([-3.0])), linked.own, -4.0, 4.0,
+            domain=linked, truth=[2.4],
+        ),
+        "curved categories": curved_categories(),
+        "saddle and ellipsoid": saddle_and_ellipsoid(),
+        "pieces, no time": pieces(under=lambda: until(0.0), stopped=True),
+    }  # fmt: skip
+    if find_spec("pyscipopt"):
+        problems |= {
+            "whole numbers, SCIP": projection(
+                Cell(*ROW, (RING,)), zero, 0.0, 6.0, domain=WHOLE, truth=[2.75], **scip
+            ),
+            "curved categories, SCIP": curved_categories(**scip),
+        }
+    return problems
+
+
+def many_rows(**how):
+    """Eight rows in four dimensions: some come and go again."""
+    rng = np.random.default_rng(35)
+    rows = rng.normal(size=(8, 4)).round(2), (rng.normal(size=8) * 0.5 - 0.2).round(2)
+    cell, center = Cell(*rows), 2 * rng.normal(size=4).round(1)
+    least = linear_least(cell, center, None, -3.0, 3.0)
+    return projection(cell, center, -3.0, 3.0, truth=[least], **how)
+
+
+def few_rows(**how):
+    """Three rows that are tight together."""
+    rows = np.array([[-1.0, -1.0, 0.0], [-1.0, 0.0, -1.0], [-1.0, -2.0, -1.0]])
+    cell, weights = Cell(rows, np.array([-1.0, -1.0, -3.5])), np.array([3.0, 1.0, 2.0])
+    least = linear_least(cell, np.zeros(3), weights, -0.5, 0.9)
+    return projection(cell, np.zeros((1, 3)), -0.5, 0.9, weights, truth=[least], **how)
+
+
+def saddle_and_ellipsoid():
+    """A row that is convex and one that is not, in three dimensions."""
+    rng, d = np.random.default_rng(1), 3
+    A, B = rng.normal(size=(d, d)), rng.normal(size=(d, d))
+    rows = (
+        Quadratic.from_matrix(A @ A.T, rng.normal(size=d), -3.0),
+        Quadratic.from_matrix((B + B.T) / 2, rng.normal(size=d), 1.5),
+    )
+    center = rng.normal(size=d)
+    truth = [local_least(rows, center, 3.0)]
+    return projection(Cell(np.zeros((0, d)), np.zeros(0), rows), center, -3.0, 3.0, truth=truth)
+
+
+def local_least(rows, center, far, starts=40):
+    """Return the least cost that a local method finds from many starts, of another house."""
+    rng, d, best = np.random.default_rng(0), len(center), np.inf
+    asked = {
+        "type": "ineq",
+        "fun": lambda v: [-float(row.value((center + v[:d] - v[d:])[None])[0]) for row in rows],
+    }
+    ends = [(0.0, far - c) for c in center] + [(0.0, far + c) for c in center]
+    for _ in range(starts):
+        step = rng.uniform(-far, far, size=d) - center
+        start = np.concatenate([np.maximum(step, 0.0), np.maximum(-step, 0.0)])
+        how = {"bounds": ends, "constraints": asked, "method": "SLSQP"}
+        found = minimize(np.sum, start, jac=np.ones_like, **how)
+        if found.success and min(asked["fun"](found.x)) >= -1e-9:
+            best = min(best, float(found.fun))
+    return best
+
+
+def linked_numbers():
+    """The first two numbers change together, or not at all."""
+    own = np.array([[0.5, 0.2, 0.1]])
+    return Domain(np.full(3, np.nan), together=(np.array([0, 1]),), own=own)
+
+
+def curved_categories(**how):
+    """One change: ``x0^2 + 2 z2 + 5 z3 >= 3`` by x0 = 2 or by the third category, both for 2."""
+    own = np.array([[0.0, 1.0, 0.0, 0.0]])
+    domain = Domain(
+        np.array([0.0, np.nan, np.nan, np.nan]),
+        groups=(np.array([1, 2, 3]),),
+        owner=np.array([0, 1, 1, 1]),
+        max_changes=1,
+        own=own,
+    )
+    row = Quadratic.from_matrix(-np.diag([1.0, 0, 0, 0]), np.array([0.0, 0.0, -2.0, -5.0]), 3.0)
+    cell = Cell(np.zeros((0, 4)), np.zeros(0), (row,))
+    return projection(cell, own, -4.0, 4.0, domain=domain, truth=[2.0], **how)
 
 
 def projections():
@@ -231,4 +446,5 @@ def projections():
         "whole numbers, curved": projection(
             Cell(*ROW, (RING,)), zero, 0.0, 6.0, domain=WHOLE, truth=[2.75]
         ),
+        **further_projections(),
     }  # fmt: skip

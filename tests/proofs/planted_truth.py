@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from functools import cache
-from itertools import combinations, product
+from functools import cache, partial
+from itertools import chain, combinations, product
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import linprog
+from sklearn.compose import make_column_transformer
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from pertinent.geometry.region import Cell
 from tests.proofs.planted_problems import linear_least, linear_nearest
+from tests.questions.test_without_cells import Hidden
 
 W, B, STERN = np.array([0.7, -0.8, 0.6, 0.5]), -0.75, -1.0
 X = np.array([[1.2, 0.1, 0.9, 0.7], [0.9, 0.1, 0.8, 0.6]])
@@ -68,7 +75,172 @@ def tree():
     return DecisionTreeClassifier(max_depth=3, random_state=0).fit(Z, Z @ W + B > 0)
 
 
+@cache
+def discriminant():
+    """Return a curved model of two classes, each with a covariance of its own."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(60, 4))
+    labels = ((Z**2) @ [1.0, -1.0, 0.5, 0.2] + Z[:, 0] * Z[:, 1] > 0.3).astype(int)
+    return QuadraticDiscriminantAnalysis(reg_param=0.1).fit(Z, labels)
+
+
+@cache
+def three_bells(seed=3, kind=GaussianNB):
+    """Return a curved model of three classes that lie one behind the other."""
+    rng = np.random.default_rng(seed)
+    Z = rng.uniform(LOW, HIGH, size=(40, 4))
+    along = Z @ rng.normal(size=4)
+    return kind().fit(Z, np.digitize(along, np.quantile(along, [0.33, 0.66])))
+
+
+def three_tilted():
+    """Return one with a covariance of each class."""
+    return three_bells(4, partial(QuadraticDiscriminantAnalysis, reg_param=0.1))
+
+
+@cache
+def rooms():
+    """Return a table of numbers and a category, and a model of it."""
+    frame = pd.DataFrame(
+        {"n": [0.1, 0.9, 0.4, 0.8, 0.3, 0.6], "c": list("abcabc"), "m": [1.0, 0, 1, 0, 0, 1]}
+    )
+    ready = make_column_transformer((OneHotEncoder(), ["c"]), remainder="passthrough")
+    model = make_pipeline(ready, LogisticRegression(C=10.0))
+    return frame, model.fit(frame, [0, 1, 1, 0, 0, 1])
+
+
+@cache
+def neighbour():
+    """Return the nearest of a few points."""
+    return KNeighborsClassifier(1).fit(DATA, LABELS)
+
+
+@cache
+def clipped(curved=False):
+    """Return a pipeline that cuts off what lies beyond 0.2 and 1."""
+    scaler = MinMaxScaler(clip=True).fit(np.array([[0.2] * 4, [1.0] * 4]))
+    return Pipeline([("scaler", scaler), ("model", bayes() if curved else logistic())])
+
+
+@cache
+def hidden():
+    """Return the model of three classes with regions that show nobody their cells."""
+    return Hidden(softmax())
+
+
 # -- The truth -------------------------------------------------------------------------------
+
+
+def values_of(x, whole=(), fine=2):
+    """Return the values to try of each feature: its own, and 0 and 1 or some of its range."""
+    return [
+        np.unique([x[j], 0.0, 1.0] if j in whole else [x[j], *np.linspace(LOW, HIGH, fine)])
+        for j in range(4)
+    ]
+
+
+def sizes_by_grid(model, will_do, rest=None, held=False, **how):
+    """Return the size of the smallest set of features that will do, tried on a grid.
+
+    The features of a set vary and the others rest, at a value or at their own; or else those of
+    the set are held and the others vary. ``will_do`` is told which points have the sample's class.
+    """
+    label, out = model.predict(X), []
+    for i, x in enumerate(X):
+        values, still = values_of(x, **how), x if rest is None else np.full(4, rest)
+
+        def does(mask, i=i, values=values, still=still):
+            tried = [values[j] if mask[j] != held else still[[j]] for j in range(4)]
+            return will_do(model.predict(np.array(list(product(*tried)))) == label[i])
+
+        out.append(fewest(does))
+    return out
+
+
+def sufficient_by_grid(model, **how):
+    """Return how many own values keep the class whatever values of a grid the others have."""
+    return sizes_by_grid(model, np.all, held=True, **how)
+
+
+def kept_by_grid(model, **how):
+    """Return how many features must leave the baseline of 0 for the class of each sample."""
+    return sizes_by_grid(model, np.any, rest=0.0, **how)
+
+
+def changes_by_grid(model, **how):
+    """Return how many features must change for another class."""
+    return sizes_by_grid(model, lambda same: not same.all(), **how)
+
+
+def whole_probable_costs(sure):
+    """Return the least cost of a probable other class; the first two are whole, or their own."""
+    out = []
+    for x, label in zip(X, softmax().predict(X), strict=True):
+        costs = []
+        for first, second in product(*values_of(x, (0, 1))[:2]):
+            ends = np.array([first, second, LOW, LOW]), np.array([first, second, HIGH, HIGH])
+            costs += [_probable_cost(x, k, sure, *ends) for k in range(3) if k != label]
+        out.append(min(costs))
+    return out
+
+
+def clipped_costs():
+    """Return the least cost of the other class where values are cut off at 0.2 and 1.
+
+    Of each feature it is known whether it lies below, between or above; then the score is linear.
+    """
+    out = []
+    for x in X:
+        costs = []
+        for sides in product((-1, 0, 1), repeat=4):
+            side = np.array(sides)
+            low, high = np.choose(side + 1, [LOW, 0.2, 1.0]), np.choose(side + 1, [0.2, 1.0, HIGH])
+            slope = np.where(side == 0, W / 0.8, 0.0)
+            shift = B - 0.25 * W[side == 0].sum() + W[side == 1].sum()
+            costs.append(linear_least(Cell(slope[None], np.array([-shift])), x, None, low, high))
+        out.append(min(costs))
+    return out
+
+
+def single_costs(model):
+    """Return the least cost of another class by a change of one feature, in the box or not."""
+    out = []
+    for x, label in zip(X, model.predict(X), strict=True):
+        steps, costs = np.linspace(-2.0, 2.0, 400_001), []
+        for j in range(4):
+            points = np.tile(x, (len(steps), 1))
+            points[:, j] += steps
+            costs.append(np.abs(steps)[model.predict(points) != label].min(initial=np.inf))
+        out.append(float(min(costs)))
+    return out
+
+
+def plane_costs(model):
+    """Return the least cost of another class by a change of the first two features.
+
+    A grid that is made finer around its best points.
+    """
+    out = []
+    for x, label in zip(X, model.predict(X), strict=True):
+        width, centers = HIGH - LOW, [(LOW + HIGH) / 2 * np.ones(2)]
+        for _ in range(5):
+            steps = np.linspace(-width / 2, width / 2, 121)
+            plane = np.vstack([c + np.array(list(product(steps, steps))) for c in centers])
+            plane = np.clip(np.vstack([plane, *_crossed(plane, x)]), LOW, HIGH)
+            points = np.column_stack([plane, np.tile(x[2:], (len(plane), 1))])
+            plane = plane[model.predict(points) != label]
+            cost = np.abs(plane - x[:2]).sum(axis=1)
+            centers, width = list(plane[np.argsort(cost)[:3]]), width / 20
+        out.append(float(cost.min()))
+    return out
+
+
+def _crossed(plane, x):
+    """Yield the points of a plane with one of both numbers as it was."""
+    for j in range(2):
+        own = plane.copy()
+        own[:, j] = x[j]
+        yield own
 
 
 def supports():
@@ -127,17 +299,17 @@ def probable_costs():
     ]
 
 
-def _probable_cost(x, label):
+def _probable_cost(x, label, sure=SURE, low=LOW, high=HIGH):
     pairs, G, h = wins(label), np.zeros((0, 4)), np.zeros(0)
-    point, cost = x, 0.0
+    point, cost = np.clip(x, low, high), 0.0
     for _ in range(60):
         if point is None:
             break
         z = pairs.G @ point - pairs.h
-        value = np.logaddexp.reduce(z) - np.log((1 - SURE) / SURE)
+        value = np.logaddexp.reduce(z) - np.log((1 - sure) / sure)
         slope = np.exp(z - np.logaddexp.reduce(z)) @ pairs.G
         G, h = np.vstack([G, slope]), np.append(h, slope @ point - value)
-        point, cost = linear_nearest(Cell(G, h), x, None, LOW, HIGH)
+        point, cost = linear_nearest(Cell(G, h), x, None, low, high)
     return cost
 
 
@@ -234,6 +406,19 @@ def strict_sizes(model):
         fewest(lambda mask, i=i: model.predict(np.where(mask, X[i], 0.0)[None])[0] == label[i])
         for i in range(len(X))
     ]
+
+
+def rooms_sizes():
+    """Return how many own values keep the class of each row of `rooms`, the others (0, a, 0)."""
+    frame, model = rooms()
+    base, out = pd.DataFrame({"n": [0.0], "c": ["a"], "m": [0.0]}), []
+    for i, label in enumerate(model.predict(frame)):
+        tried = []
+        for names in chain(*(combinations(frame.columns, k) for k in range(4))):
+            point = base.assign(**{name: [frame[name][i]] for name in names})
+            tried.append((model.predict(point)[0] == label, len(names)))
+        out.append(float(min(size for same, size in tried if same)))
+    return out
 
 
 def kept_sizes():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import signal
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
+from unittest import mock
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,29 +26,47 @@ class Late(BaseException):
 
 
 def functions_of(*packages: Any) -> dict[str, types.FunctionType]:
-    """Return every function and method of the packages that is written in Python, by its path."""
+    """Return every function and method that is written in the packages, by its path.
+
+    The compiled kernel is read as plain Python: numba compiles the very same lines.
+    """
     found: dict[str, types.FunctionType] = {}
     for package in packages:
         for info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-            if info.name.endswith(("kernel", "compiled")):
-                continue  # these need numba
-            module = importlib.import_module(info.name)
+            plain = info.name.endswith(".kernel")
+            module = plain_kernel(info.name) if plain else importlib.import_module(info.name)
             for name, value in vars(module).items():
                 if getattr(value, "__module__", None) != info.name:
                     continue
                 value = inspect.unwrap(value)  # what a cache or a dispatcher calls
-                if isinstance(value, types.FunctionType):
-                    found[f"{info.name}.{name}"] = value
-                elif isinstance(value, type):
-                    found |= {
-                        f"{info.name}.{name}.{n}": f
-                        for n, f in _methods(value)
-                        if f.__module__ == info.name
-                    }
-    return {path: f for path, f in found.items() if _can_be_replaced(f)}
+                own = _methods(value) if isinstance(value, type) else [("", value)]
+                for method, f in own:
+                    # What dataclasses and named tuples write themselves comes from no file.
+                    known = any(f is other for other in found.values())
+                    if isinstance(f, types.FunctionType) and is_written_in(f, module) and not known:
+                        found[f"{info.name}.{name}.{method}".rstrip(".")] = f
+    return found
 
 
-def _methods(cls: type) -> Iterator[tuple[str, types.FunctionType]]:
+@functools.cache
+def plain_kernel(name: str) -> types.ModuleType:
+    """Return a module that numba would compile, not compiled; numba need not be there."""
+    spec = importlib.util.find_spec(name)
+    assert spec is not None
+    assert spec.loader is not None
+    module, numba = importlib.util.module_from_spec(spec), types.ModuleType("numba")
+    numba.njit = lambda **_: lambda function: function  # type: ignore[attr-defined]
+    with mock.patch.dict(sys.modules, {"numba": numba}):
+        spec.loader.exec_module(module)
+    return module
+
+
+def is_written_in(f: types.FunctionType, module: types.ModuleType) -> bool:
+    """Return whether the lines of a function stand in the file of a module."""
+    return f.__code__.co_filename == module.__file__
+
+
+def _methods(cls: type) -> Iterator[tuple[str, Any]]:
     for name, value in vars(cls).items():
         if isinstance(value, staticmethod | classmethod):
             value = value.__func__
@@ -54,12 +74,7 @@ def _methods(cls: type) -> Iterator[tuple[str, types.FunctionType]]:
             value = value.fget
         if isinstance(value, functools.cached_property):
             value = value.func
-        if isinstance(value, types.FunctionType) and not name.startswith("__"):
-            yield name, value
-
-
-def _can_be_replaced(f: types.FunctionType) -> bool:
-    return not f.__code__.co_freevars
+        yield name, value
 
 
 @contextlib.contextmanager
@@ -68,16 +83,29 @@ def replaced(f: types.FunctionType, by: Callable[..., Any]) -> Iterator[None]:
     code, name = f.__code__, f"_planted_{id(f)}"
     original = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
     original.__kwdefaults__ = f.__kwdefaults__
-    made: dict[str, Any] = {}
-    source = f"def stand_in(*args, **kwargs): return {name}(*args, **kwargs)"
-    exec(source, made)
     f.__globals__[name] = lambda *args, **kwargs: by(original, *args, **kwargs)
-    f.__code__ = made["stand_in"].__code__
+    f.__code__ = _stand_in(name, len(code.co_freevars))
     try:
         yield
     finally:
         f.__code__ = code
         del f.__globals__[name]
+
+
+def _stand_in(name: str, n_free: int) -> types.CodeType:
+    """Return the code of a function that calls another; it closes over so many variables."""
+    free = [f"v{k}" for k in range(n_free)]
+    made: dict[str, Any] = {}
+    source = f"""
+def outer({", ".join(free)}):
+    def stand_in(*args, **kwargs):
+        {", ".join(free) or "pass"}
+        return {name}(*args, **kwargs)
+    return stand_in
+"""
+    exec(source, made)
+    code: types.CodeType = made["outer"](*free).__code__
+    return code
 
 
 def forget(package: str = "pertinent.") -> None:
@@ -156,10 +184,30 @@ def _last_row(value: Any) -> Any:
 
 
 def _shorter(value: Any) -> Any:
-    """Lose the last of several."""
+    """Lose the last of several: items, places, entries."""
     if isinstance(value, list) and value:
         return value[:-1]
+    if isinstance(value, dict) and value:
+        return dict(list(value.items())[:-1])
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.ndim and len(value):
+        return value[:-1]
     return value
+
+
+def _backwards(value: Any) -> Any:
+    """Return places and codes in the wrong order."""
+    is_order = isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.ndim
+    return value[::-1].copy() if is_order else value
+
+
+def _counts(step: int) -> Callable[[Any], Any]:
+    """Return a spoiler of whole numbers that count or name something."""
+
+    def spoil(value: Any) -> Any:
+        is_count = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        return value + step if is_count else value
+
+    return spoil
 
 
 #: What may be wrong with the result of a function.
@@ -171,7 +219,12 @@ SPOILERS: dict[str, Callable[[Any], Any]] = {
     "never": _truths(False),
     "last row": _last_row,
     "last one lost": _shorter,
+    "wrong order": _backwards,
+    "one more": _counts(1),
+    "one less": _counts(-1),
 }
+#: A function is not called at all: its result is None, and whatever it changes stays as it was.
+LEFT_OUT = "left out"
 
 
 def spoilt(value: Any, spoil: Callable[[Any], Any], depth: int = 2) -> Any:

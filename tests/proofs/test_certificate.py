@@ -16,6 +16,7 @@ from pertinent.proofs import (
     Certificate,
     LinearProofs,
     NoProofs,
+    SeveralProofs,
     SingleRowProofs,
     SolverBounds,
     check,
@@ -170,3 +171,18 @@ def test_a_solvers_word_closes_no_gap_and_rules_out_no_point():
         assert np.isfinite(bound).all()
         points = np.array([[1.0, 0.0]])
         assert not is_closed(one, bound, points, np.zeros((1, 2)), np.ones(2), none).any()
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_proofs_of_another_number_of_rows_prove_nothing(rows):
+    """NumPy would let the proof of one row speak for all."""
+    cell = Cell(np.array([[-1.0, -1.0]]), np.array([-2.0]))
+    task = Task.of(CellUnion((cell,)), np.zeros((2, 2)), np.ones(2), -6.0, 6.0)
+    y, ray = np.ones((2, 1)), np.zeros(2, dtype=bool)
+    right = LinearProofs(y, ray)
+    assert Certificate(2, (Block(0, np.arange(2), right),)).bounds(task).tolist() == [2.0, 2.0]
+    for proofs in (LinearProofs(np.ones((rows, 1)), ray), LinearProofs(y, np.zeros(rows, bool))):
+        blocks = (Block(0, np.arange(2), proofs),)
+        assert Certificate(2, blocks).bounds(task).tolist() == [0.0, 0.0]
+        several = SeveralProofs(2, ((np.arange(2), proofs),))
+        assert several.bounds(task.on(cell)).tolist() == [0.0, 0.0]

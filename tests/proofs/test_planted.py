@@ -1,17 +1,19 @@
 """A bug in what a search prunes or chooses with may cost an answer, never make a false claim.
 
-Every function of solvers, answering and questions that the problems call is broken, one at a time
-and in several ways: its result too large or too small, always or never true, wrong in its last row,
-one item short. Whatever comes out then, the trusted base confirms no false claim; and no answer is
-handed out with a false status or bound, since `pertinent.setting` decides both. The status of
-`pertinent.solvers.project` is what the solver believes, and promises nothing; nothing public is in
-these folders.
+Every function and method of solvers, answering and questions is broken, one at a time and in
+several ways: its result too large or too small, always or never true, wrong in its last row, one
+item short, in the wrong order; or it is not called at all. Those few that no problem breaks are
+listed with the reason (`planted_reach`); a new function must be reached or listed. Whatever comes
+out then, the trusted base confirms no false claim; and no answer is handed out with a false status
+or bound, since `pertinent.setting` decides both. The status of `pertinent.solvers.project` is what
+the solver believes, and promises nothing; nothing public is in these folders.
 
 Which bugs are planted, and in which problems, follows from what the problems call and from the
 order in which they are listed: it is the same on every machine. ``PLANT_ALL=1`` plants every bug in
-every problem that it changes, which takes minutes; by default every second bug is planted, in the
-cheapest projection and in the cheapest question. A function may also overwrite an array that it is
-given; of these bugs every eighth is planted.
+every problem that it changes, which takes long; by default each function gets one of its bugs (the
+kinds take turns), and of all other bugs some are planted, in the cheapest projection or in the
+cheapest question. A function may also overwrite an array that it is given; of these bugs every
+eighth is planted.
 """
 
 from __future__ import annotations
@@ -23,8 +25,10 @@ import re
 import sys
 from collections import Counter
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import pertinent.answering
@@ -33,8 +37,10 @@ import pertinent.solvers
 from tests.proofs import planted_questions, planted_truth
 from tests.proofs.planted_problems import projections
 from tests.proofs.planted_questions import questions
+from tests.proofs.planted_reach import OUT_OF_REACH
 from tests.proofs.planting import (
     IN_PLACE,
+    LEFT_OUT,
     SPOILERS,
     Late,
     argument_array,
@@ -48,8 +54,8 @@ from tests.proofs.planting import (
 )
 
 ALL = bool(os.environ.get("PLANT_ALL"))
-#: Every so manyeth bug is planted.
-STRIDE, IN_PLACE_STRIDE = (1, 1) if ALL else (2, 8)
+#: Of the bugs beside the first of each function, every so manyeth is planted.
+STRIDE, IN_PLACE_STRIDE = (1, 1) if ALL else (12, 8)
 FOLDERS = ("solvers", "answering", "questions")
 #: Results of a function that are looked at to see what would change them.
 LOOKED_AT = 4
@@ -85,9 +91,12 @@ def trace(problem, functions):
         looked[path] += 1
         if frame.f_code.co_flags & inspect.CO_GENERATOR:
             found.add((path, "last one lost"))
+            return
         for kind, spoil in SPOILERS.items():
             if (path, kind) not in found and not is_same(result, spoilt(result, spoil)):
                 found.add((path, kind))
+        if result is None or path not in {p for p, _ in found}:
+            found.add((path, LEFT_OUT))
 
     forget()
     sys.setprofile(note)
@@ -98,24 +107,43 @@ def trace(problem, functions):
     return found, calls
 
 
-def planted(traced):
-    """Yield each bug with the problem to plant it in."""
+def chosen_bugs(traced):
+    """Return the bugs to plant: of each function at least one, the kinds in turns."""
     bugs = sorted(set.union(*(found for found, _ in traced.values())))
-    for bug in bugs[::STRIDE]:
+    by_function = [list(own) for _, own in groupby(bugs, key=lambda bug: bug[0])]
+    first = [own[i % len(own)] for i, own in enumerate(by_function)]
+    others = [bug for bug in bugs if bug not in set(first)]
+    return sorted([*first, *others[::STRIDE]])
+
+
+def planted(traced):
+    """Yield each bug with the problem to plant it in.
+
+    That is the cheapest projection or the cheapest question; bugs that change both take turns.
+    """
+    for i, bug in enumerate(chosen_bugs(traced)):
         names = [name for name, (found, _) in traced.items() if bug in found]
-        for handed_out in (False, True):
-            of_kind = [n for n in names if problems()[n].handed_out is handed_out]
-            yield from ((bug, name) for name in of_kind[: None if ALL else 1])
+        if ALL:
+            yield from ((bug, name) for name in names)
+            continue
+        kinds = [[n for n in names if problems()[n].handed_out is out] for out in (False, True)]
+        cheapest = [own[0] for own in kinds if own]
+        yield bug, cheapest[i % len(cheapest)]
 
 
-def ask_with_bug(problem, f, spoil, calls):
-    """Return the claims under a planted bug in the result of a function; None: it is noticed."""
+def ask_with_bug(problem, f, kind, calls):
+    """Return the claims under a planted bug in a function; None: it is noticed."""
 
     def wrong(original, *args, **kwargs):
-        return spoilt(original(*args, **kwargs), spoil)
+        if kind == LEFT_OUT:
+            return None
+        return spoilt(original(*args, **kwargs), SPOILERS[kind])
 
     found = asked_under(problem, f, wrong, calls)
-    return None if found is None else problem.claims(found)
+    try:
+        return None if found is None else problem.claims(found)
+    except np.linalg.LinAlgError:
+        return None  # numbers without end in a proof: it cannot even be looked at
 
 
 def asked_under(problem, f, wrong, calls):
@@ -136,9 +164,9 @@ def test_the_problems_are_solved_right():
         claims, truth = problem.claims(problem.ask()), problem.truth()
         assert len(claims) == len(truth), name
         for claim, value in zip(claims, truth, strict=True):
-            if problem.by_word:
+            if problem.by_word and problem.handed_out:
                 assert claim.status == "feasible", name
-            else:
+            elif not problem.by_word and not problem.stopped:
                 assert claim.status == ("optimal" if value < float("inf") else "infeasible"), name
                 assert claim.confirmed, name
             assert not claim.is_false(value), (name, claim, value)
@@ -152,7 +180,17 @@ def test_the_problems_list_alternatives():
 @pytest.mark.filterwarnings("ignore")
 def test_the_same_bugs_are_found_again(functions, traced):
     for name in ("half-space", "categories", "strict", "few changes"):
-        assert trace(problems()[name], functions) == traced[name], name
+        assert trace(problems()[name], functions)[0] == traced[name][0], name
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_function_is_broken_or_listed_with_a_reason(functions, traced):
+    broken = {path for path, _ in chosen_bugs(traced)}
+    left = sorted(set(functions) - broken - set(OUT_OF_REACH))
+    assert not left, "add a problem, or the reason to planted_reach:\n" + "\n".join(left)
+    assert not set(OUT_OF_REACH) - set(functions), "these are gone"
+    assert not set(OUT_OF_REACH) & broken, "a problem reaches these"
+    assert all(len(why) > 20 for why in OUT_OF_REACH.values())
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -170,7 +208,7 @@ def test_planted_bugs_make_no_false_claim(functions, traced):
     tried, lies, believed = Counter(), [], []
     for (path, kind), name in planted(traced):
         problem, (_, calls) = problems()[name], traced[name]
-        claims = ask_with_bug(problem, functions[path], SPOILERS[kind], calls)
+        claims = ask_with_bug(problem, functions[path], kind, calls)
         if claims is None:
             continue  # noticed: only bugs that still got an answer count as tried
         tried[path.split(".")[1]] += 1

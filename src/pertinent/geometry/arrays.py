@@ -136,6 +136,8 @@ class Rows:
             value = getattr(self, name)
             if how == _ALONG and isinstance(value, np.ndarray | tuple) and len(value) != n:
                 return name
+            if how == _EACH and any(len(each) != n for each in value):
+                return name
         return None
 
     def take(self, rows: RowIndex) -> Self:

@@ -182,6 +182,8 @@ class Certificate:
     def _raise(self, known: FloatArray, blocks: Sequence[Block], task: Task) -> None:
         """Raise what is known of the one piece that the task asks for to what its proofs show."""
         for block in blocks:
+            if not speak_of(block.proofs, len(block.rows)):
+                continue
             if _is_everything(block.rows, self.n):
                 np.fmax(known, block.proofs.bounds(task), out=known)  # NaN proves nothing
             else:
@@ -207,8 +209,9 @@ class Certificate:
             return None
         known = np.zeros((self.n, pieces))
         for block in blocks:
-            proved = block.proofs.piece_bounds(task.take(block.rows))
-            known[block.rows] = np.fmax(known[block.rows], proved)
+            if speak_of(block.proofs, len(block.rows)):
+                proved = block.proofs.piece_bounds(task.take(block.rows))
+                known[block.rows] = np.fmax(known[block.rows], proved)
         return known
 
     def _by_piece(self) -> dict[int, list[Block]]:
@@ -228,6 +231,18 @@ class Certificate:
                 proofs = block.proofs.take(place[rows[here]])
                 blocks.append(replace(block, rows=here, proofs=proofs))
         return Certificate(len(rows), tuple(blocks))
+
+
+def speak_of(proofs: Any, n: int) -> bool:
+    """Return whether proofs are of n rows: else NumPy would let one row's speak for others.
+
+    Kinds with a length of their own hold something else beside one entry for each row.
+    """
+    if isinstance(proofs, Certificate):
+        return proofs.n == n
+    if type(proofs).__len__ is not Rows.__len__:
+        return len(proofs) == n
+    return proofs.misfit(n) is None
 
 
 def _is_everything(rows: IntArray, n: int) -> bool:
@@ -277,8 +292,9 @@ class SeveralProofs(Proofs):
         """Return the largest bound that any part proves for each row."""
         best = np.zeros(self.n)
         for rows, proofs in self.parts:
-            found = proofs.bounds(task.take(rows))
-            best[rows] = np.fmax(best[rows], found)
+            if speak_of(proofs, len(rows)):
+                found = proofs.bounds(task.take(rows))
+                best[rows] = np.fmax(best[rows], found)
         return best
 
     def trusted(self) -> BoolArray:

@@ -109,10 +109,6 @@ class Candidates:
     outcome: IntArray
     nodes: IntArray
 
-    def of(self, problem: int) -> IntArray:
-        """Return the supports of one problem, in the order found."""
-        return np.asarray(self.features[self.problem == problem])
-
     def first(self, n_features: int) -> tuple[BoolArray, BoolArray]:
         """Return which problems have a support, and the mask of the first of each."""
         masks = np.zeros((len(self.outcome), n_features), dtype=bool)

@@ -1,0 +1,30 @@
+"""Functions of solvers, answering and questions that no problem breaks, and why none need."""
+
+_ABSTRACT = "what a kind of search must say itself: it raises, and no search gets as far"
+_AT_IMPORT = "compiles a function when its module is imported, before any question is asked"
+_CONVENIENCE = "makes the arguments of a solver that is called by hand; no question calls it"
+
+OUT_OF_REACH: dict[str, str] = {
+    "pertinent.questions.verify.refuse_categories": (
+        "refuses a question, always: there is no answer that could claim anything"
+    ),
+    "pertinent.solvers.best_piece._elsewhere": (
+        "hands a piece to the same solver in another process, where no bug can be planted; the "
+        "solvers themselves are broken here"
+    ),
+    "pertinent.solvers.linear.simplex.kernel.compiled": _AT_IMPORT,
+    "pertinent.solvers.linear.simplex.kernel.entry": _AT_IMPORT,
+    "pertinent.solvers.linear.simplex.scaled.Asked.of": _CONVENIENCE,
+    "pertinent.solvers.search.cases.CaseSearch.gap": _ABSTRACT,
+    "pertinent.solvers.search.engine.Problem.advance": _ABSTRACT,
+    "pertinent.solvers.search.engine.Problem.joined": _ABSTRACT,
+    "pertinent.solvers.select.choose_method": (
+        "what is said of a region of a kind that nobody registered: it raises"
+    ),
+    "pertinent.solvers.union._method_of_union": (
+        "tells whoever asks how a union is solved; a search asks that of its pieces only"
+    ),
+    "pertinent.solvers.union._solve_union": (
+        "lets a method of somebody's own region hand on a union; a search goes by its pieces"
+    ),
+}
