@@ -33,13 +33,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, overload, runtime_checkable
 
 import numpy as np
 
 from pertinent.geometry.affine import row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.cell import Cell
+from pertinent.geometry.exponential import Exponential
 from pertinent.geometry.quadratic import Quadratic, Sums
 
 if TYPE_CHECKING:
@@ -69,6 +70,12 @@ class MarginRows:
         Quadratic rows, with what one unit of margin adds to each.
     ends : tuple of ndarray, optional
         ``lower`` and ``upper``; None where there are none.
+    bends : tuple of Exponential
+        Exponential rows; `hold` leaves them to the model's own probabilities.
+    origin : ndarray of shape (n_features,), optional
+        Linear rows are ``G (x - origin) <= h``; 0 by default.
+    sums : Sums, optional
+        What is added up twice at a point, whatever the linear row, beside its terms.
     """
 
     G: FloatArray
@@ -77,6 +84,9 @@ class MarginRows:
     unit: FloatArray
     curved: tuple[tuple[Quadratic, float], ...]
     ends: Limits | None
+    bends: tuple[Exponential, ...] = ()
+    origin: FloatArray | None = None
+    sums: Sums | None = None
 
     @classmethod
     def of(cls, plain: Cell, tight: Cell) -> MarginRows:
@@ -94,7 +104,16 @@ class MarginRows:
             unit[used],
             tuple((row, float(step)) for row, step in steps if step > 0),
             (plain.lower, plain.upper) if plain.has_bounds else None,
+            plain.exponentials,
         )
+
+    @classmethod
+    def as_written(cls, cell: Cell) -> MarginRows:
+        """Return all rows of a cell, each with the terms that it is written with."""
+        curved = tuple((row, 1.0) for row in cell.quadratics)
+        ends = (cell.lower, cell.upper) if cell.has_bounds else None
+        unit = np.ones(len(cell.h))
+        return cls(cell.G, cell.h, cell.terms, unit, curved, ends, cell.exponentials)
 
     def hold(self, points: FloatArray, sizes: FloatArray, unit: float) -> BoolArray:
         """Return which points satisfy every row by more than ``unit`` times its terms."""
@@ -127,6 +146,11 @@ class Rounding(Protocol):
         """Return which points no rounding can put elsewhere, sums in single precision or not."""
         ...
 
+    @property
+    def pieces(self) -> Sequence[MarginRows]:
+        """The region piece by piece: what lies surely in one of them is sure. None: not known."""
+        return ()
+
 
 @dataclass(frozen=True, eq=False)
 class CellRounding(Rounding):
@@ -134,6 +158,11 @@ class CellRounding(Rounding):
 
     cells: tuple[MarginRows, ...]
     dim: int
+
+    @property
+    def pieces(self) -> Sequence[MarginRows]:
+        """The cells."""
+        return self.cells
 
     @classmethod
     def of(cls, plain: Sequence[Cell], tight: Sequence[Cell], dim: int) -> CellRounding:
@@ -211,6 +240,11 @@ class JoinedRounding(Rounding):
     parts: tuple[Rounding, ...]
 
     @property
+    def pieces(self) -> Sequence[MarginRows]:
+        """The pieces of all parts."""
+        return tuple(piece for part in self.parts for piece in part.pieces)
+
+    @property
     def knows_precision(self) -> bool:
         """Whether that is so of all parts."""
         return all(part.knows_precision for part in self.parts)
@@ -284,6 +318,60 @@ class WinnerRounding(Rounding):
             told = (own.W[best[i]] != rivals.W).any(axis=1)
             sure[i] = ahead[i] >= most[i, told].max(initial=-np.inf)
         return np.asarray(sure & inside)
+
+    @property
+    def pieces(self) -> Sequence[MarginRows]:
+        """One piece for each own item, made when it is asked for.
+
+        ``(W_j - W_p) (x - origin) <= s_p - s_j`` with the scores at the origin, and rivals with
+        equal coefficients left to the model, as in `hold`.
+        """
+        return _Duels(self)
+
+
+@runtime_checkable
+class Leading(Protocol):
+    """Pieces so many that only those are looked at that lead somewhere."""
+
+    def leading(self, points: FloatArray) -> IntArray:
+        """Return the piece that leads at each point."""
+
+
+class _Duels(Sequence[MarginRows]):
+    """The rows of each own item against every rival."""
+
+    def __init__(self, rounding: WinnerRounding) -> None:
+        self._of = rounding
+
+    def __len__(self) -> int:
+        return len(self._of.own)
+
+    def leading(self, points: FloatArray) -> IntArray:
+        """Return the own item with the largest score at each point."""
+        return np.asarray(self._of.own.closely(points).argmax(axis=1))
+
+    @overload
+    def __getitem__(self, index: int) -> MarginRows: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[MarginRows]: ...
+    def __getitem__(self, index: int | slice) -> MarginRows | Sequence[MarginRows]:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        own, rivals, common = self._of.own, self._of.rivals, self._of.common
+        dim = own.W.shape[1]
+        told = (own.W[index] != rivals.W).any(axis=1)
+        origin, there = (np.zeros(dim), own.b) if own.seen is None else own.seen
+        theirs = rivals.closely(np.broadcast_to(origin, (1, dim)))[0]
+        G, h = rivals.W[told] - own.W[index], there[index] - theirs[told]
+        terms = np.zeros((len(h), dim + 1))
+        terms[:, -1] = own.sizes[index] + rivals.sizes[told]
+        bounded = common is not None and common.has_bounds
+        ends = (common.lower, common.upper) if common is not None and bounded else None
+        return MarginRows(
+            G, h, terms, np.ones(len(h)), (), ends, origin=np.asarray(origin), sums=self._of.sums
+        )
 
 
 def has_own_units(cell: Cell) -> bool:

@@ -128,7 +128,7 @@ class Setting:
         self, table: Table, centers: FloatArray, kind: Kind, labels: IntArray
     ) -> FloatArray:
         """Return the margin to solve each row with first: asked for, and enough for rounding."""
-        how = table.single_precision, self._sums_in_single(table)
+        how = table.single_precision, self.sums_in_single(table)
         parts = self._by_key(kind, labels)
         if len(parts) == 1:
             margins = first_margins(parts[0][0].rounding, centers, *how)
@@ -162,14 +162,14 @@ class Setting:
             return self.without_plausibility().is_sure(kind, labels, points, table)
         parts = self._by_key(kind, labels)
         if len(parts) == 1 and parts[0][0].rounding is not None:
-            return parts[0][0].rounding.hold(points, self._sums_in_single(table))
+            return parts[0][0].rounding.hold(points, self.sums_in_single(table))
         sure = np.ones(len(points), dtype=bool)
         for known, rows in parts:
             if known.rounding is not None:
-                sure[rows] = known.rounding.hold(points[rows], self._sums_in_single(table))
+                sure[rows] = known.rounding.hold(points[rows], self.sums_in_single(table))
         return sure
 
-    def _sums_in_single(self, table: Table) -> bool:
+    def sums_in_single(self, table: Table) -> bool:
         """Return whether ``predict`` adds up in single precision, as far as is known."""
         return table.single_precision and not self._adds_up_in_double
 
@@ -288,6 +288,10 @@ class Setting:
         """Return the class of each piece of a region; -1 where several classes share a piece."""
         label = key.place if key.kind is Kind.IS else -1
         return owners_of(self.region(key, margin), label)
+
+    def rounding(self, key: RegionKey) -> Rounding | None:
+        """Return what rounds in a region; None where that is not known."""
+        return self._known_of(*key).rounding
 
     def _known_of(self, kind: Kind, k: int) -> _Known:
         known = self._known.get((kind, k))

@@ -1,0 +1,1 @@
+"""How far the values of an answer may move: searched for here, claimed in `setting.claims`."""

@@ -1,0 +1,122 @@
+"""How far points of a piece can go along one column before a row stops them.
+
+All points of a batch at once: each has a column and a direction of its own. What comes back is a
+proposal, kept a little inside by twice the rounding; `pertinent.proofs.boxes` decides.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pertinent.geometry.affine import row_products
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.exponential import Exponential
+from pertinent.geometry.quadratic import Quadratic
+from pertinent.geometry.rounding import MarginRows
+
+#: Halvings of a convex row.
+HALVINGS = 60
+
+
+class Moves:
+    """Points, each with the column that it may move along and its direction (1 or -1)."""
+
+    def __init__(self, points: FloatArray, columns: IntArray, signs: FloatArray) -> None:
+        self.points, self.columns, self.signs = points, columns, signs
+        self.every = np.arange(len(points))
+
+    def take(self, rows: IntArray | BoolArray) -> Moves:
+        """Return some of them."""
+        return Moves(self.points[rows], self.columns[rows], self.signs[rows])
+
+    def at(self, lengths: FloatArray) -> FloatArray:
+        """Return the points after moves of these lengths; an endless move stays where it is."""
+        moved = self.points.copy()
+        moved[self.every, self.columns] += self.signs * np.where(np.isinf(lengths), 0.0, lengths)
+        return moved
+
+
+def reach(piece: MarginRows, moves: Moves, unit: float) -> FloatArray:
+    """Return how far each point can move within a piece; -1 where it is not inside."""
+    if not len(moves.points):
+        return np.zeros(0)
+    lengths = np.full(len(moves.points), np.inf)
+    if piece.ends is not None:
+        lengths = np.minimum(lengths, _to_ends(piece.ends, moves))
+    if len(piece.G):
+        lengths = np.minimum(lengths, _linear(piece, moves, unit))
+    for row, _ in piece.curved:
+        lengths = np.minimum(lengths, _quadratic(row, moves, unit))
+    for bend in piece.bends:
+        lengths = np.minimum(lengths, _exponential(bend, moves))
+    return lengths
+
+
+def _to_ends(ends: tuple[FloatArray, FloatArray], moves: Moves) -> FloatArray:
+    low, high = ends
+    inside = ((moves.points >= low) & (moves.points <= high)).all(axis=1)
+    own = moves.points[moves.every, moves.columns]
+    room = np.where(moves.signs > 0, high[moves.columns] - own, own - low[moves.columns])
+    return np.asarray(np.where(inside, room, -1.0))
+
+
+def _linear(piece: MarginRows, moves: Moves, unit: float) -> FloatArray:
+    """``slack(t) >= slack - t (s g + unit terms)`` along a column, s the direction."""
+    seen = moves.points if piece.origin is None else moves.points - piece.origin
+    slopes, constant = piece.terms[:, :-1], piece.terms[:, -1]
+    plain = piece.h - row_products(seen, piece.G)
+    base = plain - unit * (constant + row_products(np.abs(moves.points), slopes))
+    rate = moves.signs[:, None] * piece.G.T[moves.columns] + unit * slopes.T[moves.columns]
+
+    def first(sums: FloatArray | float) -> FloatArray:
+        # An answer may lie closer to a row than a proposal: it can move away from it.
+        slack = np.maximum(base - (2 * unit * np.asarray(sums))[..., None], 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lengths = np.where(rate > 0, slack / rate, np.inf).min(axis=1, initial=np.inf)
+        return np.where((plain < 0).any(axis=1), -1.0, lengths)
+
+    if piece.sums is None:
+        return first(0.0)
+    lengths = first(piece.sums(moves.points))
+    there = np.maximum(piece.sums(moves.points), piece.sums(moves.at(np.maximum(lengths, 0.0))))
+    return first(there)
+
+
+def _quadratic(row: Quadratic, moves: Moves, unit: float) -> FloatArray:
+    """Return the first t at which ``a t^2 + b t + c`` is 0, with c raised by the rounding."""
+    a = np.diagonal(row.A)[moves.columns]
+    b = moves.signs * row.gradient(moves.points)[moves.every, moves.columns]
+    value, here = row.value(moves.points), row.added_up(moves.points)
+
+    def first(added: FloatArray) -> FloatArray:
+        c = np.minimum(value + 2 * unit * added, 0.0)
+        root = np.sqrt(np.maximum(b * b - 4 * a * c, 0.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            near = np.where(b > 0, -2 * c / (b + root), (root - b) / (2 * a))
+        never = np.where(b > 0, (a < 0) & (b * b < 4 * a * c), a <= 0)
+        return np.where(value > 0, -1.0, np.where(never, np.inf, near))
+
+    lengths = first(here)
+    return first(np.maximum(here, row.added_up(moves.at(np.maximum(lengths, 0.0)))))
+
+
+def _exponential(bend: Exponential, moves: Moves) -> FloatArray:
+    """Return where a convex row ends, by halving."""
+    least = 4e-12
+
+    def holds(lengths: FloatArray) -> BoolArray:
+        return np.asarray(bend.value(moves.at(lengths)) <= -least)
+
+    inside = holds(np.zeros(len(moves.points)))
+    rate = (moves.signs[:, None] * bend.W.T[moves.columns]).max(axis=1)
+    # The largest term alone ends it here at the latest.
+    terms = row_products(moves.points, bend.W) + bend.b
+    with np.errstate(divide="ignore", invalid="ignore"):
+        along = moves.signs[:, None] * bend.W.T[moves.columns]
+        last = np.where(along > 0, -terms / along, np.inf).min(axis=1)
+    low, high = np.zeros(len(last)), np.where(np.isfinite(last), np.maximum(last, 0.0), 0.0)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        good = holds(middle)
+        low, high = np.where(good, middle, low), np.where(good, high, middle)
+    return np.where(inside, np.where(rate <= 0, np.inf, low), -1.0)

@@ -1,0 +1,296 @@
+"""One number at a time: walk from the answer's value in both directions, from piece to piece."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.rounding import Leading, MarginRows
+from pertinent.questions.ranges.reach import Moves, reach
+from pertinent.setting.claims.ranges import FAR, Answer, unions_of
+from pertinent.setting.ranges import Span
+from pertinent.setting.setting import Setting
+
+#: A walk crosses at most so many pieces.
+MOST_PIECES = 400
+#: An end so close to the answer's own value (in scales) is that value.
+NEAR = 1e-8
+
+
+@dataclass(frozen=True)
+class Try:
+    """How much is asked for.
+
+    Parameters
+    ----------
+    room : float
+        How many times the rounding is kept from every row.
+    share : float
+        Of the way to each end.
+    inset : float
+        By how much a span may keep off the answer's own value, in scales of its column: an answer
+        need not be as sure of its class as of not being of the sample's.
+    """
+
+    room: float
+    share: float = 1.0
+    inset: float = 0.0
+
+
+BOLD = Try(1 + 1e-9)
+
+
+class Walk:
+    """Columns of some points, each followed in one direction until the class ends.
+
+    Parameters
+    ----------
+    setting : Setting
+    label : int
+    moves : Moves
+    room : float
+        How many times the rounding is kept from every row.
+    """
+
+    def __init__(
+        self, setting: Setting, answer: Answer, label: int, moves: Moves, room: float
+    ) -> None:
+        self.setting, self.moves = setting, moves
+        unions = unions_of(setting, label, answer.table)
+        self.unions = [(pieces, room * unit) for pieces, unit in unions]
+        self.own = moves.points[moves.every, moves.columns]
+        self.cuts: list[list[float]] = [[] for _ in range(len(moves.points))]
+
+    def ends(self) -> FloatArray:
+        """Return the last value of each, in its direction; its own where it cannot move."""
+        if not self.unions:
+            return self.own
+        ends = [self._through(pieces, unit) for pieces, unit in self.unions]
+        signs = self.moves.signs
+        if any(_grows(pieces) for pieces, _ in self.unions):
+            # What is added up grows faster than any row: no endless span can be shown.
+            weights = self.setting.weights[self.moves.columns]
+            ends.append(self.own + signs * 1.01 * FAR / np.where(weights > 0, weights, 1.0))
+        return np.asarray(signs * np.min([signs * end for end in ends], axis=0))
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether any row is quadratic."""
+        return any(len(pieces) and pieces[0].curved for pieces, _ in self.unions)
+
+    def _through(self, pieces: Sequence[MarginRows], unit: float) -> FloatArray:
+        value, active = self.own.copy(), np.ones(len(self.own), dtype=bool)
+        for step in range(MOST_PIECES):
+            rows = np.flatnonzero(active)
+            if not len(rows):
+                break
+            here = self.moves.take(rows)
+            here.points[here.every, here.columns] = value[rows]
+            lengths = _farthest(pieces, here, unit)
+            with np.errstate(invalid="ignore"):
+                new = value[rows] + here.signs * lengths
+            if step == 0:
+                moved = lengths > 0
+            else:
+                new, moved = self._next_piece(pieces, here, value[rows], new, lengths, unit)
+            for k in np.flatnonzero(moved & (step > 0)):
+                self.cuts[rows[k]].append(float(value[rows[k]]))
+            value[rows] = np.where(moved, new, value[rows])
+            active[rows] = moved & np.isfinite(value[rows])
+        return value
+
+    def _next_piece(
+        self, pieces: Sequence[MarginRows], here: Moves, value: FloatArray, new: FloatArray,
+        lengths: FloatArray, unit: float,
+    ) -> tuple[FloatArray, BoolArray]:  # fmt: skip
+        """Return where another piece takes over, from the very value or from its neighbours."""
+        least = 8 * np.spacing(np.abs(value))
+        moved = lengths > least
+        beyond = value.copy()
+        for _ in range(6):  # the ends of leaves lie a few roundings apart
+            left = np.flatnonzero(~moved)
+            if not len(left):
+                break
+            beyond[left] = np.nextafter(beyond[left], here.signs[left] * np.inf)
+            some = here.take(left)
+            some.points[some.every, some.columns] = beyond[left]
+            again = _farthest(pieces, some, unit)
+            good = again > least[left]
+            with np.errstate(invalid="ignore"):
+                new[left] = np.where(good, beyond[left] + some.signs * again, new[left])
+            moved[left] = good
+        return new, moved
+
+
+def _grows(pieces: Sequence[MarginRows]) -> bool:
+    """Return whether what is added up for linear rows grows with the square of a distance."""
+    return bool(len(pieces)) and pieces[0].sums is not None
+
+
+def _farthest(pieces: Sequence[MarginRows], moves: Moves, unit: float) -> FloatArray:
+    """Return how far each point can move within one of the pieces that hold it."""
+    if isinstance(pieces, Leading):
+        best = np.full(len(moves.points), -1.0)
+        first = pieces.leading(moves.points)
+        for p in np.unique(first):
+            rows = np.flatnonzero(first == p)
+            best[rows] = reach(pieces[int(p)], moves.take(rows), unit)
+        return best
+    best = np.full(len(moves.points), -1.0)
+    for piece in pieces:
+        np.maximum(best, reach(piece, moves, unit), out=best)
+    return best
+
+
+def inward(
+    setting: Setting, answer: Answer, rows: IntArray, columns: IntArray, ends: FloatArray,
+    signs: FloatArray,
+) -> FloatArray:  # fmt: skip
+    """Return ends within the limits, on the lattice and in the precision of their columns."""
+    low, high = (np.broadcast_to(side, answer.points.shape) for side in answer.limits)
+    own = answer.points[rows, columns]
+    out = np.clip(ends, low[rows, columns], high[rows, columns])
+    domain = setting.domain_of(answer.table, changes=False)
+    for k in np.flatnonzero(np.isfinite(out)):
+        out[k] = _snapped(domain, int(rows[k]), int(columns[k]), out[k], signs[k])
+    if answer.table.single_precision:
+        singles = answer.table.single_features
+        named = np.array([n in singles for n in setting.features.names])
+        single = named[setting.features.owner[columns]] & np.isfinite(out)
+        near = out.astype(np.float32)
+        over = signs * (near.astype(float) - out) > 0
+        back = np.nextafter(near, (-signs * np.inf).astype(np.float32))
+        out = np.where(single, np.where(over, back, near).astype(float), out)
+    # Nothing is left of a lattice or a precision: the answer's own value always is.
+    return np.where(signs * (out - ends) > 0, own, out)
+
+
+def _snapped(domain: Domain | None, row: int, column: int, end: float, sign: float) -> float:
+    if domain is None or column not in domain.lattice:
+        return end
+    own = None if domain.own is None else domain.own[[row], column]
+    to = domain.floor if sign > 0 else domain.ceil
+    return float(to(column, np.array([end]), own)[0])
+
+
+def relation_reach(setting: Setting, moves: Moves) -> FloatArray:
+    """Return how far each point can move before a relation fails; endless without relations."""
+    related = setting.constraints.relation_cell(setting.features)
+    if related is None:
+        return np.full(len(moves.points), np.inf)
+    piece = MarginRows.as_written(related)
+    room = reach(piece, moves, 1e-14)
+    return np.maximum(room, 0.0)
+
+
+def bin_ends(setting: Setting, moves: Moves) -> FloatArray:
+    """Return the last value of the bins that each point falls in, in its direction."""
+    out = moves.signs * np.inf
+    for bins in setting.features.bins:
+        mine = np.flatnonzero(moves.columns == bins.column)
+        if not len(mine):
+            continue
+        own = bins.of(moves.points[mine, bins.column])
+        last = np.where(moves.signs[mine] > 0, bins.high[own], bins.low[own])
+        if bins.excess is not None:  # what is cut off moves along: nothing is proposed there
+            last = np.where(own == 1, last, moves.points[mine, bins.column])
+        sign = moves.signs[mine]
+        out[mine] = sign * np.minimum(sign * out[mine], sign * last)
+    return out
+
+
+def propose_spans(setting: Setting, answer: Answer, asked: Try = BOLD) -> list[list[Span]]:
+    """Return a span for each chosen number of each answer."""
+    features = setting.features
+    numbers = [j for j in range(len(features)) if not features.is_category(j)]
+    pairs = [
+        (i, int(features.first[j]))
+        for i in range(len(answer))
+        for j in numbers
+        if answer.chosen[i, j]
+    ]
+    out: list[list[Span]] = [[] for _ in range(len(answer))]
+    if not pairs:
+        return out
+    rows = np.repeat([i for i, _ in pairs], 2)
+    columns = np.repeat([c for _, c in pairs], 2)
+    signs = np.tile([-1.0, 1.0], len(pairs))
+    cuts: list[list[float]] = [[] for _ in rows]
+    ends, curved = np.empty(len(rows)), np.zeros(len(answer), dtype=bool)
+    for label in np.unique(answer.labels[rows]):
+        mine = np.flatnonzero(answer.labels[rows] == label)
+        moves = Moves(answer.points[rows[mine]], columns[mine], signs[mine])
+        walk = Walk(setting, answer, int(label), moves, asked.room)
+        last = walk.ends()
+        curved[answer.labels == label] = walk.is_curved
+        by_rules = walk.own + moves.signs * relation_reach(setting, moves)
+        for limit in (by_rules, bin_ends(setting, moves)):
+            last = moves.signs * np.minimum(moves.signs * last, moves.signs * limit)
+        ends[mine] = last
+        for k, place in enumerate(mine):
+            cuts[place] = walk.cuts[k]
+    own = answer.points[rows, columns]
+    ends = _changed_only(setting, answer, rows, columns, ends, signs)
+    ends = _less(asked, setting.weights[columns], own, ends)
+    if asked.inset:
+        ends = _off_own(asked.inset / setting.weights[columns], own, ends)
+    ends = inward(setting, answer, rows, columns, ends, signs)
+    for k, (i, column) in enumerate(pairs):
+        low, high = ends[2 * k], ends[2 * k + 1]
+        near = _around(float(own[2 * k]), float(low), float(high)) if curved[i] else []
+        inner = sorted({c for c in (*cuts[2 * k], *cuts[2 * k + 1], *near) if low < c < high})
+        out[i].append(Span(column, float(low), float(high), tuple(inner)))
+    return out
+
+
+#: Where spans are cut beside a value, as shares of the way to their end.
+SHARES = (1e-9, 1e-6, 1e-3, 0.03)
+
+
+def _less(asked: Try, weights: FloatArray, own: FloatArray, ends: FloatArray) -> FloatArray:
+    """Return ends nearer to the answer's own value, where less is asked for."""
+    if asked.share == 1:
+        return ends
+    near = np.abs(ends - own) * weights < NEAR
+    less = own + asked.share * (np.where(np.isfinite(ends), ends, own) - own)
+    return np.where(near, own, np.where(np.isfinite(ends), less, ends))
+
+
+def _off_own(inset: FloatArray, own: FloatArray, ends: FloatArray) -> FloatArray:
+    """Return pairs of ends of which those at the own value keep off it, where there is room."""
+    out = ends.copy()
+    for k in range(0, len(ends), 2):
+        if ends[k + 1] - ends[k] > 4 * inset[k]:
+            out[k] += inset[k] if ends[k] == own[k] else 0.0
+            out[k + 1] -= inset[k] if ends[k + 1] == own[k] else 0.0
+    return out
+
+
+def _around(own: float, low: float, high: float) -> list[float]:
+    """Return cuts beside the answer's value: next to a row only small parts can be shown."""
+    ends = [end if np.isfinite(end) else own + np.sign(end) * (1 + abs(own)) for end in (low, high)]
+    return [own, *(own + share * (end - own) for end in ends for share in SHARES)]
+
+
+def _changed_only(
+    setting: Setting, answer: Answer, rows: IntArray, columns: IntArray, ends: FloatArray,
+    signs: FloatArray,
+) -> FloatArray:  # fmt: skip
+    """Return ends that keep off the sample's own value, where features have to change together."""
+    rules = setting.constraints
+    if not answer.changes or not rules.together:
+        return ends
+    bound = {int(j) for group in rules.together for j in setting.features.indices(group)}
+    own, at = answer.table.values[rows, columns], answer.points[rows, columns]
+    domain = setting.domain_of(answer.table, changes=True)
+    out = ends.copy()
+    for k in range(len(out)):
+        towards = signs[k] * (own[k] - at[k]) > 0 and signs[k] * (out[k] - own[k]) >= 0
+        if towards and int(setting.features.owner[columns[k]]) in bound:
+            least = 0.0 if domain is None else domain.smallest_change(int(columns[k]))
+            out[k] = own[k] - signs[k] * least
+    return out

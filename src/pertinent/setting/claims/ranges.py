@@ -1,0 +1,493 @@
+"""What is claimed of how far values may move: decided here, whoever proposed it.
+
+A proposal is a span or a box. It is claimed if
+
+- the model's own ``predict``, the rules and everything else that `judge` looks at accept both ends
+  of a span;
+- `proofs.boxes` shows of everything in between that it is surely of the class (and dense enough,
+  where that is asked for);
+- no relation fails at its worst corner, and no rule of change within.
+
+Why a side ends is decided as well: by the value one step farther, which `judge` is asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+
+from pertinent.density import Densities
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.pieces import cells_of
+from pertinent.geometry.rounding import ROUNDOFF, ROUNDOFF_SINGLE, MarginRows
+from pertinent.models.steps.pipeline import is_pipeline
+from pertinent.proofs.boxes import Box, gaps
+from pertinent.rules.reference import RuleKind, RuleRef
+from pertinent.rules.relations import TOLERANCE
+from pertinent.setting.answers import Ask, RowRules
+from pertinent.setting.judge import Judged, handed_out, judge
+from pertinent.setting.ranges import End, EndKind, Room, Span
+from pertinent.setting.region_key import Is, Kind
+from pertinent.setting.setting import Setting
+from pertinent.tables.table import Table
+
+#: One step farther is this share of a column's scale (1 / weight), and at least a few roundings.
+STEP, ROUNDINGS = 1e-6, 8
+#: Values so many scales away from the answer's are as good as endless.
+FAR = 1e4
+#: The model is asked about each number of a sliver, up to so many.
+MOST_ASKED = 16
+#: A box is shown in at most so many parts.
+MOST_PARTS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Points whose values may move, one for each sample.
+
+    Parameters
+    ----------
+    table : Table
+        The samples.
+    points : ndarray of shape (n, n_columns)
+    labels : ndarray of int, shape (n,)
+        The class that each must keep.
+    limits : tuple of ndarray broadcastable to (n, n_columns)
+        What the rules allow, value by value.
+    chosen : ndarray of bool, shape (n, n_features)
+        The features that may move.
+    changes : bool
+        Whether the rules about changes apply.
+    """
+
+    table: Table
+    points: FloatArray
+    labels: IntArray
+    limits: Limits
+    chosen: BoolArray
+    changes: bool
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+
+def unions_of(
+    setting: Setting, label: int, table: Table
+) -> list[tuple[Sequence[MarginRows], float]]:
+    """Return the unions that a box must lie in, each with its unit of rounding.
+
+    The class with what rounds in it; with a margin asked for, that as well; with a density, its
+    ellipsoids. Empty where the region is no union of cells: nothing can be shown then.
+    """
+    plain = setting.without_plausibility()
+    region, rounding = plain.region(Is(label), 0.0), plain.rounding(Is(label))
+    sums = setting.features.dim + 4
+    double = sums * ROUNDOFF
+    cells = cells_of(region)
+    pieces: Sequence[MarginRows] = () if rounding is None else rounding.pieces
+    # Who made the sums knew the model's precision, and not that of the steps before it.
+    known = rounding is not None and rounding.knows_precision and not is_pipeline(setting.model)
+    in_single = setting.sums_in_single(table) and not known
+    if not len(pieces):
+        if cells is None or not len(cells):
+            return []
+        pieces = [MarginRows.as_written(cell) for cell in cells]
+    out = [(pieces, sums * ROUNDOFF_SINGLE if in_single else double)]
+    if setting.asked_margin > 0:
+        inner = cells_of(plain.region(Is(label), setting.asked_margin))
+        if inner is None:
+            return []
+        out.append(([MarginRows.as_written(cell) for cell in inner], double))
+    if isinstance(setting.within, Densities):
+        dense = setting.within.region(label, 0.0)
+        out.append(([MarginRows.as_written(cell) for cell in dense], double))
+    return out
+
+
+def state_rooms(setting: Setting, answer: Answer, proposed: Sequence[Room]) -> list[Room]:
+    """Return what of the proposals is shown, with why each side ends.
+
+    Parameters
+    ----------
+    setting : Setting
+    answer : Answer
+    proposed : sequence of Room
+        One for each row; ends are not looked at.
+    """
+    return _Stating(setting, answer).rooms(proposed)
+
+
+class _Stating:
+    """Proposals of a batch, judged together."""
+
+    def __init__(self, setting: Setting, answer: Answer) -> None:
+        self.setting, self.answer = setting, answer
+        self.low, self.high = (np.broadcast_to(s, answer.points.shape) for s in answer.limits)
+        self.domain = setting.domain_of(answer.table, changes=False)
+        self.unions: dict[int, list[tuple[Sequence[MarginRows], float]]] = {}
+        related = setting.constraints.relation_cell(setting.features)
+        self.relations = [] if related is None else list(zip(related.G, related.h, strict=True))
+        self.named = setting.constraints.named_limits(setting.features)
+
+    def rooms(self, proposed: Sequence[Room]) -> list[Room]:
+        """Return what is shown of each row."""
+        spans = [(i, span) for i, room in enumerate(proposed) for span in room.spans]
+        shown = self._spans(spans)
+        choices = self._choices(proposed)
+        return [
+            Room(tuple(shown[i]), self._box(i, room.box), choices[i])
+            for i, room in enumerate(proposed)
+        ]
+
+    # -- Spans ---------------------------------------------------------------------------------
+
+    def _spans(self, proposed: list[tuple[int, Span]]) -> list[list[Span]]:
+        out: list[list[Span]] = [[] for _ in range(len(self.answer))]
+        held = [(i, span) for i, span in proposed if self._is_shown(i, span)]
+        if not held:
+            return out
+        rows = np.repeat([i for i, _ in held], 2)
+        columns = np.repeat([span.column for _, span in held], 2)
+        ends = np.array([[span.low, span.high] for _, span in held]).reshape(-1)
+        open_ = np.isinf(ends)
+        judged = self._judged(rows, columns, np.where(open_, self._own(rows, columns), ends))
+        good = (judged.valid & self._is_handed_out(rows, columns, ends)) | open_
+        reasons = self._ends(rows, columns, ends)
+        for k, (i, span) in enumerate(held):
+            if good[2 * k : 2 * k + 2].all():
+                low_end, high_end = reasons[2 * k : 2 * k + 2]
+                out[i].append(replace(span, low_end=low_end, high_end=high_end))
+        return out
+
+    def _own(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        return np.asarray(self.answer.points[rows, columns])
+
+    def _moved(self, rows: IntArray, columns: IntArray, values: FloatArray) -> FloatArray:
+        points = self.answer.points[rows].copy()
+        points[np.arange(len(rows)), columns] = values
+        known = self.setting.features.domain()
+        return points if known is None else known.completed(points)
+
+    def _judged(self, rows: IntArray, columns: IntArray, values: FloatArray) -> Judged:
+        points = self._moved(rows, columns, values)
+        ask = self._ask(rows, points)
+        return judge(self.setting, ask, points)
+
+    def _ask(self, rows: IntArray, points: FloatArray) -> Ask:
+        answer, rules = self.answer, RowRules(None, self.answer.changes)
+        labels, limits = answer.labels[rows], (self.low[rows], self.high[rows])
+        return Ask(answer.table.take(rows), points, Kind.IS, labels, *limits, rules)
+
+    def _is_handed_out(self, rows: IntArray, columns: IntArray, ends: FloatArray) -> BoolArray:
+        """Return whether ends are numbers that can be handed out: lattice and precision."""
+        out = np.ones(len(ends), dtype=bool)
+        finite = np.where(np.isinf(ends), self._own(rows, columns), ends)
+        if self.answer.table.single_precision:
+            points = self._moved(rows, columns, finite)
+            same = handed_out(self._ask(rows, points), points) == points
+            out &= same[np.arange(len(rows)), columns]
+        for k in np.flatnonzero(np.isin(columns, self._lattice)):
+            own = self._own_value(int(rows[k]), int(columns[k]))
+            out[k] &= bool(self._next(int(columns[k]), finite[[k]], own, 0.0)[0] == finite[k])
+        return out
+
+    @property
+    def _lattice(self) -> IntArray:
+        return np.zeros(0, dtype=np.int64) if self.domain is None else self.domain.lattice
+
+    def _own_value(self, row: int, column: int) -> FloatArray | None:
+        if self.domain is None or self.domain.own is None:
+            return None
+        return self.domain.own[[row], column]
+
+    def _next(
+        self, column: int, values: FloatArray, own: FloatArray | None, step: float
+    ) -> FloatArray:
+        """Return the next allowed values of a lattice column: above for a positive step."""
+        assert isinstance(self.domain, Domain)
+        if step < 0:
+            return self.domain.floor(column, np.nextafter(values, -np.inf), own)
+        return self.domain.ceil(column, np.nextafter(values, np.inf) if step > 0 else values, own)
+
+    def _farther(self, row: int, column: int, end: float, sign: float) -> float:
+        """Return the value one step beyond an end."""
+        if column in self._lattice:
+            own = self._own_value(row, column)
+            return float(self._next(column, np.array([end]), own, sign)[0])
+        weight = self.setting.weights[column]
+        single = self.answer.table.single_precision
+        size = np.spacing(np.float32(abs(end))) if single else np.spacing(abs(end))
+        step = max(STEP / weight if weight > 0 else 0.0, ROUNDINGS * float(size))
+        beyond = end + sign * step
+        return float(np.float32(beyond)) if single else beyond
+
+    def _ends(self, rows: IntArray, columns: IntArray, ends: FloatArray) -> list[End]:
+        """Return why each end is one; ends come in pairs of low and high."""
+        signs = np.tile([-1.0, 1.0], len(ends) // 2)
+        out: list[End | None] = [
+            End(EndKind.OPEN) if np.isinf(end) else None for end in ends.tolist()
+        ]
+        beyond = ends.copy()
+        for k in np.flatnonzero(~np.isinf(ends)):
+            i, j = int(rows[k]), int(columns[k])
+            beyond[k] = self._farther(i, j, float(ends[k]), float(signs[k]))
+            if not self.low[i, j] <= beyond[k] <= self.high[i, j]:
+                out[k] = End(EndKind.RULE, self._limit(j, signs[k]))
+            elif self._is_far(i, j, float(ends[k])):
+                out[k] = End(EndKind.FAR)
+        left = np.array([k for k, end in enumerate(out) if end is None], dtype=np.int64)
+        if len(left):
+            judged = self._judged(rows[left], columns[left], beyond[left])
+            for m, k in enumerate(left.tolist()):
+                out[k] = _why(judged, m)
+        return [end for end in out if end is not None]
+
+    def _is_far(self, row: int, column: int, end: float) -> bool:
+        away = abs(end - self.answer.points[row, column])
+        return bool(self.setting.weights[column] * away >= FAR)
+
+    def _limit(self, column: int, sign: float) -> RuleRef:
+        """Return the rule behind a limit; without one, what the column holds limits it."""
+        side = "high" if sign > 0 else "low"
+        found = self.named.get((column, side), [])
+        kind = RuleKind.UPPER_LIMIT if sign > 0 else RuleKind.LOWER_LIMIT
+        name = self.setting.features.names[self.setting.features.owner[column]]
+        return found[-1] if found else RuleRef(kind, (name,))
+
+    def _is_shown(self, i: int, span: Span) -> bool:
+        point, own = self.answer.points[i], self.answer.table.values[i, span.column]
+        if not (self._reaches(i, span) and self._changes(i, span, own)):
+            return False
+        parts = list(_parts(self.setting, point, span))
+        return all(self._holds(i, *part) for part in parts) and bool(parts)
+
+    def _reaches(self, i: int, span: Span) -> bool:
+        """Return whether a span reaches the answer's own value, but for a step.
+
+        Of the answer it is known that it is not of the sample's class; that it is surely of its
+        own one, however sums are rounded, may need a little more.
+        """
+        own, column = float(self.answer.points[i, span.column]), span.column
+        weight, single = self.setting.weights[column], self.answer.table.single_precision
+        step = (10 if single else 1) * STEP / weight if weight > 0 else 0.0
+        return span.low - step <= own <= span.high + step and span.low <= span.high
+
+    def _changes(self, i: int, span: Span, own: float) -> bool:
+        """Return whether what has to change together does, wherever the value lies."""
+        features, rules = self.setting.features, self.setting.constraints
+        if not self.answer.changes or not rules.together:
+            return True
+        owner = features.owner[span.column]
+        bound = any(owner in features.indices(group) for group in rules.together)
+        return not bound or not span.low <= own <= span.high
+
+    def _holds(self, i: int, low: FloatArray, high: FloatArray) -> bool:
+        """Return whether a box lies in the class, obeys relations and is dense enough."""
+        label = int(self.answer.labels[i])
+        if label not in self.unions:
+            self.unions[label] = unions_of(self.setting, label, self.answer.table)
+        if not self.unions[label] or self._relation(low, high) is not None:
+            return False
+        if ((low < self.low[i]) | (high > self.high[i]))[self._visible].any():
+            return False
+        for pieces, unit in self.unions[label]:
+            left = gaps(pieces, low, high, unit)
+            if left is None or not all(self._asked(i, *sliver) for sliver in left):
+                return False
+        return True
+
+    @property
+    def _visible(self) -> BoolArray:
+        return ~self.setting.features.hidden
+
+    def _asked(self, i: int, low: FloatArray, high: FloatArray) -> bool:
+        """Return whether the model gives the class to every number of a sliver in one column."""
+        free = np.flatnonzero(low < high)
+        if len(free) > 1:
+            return False
+        points = [low]
+        while len(free) and points[-1][free[0]] < high[free[0]] and len(points) <= MOST_ASKED:
+            points.append(points[-1].copy())
+            points[-1][free[0]] = np.nextafter(points[-1][free[0]], np.inf)
+        if len(points) > MOST_ASKED:
+            return False
+        rows, stacked = np.full(len(points), i), np.array(points)
+        return bool(judge(self.setting, self._ask(rows, stacked), stacked).right.all())
+
+    def _relation(self, low: FloatArray, high: FloatArray) -> RuleRef | None:
+        """Return a relation that fails somewhere in a box; None if all hold everywhere."""
+        for g, h, rule in zip(*self._rows_of_relations(), strict=True):
+            used = g != 0
+            ends = np.where(g > 0, high, low)[used]
+            worst = float((g[used] * ends).sum()) - h
+            least = np.where((low < 0) & (high > 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
+            slack = TOLERANCE * (float((np.abs(g) * least)[used].sum()) + abs(h))
+            if not worst <= slack:
+                return rule
+        return None
+
+    def _rows_of_relations(self) -> tuple[list[FloatArray], list[float], list[RuleRef]]:
+        rules, features = self.setting.constraints, self.setting.features
+        named = rules.named_relations(features) if self.relations else []
+        pairs = zip(named, rules.read_relations, strict=True) if self.relations else ()
+        refs = [rule for rule, relation in pairs for _ in relation.rows()]
+        return [g for g, _ in self.relations], [float(h) for _, h in self.relations], refs
+
+    # -- Boxes ---------------------------------------------------------------------------------
+
+    def _box(self, i: int, spans: tuple[Span, ...]) -> tuple[Span, ...]:
+        """Return a box with why each side ends; nothing where it is not shown."""
+        if not spans or not self._is_box(i, spans):
+            return ()
+        return tuple(
+            replace(
+                span, low_end=self._side(i, spans, k, -1.0), high_end=self._side(i, spans, k, 1.0)
+            )
+            for k, span in enumerate(spans)
+        )
+
+    def _is_box(self, i: int, spans: tuple[Span, ...]) -> bool:
+        columns = [span.column for span in spans]
+        if len(set(columns)) < len(columns):
+            return False
+        inside = all(self._reaches(i, span) for span in spans)
+        own = self.answer.table.values[i]
+        if not inside or not all(self._changes(i, span, own[span.column]) for span in spans):
+            return False
+        return self._is_whole(i, spans)
+
+    def _is_whole(self, i: int, spans: tuple[Span, ...]) -> bool:
+        """Return whether a box is shown, part by part where its sides are cut."""
+        point = self.answer.points[i]
+        if _box_of(self.setting, point, spans) is None:
+            return False
+        pieces = [_pieces_of(span) for span in spans]
+        if np.prod([len(some) for some in pieces]) > MOST_PARTS:
+            return False
+        for parts in product(*pieces):
+            box = _box_of(self.setting, point, parts)
+            if box is None or not self._holds(i, *box):
+                return False
+        return True
+
+    def _side(self, i: int, spans: tuple[Span, ...], k: int, sign: float) -> End:
+        span = spans[k]
+        end = span.high if sign > 0 else span.low
+        if np.isinf(end):
+            return End(EndKind.OPEN)
+        beyond = self._farther(i, span.column, end, sign)
+        if not self.low[i, span.column] <= beyond <= self.high[i, span.column]:
+            return End(EndKind.RULE, self._limit(span.column, sign))
+        if self._is_far(i, span.column, end):
+            return End(EndKind.FAR)
+        more = replace(span, high=beyond) if sign > 0 else replace(span, low=beyond)
+        larger = _box_of(self.setting, self.answer.points[i], (*spans[:k], more, *spans[k + 1 :]))
+        if larger is None:
+            return End(EndKind.SHOWN)
+        rule = self._relation(*larger)
+        if rule is not None:
+            return End(EndKind.RULE, rule)
+        whole = (*spans[:k], more, *spans[k + 1 :])
+        return End(EndKind.SHOWN if self._is_whole(i, whole) else EndKind.CLASS)
+
+    # -- Categories ----------------------------------------------------------------------------
+
+    def _choices(self, proposed: Sequence[Room]) -> list[dict[int, tuple[int, ...]]]:
+        """Return which of the proposed categories keep the class."""
+        features = self.setting.features
+        asked = [
+            (i, j, place)
+            for i, room in enumerate(proposed)
+            for j, places in room.choices.items()
+            for place in places
+        ]
+        out: list[dict[int, tuple[int, ...]]] = [{} for _ in proposed]
+        if not asked:
+            return out
+        rows = np.array([i for i, _, _ in asked])
+        points = self.answer.points[rows].copy()
+        for k, (_, j, place) in enumerate(asked):
+            columns = features.columns_of(j)
+            points[k, columns] = 0.0
+            points[k, columns[place]] = 1.0
+        good = judge(self.setting, self._ask(rows, points), points).valid
+        for (i, j, place), valid in zip(asked, good.tolist(), strict=True):
+            if valid:
+                out[i][j] = (*out[i].get(j, ()), place)
+        return out
+
+
+def _why(judged: Judged, m: int) -> End:
+    if not judged.right[m]:
+        return End(EndKind.CLASS)
+    if not judged.obeys[m]:
+        return End(EndKind.RULE, judged.broken.get(m))
+    if judged.dense is not None and not judged.dense[m]:
+        return End(EndKind.DENSITY)
+    return End(EndKind.SHOWN)
+
+
+def _parts(setting: Setting, point: FloatArray, span: Span) -> Iterator[Box]:
+    """Yield boxes that cover a span: cut as it says, and wherever the number falls in other bins.
+
+    A number so close to an edge that the model may put it in either bin belongs to both parts.
+    """
+    bins = [b for b in setting.features.bins if b.column == span.column]
+    edges = [edge for b in bins for edge in b.edges.tolist() if span.low <= edge <= span.high]
+    guard = max((b.guard for b in bins), default=0.0)
+    inner = sorted({*(c for c in span.cuts if span.low < c < span.high), *edges})
+    known = setting.features.domain()
+    for first, last in zip([span.low, *inner], [*inner, span.high], strict=True):
+        low, high = point.copy(), point.copy()
+        low[span.column] = max(span.low, first - guard)
+        high[span.column] = min(span.high, last + guard)
+        if known is None or not bins:
+            yield low, high
+            continue
+        # Which columns follow, by a number well within the bin; both sides of an edge are tried.
+        for value in dict.fromkeys(_within(first, last, point[span.column])):
+            middle = point.copy()
+            middle[span.column] = value
+            follow = known.completed(middle[None])[0]
+            ends = [known.completed(end[None])[0] for end in (low, high)]
+            moves = [b.excess for b in bins if b.excess is not None]
+            for end, own in zip((low, high), ends, strict=True):
+                hidden = setting.features.hidden
+                end[hidden] = follow[hidden]
+                end[moves] = own[moves]
+            yield low.copy(), high.copy()
+
+
+def _pieces_of(span: Span) -> list[Span]:
+    """Return the parts that a side of a box is cut into."""
+    inner = sorted({c for c in span.cuts if span.low < c < span.high})
+    ends = zip([span.low, *inner], [*inner, span.high], strict=True)
+    return [Span(span.column, first, last) for first, last in ends]
+
+
+def _within(first: float, last: float, own: float) -> list[float]:
+    """Return a number between two edges, and the edges themselves where there is none."""
+    if first < own < last:
+        return [own]
+    if np.isinf(first) or np.isinf(last):
+        return [last - 1.0 - abs(last) if np.isinf(first) else first + 1.0 + abs(first)]
+    middle = first + (last - first) / 2
+    return [middle] if first < middle < last else [first, last]
+
+
+def _box_of(setting: Setting, point: FloatArray, spans: tuple[Span, ...]) -> Box | None:
+    """Return a box around a point; None where a number would fall in other bins within it."""
+    low, high = point.copy(), point.copy()
+    for span in spans:
+        low[span.column], high[span.column] = span.low, span.high
+        for bins in setting.features.bins:
+            if bins.column == span.column and span.low < span.high:
+                own = int(bins.of(point[[span.column]])[0])
+                clipped = bins.excess is not None and own != 1
+                if clipped or span.low < bins.low[own] or span.high > bins.high[own]:
+                    return None
+    return low, high
