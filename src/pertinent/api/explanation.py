@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,13 +10,32 @@ from pathlib import Path
 from typing import Any
 
 from pertinent.exceptions import InputError, one_line
-from pertinent.summary.asked import Answered
+from pertinent.summary.asked import Answered, Rooms
 from pertinent.summary.raw import Raw
-from pertinent.summary.summary import Summary, summarize
+from pertinent.summary.summary import Summary, asked_of, summarize
 from pertinent.summary.words import shown
 
 #: Summaries are made for this many neighbouring rows at a time.
 SUMMARIES_AT_ONCE = 64
+
+
+#: Lowest and highest value, or the categories.
+Range = tuple[float, float] | list[Raw]
+
+
+def _ranges(values: list[Summary], key: str) -> dict[str, Range]:
+    """Return the exact ranges that a summary tells; files of before have none."""
+    out: dict[str, Range] = {}
+    for value in values:
+        found = value.get(key)
+        if found is not None and "values" in found:
+            out[value["feature"]] = list(found["values"])
+        elif found is not None:
+            low, high = found["exact_low"], found["exact_high"]
+            out[value["feature"]] = (
+                -math.inf if low is None else low, math.inf if high is None else high,
+            )  # fmt: skip
+    return out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,6 +90,30 @@ class Explanation:
         own = {feature["name"]: feature["sample"] for feature in summary["features"]}
         values = summary["negative"]["values"]
         return {v["feature"]: (own[v["feature"]], v["exact"]) for v in values}
+
+    @property
+    def ranges(self) -> dict[str, Range]:
+        """How far each changed value may move by itself: every value in between keeps the target.
+
+        ``(low, high)`` for numbers, infinite where there is no end; a list for categories. Features
+        of which nothing is shown are left out. See `Explanation.summary` for why a side ends.
+        """
+        return _ranges(self.summary()["negative"]["values"], "range")
+
+    @property
+    def box(self) -> dict[str, Range]:
+        """How far the changed numbers may move together: every point keeps the target.
+
+        There is no unique largest box. Sides grow one after the other: first those away from the
+        sample, then those towards it, and among them first that of the feature whose change costs
+        most. No side can be moved farther by itself.
+        """
+        return _ranges(self.summary()["negative"]["values"], "box")
+
+    @property
+    def kept_ranges(self) -> dict[str, Range]:
+        """How far each value that was enough may move by itself: the prediction stays."""
+        return _ranges(self.summary()["positive"]["values"], "range")
 
     def summary(self) -> Summary:
         """Return the plain dictionary that all views share; see the published schema."""
@@ -187,6 +231,20 @@ class Explanations(Answered):
 
     def __repr__(self) -> str:
         return f"<Explanations: {len(self)} samples\n  {self.positive!r}\n  {self.negative!r}>"
+
+    @cached_property
+    def _rooms(self) -> dict[int, Rooms]:
+        return {}
+
+    def rooms(self, rows: list[int]) -> list[Rooms]:
+        """Return how far kept and changed values of some rows may move; searched for once."""
+        from pertinent.api.rooms import rooms_of
+
+        new = [row for row in rows if row not in self._rooms]
+        if new:
+            found = rooms_of(self, asked_of(self), new)
+            self._rooms.update(zip(new, found, strict=True))
+        return [self._rooms[row] for row in rows]
 
     @cached_property
     def _summaries(self) -> dict[int, dict[str, Any]]:

@@ -19,6 +19,7 @@ from pertinent.checking.findings import (
 )
 from pertinent.checking.negatives import negative_findings, overlap_findings
 from pertinent.checking.positives import positive_findings
+from pertinent.checking.ranges import range_findings
 from pertinent.exceptions import InputError, PertinentError, one_line
 from pertinent.geometry.arrays import Foreign
 from pertinent.proofs.records import decode
@@ -107,6 +108,7 @@ def _findings(explanations: Answered, document: dict[str, Any]) -> list[Finding]
     strange = not_known(document)
     unsure = f"not known here: {', '.join(strange)}" if strange else ""
     same = label[0] == explanations.positive.label[0] == explanations.negative.label[0]
+    explanations, moves = range_findings(explanations, unsure)
     untouched = positive.kept & explanations.avoided[:, None]
     place = None if target is None else np.array([target])
     asks = asked.settings.norm, asked.settings.max_changes
@@ -116,6 +118,7 @@ def _findings(explanations: Answered, document: dict[str, Any]) -> list[Finding]
         *positive_findings(asked, positive, unsure),
         *negative_findings(asked, negative, change, unsure),
         *overlap_findings(explanations, negative, change, unsure),
+        *moves,
         *as_shown(explanations, document, unsure),
         *([Finding("all parts of the question are known here", UNKNOWN, unsure)] if unsure else []),
         Finding("names, and where typical values and weights come from", GIVEN),

@@ -25,6 +25,7 @@ from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Answered, Asked
+from pertinent.summary.ranges import read_rooms, strange_ranges
 from pertinent.summary.reasons import read_reason
 from pertinent.summary.stored import CERTIFICATES, REASONS, json_schema
 from pertinent.tables.features import Features
@@ -82,6 +83,7 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
         _results(Negatives, proof["negative"], shared, setting),
         np.array([bool(question["avoided"])]),
         asked,
+        (read_rooms(proof.get("ranges"), features),),
     )
 
 
@@ -201,7 +203,9 @@ def not_known(document: dict[str, Any]) -> list[str]:
     strange += [
         str(key) for key in document if key not in ("format", "version", "summary", "proof")
     ]
-    strange += [f"proof.{key}" for key in proof if key not in ("question", "positive", "negative")]
+    known = ("question", "positive", "negative", "ranges")
+    strange += [f"proof.{key}" for key in proof if key not in known]
+    strange += strange_ranges(proof.get("ranges"))
     for key, kinds in RECORDS.items():
         record = question[key]
         if isinstance(record, dict) and record.get("type") not in kinds:

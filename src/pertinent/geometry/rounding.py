@@ -39,8 +39,7 @@ import numpy as np
 
 from pertinent.geometry.affine import row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
-from pertinent.geometry.cell import Cell
-from pertinent.geometry.exponential import Exponential
+from pertinent.geometry.cell import Cell, Exponential
 from pertinent.geometry.quadratic import Quadratic, Sums
 
 if TYPE_CHECKING:

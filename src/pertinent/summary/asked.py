@@ -12,9 +12,13 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.setting.options import Settings
 from pertinent.setting.question import PositiveQuestion
+from pertinent.setting.ranges import Room
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
+
+#: How far kept values of a positive may move, and changed ones of a negative.
+Rooms = tuple[Room, Room]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +55,7 @@ class Answered:
     negative: Negatives
     avoided: BoolArray
     asked: Asked | None = None
+    known_rooms: tuple[Rooms, ...] = field(default=(), repr=False)
 
     @property
     def table(self) -> Table:
@@ -61,6 +66,13 @@ class Answered:
     def overlap(self) -> IntArray:
         """Number of features that are both kept by the positive and changed by the negative."""
         return np.asarray((self.positive.kept & self.negative.changed).sum(axis=1))
+
+    def rooms(self, rows: list[int]) -> list[Rooms]:
+        """Return how far kept and changed values may move, for each of the rows.
+
+        Nothing is searched for here: nothing is said of rows of which it is not known.
+        """
+        return [self.known_rooms[i] if self.known_rooms else (Room(), Room()) for i in rows]
 
     def __len__(self) -> int:
         return len(self.positive)

@@ -22,6 +22,7 @@ from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
 from pertinent.setting.question import Method
 from pertinent.setting.region_key import Kind
+from pertinent.summary.ranges import write_rooms
 from pertinent.summary.raw import raw_rows
 from pertinent.summary.reasons import write_reason
 from pertinent.summary.summary import Summary, asked_of, rounding_steps
@@ -34,7 +35,7 @@ FORMAT, VERSION = "pertinent-explanation", 2
 #: What each version of the format is, for the reader of a file.
 VERSIONS = {
     1: "Format 1: reasons are words, which are taken as given.",
-    2: "Format 2, the current one: reasons are data.",
+    2: "Format 2, the current one: reasons are data; ranges of values, where they are known.",
 }
 #: Fields of results that the document holds elsewhere, once.
 ELSEWHERE = ("table", "classes", "baseline")
@@ -87,6 +88,7 @@ def document(explanations: Answered, row: int, summary: Summary) -> Document:
             "question": _question(explanations, row),
             "positive": _answers(explanations.positive, row),
             "negative": _answers(explanations.negative, row),
+            "ranges": write_rooms(explanations.rooms([row])[0]),
         },
     }
 

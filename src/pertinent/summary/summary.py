@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from pertinent.rules.words import Speech, in_words
 from pertinent.setting.claims.negatives import with_its_limit
 from pertinent.setting.limits import negative_limits, positive_limits
 from pertinent.setting.question import Overlap
+from pertinent.summary.asked import Answered, Asked, Rooms
+from pertinent.summary.ranges import shown_range, shown_side
 from pertinent.summary.raw import (
     Raw,
     first_column,
@@ -22,10 +25,10 @@ from pertinent.summary.raw import (
     row_names,
 )
 from pertinent.summary.rounding import first_steps, round_valid
+from pertinent.tables.features import Features
 
 if TYPE_CHECKING:
     from pertinent.setting.results import Alternative, Negatives, Positives, Results
-    from pertinent.summary.asked import Answered, Asked
 
 #: Plain values only: what `json.dumps` takes.
 Summary = dict[str, Any]
@@ -54,18 +57,43 @@ def summarize(
     if steps is None:
         steps = rounding_steps(explanations)
     tables = _decoded(explanations, asked, chosen, steps)
+    rooms = explanations.rooms(chosen.tolist())
     names = row_names(explanations.table.take(chosen))
     speech = asked.settings.wording.speech(explanations.table.features.names)
     rules = _rules(asked)
     both = (("positive", explanations.positive), ("negative", explanations.negative))
     return [
         {
-            **_summary(explanations, asked, int(row), name, {k: t[i] for k, t in tables.items()}),
+            **_summary(
+                explanations,
+                asked,
+                int(row),
+                name,
+                {k: t[i] for k, t in tables.items()},
+                _Ranges(rooms[i], explanations.table.features, steps, speech),
+            ),
             "reasons": {name: _said(results, row, speech) for name, results in both},
             "rules": rules.copy(),
         }
         for i, (row, name) in enumerate(zip(chosen, names, strict=True))
     ]
+
+
+@dataclass(frozen=True)
+class _Ranges:
+    """How far the values of one row may move, ready to be shown."""
+
+    rooms: Rooms
+    features: Features
+    steps: FloatArray
+    speech: Speech
+
+    def of(self, part: str, j: int, value: Any) -> Summary:
+        """Return what is said of one value: by itself, and together with the others."""
+        room = self.rooms[part == "changed"]
+        step = float(self.steps[first_column(self.features, j)])
+        own = (room, self.features, j, value, step, self.speech)
+        return {"range": shown_range(*own), "box": shown_side(*own)}
 
 
 def _said(results: Results, row: int, speech: Speech) -> str | None:
@@ -136,8 +164,9 @@ def _decoded(
 
 
 def _summary(
-    explanations: Answered, asked: Asked, row: int, name: Any, raw: dict[str, list[Any]]
-) -> Summary:
+    explanations: Answered, asked: Asked, row: int, name: Any, raw: dict[str, list[Any]],
+    ranges: _Ranges,
+) -> Summary:  # fmt: skip
     wording, keeps_off = asked.settings.wording, asked.settings.overlap is Overlap.AVOID
     positive, negative = explanations.positive, explanations.negative
     prediction = _label(positive.classes, int(positive.label[row]))
@@ -152,8 +181,8 @@ def _summary(
         "prediction": prediction,
         "prediction_text": wording.labels.get(prediction),
         "features": _features(explanations, asked, raw),
-        "positive": _positive(explanations, row, raw),
-        "negative": _negative(explanations, asked, row, raw),
+        "positive": _positive(explanations, row, raw, ranges),
+        "negative": _negative(explanations, asked, row, raw, ranges),
         "overlap": [names[j] for j in np.flatnonzero(both)],
         "avoided": bool(explanations.avoided[row]) if keeps_off else None,
     }
@@ -178,20 +207,24 @@ def _features(explanations: Answered, asked: Asked, raw: dict[str, list[Any]]) -
     return out
 
 
-def _positive(explanations: Answered, row: int, raw: dict[str, list[Any]]) -> Summary:
+def _positive(
+    explanations: Answered, row: int, raw: dict[str, list[Any]], ranges: _Ranges
+) -> Summary:
     results = explanations.positive
     return {
         **_common(results, row),
         "method": str(results.method),
         "trivial": bool(results.trivial[row]),
         "fallback": bool(results.fallback[row]),
-        "values": _values(explanations, results.kept[row], raw, "kept", "positive"),
+        "values": _values(explanations, results.kept[row], raw, "kept", "positive", ranges),
         "point": _point(raw["positive"]),
         "sparse_point": _point(raw["sparse"]),
     }
 
 
-def _negative(explanations: Answered, asked: Asked, row: int, raw: dict[str, list[Any]]) -> Summary:
+def _negative(
+    explanations: Answered, asked: Asked, row: int, raw: dict[str, list[Any]], ranges: _Ranges
+) -> Summary:
     results = explanations.negative
     place = int(results.target_place[row])
     target = None if place < 0 else _label(results.classes, place)
@@ -200,7 +233,7 @@ def _negative(explanations: Answered, asked: Asked, row: int, raw: dict[str, lis
         "target": target,
         "target_text": asked.settings.wording.labels.get(target),
         "norm": str(results.norm),
-        "values": _values(explanations, results.changed[row], raw, "changed", "negative"),
+        "values": _values(explanations, results.changed[row], raw, "changed", "negative", ranges),
         "point": _point(raw["negative"]),
     }
 
@@ -237,14 +270,16 @@ def _alternative(results: Positives | Negatives, row: int, other: Alternative) -
 
 
 def _values(
-    explanations: Answered, mask: Any, raw: dict[str, list[Any]], shown: str, exact: str
-) -> list[Summary]:
+    explanations: Answered, mask: Any, raw: dict[str, list[Any]], shown: str, exact: str,
+    ranges: _Ranges,
+) -> list[Summary]:  # fmt: skip
     return [
         {
             "feature": explanations.table.features.names[j],
             "value": raw[shown][j],
             "exact": raw[exact][j],
             "fixed": shown == "kept" and raw["fixed"][j],
+            **ranges.of(shown, int(j), raw[shown][j]),
         }
         for j in np.flatnonzero(mask)
     ]

@@ -1,9 +1,9 @@
 """Several numbers together: a box around the answer, grown side by side.
 
 There is no unique largest box. Sides grow one after the other, each as far as it goes with the
-sides before it as they are: the feature that its change costs most comes first, and of each feature
-first the side away from where it came, then the other one. The box is therefore maximal: no side
-can be moved farther by itself.
+sides before it as they are: first the sides away from the sample, then those towards it, and among
+them first that of the feature whose change costs most. The box is therefore maximal: no side can be
+moved farther by itself.
 """
 
 from __future__ import annotations
@@ -108,11 +108,10 @@ class Growing:
         came = self.answer.table.values[self.row]
         columns = np.array([span.column for span in self.spans])
         cost = self.setting.weights[columns] * np.abs(self.point[columns] - came[columns])
-        for k in np.argsort(-cost, kind="stable"):
-            column = int(columns[k])
-            away = 1.0 if self.point[column] >= came[column] else -1.0
-            for sign in (away, -away):
-                self._grow(self.spans[k], sign)
+        away = np.where(self.point[columns] >= came[columns], 1.0, -1.0)
+        for signs in (away, -away):
+            for k in np.argsort(-cost, kind="stable"):
+                self._grow(self.spans[k], float(signs[k]))
         return tuple(map(self._side, self.spans))
 
     def _side(self, span: Span) -> Span:

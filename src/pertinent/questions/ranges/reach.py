@@ -10,7 +10,7 @@ import numpy as np
 
 from pertinent.geometry.affine import row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.exponential import Exponential
+from pertinent.geometry.cell import Exponential
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.rounding import MarginRows
 

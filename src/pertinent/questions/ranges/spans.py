@@ -166,15 +166,14 @@ def inward(
         back = np.nextafter(near, (-signs * np.inf).astype(np.float32))
         out = np.where(single, np.where(over, back, near).astype(float), out)
     # Nothing is left of a lattice or a precision: the answer's own value always is.
-    return np.where(signs * (out - ends) > 0, own, out)
+    return np.where(signs * out > signs * ends, own, out)
 
 
 def _snapped(domain: Domain | None, row: int, column: int, end: float, sign: float) -> float:
-    if domain is None or column not in domain.lattice:
+    if domain is None or column not in domain.confined:
         return end
-    own = None if domain.own is None else domain.own[[row], column]
     to = domain.floor if sign > 0 else domain.ceil
-    return float(to(column, np.array([end]), own)[0])
+    return float(to(column, np.array([end]), row)[0])
 
 
 def relation_reach(setting: Setting, moves: Moves) -> FloatArray:

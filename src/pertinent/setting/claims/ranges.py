@@ -21,7 +21,6 @@ import numpy as np
 
 from pertinent.density import Densities
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
-from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.rounding import ROUNDOFF, ROUNDOFF_SINGLE, MarginRows
 from pertinent.models.steps.pipeline import is_pipeline
@@ -190,34 +189,17 @@ class _Stating:
             points = self._moved(rows, columns, finite)
             same = handed_out(self._ask(rows, points), points) == points
             out &= same[np.arange(len(rows)), columns]
-        for k in np.flatnonzero(np.isin(columns, self._lattice)):
-            own = self._own_value(int(rows[k]), int(columns[k]))
-            out[k] &= bool(self._next(int(columns[k]), finite[[k]], own, 0.0)[0] == finite[k])
+        for k, (i, j) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
+            if self.domain is not None and j in self.domain.confined:
+                out[k] &= bool(self.domain.ceil(j, finite[[k]], i)[0] == finite[k])
         return out
-
-    @property
-    def _lattice(self) -> IntArray:
-        return np.zeros(0, dtype=np.int64) if self.domain is None else self.domain.lattice
-
-    def _own_value(self, row: int, column: int) -> FloatArray | None:
-        if self.domain is None or self.domain.own is None:
-            return None
-        return self.domain.own[[row], column]
-
-    def _next(
-        self, column: int, values: FloatArray, own: FloatArray | None, step: float
-    ) -> FloatArray:
-        """Return the next allowed values of a lattice column: above for a positive step."""
-        assert isinstance(self.domain, Domain)
-        if step < 0:
-            return self.domain.floor(column, np.nextafter(values, -np.inf), own)
-        return self.domain.ceil(column, np.nextafter(values, np.inf) if step > 0 else values, own)
 
     def _farther(self, row: int, column: int, end: float, sign: float) -> float:
         """Return the value one step beyond an end."""
-        if column in self._lattice:
-            own = self._own_value(row, column)
-            return float(self._next(column, np.array([end]), own, sign)[0])
+        if self.domain is not None and column in self.domain.steps:
+            value = np.nextafter(np.array([end]), sign * np.inf)
+            next_ = self.domain.ceil if sign > 0 else self.domain.floor
+            return float(next_(column, value, row)[0])
         weight = self.setting.weights[column]
         single = self.answer.table.single_precision
         size = np.spacing(np.float32(abs(end))) if single else np.spacing(abs(end))

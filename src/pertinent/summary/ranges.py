@@ -1,0 +1,206 @@
+"""Ranges and boxes as a summary shows them, and as a file stores them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.codec import encode
+from pertinent.proofs.records import decode
+from pertinent.rules.words import Speech
+from pertinent.setting.claims.ranges import Answer
+from pertinent.setting.limits import negative_limits
+from pertinent.setting.question import Method
+from pertinent.setting.ranges import End, Room, Span
+from pertinent.summary.asked import Answered, Asked, Rooms
+from pertinent.summary.rounding import REFINEMENTS
+from pertinent.tables.features import Features
+
+#: Most spans, cuts and categories of one stored answer.
+MOST_STORED = 100_000
+
+
+def movable(explanations: Answered, asked: Asked, rows: IntArray) -> tuple[Answer, Answer]:
+    """Return what may move: the kept values of positives, the changed ones of negatives.
+
+    A kept value may move as far as the rules allow, not only between the sample's own and the base
+    value. Of a "sufficient" positive nothing is said: it holds whatever the others are.
+    """
+    positive, negative = explanations.positive, explanations.negative
+    setting, table = asked.setting, explanations.table.take(rows)
+    kept = positive.kept[rows] & (positive.method is not Method.SUFFICIENT)
+    untouched = (positive.kept & explanations.avoided[:, None])[rows]
+    free = setting.constraints.limits(setting.features, table)
+    limits = negative_limits(setting, table, untouched)
+    return (
+        Answer(table, positive.values[rows], positive.label[rows], free, kept, changes=False),
+        Answer(
+            table, negative.values[rows], negative.target_place[rows], limits,
+            negative.changed[rows], changes=True,
+        ),
+    )  # fmt: skip
+
+
+def shown_range(
+    room: Room, features: Features, j: int, value: Any, step: float, speech: Speech
+) -> dict[str, Any] | None:
+    """Return how far feature j may move by itself; None where nothing is shown.
+
+    Parameters
+    ----------
+    room : Room
+    features : Features
+    j : int
+    value : number or category
+        As it is printed: an end so close to it is printed as the same number.
+    step : float
+        Coarsest rounding of the feature; ends are rounded towards each other.
+    speech : Speech
+        What features are called.
+    """
+    if features.is_category(j):
+        levels, places = features.levels[j] or (), room.choices.get(j, ())
+        known = [levels[place] for place in places if place < len(levels)]
+        return {"values": [_plain(level) for level in known]} if known else None
+    return _shown_span(room.spans, features, j, value, step, speech)
+
+
+def shown_side(
+    room: Room, features: Features, j: int, value: Any, step: float, speech: Speech
+) -> dict[str, Any] | None:
+    """Return how far feature j may move together with the others of the box."""
+    return (
+        None if features.is_category(j) else _shown_span(room.box, features, j, value, step, speech)
+    )
+
+
+def _plain(level: Any) -> Any:
+    item = level.item() if isinstance(level, np.generic) else level
+    return item if item is None or isinstance(item, bool | int | float | str) else str(item)
+
+
+def _shown_span(
+    spans: tuple[Span, ...], features: Features, j: int, value: Any, step: float, speech: Speech
+) -> dict[str, Any] | None:
+    column = int(features.first[j])
+    for span in spans:
+        if span.column == column:
+            low, high = _rounded(span, float(value), step)
+            return {
+                "low": low,
+                "high": high,
+                "exact_low": _finite(span.low),
+                "exact_high": _finite(span.high),
+                "low_end": _end(span.low_end, speech),
+                "high_end": _end(span.high_end, speech),
+            }
+    return None
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _end(end: End, speech: Speech) -> dict[str, Any]:
+    return {"kind": str(end.kind), "rule": None if end.rule is None else end.rule.words(speech)}
+
+
+def _rounded(span: Span, value: float, step: float) -> tuple[float | None, float | None]:
+    """Return both ends rounded towards each other, as coarsely as leaves the printed value inside.
+
+    An end within a step of the printed value is that value.
+    """
+    inside = span.low <= value <= span.high
+    for refinement in range(REFINEMENTS):
+        width = step / 10.0**refinement
+        low, high = (_on_grid(end, width, up) for end, up in ((span.low, True), (span.high, False)))
+        if inside:
+            low, high = min(low, value), max(high, value)
+        if span.low <= low <= high <= span.high:
+            return _finite(low), _finite(high)
+    return _finite(span.low), _finite(span.high)
+
+
+def _on_grid(end: float, step: float, up: bool) -> float:
+    if not np.isfinite(end):
+        return end
+    digits = int(np.round(-np.log10(step)))
+    power = 10.0 ** abs(digits)
+    count = (np.ceil if up else np.floor)(end * power if digits > 0 else end / power)
+    return float(count / power if digits > 0 else count * power)
+
+
+# -- In files --------------------------------------------------------------------------------
+
+
+def write_rooms(rooms: Rooms) -> dict[str, Any]:
+    """Return both rooms as plain values."""
+    return {name: _write(room) for name, room in zip(("positive", "negative"), rooms, strict=True)}
+
+
+def _write(room: Room) -> dict[str, Any]:
+    choices = [{"feature": j, "places": list(places)} for j, places in room.choices.items()]
+    return {"spans": _write_spans(room.spans), "box": _write_spans(room.box), "choices": choices}
+
+
+def _write_spans(spans: tuple[Span, ...]) -> list[dict[str, Any]]:
+    return [
+        {"column": span.column, "ends": encode(np.array([span.low, span.high])),
+         "cuts": list(span.cuts)}
+        for span in spans
+    ]  # fmt: skip
+
+
+def read_rooms(record: Any, features: Features) -> Rooms:
+    """Return what `write_rooms` was given, without why sides end; refuse what cannot be."""
+    if record is None:
+        return Room(), Room()
+    positive, negative = (_read(record[name], features) for name in ("positive", "negative"))
+    return positive, negative
+
+
+def strange_ranges(record: Any) -> list[str]:
+    """Return what of stored ranges is not known here."""
+    known = {"positive": ("spans", "box", "choices"), "negative": ("spans", "box", "choices")}
+    out = [f"ranges.{key}" for key in record or () if key not in known]
+    for name, parts in known.items():
+        own = (record or {}).get(name, {})
+        out += [f"ranges.{name}.{key}" for key in own if key not in parts]
+        for key in ("spans", "box"):
+            beside = {k for one in own.get(key, ()) for k in one} - {"column", "ends", "cuts"}
+            out += [f"ranges.{name}.{key}.{part}" for part in sorted(beside)]
+    return out
+
+
+def _read(record: dict[str, Any], features: Features) -> Room:
+    spans, box = (_read_spans(record[name], features) for name in ("spans", "box"))
+    choices: dict[int, tuple[int, ...]] = {}
+    for one in record["choices"]:
+        j, places = one["feature"], one["places"]
+        known = isinstance(j, int) and 0 <= j < len(features) and features.is_category(j)
+        if not known or not all(isinstance(p, int) for p in places):
+            raise InputError("A stored range is about a category that there is not.")
+        last = len(features.columns_of(j))
+        if not all(0 <= place < last for place in places):
+            raise InputError("A stored range is about a category that there is not.")
+        choices[j] = tuple(places)
+    return Room(spans, box, choices)
+
+
+def _read_spans(records: list[dict[str, Any]], features: Features) -> tuple[Span, ...]:
+    out = []
+    numbers = {int(features.first[j]) for j in range(len(features)) if not features.is_category(j)}
+    if sum(1 + len(one["cuts"]) for one in records) > MOST_STORED:
+        raise InputError("A stored range has too many parts.")
+    for one in records:
+        ends: FloatArray = np.asarray(decode(one["ends"]), dtype=float)
+        cuts = np.asarray(one["cuts"], dtype=float)
+        if one["column"] not in numbers or ends.shape != (2,) or not ends[0] <= ends[1]:
+            raise InputError("A stored range is not one of a number of this model.")
+        if cuts.ndim != 1 or not np.isfinite(cuts).all():
+            raise InputError("A stored range is cut where there is no number.")
+        out.append(Span(int(one["column"]), float(ends[0]), float(ends[1]), tuple(cuts.tolist())))
+    return tuple(out)
