@@ -162,7 +162,7 @@ def inward(
         named = np.array([n in singles for n in setting.features.names])
         single = named[setting.features.owner[columns]] & np.isfinite(out)
         near = out.astype(np.float32)
-        over = signs * (near.astype(float) - out) > 0
+        over = signs * near.astype(float) > signs * out
         back = np.nextafter(near, (-signs * np.inf).astype(np.float32))
         out = np.where(single, np.where(over, back, near).astype(float), out)
     # Nothing is left of a lattice or a precision: the answer's own value always is.

@@ -1,0 +1,257 @@
+"""Ranges and boxes judged by ``predict``: every value inside keeps the class, one step outside not.
+
+No code of the library is asked whether a range is right: points are drawn inside, and one step
+outside each side that is said to end with the class.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import pertinent
+from pertinent.lvq import GLVQ
+
+MODELS = {
+    "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression()),
+    "centroid": NearestCentroid,
+    "1-nn": lambda: KNeighborsClassifier(1),
+    "scaled 1-nn": lambda: make_pipeline(StandardScaler(), KNeighborsClassifier(1)),
+    "glvq": lambda: GLVQ(prototypes_per_class=3, random_state=0),
+    "tree": lambda: DecisionTreeClassifier(random_state=0),
+    "scaled tree": lambda: make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)),
+    "naive bayes": GaussianNB,
+    "qda": lambda: QuadraticDiscriminantAnalysis(reg_param=0.1),
+}
+TABLES = {"iris": load_iris, "wine": load_wine, "cancer": load_breast_cancer}
+#: Sampled values do not go farther out than this many ranges of the data.
+OUT = 2.0
+DRAWN = 60
+
+
+class Judge:
+    """Draws values inside of ranges, and one step outside, and asks the model."""
+
+    def __init__(self, model, X):
+        self.model, self.X = model, X
+        self.span = np.ptp(X, axis=0).astype(float)
+        self.low, self.high = X.min(axis=0) - OUT * self.span, X.max(axis=0) + OUT * self.span
+        self.rng = np.random.default_rng(0)
+        self.ranges = self.boxes = self.ends = 0
+
+    def keeps(self, points, label):
+        return (self.model.predict(points.astype(self.X.dtype)) == label).all()
+
+    def drawn(self, j, entry, own, n=DRAWN):
+        low, high = entry["exact_low"], entry["exact_high"]
+        low = min(self.low[j], own) if low is None else max(low, min(self.low[j], own))
+        high = max(self.high[j], own) if high is None else min(high, max(self.high[j], own))
+        return np.concatenate([self.rng.uniform(low, high, n), [low, high]])
+
+    def judge(self, part, label, names, *, steps=True):
+        """Judge every range of one part of a summary, and its box."""
+        point = np.array(part["point"], dtype=float)
+        sides = []
+        for value in part["values"]:
+            j = names.index(value["feature"])
+            if value["range"] is not None:
+                self.ranges += 1
+                values = self.drawn(j, value["range"], point[j])
+                points = np.repeat(point[None], len(values), axis=0)
+                points[:, j] = values
+                assert self.keeps(points, label), (value, label)
+                if steps:
+                    self.steps_outside(j, value["range"], point, label)
+            if value["box"] is not None:
+                sides.append((j, value["box"]))
+        if sides:
+            self.boxes += 1
+            points = np.repeat(point[None], DRAWN + 2, axis=0)
+            for j, entry in sides:
+                values = self.drawn(j, entry, point[j])
+                points[:, j] = np.where(  # corners as well as what lies between
+                    self.rng.random(len(values)) < 0.3,
+                    self.rng.choice(values[-2:], len(values)),
+                    values,
+                )
+            assert self.keeps(points, label), (sides, label)
+
+    def steps_outside(self, j, entry, point, label):
+        for name, sign in (("low", -1.0), ("high", 1.0)):
+            end, why = entry[f"exact_{name}"], entry[f"{name}_end"]["kind"]
+            assert why in ("class", "open", "far", "rule"), entry
+            assert (end is None) == (why == "open")
+            if why == "class":
+                self.ends += 1
+                beyond = point.copy()
+                beyond[j] = end + sign * 1e-6 * self.span[j]
+                assert not self.keeps(beyond[None], label), (entry, beyond[j])
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("name", MODELS)
+def test_values_inside_keep_the_class_and_one_step_outside_does_not(name, table):
+    X, y = TABLES[table](return_X_y=True)
+    model = MODELS[name]().fit(X, y)
+    rows = np.random.default_rng(1).choice(len(X), 12, replace=False)
+    explainer = pertinent.Explainer(model, data=X)
+    names = list(explainer.setting.features.names)
+    judge = Judge(model, X)
+    changed = 0
+    for explanation in explainer.explain(X[rows]):
+        summary = explanation.summary()
+        judge.judge(summary["negative"], summary["negative"]["target"], names)
+        changed += len(summary["negative"]["values"])
+        positive = summary["positive"]
+        if positive["point"] is not None:
+            judge.judge(positive, summary["prediction"], names, steps=False)
+    assert judge.ranges >= changed
+    assert judge.ends > 0
+    assert judge.boxes >= 11
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e9])
+@pytest.mark.parametrize("name", ["logistic", "tree", "centroid", "naive bayes"])
+def test_odd_units(name, scale):
+    X, y = load_iris(return_X_y=True)
+    X = X * scale
+    model = MODELS[name]().fit(X, y)
+    explainer = pertinent.Explainer(model, data=X)
+    judge = Judge(model, X)
+    for explanation in explainer.explain(X[::15]):
+        summary = explanation.summary()
+        judge.judge(
+            summary["negative"], summary["negative"]["target"], list("x%d" % j for j in range(4))
+        )
+    assert judge.ranges >= 10
+    assert judge.boxes == 10
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_single_precision(name):
+    """Sums in single precision round more than a step: only what is inside is judged."""
+    X, y = load_iris(return_X_y=True)
+    X = X.astype(np.float32)
+    model = MODELS[name]().fit(X, y)
+    judge = Judge(model, X)
+    for explanation in pertinent.Explainer(model, data=X).explain(X[::10]):
+        summary = explanation.summary()
+        for value in summary["negative"]["values"]:
+            ends = (
+                [value["range"][k] for k in ("exact_low", "exact_high")] if value["range"] else []
+            )
+            assert all(end is None or np.float32(end) == end for end in ends)
+        judge.judge(
+            summary["negative"],
+            summary["negative"]["target"],
+            [f"x{j}" for j in range(4)],
+            steps=False,
+        )
+    assert judge.ranges >= (0 if name == "scaled 1-nn" else 12)
+
+
+def applicants():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "income": rng.integers(10, 90, 300) * 100.0,
+            "debt": rng.integers(0, 40, 300) * 100.0,
+            "children": rng.integers(0, 5, 300),
+            "job": rng.choice(["clerk", "nurse", "smith"], 300),
+        }
+    )
+    score = (
+        frame["income"]
+        - 1.5 * frame["debt"]
+        - 300 * frame["children"]
+        + 900 * (frame["job"] == "nurse")
+    )
+    return frame, np.where(score > 1500, "yes", "no")
+
+
+def mixed_model(frame, y):
+    columns = make_column_transformer(
+        (OneHotEncoder(), ["job"]), (StandardScaler(), ["income", "debt", "children"])
+    )
+    return make_pipeline(columns, LogisticRegression(C=100.0)).fit(frame, y)
+
+
+def test_rules_end_ranges_and_say_so():
+    frame, y = applicants()
+    model = mixed_model(frame, y)
+    rules = pertinent.Constraints(
+        integer=["children"], bounds={"income": (None, 12000), "debt": (0, None)},
+        relations=["debt <= 0.9 * income"], decrease_only=["children"],
+    )  # fmt: skip
+    explainer = pertinent.Explainer(model, data=frame, constraints=rules)
+    refused = frame[model.predict(frame) == "no"].head(25)
+    rng, seen = np.random.default_rng(0), set()
+    for (_, own), explanation in zip(refused.iterrows(), explainer.explain(refused), strict=True):
+        point = dict(zip(frame.columns, explanation.summary()["negative"]["point"], strict=True))
+        for value in explanation.summary()["negative"]["values"]:
+            name, entry = value["feature"], value["range"]
+            if "values" in entry:
+                for job in frame["job"].unique():
+                    one = pd.DataFrame([point | {"job": job}])
+                    assert (model.predict(one)[0] == "yes") == (job in entry["values"])
+                continue
+            low = -20000.0 if entry["exact_low"] is None else entry["exact_low"]
+            high = 20000.0 if entry["exact_high"] is None else entry["exact_high"]
+            values = rng.uniform(low, high, 30)
+            if name == "children":
+                values = np.arange(low, high + 1)
+                assert low == round(low)
+                assert high == round(high)
+                assert high <= own["children"]
+            many = pd.DataFrame([point | {name: v} for v in values])
+            assert (model.predict(many) == "yes").all()
+            assert (many["debt"] <= 0.9 * many["income"] + 1e-3).all()
+            assert many["income"].max() <= 12000
+            assert many["debt"].min() >= 0
+            seen |= {entry[f"{side}_end"]["rule"] for side in ("low", "high")}
+    assert "income is at most 12000" in seen
+
+
+def test_ranges_are_read_off_an_explanation():
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    explanation = pertinent.Explainer(model, data=X).explain(X[:1])[0]
+    ((name, (low, high)),) = explanation.ranges.items()
+    assert explanation.box == explanation.ranges
+    assert low <= explanation.changed[name][1] <= high
+    ((kept, (least, most)),) = explanation.kept_ranges.items()
+    assert least == -np.inf
+    assert most >= explanation.kept[kept]
+
+
+def test_a_plausible_answer_moves_within_the_density():
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    density = pertinent.Plausibility(X, y, n_components=1, random_state=0)
+    explainer = pertinent.Explainer(model, data=X, plausibility=density)
+    result = explainer.explain(X[::25])
+    within, found = explainer.setting.within, 0
+    for i, explanation in enumerate(result):
+        place = int(result.negative.target_place[i])
+        for name, (low, high) in explanation.ranges.items():
+            j = explainer.setting.features.index(name)
+            points = np.repeat(result.negative.values[[i]], 20, axis=0)
+            points[:, j] = np.linspace(low, high, 20)
+            assert (within.log_density(place, points) >= within.mixtures[place].threshold).all()
+            found += 1
+    assert found >= 6
+
+
+def test_explaining_does_not_look_for_ranges(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    monkeypatch.setattr("pertinent.api.rooms.find_rooms", lambda *_, **__: 1 / 0)
+    pertinent.Explainer(model, data=X).explain(X)
