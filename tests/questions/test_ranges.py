@@ -128,9 +128,7 @@ def test_odd_units(name, scale):
     judge = Judge(model, X)
     for explanation in explainer.explain(X[::15]):
         summary = explanation.summary()
-        judge.judge(
-            summary["negative"], summary["negative"]["target"], list("x%d" % j for j in range(4))
-        )
+        judge.judge(summary["negative"], summary["negative"]["target"], [f"x{j}" for j in range(4)])
     assert judge.ranges >= 10
     assert judge.boxes == 10
 
