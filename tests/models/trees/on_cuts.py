@@ -19,7 +19,7 @@ def points_on_cuts(region, X, n=3000, missing=0.0, seed=0):
         cut = rng.choice(cuts, n)
         with np.errstate(over="ignore"):
             single = cut.astype(np.float32)
-        up, down = (np.nextafter(single, np.float32(to)) for to in (np.inf, -np.inf))
+            up, down = (np.nextafter(single, np.float32(to)) for to in (np.inf, -np.inf))
         kinds = [cut, np.nextafter(cut, np.inf), np.nextafter(cut, -np.inf)]
         kinds += [single.astype(float), up.astype(float), down.astype(float)]
         kinds += [(single.astype(float) + up.astype(float)) / 2]
@@ -54,7 +54,7 @@ def assert_reads_right(model, X, missing=0.0, n=3000):
     with np.errstate(over="ignore"):
         single = points.astype(np.float32)
     assert_is_what_predict_says(model, single.astype(float), single)
-    whole = np.round(points).astype(np.int64)
+    whole = np.clip(np.round(points), -1e6, 1e6).astype(np.int64)
     assert_is_what_predict_says(model, whole.astype(float), whole)
     if missing:
         assert_is_what_predict_says(model, points_on_cuts(region, X, n, missing))

@@ -100,6 +100,56 @@ def of_scikit_learn(tree: Foreign, value: FloatArray) -> OneTree:
     )
 
 
+def with_runs(tree: OneTree, runs: dict[int, tuple[list[float], list[bool]]]) -> OneTree:
+    """Return a tree with nodes that send several runs of numbers to the lower side.
+
+    Parameters
+    ----------
+    tree : OneTree
+    runs : dict of node to (cuts, low)
+        Ascending cuts, and whether the numbers up to each of them, and those above the last, go
+        to the lower side. The node becomes a chain of nodes on its column.
+
+    Examples
+    --------
+    A node that sends 1 to the lower side, among the numbers 0, 1 and 2:
+
+    >>> import numpy as np
+    >>> at, no = np.array, np.zeros(3, dtype=bool)
+    >>> tree = OneTree(at([0, -1, -1]), no * 1.0, at([1, 0, 0]), at([2, 0, 0]), no[:, None], no)
+    >>> chain = with_runs(tree, {0: ([0.5, 1.5], [False, True, False])})
+    >>> chain.column, chain.cut, chain.lower, chain.upper
+    (array([ 0, -1, -1,  0]), array([0.5, 0. , 0. , 1.5]), array([2, 0, 0, 1]), array([3, 0, 0, 2]))
+    """
+    column, cut, lower, upper, missing = (
+        list(part) for part in (tree.column, tree.cut, tree.lower, tree.upper, tree.missing)
+    )
+    extra = 0
+    for node, (ends, low) in runs.items():
+        below = (int(tree.upper[node]), int(tree.lower[node]))
+        sides = [below[goes] for goes in low]
+        # Of runs beside each other that go to the same side only the last end divides.
+        chain = [k for k in range(len(ends)) if sides[k] != sides[k + 1]]
+        steps = [(ends[k], sides[k]) for k in chain] or [(np.inf, sides[-1])]
+        last = sides[-1] if chain else below[0] + below[1] - sides[-1]
+        start = len(column)
+        places, extra = [node, *range(start, start + len(steps) - 1)], extra + len(steps) - 1
+        for part in (column, cut, lower, upper, missing):
+            part += [part[node]] * (len(steps) - 1)
+        for place, after, (end, side) in zip(places, [*places[1:], last], steps, strict=True):
+            cut[place], lower[place], upper[place] = end, side, after
+            missing[place] = side == below[int(tree.missing[node])]
+    value = np.concatenate([tree.value, np.zeros((extra, tree.value.shape[1]))])
+    return OneTree(
+        np.array(column),
+        np.array(cut),
+        np.array(lower),
+        np.array(upper),
+        value,
+        np.array(missing, dtype=bool),
+    )
+
+
 def adds_up_exactly(values: FloatArray, terms: int) -> bool:
     """Return whether so many of the values add up without rounding in double precision.
 
