@@ -264,6 +264,8 @@ def chosen(tests: list[Followed], mutant: Mutant) -> list[str]:
 def attempt(session: Session, mutant: Mutant, names: list[str]) -> tuple[str, int]:
     """Return the first test that notices a mutant ("" if none), and how many were run."""
     path, _, broken = found(mutant, PACKAGE)
+    if not names:
+        return "", 0
 
     def work(hand: Callable[[Any], None]) -> None:
         if not swap(path, broken):
