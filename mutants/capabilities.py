@@ -33,6 +33,7 @@ _CHECKING = (
 FOLLOWS: dict[str, tuple[str, ...]] = {
     "models/": _LINEAR,
     "models/linear.py": _LINEAR,
+    "models/one_vs_rest.py": ("tests/models/test_pipeline_matrix.py", *_LINEAR),
     "models/calibrated.py": ("tests/models/test_linear.py", "tests/models/test_pipeline_edges.py"),
     "models/confidence.py": ("tests/models/test_linear.py", "tests/models/test_pipeline_edges.py"),
     "models/prototype.py": ("tests/models/test_prototype.py",),
