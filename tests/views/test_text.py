@@ -3,6 +3,7 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 import pertinent
@@ -85,3 +86,25 @@ def test_printed_numbers_are_valid():
 def test_repr(applicants, impossible):
     assert "proved smallest" in repr(applicants[0])
     assert "change: infeasible" in repr(impossible[0])
+
+
+def test_what_is_shown_is_at_most_a_fiftieth_larger_than_what_is_proved():
+    """Each shown value is farther than the proved one by at most 2% of the change, and valid."""
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=500).fit(X, y)
+    result = pertinent.Explainer(model, data=X).explain(X)
+    rounded = 0
+    for row, explanation in enumerate(result):
+        changes = explanation.summary()["negative"]["values"]
+        point = X[row].copy()
+        size = exact = 0.0
+        for change in changes:
+            place = int(change["feature"][1:])
+            scale = X[:, place].std()
+            size += abs(change["value"] - X[row, place]) / scale
+            exact += abs(change["exact"] - X[row, place]) / scale
+            point[place] = change["value"]
+            rounded += change["value"] != change["exact"]
+        assert size <= 1.02 * exact * (1 + 1e-9)
+        assert model.predict(point[None])[0] == result.negative.target[row]
+    assert rounded > 100
