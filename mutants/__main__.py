@@ -1,13 +1,11 @@
 """Break one line after the other until the time is over: ``make mutants MINUTES=60``.
 
-A file of tests is run once when it is first needed, to see which functions each test calls. Each
-mutant is tried by those that call what it breaks, and appends one line to
-``mutants/results/mutants.jsonl``; the next run tries those that are left, and those whose file was
-edited since. ``--only TEXT`` tries the mutants whose place or description holds the text, ``--again
-survived`` those that survived, ``--known`` trusts what an earlier run saw of the tests, ``--fresh``
-tries survivors again in processes of their own, ``--checks`` leaves out the single checks of the
-trusted base instead (`mutants.checks`), ``--list`` prints the results so far, ``--write`` puts them
-into the page.
+Each mutant appends one line to ``mutants/results/mutants.jsonl``; the next run tries those that are
+left, and those whose file was edited since. ``--only TEXT`` tries the mutants whose place or
+description holds the text, ``--again survived`` those that survived, ``--fresh`` tries survivors
+again in processes of their own, ``--checks`` leaves out the single checks of the trusted base
+instead (`mutants.checks`), ``--list`` prints the results so far, ``--write`` puts
+them into the page.
 """
 
 from __future__ import annotations
@@ -29,7 +27,6 @@ from mutants.catalogue import MUTANTS, Mutant
 from mutants.run import EQUAL, KILLED, LOST, PACKAGE, ROOT, SURVIVED, scratch, try_mutant
 
 RESULTS = Path(__file__).parent / "results" / "mutants.jsonl"
-SEEN = RESULTS.with_name("tests.jsonl")
 PAGE = ROOT / "docs" / "campaign.md"
 BEGIN, END = "<!-- mutants: begin -->\n", "<!-- mutants: end -->"
 
@@ -61,23 +58,20 @@ def left(mutants: list[Mutant], only: str, again: str) -> list[Mutant]:
     return todo
 
 
-def run(todo: list[Mutant], minutes: float, jobs: int, keep: bool) -> None:
+def run(todo: list[Mutant], minutes: float, jobs: int) -> None:
     """Try the mutants in forks."""
     end = time.monotonic() + 60 * minutes
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    if not keep:
-        SEEN.unlink(missing_ok=True)
     tests = sorted({test for tests in FOLLOWS.values() for test in tests} | set(WIDE))
 
     def then(session: warm.Session) -> None:
-        memory = warm.Memory(session, SEEN, lambda line: print(line, flush=True))
-        workers = []
+        known_tests, workers = warm.Tests(session), []
         for job in range(jobs):
             worker = os.fork()
             if worker == 0:
                 for mutant in todo[job::jobs]:
                     if time.monotonic() < end:
-                        note(one(memory, mutant))
+                        note(one(known_tests, mutant))
                 os._exit(0)
             workers.append(worker)
         for worker in workers:
@@ -96,28 +90,23 @@ def run_fresh(todo: list[Mutant], minutes: float) -> None:
                 note(try_mutant(mutant, copy))
 
 
-def one(memory: warm.Memory, mutant: Mutant) -> dict[str, Any]:
-    """Return what became of a mutant in a fork: by the tests nearest to it, then by the others."""
+def one(known_tests: warm.Tests, mutant: Mutant) -> dict[str, Any]:
+    """Return what became of a mutant in a fork."""
     record: dict[str, Any] = dict(zip(Mutant._fields, mutant, strict=True))
     record["date"] = time.strftime("%Y-%m-%d")
     reason = EQUIVALENT.get(mutant[:3])
     if reason is not None:
         return record | {"outcome": EQUAL, "by": reason}
-    start, tried, suite = time.monotonic(), 0, suite_for(mutant.where)
+    start = time.monotonic()
     try:
         record["key"] = key(mutant, found(mutant, PACKAGE)[1])
-        for places in (suite[:1], suite[1:3], suite[3:]):
-            names = warm.chosen(memory.of(places), mutant)
-            noticed, count = warm.attempt(memory.session, mutant, names)
-            tried += count
-            if noticed:
-                break
+        noticed, count = known_tests.notices(mutant, suite_for(mutant.where))
     except Lost as error:
         return record | {"outcome": LOST, "by": str(error)}
     record["seconds"] = round(time.monotonic() - start, 1)
     if noticed:
         return record | {"outcome": KILLED, "by": noticed}
-    return record | {"outcome": SURVIVED, "by": f"{tried} tests that call it"}
+    return record | {"outcome": SURVIVED, "by": f"{count} tests"}
 
 
 def note(record: dict[str, Any]) -> None:
@@ -176,7 +165,6 @@ def main() -> None:
     parser.add_argument("--again", default="", help="outcome of which to try all again")
     parser.add_argument("--most", type=int, default=10_000, help="try so many at most")
     parser.add_argument("--checks", action="store_true", help="leave out single checks instead")
-    parser.add_argument("--known", action="store_true", help="do not follow the tests again")
     parser.add_argument("--fresh", action="store_true", help="try survivors in new processes")
     parser.add_argument("--list", action="store_true", help="print the results so far")
     parser.add_argument("--write", action="store_true", help="put them into the documentation")
@@ -189,7 +177,7 @@ def main() -> None:
         if given.fresh:
             run_fresh(mutants, given.minutes)
         else:
-            run(todo, given.minutes, given.jobs, given.known)
+            run(todo, given.minutes, given.jobs)
     print(summary())
     sys.exit(any(record["outcome"] in (SURVIVED, LOST) for record in known().values()))
 

@@ -1,12 +1,13 @@
 """Try mutants in forks of one process that has imported and collected everything already.
 
 A fork costs milliseconds, a fresh interpreter with NumPy, scikit-learn and the solvers seconds. In
-the fork every function of the broken file gets the code that the broken text compiles to. A test
-is only run for a mutant whose function it was seen to call, nearest and quickest first.
+the fork every function of the broken file gets the code that the broken text compiles to. Tests
+that noticed another mutant of the same file are run first, then those that follow the capability,
+nearest first, for as long as `BUDGET` allows. What notices must pass on the unbroken source.
 
 What is computed while tests are collected was computed by the unbroken code, and so was what a
 test's own subprocesses do: a fork may miss a mutant that a fresh process notices, never the other
-way round. Survivors are therefore tried again by `mutants.run`.
+way round. `mutants.run` tries survivors again, in new processes and by whole files.
 """
 
 from __future__ import annotations
@@ -17,14 +18,13 @@ import json
 import os
 import pkgutil
 import resource
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -33,22 +33,10 @@ from mutants.catalogue import Mutant
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "pertinent"
-#: Seconds of processor time: for one test to be used at all, and for all tests of a mutant.
-ONE_TEST, ALL_TESTS = 3.0, 45.0
-#: A fork that takes so many times longer than its tests do on the unbroken source never ends.
-PATIENCE = 5.0
-
-
-class Followed(NamedTuple):
-    """A test that passes on the unbroken source: how long it takes, which functions it calls."""
-
-    name: str
-    seconds: float
-    calls: frozenset[tuple[str, str]]
-
-
-class TooSlow(Exception):
-    """A test took longer than `ONE_TEST`."""
+#: Seconds of processor time for the tests of one mutant, nearest first; no test begins later.
+BUDGET = 30.0
+#: A fork that takes this much longer never ends: a broken search is noticed, too.
+LONGER = 60.0
 
 
 def codes_of(code: CodeType) -> Iterable[CodeType]:
@@ -164,123 +152,62 @@ def session(tests: Iterable[str], then: Callable[[Session], None]) -> None:
 
 
 @dataclass
-class Memory:
-    """Which tests are of use, file by file: each file is run once, when it is first needed.
-
-    ``path`` keeps what was seen, one line for each file, for the next run.
-    """
+class Tests:
+    """The tests of a session, in the order in which they are worth running for a mutant."""
 
     session: Session
-    path: Path
-    say: Callable[[str], None] = print
-    known: dict[str, list[Followed]] = field(default_factory=dict)
+    sound: dict[str, bool] = field(default_factory=dict)
+    noticed: dict[Path, list[str]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        for line in self.path.read_text().splitlines() if self.path.exists() else ():
-            self._learn(*json.loads(line))
+    def of(self, path: Path, places: Iterable[str]) -> list[str]:
+        """Return what noticed mutants of a file before, then the tests of these places."""
+        before = self.noticed.get(path, [])
+        near = [n for p in places for n in self.session.items if (n + "/").startswith(p)]
+        return [name for name in dict.fromkeys([*before, *near]) if self.sound.get(name, True)]
 
-    def _learn(self, file: str, used: list[Any]) -> None:
-        tests = [Followed(name, sec, frozenset(map(tuple, calls))) for name, sec, calls in used]
-        self.known[file] = [test for test in tests if test.name in self.session.items]
+    def is_sound(self, name: str) -> bool:
+        """Return whether a test passes on the unbroken source: else it notices nothing."""
+        if name not in self.sound:
+            records, _ = in_fork(lambda hand: hand(self.session.run(name, None)), LONGER)
+            self.sound[name] = records == [True]
+        return self.sound[name]
 
-    def of(self, places: Iterable[str]) -> list[Followed]:
-        """Return the tests of use in files and folders, in this order."""
-        files = dict.fromkeys(name.split("::")[0] for name in self.session.items)
-        wanted = [file for place in places for file in files if (file + "/").startswith(place)]
-        for file in wanted:
-            if file not in self.known:
-                used = self._follow(file)
-                self._learn(file, used)
-                with self.path.open("a") as out:
-                    out.write(json.dumps([file, used]) + "\n")
-        return [test for file in dict.fromkeys(wanted) for test in self.known[file]]
-
-    def _follow(self, file: str) -> list[Any]:
-        names = [name for name in self.session.items if name.split("::")[0] == file]
-        start, used, left = time.monotonic(), [], names
-        while left:
-            # A test that is stopped within pytest's own code ends the fork: go on behind it.
-            records, _ = in_fork(lambda hand, left=left: _follow(self.session, left, hand), 900.0)
-            used += [record for record in records if isinstance(record, list)]
-            left = left[max(sum(isinstance(record, str) for record in records), 1) :]
-        spent = time.monotonic() - start
-        self.say(f"{file}: {len(used)} of {len(names)} tests are of use, {spent:.0f} s")
-        return used
+    def notices(self, mutant: Mutant, places: Iterable[str]) -> tuple[str, int]:
+        """Return the first test that notices a mutant ("" if none), and how many were run."""
+        path, _, broken = found(mutant, PACKAGE)
+        places = list(places)
+        while True:
+            names = self.of(path, places)
+            name, count = attempt(self.session, path, broken, names)
+            if not name:
+                return "", count
+            if self.is_sound(name.split(": ended")[0]):
+                known = self.noticed.setdefault(path, [])
+                known[:] = [name, *(other for other in known if other != name)][:8]
+                return name, count
 
 
-def _follow(session: Session, names: list[str], hand: Callable[[Any], None]) -> None:
-    def late(*_: Any) -> None:
-        raise TooSlow
-
-    signal.signal(signal.SIGPROF, late)
-    seen: set[CodeType] = set()
-    for name, following in zip(names, [*names[1:], None], strict=True):
-        seen.clear()
-        hand(name)
-        start = time.process_time()
-        signal.setitimer(signal.ITIMER_PROF, ONE_TEST)
-        sys.settrace(lambda frame, event, arg: seen.add(frame.f_code))
-        try:
-            right = session.run(name, following)
-        except TooSlow:
-            right = False
-        finally:
-            sys.settrace(None)
-            signal.setitimer(signal.ITIMER_PROF, 0.0)
-        if right:
-            own = str(PACKAGE) + os.sep
-            calls = {
-                (code.co_filename.removeprefix(own), code.co_qualname)
-                for code in seen
-                if code.co_filename.startswith(own)
-            }
-            hand([name, round(time.process_time() - start, 3), sorted(calls)])
-
-
-def changed(path: Path, text: str, broken: str) -> set[tuple[str, str]]:
-    """Return the innermost functions whose code differs, as a test's calls name them."""
-    sides = [
-        {(c.co_qualname, c.co_firstlineno): c for c in codes_of(compile(t, str(path), "exec"))}
-        for t in (text, broken)
-    ]
-    names = {key[0] for key, code in sides[1].items() if code != sides[0].get(key)}
-    inner = {n for n in names if not any(m.startswith(n + ".") for m in names)} - {"<module>"}
-    return {(str(path.relative_to(PACKAGE)), name) for name in inner}
-
-
-def chosen(tests: list[Followed], mutant: Mutant) -> list[str]:
-    """Return the tests that call what a mutant breaks, the quickest first."""
-    broken = changed(*found(mutant, PACKAGE))
-    calling = [test for test in tests if test.calls & broken]
-    calling.sort(key=lambda test: test.seconds)
-    total, names = 0.0, []
-    for test in calling:
-        if total + test.seconds <= ALL_TESTS:
-            total += test.seconds
-            names.append(test.name)
-    return names
-
-
-def attempt(session: Session, mutant: Mutant, names: list[str]) -> tuple[str, int]:
-    """Return the first test that notices a mutant ("" if none), and how many were run."""
-    path, _, broken = found(mutant, PACKAGE)
-    if not names:
-        return "", 0
+def attempt(session: Session, path: Path, broken: str, names: list[str]) -> tuple[str, int]:
+    """Return the first of the tests that fails with a broken file, and how many were run."""
 
     def work(hand: Callable[[Any], None]) -> None:
         if not swap(path, broken):
             raise RuntimeError("nothing changed")
         for name, following in zip(names, [*names[1:], None], strict=True):
+            if time.process_time() > BUDGET:  # of the fork: its clock began at 0
+                break
             hand(name)
             if not session.run(name, following):
                 hand({"noticed": name})
                 return
         hand({"noticed": ""})
 
-    records, ended = in_fork(work, PATIENCE * ALL_TESTS)
+    if not names:
+        return "", 0
+    records, ended = in_fork(work, BUDGET + LONGER)
     if ended:
         return f"{records[-1] if records else 'at once'}: {ended}", len(records)
     last = records[-1]
     if "error" in last:
-        raise RuntimeError(f"{mutant.where}: {last['error']}")
+        return "", 0
     return last["noticed"], len(records) - 1
