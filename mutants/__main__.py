@@ -58,14 +58,14 @@ def left(mutants: list[Mutant], only: str, again: str) -> list[Mutant]:
     return todo
 
 
-def run(todo: list[Mutant], minutes: float, jobs: int) -> None:
+def run(todo: list[Mutant], minutes: float, jobs: int, budget: float) -> None:
     """Try the mutants in forks."""
     end = time.monotonic() + 60 * minutes
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     tests = sorted({test for tests in FOLLOWS.values() for test in tests} | set(WIDE))
 
     def then(session: warm.Session) -> None:
-        known_tests, workers = warm.Tests(session), []
+        known_tests, workers = warm.Tests(session, budget), []
         for job in range(jobs):
             worker = os.fork()
             if worker == 0:
@@ -163,6 +163,7 @@ def main() -> None:
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="text in the place or description")
     parser.add_argument("--again", default="", help="outcome of which to try all again")
+    parser.add_argument("--budget", type=float, default=30.0, help="seconds of tests a mutant")
     parser.add_argument("--most", type=int, default=10_000, help="try so many at most")
     parser.add_argument("--checks", action="store_true", help="leave out single checks instead")
     parser.add_argument("--fresh", action="store_true", help="try survivors in new processes")
@@ -177,7 +178,7 @@ def main() -> None:
         if given.fresh:
             run_fresh(mutants, given.minutes)
         else:
-            run(todo, given.minutes, given.jobs)
+            run(todo, given.minutes, given.jobs, given.budget)
     print(summary())
     sys.exit(any(record["outcome"] in (SURVIVED, LOST) for record in known().values()))
 

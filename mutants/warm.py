@@ -3,7 +3,7 @@
 A fork costs milliseconds, a fresh interpreter with NumPy, scikit-learn and the solvers seconds. In
 the fork every function of the broken file gets the code that the broken text compiles to. Tests
 that noticed another mutant of the same file are run first, then those that follow the capability,
-nearest first, for as long as `BUDGET` allows. What notices must pass on the unbroken source.
+nearest first, until a budget of processor time is spent. What notices must pass on the unbroken source.
 
 What is computed while tests are collected was computed by the unbroken code, and so was what a
 test's own subprocesses do: a fork may miss a mutant that a fresh process notices, never the other
@@ -20,6 +20,7 @@ import pkgutil
 import resource
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,8 +34,6 @@ from mutants.catalogue import Mutant
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "pertinent"
-#: Seconds of processor time for the tests of one mutant, nearest first; no test begins later.
-BUDGET = 30.0
 #: A fork that takes this much longer never ends: a broken search is noticed, too.
 LONGER = 60.0
 
@@ -156,6 +155,7 @@ class Tests:
     """The tests of a session, in the order in which they are worth running for a mutant."""
 
     session: Session
+    budget: float
     sound: dict[str, bool] = field(default_factory=dict)
     noticed: dict[Path, list[str]] = field(default_factory=dict)
 
@@ -163,6 +163,14 @@ class Tests:
         """Return what noticed mutants of a file before, then the tests of these places."""
         before = self.noticed.get(path, [])
         near = [n for p in places for n in self.session.items if (n + "/").startswith(p)]
+        # One case of each test, then a second of each: others of its kind notice much the same.
+        cases: Counter[str] = Counter()
+        turns = {}
+        for name in dict.fromkeys(near):
+            test = name.split("[")[0]
+            turns[name] = cases[test]
+            cases[test] += 1
+        near = sorted(turns, key=lambda name: turns[name] >= 1 and 1 + turns[name] // 3)
         return [name for name in dict.fromkeys([*before, *near]) if self.sound.get(name, True)]
 
     def is_sound(self, name: str) -> bool:
@@ -178,7 +186,7 @@ class Tests:
         places = list(places)
         while True:
             names = self.of(path, places)
-            name, count = attempt(self.session, path, broken, names)
+            name, count = attempt(self.session, path, broken, names, self.budget)
             if not name:
                 return "", count
             if self.is_sound(name.split(": ended")[0]):
@@ -187,14 +195,16 @@ class Tests:
                 return name, count
 
 
-def attempt(session: Session, path: Path, broken: str, names: list[str]) -> tuple[str, int]:
+def attempt(
+    session: Session, path: Path, broken: str, names: list[str], budget: float
+) -> tuple[str, int]:
     """Return the first of the tests that fails with a broken file, and how many were run."""
 
     def work(hand: Callable[[Any], None]) -> None:
         if not swap(path, broken):
             raise RuntimeError("nothing changed")
         for name, following in zip(names, [*names[1:], None], strict=True):
-            if time.process_time() > BUDGET:  # of the fork: its clock began at 0
+            if time.process_time() > budget:  # of the fork: its clock began at 0
                 break
             hand(name)
             if not session.run(name, following):
@@ -204,7 +214,7 @@ def attempt(session: Session, path: Path, broken: str, names: list[str]) -> tupl
 
     if not names:
         return "", 0
-    records, ended = in_fork(work, BUDGET + LONGER)
+    records, ended = in_fork(work, budget + LONGER)
     if ended:
         return f"{records[-1] if records else 'at once'}: {ended}", len(records)
     last = records[-1]

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from mutants import run
+from mutants import checks, run, warm
 from mutants.apply import Lost, found
 from mutants.capabilities import EQUIVALENT, FOLLOWS, WIDE, suite_for
 from mutants.catalogue import MUTANTS, Mutant
@@ -59,6 +59,33 @@ def test_a_line_that_is_gone_is_reported(tmp_path):
     assert broken == "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x\n"
     moved = Mutant("gone/other.py:g", "x + 1", "x", "")
     assert found(moved, tmp_path)[2] == broken
+
+
+def test_every_single_check_is_a_mutant(tmp_path):
+    """Refusals and conjunctions become mutants; what only tells kinds apart does not."""
+    here = checks.read(run.PACKAGE)
+    assert len(here) >= 250
+    for mutant in here:
+        _, text, broken = found(mutant, run.PACKAGE)
+        assert ast.dump(ast.parse(broken)) != ast.dump(ast.parse(text)), mutant
+    (tmp_path / "proofs").mkdir()
+    (tmp_path / "proofs" / "one.py").write_text(
+        "def f(x, y):\n    if x < 0:\n        return False\n"
+        "    return x is not None and y > 1 and y < 9\n"
+    )
+    made = {(m.old, m.new) for m in checks.read(tmp_path)}
+    assert made == {("x < 0", "False"), ("y > 1", "True"), ("y < 9", "True")}
+
+
+def test_code_is_swapped_in_living_functions(tmp_path):
+    """Those of the broken file alone, closures that are made later included."""
+    path = tmp_path / "one.py"
+    path.write_text("def f(x):\n    return x + 1\n\n\ndef g(x):\n    return lambda: x\n")
+    names = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    broken = path.read_text().replace("x + 1", "x + 2").replace("lambda: x", "lambda: -x")
+    assert warm.swap(path, broken) == 2
+    assert (names["f"](1), names["g"](1)()) == (3, -1)
 
 
 @pytest.fixture(scope="module")
