@@ -3,7 +3,8 @@
 A fork costs milliseconds, a fresh interpreter with NumPy, scikit-learn and the solvers seconds. In
 the fork every function of the broken file gets the code that the broken text compiles to. Tests
 that noticed another mutant of the same file are run first, then those that follow the capability,
-nearest first, until a budget of processor time is spent. What notices must pass on the unbroken source.
+nearest first, until a budget of processor time is spent. What notices must pass on the unbroken
+source.
 
 What is computed while tests are collected was computed by the unbroken code, and so was what a
 test's own subprocesses do: a fork may miss a mutant that a fresh process notices, never the other
