@@ -171,7 +171,7 @@ def test_reasons_name_the_label_of_the_model(classes, target, written):
     batch = pa.RecordBatch.from_arrays(list(X[50:60].T), [f"x{j}" for j in range(4)])
     (answers,) = explain_batches(explainer, [batch], target=target)
     plain = classes.tolist()[1]
-    assert answers["negative_reason"][0].as_py() == f"already predicted as the target {written}"
+    assert answers["negative_reason"][0].as_py() == f"the sample is predicted as {written} already"
     label = str(plain) if classes.dtype == object else plain
     assert answers["target"].to_pylist() == [label] * 10
     (again,) = explain_batches(explainer, [batch], target=plain)

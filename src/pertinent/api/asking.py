@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pertinent.answering.searching import SEARCH
 from pertinent.geometry.arrays import IntArray
 from pertinent.questions.fewest_changed import few_changes
@@ -12,7 +14,7 @@ from pertinent.setting.claims.negatives import stated_negatives
 from pertinent.setting.claims.positives import stated_positives
 from pertinent.setting.effort import SEARCHING
 from pertinent.setting.judge import noting
-from pertinent.setting.nearest.negative import nearest_contrast
+from pertinent.setting.nearest.negative import beside_already, nearest_contrast
 from pertinent.setting.nearest.positive import two_phase
 from pertinent.setting.question import Method, NegativeQuestion, PositiveQuestion
 from pertinent.setting.results import Negatives, Positives
@@ -38,6 +40,13 @@ def negatives_of(
     setting: Setting, table: Table, labels: IntArray, question: NegativeQuestion
 ) -> Negatives:
     """Return the negatives of samples predicted as ``labels``."""
+    return beside_already(setting, table, labels, question, partial(_negatives_of, setting))
+
+
+def _negatives_of(
+    setting: Setting, table: Table, labels: IntArray, question: NegativeQuestion
+) -> Negatives:
+    """Return the negatives of samples of which none is predicted as its target."""
     with question.effort.limiting(len(table)):
         if question.is_plain:
             return nearest_contrast(SEARCH, setting, table, labels, question)

@@ -16,7 +16,7 @@ from pertinent.api.gathering import Gathering
 from pertinent.api.preparing import prepare
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
-from pertinent.proofs import INFEASIBLE
+from pertinent.proofs import ALREADY, INFEASIBLE
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
 from pertinent.setting.nearest.both import both_at_once
@@ -129,7 +129,7 @@ class Explainer:
         ----------
         X : array or DataFrame of shape (n, n_features)
         target : label, sequence of labels, or None
-            As in `pertinent_negatives`.
+            As in `pertinent_negatives`. Rows that are predicted so get the status "already".
         n_jobs, batch_size : int, optional
             Batches in parallel, through joblib, and the rows of each; neither changes a bit of
             the answer.
@@ -212,7 +212,7 @@ class Explainer:
         question = replace(self.contrast, target=target, untouched=positive.kept)
         negative = negatives_of(self.setting, table, labels, question)
         # Where nothing is left without the positive's features, they are allowed after all.
-        avoided = negative.found
+        avoided = negative.found | (negative.status_code == ALREADY)
         rows = np.flatnonzero(~avoided)
         if len(rows):
             free = replace(self.contrast, target=None if target is None else target[rows])

@@ -154,7 +154,8 @@ def pertinent_negatives(
     model : fitted classifier
     X : array or DataFrame of shape (n, n_features)
     target : label, sequence of n labels, or None
-        The class to reach: one for all, one for each, or the nearest of all others.
+        The class to reach: one for all, one for each, or the nearest of all others. A sample that
+        is predicted as its target gets the status "already", and no point.
     weights, constraints, plausibility, margin, n_jobs, data, batch_size, options
         As in `pertinent_positives`.
     norm : {"l1", "l0"}

@@ -22,12 +22,13 @@ from pertinent.checking.findings import CHANGE, ENOUGH, REFUTED, UNKNOWN, Findin
 from pertinent.checking.reasons import reason
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.geometry.task import distance
-from pertinent.proofs import FAILED, OPTIMAL
+from pertinent.proofs import ALREADY, FAILED, OPTIMAL
 from pertinent.setting.claims.negatives import shown_negatives, with_its_limit
 from pertinent.setting.claims.unique import is_only_change
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import negative_limits
 from pertinent.setting.question import NegativeQuestion, Norm, Overlap
+from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Is, Kind, Not
 from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
@@ -49,6 +50,8 @@ def negative_findings(
         Why nothing can be proved here; "" if that is not so.
     """
     setting, table = asked.setting, negative.table
+    if negative.status_code[0] == ALREADY:
+        return _already(setting, negative, question)
     shown = shown_negatives(setting, question, negative)
     negative, foreign = about_the_question(CHANGE, negative, shown)
     limits = negative_limits(setting, table, question.untouched)
@@ -72,6 +75,20 @@ def negative_findings(
         *foreign,
         *proofs,
         *reason(CHANGE, ruled, negative, table.values, limits, unsure),
+    ]
+
+
+def _already(setting: Setting, negative: Negatives, question: NegativeQuestion) -> list[Finding]:
+    """Judge that nothing has to change."""
+    place, label = int(negative.target_place[0]), int(negative.label[0])
+    there = question.target is not None and place == question.target[0] == label
+    nothing = np.isnan(negative.values).all() and negative.unique_code[0] < 0
+    sizes = [negative.objective[0], negative.bound[0], negative.closeness[0]]
+    why = negative.reasons[0] == Reason(Why.ALREADY, Is(label))
+    return [
+        judged(f"{CHANGE}: the sample is predicted as asked already", there),
+        judged(f"{CHANGE}: nothing has to", nothing and not np.any(sizes) and why),
+        negative_details(setting, negative),
     ]
 
 

@@ -12,6 +12,7 @@ from pertinent.proofs.cases.separable import SeparableProofs
 from pertinent.proofs.copositive.replay import CopositiveProofs
 from pertinent.proofs.copositive.simplices import Simplices
 from pertinent.proofs.core import (
+    ALREADY,
     FAILED,
     FEASIBLE,
     INFEASIBLE,
@@ -39,6 +40,7 @@ from pertinent.proofs.tangent import CutProofs, HullProofs, TangentProofs
 from pertinent.proofs.winners import RivalProofs
 
 __all__ = [
+    "ALREADY",
     "FAILED",
     "FEASIBLE",
     "INFEASIBLE",

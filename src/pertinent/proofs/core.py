@@ -27,11 +27,12 @@ class Status(IntEnum):
     FEASIBLE = 1  #: valid, but not proved optimal
     INFEASIBLE = 2  #: proved that no such point exists
     FAILED = 3  #: neither a valid point nor a proof; the reason says why
+    ALREADY = 4  #: nothing to find: the sample is predicted as asked
 
 
 #: The codes as plain numbers: an array is compared with an `IntEnum` ten times as slowly, and
 #: becomes an array of int64.
-OPTIMAL, FEASIBLE, INFEASIBLE, FAILED = (int(status) for status in Status)
+OPTIMAL, FEASIBLE, INFEASIBLE, FAILED, ALREADY = (int(status) for status in Status)
 _NAMES = np.array([status.name.lower() for status in Status])
 
 

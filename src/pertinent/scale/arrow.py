@@ -15,11 +15,10 @@ import numpy as np
 
 from pertinent.exceptions import InputError, unknown_name
 from pertinent.geometry.arrays import BoolArray
-from pertinent.scale.columns import failed_batch, to_batch, without_negatives
+from pertinent.scale.columns import failed_batch, to_batch
 from pertinent.scale.schema import arrow, output_schema
 from pertinent.setting.question import is_one_label
 from pertinent.tables.features import Features
-from pertinent.tables.reading import read_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,8 +48,8 @@ def explain_batches(
     Notes
     -----
     Numbers are read as, and answers are handed out as, double precision. A row that cannot be
-    read (a missing value, an unknown category) or asked (it is predicted as the target already)
-    is in the output as "failed" with its reason; a batch that lacks a column is an error.
+    read (a missing value, an unknown category) is in the output as "failed" with its reason, one
+    that is predicted as the target as "already"; a batch that lacks a column is an error.
 
     Examples
     --------
@@ -170,19 +169,8 @@ def _halved(
 def _answer(
     explainer: Explainer, samples: pa.Table, target: Any, schema: pa.Schema
 ) -> pa.RecordBatch:
-    """Return the answers; rows that are predicted as the target already get no negative."""
-    setting = explainer.setting
-    if target is None:
-        return to_batch(explainer.explain(samples), schema)
-    place = int(setting.places(np.array([target]))[0])
-    label = setting.classes.tolist()[place]  # its own words, however the target was written
-    there = setting.predict(read_table(setting.features, samples)) == place
-    towards = explainer.explain(samples.filter(~there), target=target)
-    alone = to_batch(explainer.explain(samples.filter(there)), schema)
-    reason = f"already predicted as the target {label!r}"
-    parts = [to_batch(towards, schema), without_negatives(alone, label, reason)]
-    order = np.argsort(np.concatenate([np.flatnonzero(~there), np.flatnonzero(there)]))
-    return _joined(parts).take(arrow().array(order))
+    """Return the answers."""
+    return to_batch(explainer.explain(samples, target=target), schema)
 
 
 def _missing(features: Features, samples: pa.Table) -> BoolArray:

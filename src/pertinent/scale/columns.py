@@ -47,26 +47,6 @@ def failed_batch(reasons: list[str], schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def without_negatives(batch: pa.RecordBatch, target: Any, reason: str) -> pa.RecordBatch:
-    """Return the batch with its negatives replaced by the reason why there are none."""
-    pa = arrow()
-    known = {
-        "target": target,
-        "negative_status": "failed",
-        "negative_reason": reason,
-        "changed": "",
-    }
-    arrays = []
-    for field, column in zip(batch.schema, batch.columns, strict=True):
-        if field.name in known or field.name == "overlap" or field.name.startswith("negative"):
-            value = known.get(field.name)
-            if value is not None and pa.types.is_string(field.type):
-                value = str(value)  # labels of several types are handed out as text
-            column = pa.array([value] * len(batch), type=field.type)
-        arrays.append(column)
-    return pa.RecordBatch.from_arrays(arrays, schema=batch.schema)
-
-
 def _columns(explanations: Explanations) -> Iterator[tuple[str, pa.Array]]:
     pa = arrow()
     positive, negative = explanations.positive, explanations.negative

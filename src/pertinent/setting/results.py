@@ -186,7 +186,10 @@ class Results(Rows):
 
     @property
     def status(self) -> NDArray[np.str_]:
-        """One of "optimal", "feasible", "infeasible", "failed" for each sample."""
+        """One of "optimal", "feasible", "infeasible", "failed", "already" for each sample.
+
+        "already": the sample is predicted as the target that was asked for.
+        """
         return status_names(self.status_code)
 
     @property

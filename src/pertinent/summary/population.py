@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pertinent.setting.results import Results
     from pertinent.summary.asked import Answered
 
-STATUSES = ("optimal", "feasible", "infeasible", "failed")
+STATUSES = ("optimal", "feasible", "infeasible", "failed", "already")
 #: Quantiles of distances that are listed.
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 BINS = 24
@@ -52,7 +52,7 @@ def summarize_population(explanations: Answered) -> Summary:
         "nothing_needed": int((~kept.any(axis=1) & positive.found).sum()),
         "n_kept": _counts(kept.sum(axis=1)[positive.found]),
         "n_changed": _counts(negative.changed.sum(axis=1)[negative.found]),
-        "distance": _distribution(negative.objective),
+        "distance": _distribution(negative.objective[negative.found]),
         "overlap": _counts(explanations.overlap),
         "contrast": _contrast(explanations),
     }

@@ -18,6 +18,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError, reading
 from pertinent.geometry.codec import MOST_CHARACTERS, encode, read_json, record_as, require_modest
+from pertinent.proofs import ALREADY
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
 from pertinent.setting.question import Method
@@ -138,6 +139,8 @@ def _written(rules: Constraints) -> Any:
 
 def _target(negatives: Negatives, row: int) -> Any:
     """Return the class that was asked for, which is what the row's proof speaks of; else None."""
+    if negatives.status_code[row] == ALREADY:
+        return negatives.classes.tolist()[negatives.target_place[row]]
     for part in negatives.certificates:
         if (part.rows == row).any():
             kind, place = part.key

@@ -20,6 +20,8 @@ def answer_words(answer: Answer, length: str = "medium") -> str:
     words = _Positive(answer) if answer.method else _Negative(answer)
     if answer.status == "failed":
         return f"{words.what} {answer.label}: no answer, since {answer.reason}."
+    if answer.status == "already":
+        return f"{words.what} {answer.label}: nothing has to, {answer.reason}."
     if answer.status == "infeasible":
         why = f": {answer.reason}" if answer.reason else ""
         return f"{words.what} {answer.label}: proved that {words.none()}{why}."

@@ -86,6 +86,8 @@ def _dress(ax: Any, summary: Summary, shown: list[Strip], more: int) -> None:
         title += f"; in orange the change to {target_words(summary)}{proved}"
     elif summary["negative"]["status"] == "infeasible":
         title += "; proved: nothing that the rules allow would change it"
+    elif summary["negative"]["status"] == "already":
+        title += ", as was asked for"
     ax.set_title(title, loc="left", fontsize=11, color=INK)
     if more:
         ax.text(0, max(len(shown), 1) - 0.42, f"and {more} more features", color=GREY, fontsize=8)
@@ -166,8 +168,10 @@ def _change_image(ax: Any, summary: Summary, sample: Any, shape: tuple[int, ...]
     changed = _mask(summary, "negative", shape)
     if point is None:
         ax.imshow(_tinted(sample, {}))
-        none = summary["negative"]["status"] == "infeasible"
-        title = "proved: nothing would change it" if none else "would change it: no answer"
+        titles = {
+            "infeasible": "proved: nothing would change it", "already": "nothing has to change",
+        }  # fmt: skip
+        title = titles.get(summary["negative"]["status"], "would change it: no answer")
         ax.set_title(title, fontsize=10)
         return
     up = _pixels(point, shape) > sample

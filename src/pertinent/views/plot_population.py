@@ -13,13 +13,17 @@ from pertinent.summary.words import counted
 from pertinent.views.layout import CHANGE, ENOUGH
 from pertinent.views.plot import GREY, INK, pyplot
 
-#: Shades for the four outcomes, from proved to none; read with their words beside them.
-SHADES = {"optimal": "#0072B2", "feasible": "#56B4E9", "infeasible": "#E69F00", "failed": "#999999"}
+#: Shades for the outcomes, from proved to none; read with their words beside them.
+SHADES = {
+    "optimal": "#0072B2", "feasible": "#56B4E9", "infeasible": "#E69F00", "failed": "#999999",
+    "already": "#009E73",
+}  # fmt: skip
 WORDS = {
     "optimal": "proved smallest",
     "feasible": "valid, not proved",
     "infeasible": "proved: none",
     "failed": "no answer",
+    "already": "already so",
 }
 
 

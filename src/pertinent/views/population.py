@@ -82,6 +82,9 @@ def _absent(population: Summary) -> list[str]:
             why = answers["reasons"][0]["reason"]
             share = percent(none / population["n"])
             out.append(f"For {share} it is proved that nothing {words}; most often: {why}.")
+        if answers["status"]["already"]:
+            share = percent(answers["status"]["already"] / population["n"])
+            out.append(f"For {share} nothing has to change: they are predicted as asked already.")
         if answers["status"]["failed"]:
             out.append(f"No answer on what {words} for {answers['status']['failed']:,}.")
     return out

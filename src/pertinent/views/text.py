@@ -97,6 +97,8 @@ def _short_enough(summary: Summary) -> str:
 def _none(summary: Summary, part: str, what: str) -> str:
     """Return why there is no answer to one of the two questions; "" where there is one."""
     status = summary[part]["status"]
+    if status == "already":
+        return f"{what}: nothing has to, since the model predicts {target_words(summary)} already."
     if status == "infeasible":
         return f"{what}: nothing that the rules allow. Proved: {reason(summary, part)}."
     return f"{what}: no answer, since {reason(summary, part)}." if status == "failed" else ""
@@ -207,6 +209,8 @@ def _short_change(summary: Summary) -> str:
         return f"For {target_words(summary)}: {_change_list(summary, 'short')}{proved}."
     if negative["status"] == "infeasible":
         return "Proved: no change that the rules allow would have changed it."
+    if negative["status"] == "already":
+        return f"Nothing has to change for {target_words(summary)}."
     return "What would have changed it could not be found."
 
 
@@ -282,6 +286,8 @@ def _answer_proof(what: str, answer: Summary) -> str:
         return f"{what}: proved that there is none."
     if answer["status"] == "failed":
         return f"{what}: neither an answer nor a proof."
+    if answer["status"] == "already":
+        return f"{what}: nothing has to."
     size, bound = _size(answer["objective"]), _size(answer["bound"])
     if answer["status"] == "optimal":
         return f"{what}: size {size}, and no valid answer is smaller (bound {bound})."

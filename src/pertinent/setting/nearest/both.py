@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pertinent.geometry.arrays import IntArray
 from pertinent.setting.nearest.flow import answered, answered_if_guessed, guess
-from pertinent.setting.nearest.negative import propose_negatives
-from pertinent.setting.nearest.positive import propose_positives
+from pertinent.setting.nearest.negative import (
+    beside_already,
+    nearest_contrast,
+    propose_negatives,
+)
+from pertinent.setting.nearest.positive import propose_positives, two_phase
 from pertinent.setting.nearest.search import Search
 from pertinent.setting.question import NegativeQuestion, PositiveQuestion
 from pertinent.setting.results import Negatives, Positives
@@ -38,6 +44,14 @@ def both_at_once(
         if found is not None:
             return found
     labels = setting.predict(table)
+    if target is not None and (target == labels).any():
+        return (
+            two_phase(search, setting, table, labels, question),
+            beside_already(
+                setting, table, labels, NegativeQuestion(target),
+                partial(nearest_contrast, search, setting),
+            ),
+        )  # fmt: skip
     found = _both(search, setting, table, labels, question, target, guessed=False)
     assert found is not None
     return found

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,15 @@ import numpy as np
 from pertinent.density.measure import by_sample, measure
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import IntArray, Limits
-from pertinent.setting.answers import Answers, claimed_unique
+from pertinent.proofs import ALREADY
+from pertinent.setting.answers import Answers, blank, claimed_unique
 from pertinent.setting.limits import negative_limits
 from pertinent.setting.nearest.flow import answered, doubt, propose
 from pertinent.setting.nearest.search import Search
 from pertinent.setting.nearest.verdicts import Proposal
-from pertinent.setting.question import NegativeQuestion, is_one_label
-from pertinent.setting.region_key import Kind
+from pertinent.setting.question import NegativeQuestion, Norm, is_one_label
+from pertinent.setting.reasons.reason import Reason, Why
+from pertinent.setting.region_key import Is, Kind
 from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
@@ -37,6 +39,37 @@ def target_places(setting: Setting, target: Any, n: int) -> IntArray | None:
     if len(target) != n:
         raise InputError(f"target has {len(target)} labels for {n} samples.")
     return setting.places(target)
+
+
+#: Gives the negatives of samples that are predicted as labels, for a question.
+Solve = Callable[[Table, IntArray, NegativeQuestion], Negatives]
+
+
+def beside_already(
+    setting: Setting, table: Table, labels: IntArray, question: NegativeQuestion, solve: Solve
+) -> Negatives:
+    """Return negatives, solved for where a sample is not predicted as its target already."""
+    there = np.zeros(len(labels), dtype=bool)
+    if question.target is not None:
+        there = labels == question.target
+    if not there.any():
+        return solve(table, labels, question)
+    rows, rest = np.flatnonzero(there), np.flatnonzero(~there)
+    parts = [_already(setting, table.take(rows), labels[rows], question.norm)]
+    if len(rest):
+        parts.insert(0, solve(table.take(rest), labels[rest], question.take(rest)))
+    order = np.argsort(np.concatenate([rest, rows]))
+    # What is stacked has the first part's table: any of the right length will do in between.
+    return replace(replace(Negatives.stack(parts), table=table).take(order), table=table)
+
+
+def _already(setting: Setting, table: Table, labels: IntArray, norm: Norm) -> Negatives:
+    """Return that nothing has to change: the smallest change is none."""
+    found = blank(table.values)
+    found.status[:], found.objective[:] = ALREADY, 0.0
+    for i, label in enumerate(labels.tolist()):
+        found.reason[i] = Reason(Why.ALREADY, Is(label))
+    return replace(_result(setting, table, labels, labels, found), norm=norm)
 
 
 @dataclass(eq=False)

@@ -40,6 +40,8 @@ class Why(Enum):
     MISPLACED = "misplaced"
     REGION = "region"
     WORST_CASE = "worst-case"
+    #: Nothing has to be found.
+    ALREADY = "already"
     #: In words only, by a file of format 1.
     SAID = "said"
     #: By a file of a later version.
@@ -98,6 +100,7 @@ _SENTENCES = {
     Why.MISPLACED: "the model's regions and its predict disagree on this very sample",
     Why.REGION: "the model's predict disagrees with its own region at this point",
     Why.WORST_CASE: "the model's predict disagrees at a worst case of the others",
+    Why.ALREADY: "the sample {asked} already",
     Why.SAID: "{said}",
     Why.UNKNOWN: "for a reason that is not known here ({said})",
 }
