@@ -90,7 +90,7 @@ def test_rows_of_the_target_class_keep_their_positive(explainer, frame):
     free = explained(explainer, frame).to_pandas()
     there = found["prediction"] == "virginica"
     assert there.any()
-    assert (found["negative_status"][there] == "failed").all()
+    assert (found["negative_status"][there] == "already").all()
     assert found["negative_reason"][there].str.contains("already").all()
     assert (found["target"] == "virginica").all()
     assert (found["kept"] == free["kept"]).all()

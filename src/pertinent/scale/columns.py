@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import BoolArray, IntArray
-from pertinent.proofs import status_names
+from pertinent.proofs import Status, status_names
 from pertinent.scale.schema import arrow
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pertinent.api.explanation import Explanations
     from pertinent.setting.results import Results
 
-_STATUSES = [str(name) for name in status_names(np.arange(4, dtype=np.int8))]
+_STATUSES = [str(name) for name in status_names(np.arange(len(Status), dtype=np.int8))]
 
 
 def to_batch(explanations: Explanations, schema: pa.Schema) -> pa.RecordBatch:
