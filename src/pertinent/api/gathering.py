@@ -38,13 +38,15 @@ class Gathering(Generic[R]):
             self._whole = part if everything else part.room(len(self._table))
         if self._whole is not part:
             self._whole.fill(self._done, part)
+            if self._done + len(part) == len(self._table):
+                self._whole.close()
         self._done += len(part)
 
     def whole(self) -> R:
         """Return the results of all batches as one."""
         if self._whole is None:
             raise ValueError("No batch was added.")
-        whole = self._whole.close()
+        whole = self._whole
         return whole if whole.table is self._table else replace(whole, table=self._table)
 
 

@@ -20,6 +20,8 @@ def row_products(points: FloatArray, rows: FloatArray) -> FloatArray:
         return np.zeros((len(points), len(rows)))
     if points.shape[1] == 1:
         return np.asarray(points * rows[:, 0])
+    if len(points) == 1:
+        return np.asarray(points @ rows.T)
     return np.asarray(np.matmul(points[:, None, :], rows.T)[:, 0, :])
 
 

@@ -159,6 +159,11 @@ class Rows:
         whole.put(rows, part)
         return whole
 
+    def about_some(self) -> list[Any]:
+        """Return the parts that are each about some of the rows: see `OF_SOME`."""
+        values = self.__dict__
+        return [part for name, how in _plan(type(self)) if how == _SOME for part in values[name]]
+
     def room(self, n: int) -> Self:
         """Return a batch of n rows like these, to be written by `fill` and then `close`."""
         whole = object.__new__(type(self))

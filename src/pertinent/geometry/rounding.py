@@ -210,7 +210,8 @@ class CellRounding(Rounding):
         return self._largest(points, *self._scores)
 
     def _largest(self, points: FloatArray, slopes: FloatArray, constant: FloatArray) -> FloatArray:
-        worst = (row_products(np.abs(points), slopes) + constant).max(axis=1, initial=0.0)
+        sums = row_products(np.abs(points), slopes) + constant
+        worst = sums[:, 0] if sums.shape[1] == 1 else sums.max(axis=1, initial=0.0)
         for row, unit in self._curved:
             np.maximum(worst, row.added_up(points) / unit, out=worst)
         return np.asarray(worst)
@@ -223,7 +224,7 @@ class CellRounding(Rounding):
             slack = h - row_products(points, G)
             clear = slack >= unit * (row_products(np.abs(points), slopes) + constant)
             if len(starts) == 1:
-                return np.asarray(clear.all(axis=1))
+                return np.asarray(clear[:, 0] if len(G) == 1 else clear.all(axis=1))
             return np.asarray(np.logical_and.reduceat(clear, starts, axis=1).any(axis=1))
         sizes = np.column_stack([np.abs(points), np.ones(len(points))])
         sure = np.zeros(len(points), dtype=bool)

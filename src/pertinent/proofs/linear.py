@@ -43,7 +43,8 @@ class LinearProofs(Proofs):
         """Return the dual values; ``inf`` where the ray proves the cell empty."""
         cell, start, y = task.cell, task.start(), np.maximum(self.multipliers, 0.0)
         slopes = row_products(y, np.ascontiguousarray(cell.G.T))
-        excess = (y * (row_products(start, cell.G) - cell.h)).sum(1)
+        parts = y * (row_products(start, cell.G) - cell.h)
+        excess = parts[:, 0] if len(cell.G) == 1 else parts.sum(1)
         return row_bounds(task, start, slopes, excess, self.ray, lambda: absolute_slopes(y, cell))
 
 

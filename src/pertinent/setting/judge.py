@@ -248,7 +248,9 @@ def _is_between(points: FloatArray, low: FloatArray, high: FloatArray) -> BoolAr
     """Return which points lie within their limits."""
     between = points >= low
     between &= points <= high
-    return np.ones(len(points), dtype=bool) if between.all() else np.asarray(between.all(axis=1))
+    if np.count_nonzero(between) == between.size:  # most often
+        return np.ones(len(points), dtype=bool)
+    return np.asarray(between.all(axis=1))
 
 
 def _is_firm(setting: Setting, ask: Ask, points: FloatArray) -> BoolArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -175,9 +175,8 @@ class Results(Rows):
 
     def forget(self) -> None:
         """Let certificates forget the batch that they were asked about last."""
-        for f in fields(self):
-            for part in getattr(self, f.name) if f.metadata == OF_SOME else ():
-                part.certificate.forget()
+        for part in self.about_some():
+            part.certificate.forget()
 
     @property
     def points(self) -> Any:

@@ -35,10 +35,14 @@ FEW = 256
 class Part:
     """What was found for the rows that ask for the same region with the same margin."""
 
-    key: RegionKey
-    rows: IntArray
     ask: Ask
     found: Found
+    certified: Certified
+
+    @property
+    def rows(self) -> IntArray:
+        """Which rows of the batch."""
+        return self.certified.rows
 
 
 @dataclass(eq=False)
@@ -80,7 +84,8 @@ def proposal(search: Search, setting: Setting, ask: Ask, used: FloatArray) -> Pr
     parts = []
     for k, margin, rows in _alike(ask.labels, used):
         key, some = RegionKey(ask.kind, k), _part(setting, ask, rows)
-        parts.append(Part(key, rows, some, search.find(setting, some, key, margin)))
+        found = search.find(setting, some, key, margin)
+        parts.append(Part(some, found, Certified(key, rows, found.certificate)))
     points = parts[0].found.points if len(parts) == 1 else np.full(ask.centers.shape, np.nan)
     if len(parts) > 1:
         for part in parts:
@@ -165,13 +170,13 @@ def verdict(
         status[without] = np.where(none[without], INFEASIBLE, FAILED)
         label = np.full(n, -1)
         label[rows] = judged.predicted
-    certificates = tuple(Certified(p.key, p.rows, p.found.certificate) for p in proposed.parts)
+    certificates = tuple([part.certified for part in proposed.parts])
     bound = np.fmin(bound, cost)  # the cost is NaN where there is no point
     answers = Answers(
         points, cost, bound, status, unique, label, reason, second, certificates, blend
     )
     valid = judged.valid
-    if not valid.all():
+    if np.count_nonzero(valid) < len(valid):
         for j in (~valid).nonzero()[0].tolist():
             _drop(answers, int(rows[j]), judged.reason(j, proposed.used[rows[j]]))
     if not complete:
@@ -196,11 +201,10 @@ def _proved(setting: Setting, proposed: Proposal) -> tuple[FloatArray, float | F
     n = len(proposed.points)
     bound, gap = np.zeros(n), np.full(n, -1.0)
     for part in proposed.parts:
-        ask, certificate = part.ask, part.found.certificate
-        certified = Certified(part.key, part.rows, certificate)
+        ask, certified, certificate = part.ask, part.certified, part.certified.certificate
         if not is_of_distances(setting, certified, proposed.ask.table.values):
             continue
-        region = setting.region(part.key, setting.asked_margin)
+        region = setting.region(certified.key, setting.asked_margin)
         domain = ask.rules.domain
         task = Task(region, ask.centers, setting.weights, ask.low, ask.high, domain=domain)
         convex = region.is_convex and domain is None

@@ -35,7 +35,7 @@ def solve_halfspace(task: Task) -> Solved:
     points = task.start()
     demand = row_products(points, task.cell.G)[:, 0] - h
     multiplier, empty = _fill(task, g, points, demand)
-    outcome = np.full(len(task), SOLVED, dtype=np.int8)
+    outcome = np.zeros(len(task), dtype=np.int8)  # SOLVED
     contradictory = task.lower > task.upper
     if np.count_nonzero(empty) or np.count_nonzero(contradictory):
         # What no movement could satisfy proves itself: the row alone is a Farkas ray.

@@ -20,6 +20,9 @@ from pertinent.solvers.problem import SOLVED, Task
 from pertinent.solvers.programs.linear import LinearProgram
 from pertinent.solvers.tolerances import APART, FLAT, INDEPENDENT
 
+#: With more rows than this, multipliers that are equal are looked at once.
+MANY = 100
+
 
 @dataclass(eq=False)
 class Decision:
@@ -73,7 +76,7 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
         return Decision(unique)
     y = _certain(proofs.multipliers, task)
     # Those of a single row are few different numbers: w_i / |g_i| of the last feature that moved.
-    few = np.unique(y)[:, None] if y.shape[1] == 1 else y
+    few = np.unique(y)[:, None] if y.shape[1] == 1 and len(y) > MANY else y
     slopes, flat = _flat(few, task)
     # At most one feature could move at no cost, and a tight row that it is part of forbids it.
     if (flat.sum(axis=1) <= (few > 0).any(axis=1)).all():
