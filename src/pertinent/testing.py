@@ -19,6 +19,7 @@ import pertinent
 from pertinent.exceptions import PertinentError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.models import decision_region, model_classes
+from pertinent.models.registry import predicted_labels
 from pertinent.setting.claims.negatives import shown_negatives
 from pertinent.setting.claims.positives import shown_positives
 from pertinent.setting.question import NegativeQuestion
@@ -65,10 +66,10 @@ def probe_points(model: Foreign, X: FloatArray, count: int = 2000, seed: int = 0
     base = X[rng.integers(len(X), size=count)]
     noisy = base + rng.normal(size=base.shape) * spread * rng.choice([0.1, 1, 10], (count, 1))
     one, two = base.copy(), noisy.copy()
-    labels = model.predict(one)
+    labels = predicted_labels(model, one)
     for _ in range(30):
         middle = (one + two) / 2
-        same = model.predict(middle) == labels
+        same = predicted_labels(model, middle) == labels
         one[same], two[~same] = middle[same], middle[~same]
     return np.vstack([base, noisy, one, two])
 
@@ -76,7 +77,7 @@ def probe_points(model: Foreign, X: FloatArray, count: int = 2000, seed: int = 0
 def check_region_agrees_with_predict(model: Foreign, X: FloatArray) -> None:
     """Check that a point lies in the region of its prediction, and clearly inside no other."""
     points = probe_points(model, X)
-    predicted = model.predict(points)
+    predicted = predicted_labels(model, points)
     for label in model_classes(model).tolist():
         own = np.asarray(predicted == label)
         wide = decision_region(model, label, margin=-CLEAR)
@@ -92,7 +93,9 @@ def check_positives_are_valid(model: Foreign, X: FloatArray) -> None:
         found = pertinent.pertinent_positives(model, samples, baseline=X.mean(0), between=between)
         _assert_sound(found)
         here = found.found
-        assert_valid_in_any_company(model, found.points[here], model.predict(samples)[here])
+        assert_valid_in_any_company(
+            model, found.points[here], predicted_labels(model, samples)[here]
+        )
         off = here[:, None] & ~found.kept
         assert (found.values[off] == np.broadcast_to(X.mean(0), samples.shape)[off]).all()
         assert (found.closeness_bound[here] <= found.closeness[here] + 1e-9).all()
@@ -107,7 +110,7 @@ def check_negatives_are_valid(model: Foreign, X: FloatArray) -> None:
     found = pertinent.pertinent_negatives(model, samples)
     _assert_sound(found)
     assert found.found.all(), found.reason[~found.found][:3]
-    assert (found.target != model.predict(samples)).all()
+    assert (found.target != predicted_labels(model, samples)).all()
     assert_valid_in_any_company(model, found.points, found.target)
 
 
@@ -116,11 +119,13 @@ def assert_valid_in_any_company(model: Foreign, points: Any, labels: Any) -> Non
     n = len(points)
     backwards = np.arange(n)[::-1]
     said = {
-        "in a batch": model.predict(points),
-        "backwards": model.predict(points[backwards])[backwards],
-        "by columns": model.predict(np.asfortranarray(points)),
-        "alone": [label for i in range(n) for label in model.predict(points[i : i + 1])],
-        "in threes": [label for i in range(0, n, 3) for label in model.predict(points[i : i + 3])],
+        "in a batch": predicted_labels(model, points),
+        "backwards": predicted_labels(model, points[backwards])[backwards],
+        "by columns": predicted_labels(model, np.asfortranarray(points)),
+        "alone": [label for i in range(n) for label in predicted_labels(model, points[i : i + 1])],
+        "in threes": [
+            label for i in range(0, n, 3) for label in predicted_labels(model, points[i : i + 3])
+        ],
     }
     for company, predicted in said.items():
         wrong = np.flatnonzero(np.asarray(predicted) != labels)
@@ -130,7 +135,7 @@ def assert_valid_in_any_company(model: Foreign, points: Any, labels: Any) -> Non
 def check_targets_are_reached(model: Foreign, X: FloatArray) -> None:
     """Check that a given target is what the negative is predicted as."""
     samples = _sample(X, 20)
-    predicted = model.predict(samples)
+    predicted = predicted_labels(model, samples)
     for label in model_classes(model).tolist():
         rows = np.asarray(predicted != label)
         if rows.any():
@@ -187,7 +192,7 @@ def check_nothing_is_closer(model: Foreign, X: FloatArray, tries: int = 4000) ->
         size = np.abs(steps).sum(axis=1, keepdims=True)
         reach = bound * (1 - 1e-6) * rng.random((tries, 1)) ** (1 / max(1, d))
         near = x + steps / np.where(size > 0, size, 1.0) * reach
-        assert (model.predict(near) == model.predict(x[None])[0]).all()
+        assert (predicted_labels(model, near) == predicted_labels(model, x[None])[0]).all()
 
 
 def check_independent_of_batches(model: Foreign, X: FloatArray) -> None:

@@ -179,6 +179,12 @@ def model_classes(model: Foreign) -> NDArray[Any]:
     return np.asarray(classes)
 
 
+def predicted_labels(model: Foreign, table: Foreign) -> NDArray[Any]:
+    """Return what a model predicts, one label a row; CatBoost gives a column of them."""
+    labels = np.asarray(model.predict(table))
+    return labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
+
+
 def dense(array: Foreign) -> FloatArray:
     """Return an array of a model, sparse or not, in double precision."""
     return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=float)
@@ -190,15 +196,18 @@ def class_index(model: Foreign, label: Any) -> int:
 
 
 def _require_fitted(model: Foreign) -> None:
-    # Of others scikit-learn cannot tell; they have no classes_ then, see `model_classes`.
-    if not hasattr(model, "fit") or not isinstance(model, BaseEstimator):
+    if not hasattr(model, "fit"):
+        return
+    words = f"This {type(model).__name__} is not fitted yet. Call fit(X, y) on it first."
+    if not isinstance(model, BaseEstimator):
+        # CatBoost says so itself. Of others nobody can tell: they have no classes_ then.
+        if hasattr(model, "is_fitted") and not model.is_fitted():
+            raise InputError(words)
         return
     try:
         check_is_fitted(model)
     except NotFittedError as error:
-        raise InputError(
-            f"This {type(model).__name__} is not fitted yet. Call fit(X, y) on it first."
-        ) from error
+        raise InputError(words) from error
 
 
 def _find(model: Foreign) -> _Entry:

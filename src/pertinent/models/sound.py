@@ -26,7 +26,7 @@ from scipy import sparse
 
 from pertinent.exceptions import PertinentError, one_line
 from pertinent.geometry.arrays import Foreign
-from pertinent.models.registry import decision_region, model_classes
+from pertinent.models.registry import decision_region, model_classes, predicted_labels
 from pertinent.models.steps.pipeline import features_of
 from pertinent.tables.features import Features
 from pertinent.tables.table import installed_backend
@@ -221,7 +221,8 @@ def rehearse(model: Foreign) -> None:
     decision_region(model, classes.tolist()[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a model without names says so, rightly, later
-        label = model.predict(_row(features_of(model), hasattr(model, "feature_names_in_")))
+        row = _row(features_of(model), hasattr(model, "feature_names_in_"))
+        label = predicted_labels(model, row)
     require(np.shape(label) == (1,) and label[0] in classes, "it predicts something else")
 
 

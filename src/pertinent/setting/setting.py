@@ -20,6 +20,7 @@ from pertinent.geometry.rounding import STEP, Rounding
 from pertinent.models import model_classes, region_function
 from pertinent.models.confidence import confident
 from pertinent.models.linear import adds_up_in_double
+from pertinent.models.registry import predicted_labels
 from pertinent.models.steps.pipeline import mixes_features
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.margins import first_margins
@@ -186,7 +187,7 @@ class Setting:
             points = table.values
         if not len(points):
             return np.zeros(0, dtype=np.int64)
-        labels = np.asarray(self.model.predict(table.for_model(points)))
+        labels = predicted_labels(self.model, table.for_model(points))
         if own and self.features.fills:
             self._require_same_when_filled(table, labels)
         if labels.ndim != 1:
@@ -224,7 +225,7 @@ class Setting:
         source = table.as_given()
         if source is None:
             return
-        other = np.flatnonzero(np.asarray(self.model.predict(source)) != labels)
+        other = np.flatnonzero(predicted_labels(self.model, source) != labels)
         if len(other):
             raise InputError(
                 f"With its missing values filled in, a sample ({len(other)} of {len(table)}) is "

@@ -273,3 +273,13 @@ def test_readers_do_not_import_a_library():
     modules = (of_catboost, of_lightgbm, of_xgboost)
     for name, module in zip(names, modules, strict=True):
         assert not hasattr(module, name.removeprefix("of_"))
+
+
+@pytest.mark.parametrize("data", [WINE, CANCER])
+def test_a_catboost_model_from_a_file_is_the_same(data, tmp_path):
+    model, file = _catboost(iterations=8).fit(*data), str(tmp_path / "model.cbm")
+    model.save_model(file)
+    again = catboost.CatBoostClassifier().load_model(file)
+    assert_is_what_predict_says(again, data[0])
+    found = pertinent.pertinent_negatives(again, data[0][:3])
+    assert (found.target != np.ravel(model.predict(data[0][:3]))).all()

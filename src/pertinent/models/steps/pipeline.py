@@ -102,7 +102,9 @@ def _names_of(model: Foreign, example: Any) -> tuple[tuple[str, ...], bool]:
     known = getattr(model, "feature_names_in_", None)
     if known is not None:
         return tuple(str(name) for name in known), True
-    count = getattr(model, "n_features_in_", None)
+    # A CatBoost model from a file or a pickle says 0, and has their names.
+    count = getattr(model, "n_features_in_", None) or len(getattr(model, "feature_names_", ()))
+    count = count or None
     frame = as_frame(example)
     if frame is not None and (count is None or len(frame.columns) == count):
         return tuple(str(name) for name in frame.columns), False

@@ -36,7 +36,8 @@ def catboost_region(model: Foreign, label: Any, margin: float) -> Region:
         model.save_model(str(file), format="json")
         text = file.read_bytes()
     threshold = float(model.get_probability_threshold() or 0.5)
-    classes, dim = len(model.classes_), int(model.n_features_in_)
+    # Not n_features_in_, which a model from a file or a pickle says is 0.
+    classes, dim = len(model.classes_), len(model.feature_names_)
     ensemble = ensemble_of(text, classes, dim, threshold)
     return EnsembleRegion.of(ensemble, class_index(model, label), margin)
 
