@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 from itertools import product
+from time import monotonic
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 import pertinent
@@ -13,9 +14,12 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.geometry.task import Task, distance
 from pertinent.models.trees.forests import forest_of
-from pertinent.solvers import choose_method, project
+from pertinent.solvers import choose_method, make_ready, project
+from pertinent.solvers.ensembles import solve
+from pertinent.solvers.ensembles.compiled import CompiledSearch
+from pertinent.solvers.ensembles.search import NumpySearch
 
-IRIS, WINE = load_iris(return_X_y=True), load_wine(return_X_y=True)
+WINE = load_wine(return_X_y=True)
 
 
 def _forest(kind, n_features, trees, depth, seed, data=WINE):
@@ -196,3 +200,75 @@ def test_the_method_says_why():
     model, _ = _forest(*CASES[0])
     method = choose_method(EnsembleRegion.of(forest_of(model), 0))
     assert method.why == "a sum of 10 trees: branch and bound over boxes of cells"
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    return RandomForestClassifier(40, max_depth=5, random_state=0).fit(X[::2], y[::2]), X[1::2]
+
+
+def _both_engines(region, task, monkeypatch):
+    found = []
+    for search in (CompiledSearch, NumpySearch):
+        monkeypatch.setattr(solve, "search_class", lambda search=search: search)
+        found.append(project(task.centers, region, task.weights, task.lower, task.upper))
+    return found
+
+
+def test_every_row_of_a_forest_is_proved_and_both_engines_agree(cancer, monkeypatch):
+    model, X = cancer
+    predicted = model.predict(X)
+    for k in (0, 1):
+        region = EnsembleRegion.of(forest_of(model), k)
+        centers = X[predicted != k][:6]
+        task = Task.of(region, centers, np.ones(30))
+        fast, plain = _both_engines(region, task, monkeypatch)
+        np.testing.assert_array_equal(fast.points, plain.points)
+        for found in (fast, plain):
+            proved = found.certificate.bounds(task)
+            np.testing.assert_allclose(proved, found.objective, rtol=1e-9)
+        assert (model.predict(fast.points) == k).all()
+
+
+def test_a_search_that_loses_a_point_is_not_believed(cancer, monkeypatch):
+    model, X = cancer
+    region = EnsembleRegion.of(forest_of(model), 0)
+    center = X[model.predict(X) != 0][:1]
+    best = project(center, region).objective[0]
+    wins = NumpySearch._is_answer
+    # It does not see the nearest points: a worse one is claimed to be the nearest.
+    monkeypatch.setattr(
+        NumpySearch, "_is_answer", lambda self, box: box.near > 1.01 * best and wins(self, box)
+    )
+    monkeypatch.setattr(solve, "search_class", lambda: NumpySearch)
+    lame = project(center, region)
+    assert lame.objective[0] > best
+    proved = lame.certificate.bounds(Task.of(region, center, np.ones(30)))
+    assert proved[0] <= best * (1 + 1e-12)
+
+
+def test_time_that_is_over_leaves_a_valid_point_and_its_bound(cancer):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = RandomForestClassifier(300, random_state=0).fit(X[::2], y[::2])
+    make_ready(EnsembleRegion.of(forest_of(model), 0))
+    sample = X[1::2][model.predict(X[1::2]) == 0][:2]
+    started = monotonic()
+    found = pertinent.pertinent_negatives(model, sample, time_limit=0.5)
+    assert monotonic() - started < 2 * 0.5 + 3.0  # it includes what else a call does
+    assert (found.status != "failed").all()
+    assert (model.predict(found.points) == 1).all()
+    assert (found.bound <= found.objective).all()
+
+
+def test_ctrl_c_stops_a_search(cancer, monkeypatch):
+    model, X = cancer
+    region = EnsembleRegion.of(forest_of(model), 0)
+
+    def interrupted(self, boxes):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CompiledSearch, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        project(X[:1], region)

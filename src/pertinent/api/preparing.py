@@ -11,7 +11,9 @@ from pertinent.models import region_function
 from pertinent.models.steps.pipeline import features_of
 from pertinent.setting.options import Settings
 from pertinent.setting.question import Missing
+from pertinent.setting.region_key import Is
 from pertinent.setting.setting import Setting
+from pertinent.solvers import make_ready
 from pertinent.tables.baselines import weight_values
 from pertinent.tables.reading import read_table
 
@@ -39,4 +41,5 @@ def prepare(
     if settings.plausibility is not None:
         within = settings.plausibility.bind(features, setting.classes)
         setting = replace(setting, within=within)
+    make_ready(setting.region(Is(0), setting.asked_margin))
     return setting, train

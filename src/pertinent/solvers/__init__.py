@@ -9,7 +9,16 @@ region whether it holds the point.
 from pertinent.setting.options import Options
 from pertinent.solvers.ensembles import solve as _trees  # noqa: F401 - registers its method
 from pertinent.solvers.problem import Method, Projections, Solved, Task
-from pertinent.solvers.select import choose_method
+from pertinent.solvers.select import choose_method, make_ready
 from pertinent.solvers.union import project
 
-__all__ = ["Method", "Options", "Projections", "Solved", "Task", "choose_method", "project"]
+__all__ = [
+    "Method",
+    "Options",
+    "Projections",
+    "Solved",
+    "Task",
+    "choose_method",
+    "make_ready",
+    "project",
+]

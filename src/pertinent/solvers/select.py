@@ -70,6 +70,14 @@ def choose_method(region: Cell | Region, domain: Domain | None = None) -> Method
     )
 
 
+@singledispatch
+def make_ready(region: Cell | Region) -> None:
+    """Do what need be done once before regions of a kind are solved, such as to compile.
+
+    It is asked for before the time limit of any row begins. Most kinds need nothing.
+    """
+
+
 @choose_method.register
 def _method_of_cell(cell: Cell, domain: Domain | None = None) -> Method:
     if cell.exponentials:

@@ -183,7 +183,7 @@ class _Replay:
         ]
         while waiting:
             if is_over():
-                self.failed[:] = True
+                self.failed[np.concatenate([boxes.row for boxes in waiting])] = True
                 break
             waiting += self._below(waiting.pop())
         return ~self.failed[rows]

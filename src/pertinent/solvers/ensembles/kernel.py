@@ -141,7 +141,7 @@ DONE, LEFT, NARROW = 0, 1, 2
 #: Closed boxes cost at least this share less than the budget: a tie counts as closed.
 CLOSER = 1e-10
 #: Rounds of rules for one box, of weighing shares anew, and of prices.
-ROUNDS, WEIGHINGS, PRICES = 20, 5, 12
+ROUNDS, WEIGHINGS, PRICES = 20, 9, 12
 
 
 @compiled
@@ -826,10 +826,13 @@ def look_at(
                 return -1, near, price, rival, -1, -1
         if few:
             break
-    note_center(forest, c, w, leaves, n, low, high)
+    hits = note_center(forest, c, w, leaves, n, low, high)
     column = missing_choice(c, low, high)
     if column >= 0:
         return n, near, price, rival, column, 0
+    # The last rules may have moved the nearest point.
+    if hits == forest.n_trees and wins(forest, tally, w, leaves, n):
+        return -2, near, price, rival, -1, -1
     for f in range(len(low)):
         for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
             w.steps[a] = 0.0

@@ -16,14 +16,17 @@ from typing import Protocol
 import numpy as np
 
 from pertinent.exceptions import UnsupportedModelError
+from pertinent.geometry import task as task_of
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.domain import Domain
-from pertinent.geometry.ensembles import EnsembleRegion
+from pertinent.geometry.ensembles import Ensemble, EnsembleRegion, Tally, Trees
 from pertinent.geometry.running import deadline
 from pertinent.proofs.ensembles.proof import EnsembleProofs
+from pertinent.setting.effort import SEARCHING
 from pertinent.solvers.ensembles.problem import Branchings, Leads, RowProblem
+from pertinent.solvers.ensembles.search import NumpySearch
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Method, Solved, Task
-from pertinent.solvers.select import choose_method
+from pertinent.solvers.select import choose_method, make_ready
 
 #: The first budget, as a share of the first point's cost; how it grows while the whole box is
 #: closed at once, and then.
@@ -141,6 +144,9 @@ def solve_ensemble(task: Task) -> Solved:
     points, outcome = np.full(task.centers.shape, np.nan), np.full(n, TROUBLE, dtype=np.int8)
     believed, cases = np.zeros(n), []
     make = search_class()
+    end = deadline()
+    if end < np.inf:  # proofs are checked when the search has ended
+        end = monotonic() + SEARCHING * max(end - monotonic(), 0.0)
     for i in range(n):
         problem = RowProblem.of(leads, task, i)
         fixed = problem.choices.fixed
@@ -148,7 +154,7 @@ def solve_ensemble(task: Task) -> Solved:
             outcome[i], believed[i] = EMPTY, np.inf
             cases.append(Branchings.closed())
             continue
-        row = Row(make(problem), _end_of_row(n - i), float(task.cutoff[i]) - fixed)
+        row = Row(make(problem), _end_of_row(end, n - i), float(task.cutoff[i]) - fixed)
         row.solve()
         believed[i] = row.proved + fixed
         cases.append(Branchings.closed() if row.cases is None else row.cases.in_cells(problem))
@@ -172,17 +178,31 @@ def proofs_of(claimed: FloatArray, cases: list[Branchings]) -> EnsembleProofs:
     )
 
 
-def _end_of_row(rows: int) -> float:
-    """Return when a row has to end, for so many rows that are left."""
-    end = deadline()
+def _end_of_row(end: float, rows: int) -> float:
+    """Return when a row has to end, if so many rows share the time until ``end``."""
     return end if end == np.inf else monotonic() + max(end - monotonic(), 0.0) / rows
 
 
 def search_class() -> Callable[[RowProblem], BoxSearch]:
-    """Return the search: compiled where numba is installed."""
-    from pertinent.solvers.ensembles.compiled import CompiledSearch
-
+    """Return the search: compiled where numba is installed (extra ``fast``), else in NumPy."""
+    try:
+        from pertinent.solvers.ensembles.compiled import CompiledSearch
+    except ImportError:
+        return NumpySearch
     return CompiledSearch
+
+
+@make_ready.register
+def _compile(region: EnsembleRegion) -> None:
+    """Compile the kernel, or read numba's cache, on two trees of one leaf."""
+    one = np.zeros(1, dtype=np.int64)
+    leaf = np.array([[1.0, 0.0]])
+    trees = Trees(one, one - 1, np.zeros(1), one, one, leaf)
+    small = EnsembleRegion.of(Ensemble(trees, 1, Tally(np.zeros(2))), 0)
+    task = task_of.Task.of(small, np.zeros((1, 1)), np.ones(1))
+    search = search_class()(RowProblem.of(Leads.of(small), task, 0))
+    search.begin(1.0)
+    search.run(1)
 
 
 @choose_method.register
