@@ -12,8 +12,10 @@ from pertinent.questions.strict import strict
 from pertinent.questions.sufficient.sufficient import sufficient
 from pertinent.setting.claims.negatives import stated_negatives
 from pertinent.setting.claims.positives import stated_positives
+from pertinent.setting.claims.unique import judged_changes, judged_pairs
 from pertinent.setting.effort import SEARCHING
 from pertinent.setting.judge import noting
+from pertinent.setting.nearest.both import both_at_once
 from pertinent.setting.nearest.negative import beside_already, nearest_contrast
 from pertinent.setting.nearest.positive import two_phase
 from pertinent.setting.question import Method, NegativeQuestion, PositiveQuestion
@@ -30,10 +32,12 @@ def positives_of(
     """Return the positives of samples predicted as ``labels``."""
     with question.effort.limiting(len(table)):
         if method is Method.TWO_PHASE:
-            return two_phase(SEARCH, setting, table, labels, question)
+            pair = two_phase(SEARCH, setting, table, labels, question)
+            return judged_pairs(setting, question, pair)
         with question.effort.limiting(len(table), SEARCHING), noting() as ledger:
             found = SEARCHES[method](setting, table, labels, question)
-        return stated_positives(setting, table, labels, question, method, found, ledger)
+        stated = stated_positives(setting, table, labels, question, method, found, ledger)
+        return judged_pairs(setting, question, stated)
 
 
 def negatives_of(
@@ -49,7 +53,20 @@ def _negatives_of(
     """Return the negatives of samples of which none is predicted as its target."""
     with question.effort.limiting(len(table)):
         if question.is_plain:
-            return nearest_contrast(SEARCH, setting, table, labels, question)
+            nearest = nearest_contrast(SEARCH, setting, table, labels, question)
+            return judged_changes(setting, question, nearest)
         with question.effort.limiting(len(table), SEARCHING), noting() as ledger:
             found = few_changes(setting, table, labels, question)
-        return stated_negatives(setting, table, labels, question, found, ledger)
+        stated = stated_negatives(setting, table, labels, question, found, ledger)
+        return judged_changes(setting, question, stated)
+
+
+def both_of(
+    setting: Setting, table: Table, question: PositiveQuestion, contrast: NegativeQuestion
+) -> tuple[Positives, Negatives]:
+    """Return two-phase positives and nearest contrasts, asked at once."""
+    positive, negative = both_at_once(SEARCH, setting, table, question, contrast.target)
+    return (
+        judged_pairs(setting, question, positive),
+        judged_changes(setting, contrast, negative),
+    )

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.answering.searching import SEARCH
-from pertinent.api.asking import negatives_of, positives_of
+from pertinent.api.asking import both_of, negatives_of, positives_of
 from pertinent.api.batches import Progress, in_batches
 from pertinent.api.explanation import Explanations
 from pertinent.api.gathering import Gathering
@@ -19,7 +18,6 @@ from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
 from pertinent.proofs import ALREADY, INFEASIBLE
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
-from pertinent.setting.nearest.both import both_at_once
 from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.options import Options, Settings
 from pertinent.setting.question import Method, Overlap
@@ -195,7 +193,8 @@ class Explainer:
         plain = method is Method.TWO_PHASE and overlap is Overlap.ALLOW
         at_once = plain and self.contrast.is_plain
         if at_once:
-            both = both_at_once(SEARCH, self.setting, table, self.question, target)
+            contrast = self.contrast if target is None else replace(self.contrast, target=target)
+            both = both_of(self.setting, table, self.question, contrast)
             return *both, np.zeros(len(table), dtype=bool)
         labels = self.setting.predict(table)
         positive = positives_of(self.setting, table, labels, self.question, method)

@@ -12,7 +12,6 @@ from pertinent.checking.findings import CHANGE, ENOUGH, HOLDS, REFUTED, UNKNOWN,
 from pertinent.density.measure import measure
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.geometry.codec import unknown_kinds
-from pertinent.geometry.gaps import GAP_CONVEX
 from pertinent.geometry.task import distance
 from pertinent.proofs import INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Certified
@@ -213,11 +212,6 @@ def unique(
     if code == 0:
         return [_not_the_only_one(f"{name} is not the only one of its size", results, equally_good)]
     return []
-
-
-def as_good(size: float, best: float) -> bool:
-    """Return whether a size is the best one, but for the gap."""
-    return bool(size <= best * (1 + GAP_CONVEX) + 1e-12)
 
 
 def _the_only_one(claim: str, results: Results, only: Callable[[], bool]) -> Finding:

@@ -11,7 +11,6 @@ from pertinent.checking.evidence import (
     Evidence,
     about_the_question,
     absent,
-    as_good,
     claimed_bounds,
     negative_details,
     proved,
@@ -21,15 +20,13 @@ from pertinent.checking.evidence import (
 from pertinent.checking.findings import CHANGE, ENOUGH, REFUTED, UNKNOWN, Finding, judged
 from pertinent.checking.reasons import reason
 from pertinent.geometry.arrays import FloatArray, Limits
-from pertinent.geometry.task import distance
 from pertinent.proofs import ALREADY, FAILED, OPTIMAL
 from pertinent.setting.claims.negatives import shown_negatives, with_its_limit
-from pertinent.setting.claims.unique import is_only_change
-from pertinent.setting.judge import judge_points
+from pertinent.setting.claims.unique import is_only_change, other_changes
 from pertinent.setting.limits import negative_limits
 from pertinent.setting.question import NegativeQuestion, Norm, Overlap
 from pertinent.setting.reasons.reason import Reason, Why
-from pertinent.setting.region_key import Is, Kind, Not
+from pertinent.setting.region_key import Is, Not
 from pertinent.setting.results import Negatives
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Answered, Asked
@@ -126,14 +123,8 @@ def _fewest(setting: Setting, negative: Negatives, few: Evidence, near: Evidence
 def _unique(
     setting: Setting, negative: Negatives, question: NegativeQuestion, limits: Limits
 ) -> list[Finding]:
-    table, samples, target = negative.table, negative.table.values, question.target
-
     def equally_good(other: FloatArray) -> bool:
-        # Where any other class will do, the other one may be of a third.
-        asked = (Kind.NOT, negative.label) if target is None else (Kind.IS, target)
-        good = judge_points(setting, table, other, *asked, limits, changes=True).valid[0]
-        size = distance(other, samples, setting.weights)[0]
-        return bool(good) and as_good(size, negative.objective[0])
+        return bool(other_changes(setting, question, negative, other)[0])
 
     return unique(CHANGE, negative, lambda: is_only_change(setting, negative, limits), equally_good)
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from pertinent.checking.evidence import (
     NOT_SHOWN,
     Evidence,
     about_the_question,
     absent,
-    as_good,
     claimed_bounds,
     is_same,
     positive_details,
@@ -20,15 +17,13 @@ from pertinent.checking.evidence import (
 from pertinent.checking.findings import ENOUGH, UNKNOWN, Finding, judged
 from pertinent.checking.reasons import reason
 from pertinent.geometry.arrays import FloatArray
-from pertinent.geometry.task import distance
 from pertinent.proofs import INFEASIBLE, OPTIMAL
 from pertinent.setting.claims.bounds import holds_whatever
 from pertinent.setting.claims.positives import kept_features, shown_positives
-from pertinent.setting.claims.unique import is_only_pair
-from pertinent.setting.judge import judge_points
-from pertinent.setting.limits import held_limits, positive_limits, sufficient_limits, turned_off
+from pertinent.setting.claims.unique import is_only_pair, other_pairs
+from pertinent.setting.limits import positive_limits, sufficient_limits
 from pertinent.setting.question import Method
-from pertinent.setting.region_key import Is, Kind
+from pertinent.setting.region_key import Is
 from pertinent.setting.results import Positives
 from pertinent.summary.asked import Asked
 
@@ -80,18 +75,10 @@ def _closeness(positive: Positives, near: Evidence) -> Finding:
 
 def _only_optimum(asked: Asked, positive: Positives) -> list[Finding]:
     """Judge whether both phases have one optimum only."""
-    setting, table, question = asked.setting, positive.table, asked.question
-    limits = positive_limits(setting, table, question)
-    held = turned_off(setting, positive.sparse_values, question)
-    low, high = held_limits(setting, *limits, question, held)
+    setting, question = asked.setting, asked.question
 
     def equally_good(other: FloatArray) -> bool:
-        good = judge_points(setting, table, other, Kind.IS, positive.label, limits).valid[0]
-        on = np.where(held, 0.0, setting.weights)[0]
-        size = distance(other, question.baseline[None], setting.weights)[0]
-        inside = ((other >= low) & (other <= high)).all()
-        as_close = as_good(distance(other, table.values, on)[0], positive.closeness[0])
-        return bool(good and (as_good(size, positive.objective[0]) or (inside and as_close)))
+        return bool(other_pairs(setting, question, positive, other)[0])
 
     return unique(ENOUGH, positive, lambda: is_only_pair(setting, question, positive), equally_good)
 

@@ -1,13 +1,14 @@
-"""Whether certificates show that an answer is the only one of its size."""
+"""Whether an answer is the only one of its size: what certificates and other points show."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
-from pertinent.geometry.arrays import FloatArray, Limits
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.gaps import GAP_CONVEX, is_closed, rounding_unit
 from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.task import Task, distance
@@ -16,13 +17,19 @@ from pertinent.proofs.core import WHOLE, Block
 from pertinent.proofs.linear import leaves_one_point
 from pertinent.proofs.records import UnknownProofs
 from pertinent.setting.answers import Certified
-from pertinent.setting.limits import held_limits, positive_limits, turned_off
-from pertinent.setting.question import PositiveQuestion
-from pertinent.setting.results import Negatives, Positives, Results
+from pertinent.setting.claims.negatives import with_its_limit
+from pertinent.setting.judge import judge_points
+from pertinent.setting.limits import held_limits, negative_limits, positive_limits, turned_off
+from pertinent.setting.question import Method, NegativeQuestion, Norm, PositiveQuestion
+from pertinent.setting.region_key import Kind
+from pertinent.setting.results import SEVERAL, UNKNOWN, Negatives, Positives, Results
 from pertinent.setting.setting import Setting
+
+R = TypeVar("R", Positives, Negatives)
 
 #: Bounds and costs are sums of many terms: what is closer than this, relatively, is the same.
 ROUNDED = 1e-12
+SEVERAL_BYTE = bytes([SEVERAL])
 
 
 def is_only_change(setting: Setting, negative: Negatives, limits: Limits) -> bool:
@@ -44,6 +51,102 @@ def is_only_pair(setting: Setting, question: PositiveQuestion, positive: Positiv
     held = turned_off(setting, positive.sparse_values, question)
     limits, parts = held_limits(setting, *limits, question, held), positive.closeness_certificates
     return is_only_one(setting, parts, table.values, positive.values, limits, *how)
+
+
+def only_with_another(results: R, is_as_good: Callable[[IntArray, R, FloatArray], BoolArray]) -> R:
+    """Return results that say "not the only one" only where another point shows it.
+
+    Parameters
+    ----------
+    results : Positives or Negatives
+        As they are handed out.
+    is_as_good : callable
+        Given some rows, their results and other points for them, shape (n, n_features): which of
+        these the judge accepts, and are as good.
+    """
+    if not results.second and SEVERAL_BYTE not in results.unique_code.tobytes():
+        return results
+    n, width = results.values.shape
+    several = np.flatnonzero(results.unique_code == SEVERAL).tolist()
+    known = {i: point for i, point in results.second.items() if np.isfinite(point).all()}
+    rows = [i for i in several if i in known and known[i].shape == (width,)]
+    second: dict[int, FloatArray] = {}
+    if rows:
+        here = np.array(rows)
+        some = results.take(here)
+        others = np.stack([known[i] for i in rows])
+        others = some.table.as_handed_out(others.astype(np.float64))
+        good = (others != some.values).any(axis=1) & is_as_good(here, some, others)
+        second = {int(rows[k]): others[k] for k in np.flatnonzero(good)}
+    shown = np.isin(np.arange(n), list(second)) | _tie(results)
+    code = np.where((results.unique_code == SEVERAL) & ~shown, UNKNOWN, results.unique_code)
+    return replace(results, unique_code=code.astype(np.int8), second=second)
+
+
+def _tie(results: Results) -> BoolArray:
+    """Return which answers have an alternative that is as good."""
+    sizes = zip(results.objective.tolist(), results.closeness.tolist(), strict=True)
+    listed = zip(sizes, results.alternatives, strict=True)
+    return np.array([any(a.ties(*size) for a in others) for size, others in listed], dtype=bool)
+
+
+def judged_changes(setting: Setting, question: NegativeQuestion, found: Negatives) -> Negatives:
+    """Return negatives that say "not the only one" only where the judge accepts another."""
+
+    def is_as_good(rows: IntArray, some: Negatives, others: FloatArray) -> BoolArray:
+        return other_changes(setting, question.take(rows), some, others)
+
+    return only_with_another(found, is_as_good)
+
+
+def judged_pairs(setting: Setting, question: PositiveQuestion, found: Positives) -> Positives:
+    """Return positives that say "not the only one" only where the judge accepts another."""
+
+    def is_as_good(rows: IntArray, some: Positives, others: FloatArray) -> BoolArray:
+        return other_pairs(setting, question, some, others)
+
+    return only_with_another(found, is_as_good)
+
+
+def other_changes(
+    setting: Setting, question: NegativeQuestion, some: Negatives, others: FloatArray
+) -> BoolArray:
+    """Return which other points, one for each negative, are as small a change.
+
+    Where any other class will do, the other one may be of a third.
+    """
+    table, target, setting = some.table, question.target, with_its_limit(setting, question)
+    if some.norm is Norm.L0:
+        return np.zeros(len(some), dtype=bool)  # what is another set of features is listed
+    limits = negative_limits(setting, table, question.untouched)
+    asked = (Kind.NOT, some.label) if target is None else (Kind.IS, target)
+    good = judge_points(setting, table, others, *asked, limits, changes=True).valid
+    return good & as_good(distance(others, table.values, setting.weights), some.objective)
+
+
+def other_pairs(
+    setting: Setting, question: PositiveQuestion, some: Positives, others: FloatArray
+) -> BoolArray:
+    """Return which other points are as good a positive: in the first phase, or in the second."""
+    if some.method is not Method.TWO_PHASE:
+        return np.zeros(len(some), dtype=bool)  # what is another set of features is listed
+    table, question = some.table, question.in_precision_of(some.table)
+    limits = positive_limits(setting, table, question)
+    held = turned_off(setting, some.sparse_values, question)
+    low, high = held_limits(setting, *limits, question, held)
+    good = judge_points(setting, table, others, Kind.IS, some.label, limits).valid
+    size = distance(others, np.broadcast_to(question.baseline, others.shape), setting.weights)
+    inside = ((others >= low) & (others <= high)).all(axis=1)
+    close = distance(np.where(held, table.values, others), table.values, setting.weights)
+    as_close = inside & as_good(close, some.closeness)
+    # The first phase's own point is not another one.
+    as_few = (others != some.sparse_values).any(axis=1) & as_good(size, some.objective)
+    return good & (as_few | as_close)
+
+
+def as_good(size: FloatArray, best: FloatArray) -> BoolArray:
+    """Return whether sizes are the best ones, but for the gap."""
+    return np.asarray(size <= best * (1 + GAP_CONVEX) + ROUNDED)
 
 
 def unit_of(results: Results) -> float:
