@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pertinent.checking.findings import CHANGE, ENOUGH, HOLDS, REFUTED, UNKNOWN, Finding, judged
+from pertinent.checking.tolerances import SAME, SAME_SIZE
 from pertinent.density.measure import measure
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.geometry.codec import unknown_kinds
@@ -62,7 +63,7 @@ class Evidence:
 
     def reaches(self, claimed: float) -> bool:
         """Return whether no more is claimed than is proved, but for rounding."""
-        return bool(claimed <= self.bound + 1e-9 * max(1.0, abs(self.bound)))
+        return bool(claimed <= self.bound + SAME * max(1.0, abs(self.bound)))
 
 
 def claimed_bounds(name: str, claims: Sequence[tuple[float, Evidence]]) -> list[Finding]:
@@ -89,13 +90,13 @@ def proved(name: str, results: Results, few: Evidence) -> Finding:
         return Finding(f"{name} has the size that is said", REFUTED, f"it is {size:.6g}")
     if results.status_code[0] == OPTIMAL:
         return few.judge(f"{name} is proved smallest", few.closed)
-    reached = few.bound >= claimed - 1e-9 * max(1.0, abs(claimed))
+    reached = few.bound >= claimed - SAME * max(1.0, abs(claimed))
     return few.judge(f"{name}: none is smaller than {claimed:.4g}", reached)
 
 
 def is_same(size: float, said: float) -> bool:
     """Return whether a size is what is said, but for rounding."""
-    return bool(np.isclose(size, said, rtol=1e-9, atol=1e-12))
+    return bool(np.isclose(size, said, rtol=SAME, atol=SAME_SIZE))
 
 
 def about_the_question(name: str, results: R, shown: Shown) -> tuple[R, list[Finding]]:
@@ -182,7 +183,7 @@ def _details(name: str, setting: Setting, results: Results, right: dict[str, boo
         if own is None or told is None:
             right[field] = own is told
         else:
-            right[field] = np.allclose(own, told, rtol=1e-9, atol=1e-9, equal_nan=True)
+            right[field] = np.allclose(own, told, rtol=SAME, atol=SAME, equal_nan=True)
     right["reason"] = not results.found[0] or results.reasons[0] is None
     right["alternatives"] = not any(results.alternatives)
     wrong = ", ".join(field for field, holds in right.items() if not holds)

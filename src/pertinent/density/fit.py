@@ -13,16 +13,11 @@ from sklearn.model_selection import KFold, cross_val_score
 
 from pertinent.density.mixture import ClassMixture, PlausibilityWarning
 from pertinent.density.recipe import Recipe
+from pertinent.density.tolerances import ADDED, REG_COVAR, SINGULAR
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.region import AffineMap
 
-#: A component is degenerate if a direction has less than this share of the class's variance ...
-SINGULAR = 1e-5
-#: ... and every covariance then gets this share of it added to its diagonal.
-ADDED = 1e-2
-#: Scikit-learn's own default, for components that need no help.
-REG_COVAR = 1e-6
 FOLDS = 3
 
 

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pertinent.density.tolerances import DUST
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.codec import record_as
-
-#: Shares below this are rounding.
-DUST = 1e-9
 
 
 @record_as("blend")

@@ -7,10 +7,8 @@ from numpy.typing import NDArray
 
 from pertinent.density.hull import Blend, Hulls
 from pertinent.density.mixture import Densities
+from pertinent.density.tolerances import NEARLY, NEARLY_SINGLE
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-
-#: A point is a blend up to this share of its size: features at a limit stand exactly there.
-NEARLY, NEARLY_SINGLE = 1e-8, 1e-6
 
 Measured = tuple[FloatArray, FloatArray, FloatArray]
 

@@ -20,12 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from pertinent.density.tolerances import TIGHTER
 from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import AffineMap, Cell, CellUnion, Quadratic
-
-#: By how much more than the threshold is asked for, relative to its size: room for rounding.
-TIGHTER = 1e-9
 
 
 class PlausibilityWarning(UserWarning):

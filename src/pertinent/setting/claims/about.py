@@ -12,6 +12,7 @@ import numpy as np
 from pertinent.density.hull import Hulls
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.proofs import FewestProofs, LinearProofs, StrictProofs
+from pertinent.proofs import Goal as Bounded
 from pertinent.proofs.core import WHOLE, Block, NoProofs
 from pertinent.proofs.linear import SingleRowProofs
 from pertinent.proofs.records import UnknownProofs
@@ -103,7 +104,7 @@ class Subject:
             return False
         # What is proved of sets of fewer features says nothing of those of as many.
         enough = goal is Goal.SIZE or not (proofs.size < least).any()
-        right = proofs.goal == ("size" if goal is Goal.SIZE else "cost")
+        right = proofs.goal == (Bounded.SIZE if goal is Goal.SIZE else Bounded.COST)
         return right and enough and not _holds(proofs.arguments, COUNTS)
 
     def _is_strict(self, proofs: StrictProofs) -> bool:

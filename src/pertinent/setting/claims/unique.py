@@ -141,7 +141,7 @@ def other_pairs(
     as_close = inside & as_good(close, some.closeness)
     # The first phase's own point is not another one.
     as_few = (others != some.sparse_values).any(axis=1) & as_good(size, some.objective)
-    return good & (as_few | as_close)
+    return np.asarray(good & (as_few | as_close))
 
 
 def as_good(size: FloatArray, best: FloatArray) -> BoolArray:

@@ -1,0 +1,12 @@
+"""How far numbers that are told may be from those that are recomputed, in one table.
+
+What must hold between them, and with the gaps of claims, is tested
+(``tests/checking/test_tolerances.py``).
+"""
+
+from __future__ import annotations
+
+#: Numbers closer than this, relatively, are the same: both are sums of many terms.
+SAME = 1e-9
+#: Sizes closer than this are the same, however small they are.
+SAME_SIZE = 1e-12
