@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pertinent.geometry.domain import Domain, Lattice
+from pertinent.geometry.domain import Bins, Domain, Lattice
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task, distance
 from pertinent.proofs import status_names
@@ -143,3 +143,12 @@ def test_a_task_with_gaps_proves_what_a_task_without_proves_at_least():
 
 def test_a_step_has_words():
     assert Lattice(0, 25).words() == "steps of 25"
+
+
+def test_nobody_can_write_to_the_ends_of_bins():
+    """Answers are judged by them, and searches look at them."""
+    for excess in (None, 3):
+        bins = Bins(0, np.array([1, 2, 4]), np.array([1.0, 3.0]), excess=excess)
+        for ends in (bins.edges, bins.low, bins.high, bins.beyond_slope, bins.beyond_shift):
+            with pytest.raises(ValueError, match="read-only"):
+                ends *= 0.5

@@ -186,3 +186,9 @@ def test_proofs_of_another_number_of_rows_prove_nothing(rows):
         assert Certificate(2, blocks).bounds(task).tolist() == [0.0, 0.0]
         several = SeveralProofs(2, ((np.arange(2), proofs),))
         assert several.bounds(task.on(cell)).tolist() == [0.0, 0.0]
+
+
+def test_proofs_of_another_number_of_rows_are_not_trusted():
+    for n in (1, 3):
+        certificate = Certificate(2, (Block(0, np.arange(2), NoProofs(n)),))
+        assert certificate.trusted().tolist() == [False, False]

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits, read_only
 
 #: Where a number must change, it moves at least by this share of its scale (1 / weight).
 SMALLEST_CHANGE = 1e-3
@@ -134,6 +134,9 @@ class Bins:
     guard: float = 0.0
     excess: int | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "edges", read_only(np.asarray(self.edges, dtype=float)))
+
     def of(self, values: FloatArray) -> IntArray:
         """Return the bin of each value."""
         side: Literal["left", "right"] = "right" if self.left_closed else "left"
@@ -154,30 +157,30 @@ class Bins:
     @cached_property
     def beyond_slope(self) -> FloatArray:
         """For each bin, the slope of ``beyond``: 1 outside the edges, 0 between them."""
-        return np.array([1.0, 0.0, 1.0])
+        return read_only(np.array([1.0, 0.0, 1.0]))
 
     @cached_property
     def beyond_shift(self) -> FloatArray:
         """For each bin, the constant of ``beyond``: minus the edge outside, 0 between."""
-        return np.array([-self.edges[0], 0.0, -self.edges[-1]])
+        return read_only(np.array([-self.edges[0], 0.0, -self.edges[-1]]))
 
     @cached_property
     def low(self) -> FloatArray:
         """The smallest number of each bin."""
         if self.excess is not None:
-            return np.concatenate([[-np.inf], self.edges])
+            return read_only(np.concatenate([[-np.inf], self.edges]))
         edges = self.edges + self.guard
         first = edges if self.left_closed else np.nextafter(edges, np.inf)
-        return np.concatenate([[-np.inf], first])
+        return read_only(np.concatenate([[-np.inf], first]))
 
     @cached_property
     def high(self) -> FloatArray:
         """The largest number of each bin."""
         if self.excess is not None:
-            return np.concatenate([self.edges, [np.inf]])
+            return read_only(np.concatenate([self.edges, [np.inf]]))
         edges = self.edges - self.guard
         last = np.nextafter(edges, -np.inf) if self.left_closed else edges
-        return np.concatenate([last, [np.inf]])
+        return read_only(np.concatenate([last, [np.inf]]))
 
 
 @dataclass(frozen=True, eq=False)

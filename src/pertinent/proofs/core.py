@@ -201,7 +201,8 @@ class Certificate:
         """Return False for the rows whose bound may rest on a solver's word (``exact=True``)."""
         trusted = np.ones(self.n, dtype=bool)
         for block in self.blocks:
-            trusted[block.rows] &= block.proofs.trusted()
+            fits = speak_of(block.proofs, len(block.rows))
+            trusted[block.rows] &= block.proofs.trusted() if fits else False
         return trusted
 
     def _whole(self, blocks: Sequence[Block], task: Task, pieces: int) -> FloatArray | None:
