@@ -23,7 +23,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.affine import AffineMap, row_products
-from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.cell import Cell, Exponential, require_same_dim
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.rounding import (
@@ -84,6 +84,10 @@ class Region(Protocol):
     def pull_back(self, through: AffineMap) -> Region:
         """Return the points whose image lies in the region."""
         ...
+
+    def pull_back_choices(self, through: AffineMap, groups: Sequence[IntArray]) -> Region:
+        """Return the same where exactly one raw column of each group is 1."""
+        return self.pull_back(through)
 
     def intersect(self, other: Cell) -> Region:
         """Return the points that lie in both."""

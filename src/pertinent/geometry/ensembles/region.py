@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,8 +11,9 @@ import numpy as np
 
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.affine import AffineMap
-from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.cell import Cell
+from pertinent.geometry.ensembles.choices import with_choices
 from pertinent.geometry.ensembles.folding import folded, single_inputs
 from pertinent.geometry.ensembles.form import Ensemble
 from pertinent.geometry.pieces import Joined
@@ -139,6 +141,16 @@ class EnsembleRegion(Region):
         Every column must follow from at most one of the raw ones: its cuts are then cuts of the
         raw column. A sum of columns has no cuts of its own.
         """
+        return self.pull_back_choices(through, ())
+
+    def pull_back_choices(self, through: AffineMap, groups: Sequence[IntArray]) -> EnsembleRegion:
+        """Return the same where exactly one raw column of each group is 1.
+
+        A column may then follow from several columns of a group: an encoder's number.
+        """
+        common = None if self.common is None else self.common.pull_back(through)
+        dim = through.dim_in
+        trees, keep, through = with_choices(self.ensemble.trees, self._kept, through, groups)
         inputs = single_inputs(through)
         if inputs is None:
             raise UnsupportedModelError(
@@ -146,9 +158,8 @@ class EnsembleRegion(Region):
                 "select, encode). Here a step before them adds up several columns, as PCA does: "
                 "leave it out, or put the trees in front of it."
             )
-        trees, keep = folded(self.ensemble.trees, self._kept, inputs)
-        common = None if self.common is None else self.common.pull_back(through)
-        ensemble = Ensemble(trees, through.dim_in, self.ensemble.tally)
+        trees, keep = folded(trees, keep, inputs)
+        ensemble = Ensemble(trees, dim, self.ensemble.tally)
         kept = None if self.keep is None else keep
         return replace(self, ensemble=ensemble, keep=kept, common=common)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import check_array
 
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import AffineMap
@@ -105,8 +106,9 @@ def selector(step: Foreign, columns: Columns, walk: Walk) -> Columns:
 
 @register_symbolic("sklearn.preprocessing.FunctionTransformer")
 def function_transformer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
-    """Return the columns themselves; any function but None is refused."""
-    if step.func is not None:
+    """Return the columns themselves; any function but None, and checks of arrays, is refused."""
+    checks = getattr(step.func, "func", None)  # of a partial, as in HistGradientBoosting
+    if step.func is not None and checks is not check_array:
         name = getattr(step.func, "__name__", repr(step.func))
         raise walk.refuse(
             step, f"applies {name!r}, which is not known to be affine; func=None passes through. "

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import Foreign
@@ -33,6 +34,7 @@ WRAPPERS = {
     "sklearn.model_selection.FixedThresholdClassifier": "",
     "sklearn.frozen.FrozenEstimator": "estimator",
 }
+HISTOGRAMS = "sklearn.ensemble.HistGradientBoostingClassifier"
 ONE_VS_REST = "sklearn.multiclass.OneVsRestClassifier"
 PIPELINES = ("sklearn.pipeline.Pipeline", "imblearn.pipeline.Pipeline")
 
@@ -56,7 +58,18 @@ def inside(model: Foreign) -> Foreign:
     calibrated = getattr(inner, "calibrated_classifiers_", None)
     if calibrated is not None and len(calibrated) == 1:
         return inside(calibrated[0].estimator)
-    return inner
+    return with_own_steps(inner)
+
+
+def with_own_steps(model: Foreign) -> Foreign:
+    """Return a model that encodes categories itself as the pipeline that it is; else the model.
+
+    HistGradientBoosting with ``categorical_features`` holds a fitted encoder.
+    """
+    encoder = getattr(model, "_preprocessor", None)
+    if encoder is None or not any(name == HISTOGRAMS for _, name in lineage(type(model))):
+        return model
+    return Pipeline([("categorical_features", encoder), ("trees", model)])
 
 
 def is_pipeline(model: Foreign) -> bool:
@@ -190,7 +203,9 @@ def columns_of(model: Foreign) -> Columns | None:
     features = features_of(pipeline)
     walk = Walk(features, recording=False)
     columns = _walk(pipeline, walk)
-    columns.require_numbers(walk, pipeline.steps[-1][1])
+    last = pipeline.steps[-1][1]
+    if with_own_steps(last) is last:  # a model's own encoder may give NaN: it knows missing values
+        columns.require_numbers(walk, last)
     return columns
 
 
@@ -208,7 +223,7 @@ def pull_back(region: Region, columns: Columns | None) -> Region:
     if columns is None:
         return region
     if columns.products is None:
-        return region.pull_back(columns.map)
+        return region.pull_back_choices(columns.map, columns.features.groups)
     products, affine = columns.products, columns.map
     what = "PolynomialFeatures(degree=2)"
     return each_cell(region, lambda cell: products.pull_back(cell, affine), what, affine.dim_in)

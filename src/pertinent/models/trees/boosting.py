@@ -28,6 +28,7 @@ from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.ensembles import Ensemble, EnsembleRegion, Tally
 from pertinent.geometry.region import Region
 from pertinent.models.registry import class_index, lineage, register_model
+from pertinent.models.steps.pipeline import columns_of, pull_back
 from pertinent.models.trees.forests import require_trees
 from pertinent.models.trees.nodes import (
     OneTree,
@@ -36,6 +37,7 @@ from pertinent.models.trees.nodes import (
     of_scikit_learn,
     once,
     tree_bytes,
+    with_runs,
 )
 
 #: The least double above 0: what "more than 0" needs.
@@ -56,8 +58,12 @@ def gradient_boosting_region(model: Foreign, label: Any, margin: float) -> Regio
 
 @register_model("sklearn.ensemble.HistGradientBoostingClassifier")
 def hist_boosting_region(model: Foreign, label: Any, margin: float) -> Region:
-    """Return where gradient boosting on histograms predicts a label."""
-    return EnsembleRegion.of(hist_boosting_of(model), class_index(model, label), margin)
+    """Return where gradient boosting on histograms predicts a label.
+
+    With ``categorical_features`` in terms of the categories, of which each is a column of 0 and 1.
+    """
+    region = EnsembleRegion.of(hist_boosting_of(model), class_index(model, label), margin)
+    return pull_back(region, columns_of(model))
 
 
 def ada_boost_of(model: Foreign) -> Ensemble:
@@ -127,30 +133,36 @@ def _start(model: Foreign) -> FloatArray:
 
 def hist_boosting_of(model: Foreign) -> Ensemble:
     """Return gradient boosting on histograms in the one form of all ensembles."""
-    if model.is_categorical_ is not None:
-        raise UnsupportedModelError(
-            "HistGradientBoostingClassifier with categorical_features is not supported yet. Encode "
-            "them in a step before it (OneHotEncoder, OrdinalEncoder)."
-        )
     base = np.ravel(np.asarray(model._baseline_prediction, dtype=float))
     trees = [tree for step in model._predictors for tree in step]
     dim = int(model.n_features_in_)
 
     def build() -> Ensemble:
-        nodes = [_hist_tree(tree.nodes, i % len(base), len(base)) for i, tree in enumerate(trees)]
+        nodes = [_hist_tree(tree, i % len(base), len(base)) for i, tree in enumerate(trees)]
         threshold = ABOVE_ZERO if len(base) == 1 else None
         return Ensemble(end_to_end(nodes), dim, Tally(base, threshold=threshold))
 
-    return once((base.tobytes(), *(tree.nodes.tobytes() for tree in trees)), ("hist", dim), build)
+    parts = (part.tobytes() for tree in trees for part in (tree.nodes, tree.raw_left_cat_bitsets))
+    return once((base.tobytes(), *parts), ("hist", dim), build)
 
 
-def _hist_tree(nodes: Foreign, output: int, n_outputs: int) -> OneTree:
+def _hist_tree(tree: Foreign, output: int, n_outputs: int) -> OneTree:
+    nodes = tree.nodes
     leaf = nodes["is_leaf"].astype(bool)
-    return OneTree(
+    one = OneTree(
         np.where(leaf, -1, nodes["feature_idx"].astype(np.int64)),
         nodes["num_threshold"].astype(float),
         nodes["left"].astype(np.int64),
         nodes["right"].astype(np.int64),
         at_output(nodes["value"].astype(float), output, n_outputs),
         nodes["missing_go_to_left"].astype(bool),
+    )
+    sets = np.flatnonzero(nodes["is_categorical"].astype(bool) & ~leaf)
+    words = np.asarray(tree.raw_left_cat_bitsets)[nodes["bitset_idx"][sets]]
+    # Bit c of 8 words of 32 bits: whether code c goes to the left. Codes are whole numbers.
+    bits = (words[:, :, None] >> np.arange(32, dtype=words.dtype)) & 1
+    ends = (np.arange(255) + 0.5).tolist()
+    return with_runs(
+        one,
+        {int(i): (ends, b.tolist()) for i, b in zip(sets, bits.reshape(-1, 256) > 0, strict=True)},
     )
