@@ -101,6 +101,16 @@ class Explanation:
         return _ranges(self.summary()["negative"]["values"], "range")
 
     @property
+    def probability(self) -> tuple[float | None, float | None]:
+        """The model's probability of the contrast class: at the sample, and after the change.
+
+        That of ``predict_proba``; of a model without it, the score of ``decision_function``
+        (``summary()["probability"]["kind"]`` says which). None where there is no such number.
+        """
+        chances = self.summary().get("probability")
+        return (None, None) if chances is None else (chances["before"], chances["after"])
+
+    @property
     def box(self) -> dict[str, Range]:
         """How far the changed numbers may move together: every point keeps the target.
 
@@ -276,21 +286,24 @@ class Explanations(Answered):
 
         return plot_summary(shown(self.summary()))
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row for each sample: predictions, status, distances and points.
+    def to_frame(self, backend: str | None = None, *, ranges: bool = False) -> Any:
+        """Return one row for each sample: predictions, status, distances, probabilities and points.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
             By default the kind of table the samples came in, else the first that is installed.
+        ranges : bool
+            Also how far each changed number may move, by itself and in the box: columns
+            ``negative.NAME.low``, ``.high``, ``.box_low`` and ``.box_high``. They are searched for.
         """
         from pertinent.views.frame import to_frame
 
-        return to_frame(self, backend)
+        return to_frame(self, backend, ranges)
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self, *, ranges: bool = False) -> Any:
         """Return `to_frame` as a pyarrow Table."""
-        return self.to_frame("pyarrow")
+        return self.to_frame("pyarrow", ranges=ranges)
 
     def to_csv(self, path: str | Path) -> Path:
         """Write the columns of `to_frame` as CSV, and return its path.

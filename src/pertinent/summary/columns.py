@@ -9,14 +9,18 @@ import numpy as np
 from pertinent.geometry.arrays import FloatArray
 from pertinent.setting.results import Results
 from pertinent.summary.asked import Answered
+from pertinent.summary.chances import shown_chances
 from pertinent.summary.raw import raw_columns
 from pertinent.tables.table import BACKENDS, installed_backend
 
 __all__ = ["BACKENDS", "columns", "installed_backend"]
 
 
-def columns(explanations: Answered) -> dict[str, Any]:
-    """Return the columns of the table: answers first, then the points feature by feature."""
+def columns(explanations: Answered, ranges: bool = False) -> dict[str, Any]:
+    """Return the columns of the table: answers first, then the points feature by feature.
+
+    With ``ranges``, how far each changed number may move by itself, and in the box, as well.
+    """
     positive, negative = explanations.positive, explanations.negative
     out: dict[str, Any] = {
         "prediction": positive.prediction.tolist(),
@@ -37,7 +41,49 @@ def columns(explanations: Answered) -> dict[str, Any]:
         "changed": _names(explanations, negative.changed),
         "overlap": explanations.overlap,
     }
+    out |= _chances(explanations)
+    if ranges:
+        out |= _ranges(explanations)
     return out | _points("positive", positive) | _points("negative", negative)
+
+
+def _ranges(explanations: Answered) -> dict[str, Any]:
+    """Return both ends of each number's range and of its side of the box; NaN where unknown."""
+    features, n = explanations.table.features, len(explanations)
+    numbers = {int(features.first[j]): name for j, name in enumerate(features.names)}
+    out: dict[str, Any] = {}
+    for j, name in enumerate(features.names):
+        for end in () if features.is_category(j) else ("low", "high", "box_low", "box_high"):
+            out[f"negative.{name}.{end}"] = np.full(n, np.nan)
+    for i, (_, room) in enumerate(explanations.rooms(list(range(n)))):
+        for spans, prefix in ((room.spans, ""), (room.box, "box_")):
+            for span in spans:
+                start = f"negative.{numbers[span.column]}.{prefix}"
+                out[f"{start}low"][i], out[f"{start}high"][i] = span.low, span.high
+    return out
+
+
+def _chances(explanations: Answered) -> dict[str, Any]:
+    """Return the model's own numbers before and after, where it has some."""
+    positive, negative, asked = explanations.positive, explanations.negative, explanations.asked
+    if asked is None:
+        return {}
+    points = {"positive": positive.values, "negative": negative.values}
+    places = positive.label, negative.target_place
+    rows = shown_chances(asked.setting, explanations.table, points, *places)
+    known = [row for row in rows if row is not None]
+    if not known:
+        return {}
+    kind = known[0]["kind"]
+    names = {
+        "prediction": f"{kind}",
+        "before": f"target_{kind}_before",
+        "after": f"target_{kind}_after",
+    }
+    return {
+        new: np.array([np.nan if row[name] is None else row[name] for row in known])
+        for name, new in names.items()
+    }
 
 
 def _names(explanations: Answered, mask: Any) -> list[str]:

@@ -15,6 +15,7 @@ from pertinent.setting.claims.negatives import with_its_limit
 from pertinent.setting.limits import negative_limits, positive_limits
 from pertinent.setting.question import Overlap
 from pertinent.summary.asked import Answered, Asked, Rooms
+from pertinent.summary.chances import shown_chances
 from pertinent.summary.ranges import shown_range, shown_side
 from pertinent.summary.raw import (
     Raw,
@@ -58,6 +59,7 @@ def summarize(
         steps = rounding_steps(explanations)
     tables = _decoded(explanations, asked, chosen, steps)
     rooms = explanations.rooms(chosen.tolist())
+    chances = _chances(explanations, asked, chosen)
     names = row_names(explanations.table.take(chosen))
     speech = asked.settings.wording.speech(explanations.table.features.names)
     rules = _rules(asked)
@@ -74,9 +76,17 @@ def summarize(
             ),
             "reasons": {name: _said(results, row, speech) for name, results in both},
             "rules": rules.copy(),
+            "probability": chances[i],
         }
         for i, (row, name) in enumerate(zip(chosen, names, strict=True))
     ]
+
+
+def _chances(explanations: Answered, asked: Asked, rows: Any) -> list[Summary | None]:
+    positive, negative = explanations.positive, explanations.negative
+    points = {"positive": positive.values[rows], "negative": negative.values[rows]}
+    places = positive.label[rows], negative.target_place[rows]
+    return shown_chances(asked.setting, explanations.table.take(rows), points, *places)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _NULLABLE = {"positive_reason": nw.String, "negative_reason": nw.String}
 
 
-def to_frame(explanations: Answered, backend: str | None = None) -> Any:
+def to_frame(explanations: Answered, backend: str | None = None, ranges: bool = False) -> Any:
     """Return one row for each sample; see `Explanations.to_frame`."""
     source = explanations.table.source
     framed = isinstance(source, nw.DataFrame)
@@ -26,7 +26,7 @@ def to_frame(explanations: Answered, backend: str | None = None) -> Any:
         backend = source.implementation.value if framed else installed_backend()
     chosen: Any = backend
     _require(chosen)
-    frame = nw.from_dict(columns(explanations), backend=chosen)
+    frame = nw.from_dict(columns(explanations, ranges), backend=chosen)
     # A column of nothing but None has no type of its own.
     frame = frame.with_columns(nw.col(name).cast(dtype) for name, dtype in _NULLABLE.items())
     if framed and chosen == "pandas" and len(frame) == len(source):

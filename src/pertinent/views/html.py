@@ -11,7 +11,7 @@ from markupsafe import Markup
 from pertinent.summary.summary import Summary
 from pertinent.views.layout import Strip, strips
 from pertinent.views.population import population_text
-from pertinent.views.text import change, enough, opening, proof_words, typical
+from pertinent.views.text import chances, change, enough, moves, opening, proof_words, typical
 
 
 @cache
@@ -48,6 +48,8 @@ def html(summary: Summary) -> str:
             ranges=summary["features"][0]["low"] is not None,
             enough=enough(summary),
             change=change(summary),
+            chances=chances(summary),
+            moves=moves(summary),
             proof=proof_words(summary).removeprefix("Certificate. "),
         )
     )

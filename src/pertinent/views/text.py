@@ -12,6 +12,8 @@ from pertinent.exceptions import InputError
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import counted, label_text, listed, percent, plain
 
+#: Why a side of a box ends, where no class does it: "or more".
+ENDLESS = ("open", "far", "rule")
 LENGTHS = ("short", "medium", "long")
 #: More features than this are counted, not listed.
 LISTED = {"short": 3, "report": 6, "medium": 8, "long": 1000}
@@ -40,9 +42,9 @@ def text(summary: Summary, length: str = "medium") -> str:
     require_length(length)
     if length == "short":
         return f"{opening(summary)} {_short_enough(summary)} {_short_change(summary)}"
-    parts = [opening(summary), enough(summary, length), change(summary, length)]
+    parts = [opening(summary), enough(summary, length), change(summary, length), chances(summary)]
     if length == "long":
-        parts += [proof_words(summary), _rules(summary), CAUTION]
+        parts += [moves(summary), proof_words(summary), _rules(summary), CAUTION]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -257,9 +259,110 @@ def _change_list(summary: Summary, length: str) -> str:
     parts = []
     for entry in summary["negative"]["values"]:
         feature = features[entry["feature"]]
-        value = with_unit(feature, entry["value"], exact=True)
+        value = new_value(feature, entry)
         parts.append(f"{feature['text']} {value} instead of {plain(feature['sample'])}")
     return cut(parts, length)
+
+
+def new_value(feature: Summary, entry: Summary) -> str:
+    """Return a new value in words: "763 or less" where every smaller one does as well.
+
+    All such values of an explanation hold together: they are those of its box. A side that a rule
+    ends is not spelled out; the rules are listed beside.
+    """
+    side, plainly = entry.get("box"), with_unit(feature, entry["value"], exact=True)
+    if side is None or isinstance(entry["value"], bool) or side["low"] == side["high"]:
+        return plainly
+    falls = entry["value"] < feature["sample"]
+    near, far = (side["high"], side["low"]) if falls else (side["low"], side["high"])
+    if near is None:
+        return plainly
+    why = (side["low_end"] if falls else side["high_end"])["kind"]
+    if why in ENDLESS:
+        return f"{with_unit(feature, near, exact=True)} or {'less' if falls else 'more'}"
+    if far is None or near == far:
+        return plainly
+    first, last = sorted((near, far))
+    return f"{plain(first, exact=True)} to {with_unit(feature, last, exact=True)}"
+
+
+# -- How far values may move, and how probable the model calls it ----------------------------
+
+
+def moves(summary: Summary) -> str:
+    """Return how far each value may move by itself, and why it ends there."""
+    features = {feature["name"]: feature for feature in summary["features"]}
+    parts = [
+        (what, [_move(features[entry["feature"]], entry["range"]) for entry in entries])
+        for what, entries in (
+            (prediction_words(summary), _with_range(summary["positive"])),
+            (target_words(summary), _with_range(summary["negative"])),
+        )
+    ]
+    said = [f"{what} stays with {listed(some)}" for what, some in parts if some]
+    if not said:
+        return ""
+    return f"How far single values may move, all others as above: {'; '.join(said)}."
+
+
+def _with_range(part: Summary) -> list[Summary]:
+    """Return the values of which a range is told, and that the rules do not fix."""
+    entries = [entry for entry in part["values"] if not entry["fixed"]]
+    return [entry for entry in entries if entry.get("range") is not None]
+
+
+def _move(feature: Summary, found: Summary) -> str:
+    if "values" in found:
+        return f"{feature['text']} {listed([plain(value) for value in found['values']], 'or')}"
+    low, high = (
+        None if found[f"{side}_end"]["kind"] in ("open", "far") else found[side]
+        for side in ("low", "high")
+    )
+    rules = [found[f"{side}_end"]["rule"] for side in ("low", "high")]
+    why = "; ".join(rule for rule in rules if rule)
+    note = f" (rule: {why})" if why else ""
+    if low is None and high is None:
+        return f"any {feature['text']}"
+    if low is None:
+        return f"{feature['text']} up to {with_unit(feature, high, exact=True)}{note}"
+    if high is None:
+        return f"{feature['text']} from {with_unit(feature, low, exact=True)} on{note}"
+    ends = f"{plain(low, exact=True)} to {with_unit(feature, high, exact=True)}"
+    return f"{feature['text']} {ends}{note}"
+
+
+def chances(summary: Summary) -> str:
+    """Return the model's own probabilities before and after, or its scores."""
+    known = summary.get("probability")  # files of before lack it
+    if known is None or known["prediction"] is None:
+        return ""
+    say = share if known["kind"] == "probability" else (lambda value: f"{value:.4g}")
+    first = (
+        f"The model's {known['kind']} of {prediction_words(summary)} is {say(known['prediction'])}"
+    )
+    if known["before"] is None or known["after"] is None:
+        return f"{first}."
+    return (
+        f"{first}. With the change, that of {target_words(summary)} goes from "
+        f"{say(known['before'])} to {say(known['after'])}."
+    )
+
+
+def share(value: float) -> str:
+    """Return a probability in percent, with a digit more next to one half.
+
+    Examples
+    --------
+    >>> from pertinent.views.text import share
+    >>> share(0.83), share(0.5004), share(0.9996)
+    ('83%', '50.04%', 'over 99.9%')
+    """
+    if 0 < value < 0.001:
+        return "under 0.1%"
+    if 0.999 < value < 1:
+        return "over 99.9%"
+    away = abs(value - 0.5)
+    return f"{100 * value:.{0 if away > 0.01 else 1 if away > 0.001 else 2}f}%"
 
 
 # -- Certificate and rules -------------------------------------------------------------------
