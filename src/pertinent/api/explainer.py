@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from pertinent.summary.asked import Asked
 from pertinent.tables.baselines import or_default
 from pertinent.tables.reading import read_table
 from pertinent.tables.table import Table
+
+if TYPE_CHECKING:
+    from pertinent.api.menu import Menu
 
 
 class Explainer:
@@ -145,6 +148,42 @@ class Explainer:
         return Explanations(
             positives.whole(), negatives.whole(), np.concatenate(avoided), self.asked
         )
+
+    def menu(self, x: Any, max_features: int = 2, target: Any = None) -> Menu:
+        """Return, for every set of few features, whether changing only these can work.
+
+        Parameters
+        ----------
+        x : array or DataFrame of shape (1, n_features)
+            One sample.
+        max_features : int
+            Sets of at most so many features; features that the rules fix are left out.
+        target : label, optional
+            The class to reach; any other class by default.
+
+        Returns
+        -------
+        Menu
+            For each set the smallest change of these features alone, or that it is proved that
+            there is none.
+
+        Examples
+        --------
+        >>> import pertinent
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = LogisticRegression(max_iter=1000).fit(X, y)
+        >>> limits = pertinent.Constraints(bounds={j: (0, 8) for j in range(4)})
+        >>> menu = pertinent.Explainer(model, data=X, constraints=limits).menu(X[:1])
+        >>> menu
+        <Menu: 10 sets of features, 9 work, 1 proved not to>
+        >>> menu[0].features, menu[-1].features, menu[-1].status
+        (('x2',), ('x0',), 'infeasible')
+        """
+        from pertinent.api.menu import menu_of
+
+        return menu_of(self, read_table(self.setting.features, x), target, max_features)
 
     def explain_iter(
         self,

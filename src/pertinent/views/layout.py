@@ -30,6 +30,8 @@ class Strip:
         Words for each mark.
     typical : tuple of float, optional
         Places between which the middle 90% of the training data lie.
+    room : tuple of float, optional
+        Places between which the changed value may move, cut off at the ends of the scale.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Strip:
     changed: float | None
     texts: dict[str, str]
     typical: tuple[float, float] | None
+    room: tuple[float, float] | None = None
 
 
 def strips(summary: Summary, most: int = 12) -> tuple[list[Strip], int]:
@@ -72,6 +75,7 @@ def _strip(feature: Summary, kept: Summary | None, changed: Summary | None) -> S
     typical = None
     if not words and feature["low"] is not None:
         typical = (_clip(places["low"]), _clip(places["high"]))
+    room = None if words or changed is None else _room(feature, marks, changed.get("range"))
     return Strip(
         feature["text"],
         places["baseline"],
@@ -80,7 +84,24 @@ def _strip(feature: Summary, kept: Summary | None, changed: Summary | None) -> S
         places.get("changed"),
         texts,
         typical,
+        room,
     )
+
+
+def _room(
+    feature: Summary, marks: dict[str, Any], found: Summary | None
+) -> tuple[float, float] | None:
+    """Return where a range begins and ends on the scale; None where nothing is known."""
+    if found is None or "values" in found:
+        return None
+    ends = [float(v) for v in marks.values()]
+    if feature["low"] is not None:
+        ends += [feature["low"], feature["high"]]
+    low, high = min(ends), max(ends)
+    width = (high - low) or 1.0
+    first = 0.0 if found["low"] is None else _clip((found["low"] - low) / width)
+    last = 1.0 if found["high"] is None else _clip((found["high"] - low) / width)
+    return (first, last) if first < last else None
 
 
 def _on_scale(feature: Summary, marks: dict[str, Any]) -> dict[str, float]:

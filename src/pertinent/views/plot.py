@@ -42,6 +42,9 @@ def _draw(ax: Any, strip: Strip, y: float) -> None:
     if strip.kept is not None:
         ax.plot([strip.baseline, strip.kept], [y, y], color=ENOUGH, linewidth=7, zorder=2,
                 solid_capstyle="butt")  # fmt: skip
+    if strip.room:  # where the changed value may lie
+        ax.plot(strip.room, [y + 0.12, y + 0.12], color=CHANGE, linewidth=2, alpha=0.45, zorder=2,
+                solid_capstyle="butt")  # fmt: skip
     if strip.changed is not None:
         ax.annotate("", (strip.changed, y), (strip.sample, y), zorder=3,
                     arrowprops={"arrowstyle": "-|>,head_width=.35,head_length=.7", "color": CHANGE,

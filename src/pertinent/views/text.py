@@ -354,14 +354,16 @@ def share(value: float) -> str:
     Examples
     --------
     >>> from pertinent.views.text import share
-    >>> share(0.83), share(0.5004), share(0.9996)
-    ('83%', '50.04%', 'over 99.9%')
+    >>> share(0.83), share(0.5004), share(0.50000001), share(0.9996)
+    ('83%', '50.04%', 'just over 50%', 'over 99.9%')
     """
     if 0 < value < 0.001:
         return "under 0.1%"
     if 0.999 < value < 1:
         return "over 99.9%"
     away = abs(value - 0.5)
+    if 0 < away < 5e-5:
+        return f"just {'over' if value > 0.5 else 'under'} 50%"
     return f"{100 * value:.{0 if away > 0.01 else 1 if away > 0.001 else 2}f}%"
 
 

@@ -1,0 +1,271 @@
+"""A menu of levers: for every small set of features, whether changing only these can work."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+
+from pertinent.api.asking import negatives_of
+from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import BoolArray, IntArray
+from pertinent.geometry.running import one_thread
+from pertinent.proofs import ALREADY
+from pertinent.setting.limits import negative_limits
+from pertinent.setting.nearest.negative import target_places
+from pertinent.setting.question import NegativeQuestion
+from pertinent.setting.results import Negatives
+from pertinent.summary.raw import Raw, number_columns, raw_rows
+from pertinent.summary.rounding import first_steps, round_valid
+from pertinent.summary.words import counted, listed, plain, shown
+from pertinent.tables.numbers import require_whole
+from pertinent.tables.table import Table, installed_backend
+
+if TYPE_CHECKING:
+    from pertinent.api.explainer import Explainer
+
+#: Most sets of features that one menu looks at.
+MOST_SETS = 20_000
+#: Sets named in one sentence about those that cannot work.
+MOST_NAMED = 12
+
+
+@dataclass(frozen=True)
+class Lever:
+    """What changing only some features can do.
+
+    Attributes
+    ----------
+    features : tuple of str
+        The only features that may change.
+    status : str
+        "optimal": the smallest such change, proved; "feasible": one that works, not proved
+        smallest; "infeasible": proved that none works; "failed": neither.
+    values : dict of str to (value, value)
+        For each feature that changes, the sample's own value and the new one, which is valid as
+        it is printed.
+    objective, bound : float or None
+        Size of the change, and its proved lower bound.
+    target : label or None
+        The class that is reached.
+    reason : str or None
+        Why there is no such change.
+    """
+
+    features: tuple[str, ...]
+    status: str
+    values: dict[str, tuple[Raw, Raw]]
+    objective: float | None
+    bound: float | None
+    target: Any
+    reason: str | None
+
+    @property
+    def works(self) -> bool:
+        """Whether changing only these features can work, as far as is known."""
+        return self.status in ("optimal", "feasible")
+
+    @property
+    def needs_all(self) -> bool:
+        """Whether the smallest change uses every one of these features."""
+        return self.works and set(self.values) == set(self.features)
+
+    def words(self) -> str:
+        """Return the change in words."""
+        parts = [
+            f"{name} {plain(new, exact=True)} instead of {plain(old)}"
+            for name, (old, new) in self.values.items()
+        ]
+        return listed(parts)
+
+
+@dataclass(frozen=True, repr=False)
+class Menu(Sequence[Lever]):
+    """Every set of at most so many features, with what changing only these can do.
+
+    Those that work come first, the smallest change before larger ones; then those that are proved
+    not to work.
+
+    Attributes
+    ----------
+    levers : tuple of Lever
+    prediction : label
+    target : label or None
+        What was asked for; None for any other class.
+    max_features : int
+    frozen : tuple of str
+        Features that the rules fix: no set of the menu has them.
+    """
+
+    levers: tuple[Lever, ...]
+    prediction: Any
+    target: Any
+    max_features: int
+    frozen: tuple[str, ...] = field(default=())
+
+    def __len__(self) -> int:
+        return len(self.levers)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.levers[index]
+
+    def __iter__(self) -> Iterator[Lever]:
+        return iter(self.levers)
+
+    def __repr__(self) -> str:
+        can = sum(lever.works for lever in self)
+        never = sum(lever.status == "infeasible" for lever in self)
+        return f"<Menu: {counted(len(self), 'set')} of features, {can} work, {never} proved not to>"
+
+    def text(self) -> str:
+        """Return the menu in words: changes that need all their features, and what cannot work."""
+        goal = "another class" if self.target is None else f"{self.target}"
+        most = counted(self.max_features, "feature")
+        if any(lever.status == "already" for lever in self):
+            return f"The model predicts {goal} already: nothing has to change."
+        lines = [f"Predicted {self.prediction}. What could give {goal}, changing at most {most}:"]
+        for lever in (one for one in self if one.needs_all):
+            proved = "proved smallest" if lever.status == "optimal" else "not proved smallest"
+            to = f" gives {lever.target}" if self.target is None else ""
+            lines.append(f"- {lever.words()}{to} (size {lever.objective:.3g}, {proved})")
+        never = [" with ".join(lever.features) for lever in self if lever.status == "infeasible"]
+        if never:
+            rest = len(never) - MOST_NAMED
+            named = [*never[:MOST_NAMED], *([f"{rest:,} more"] if rest > 0 else [])]
+            lines.append(f"Proved that these alone cannot: {'; '.join(named)}.")
+        unknown = [" with ".join(lever.features) for lever in self if lever.status == "failed"]
+        if unknown:
+            lines.append(f"Not known: {'; '.join(unknown[:MOST_NAMED])}.")
+        if len(lines) == 1:
+            lines.append("Nothing may change.")
+        return "\n".join(map(shown, lines))
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return one row for each set of features."""
+        columns = {
+            "features": [", ".join(lever.features) for lever in self],
+            "status": [lever.status for lever in self],
+            "size": [np.nan if lever.objective is None else lever.objective for lever in self],
+            "bound": [np.nan if lever.bound is None else lever.bound for lever in self],
+            "target": [None if lever.target is None else str(lever.target) for lever in self],
+            "change": [lever.words() for lever in self],
+            "reason": [lever.reason for lever in self],
+        }
+        chosen: Any = backend or installed_backend()
+        return nw.from_dict(columns, backend=chosen).to_native()
+
+    def json(self, *, indent: int | None = None) -> str:
+        """Return the menu as JSON; its proofs are not part of it."""
+        levers = [
+            {
+                "features": list(lever.features),
+                "status": lever.status,
+                "objective": lever.objective,
+                "bound": lever.bound,
+                "target": lever.target,
+                "values": [
+                    {"feature": name, "from": old, "to": new}
+                    for name, (old, new) in lever.values.items()
+                ],
+                "reason": lever.reason,
+            }
+            for lever in self
+        ]
+        document = {
+            "format": "pertinent-menu",
+            "version": 1,
+            "prediction": self.prediction,
+            "target": self.target,
+            "max_features": self.max_features,
+            "frozen": list(self.frozen),
+            "levers": levers,
+        }
+        return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def menu_of(explainer: Explainer, table: Table, target: Any, max_features: int) -> Menu:
+    """Return what changing only few features can do for one sample; see `Explainer.menu`."""
+    require_whole("max_features", max_features, 1)
+    if len(table) != 1:
+        raise InputError(f"A menu is about one sample. Got {len(table)}: pass X.iloc[[0]].")
+    setting = explainer.setting
+    low, high = (np.broadcast_to(s, table.values.shape) for s in negative_limits(setting, table))
+    free = setting.features.by_feature((low != high) & ~setting.features.hidden)[0]
+    sets = _sets(free, max_features)
+    wanted = target_places(setting, target, 1)
+    places = None if wanted is None else np.repeat(wanted, len(sets))
+    many = table.take(np.zeros(len(sets), dtype=np.int64))
+    labels: IntArray = np.repeat(setting.predict(table), len(sets))
+    question = NegativeQuestion(places, ~sets, effort=explainer.settings.effort)
+    names = setting.features.names
+    frozen = tuple(names[j] for j in np.flatnonzero(~free))
+    levers: list[Lever] = []
+    if len(sets):
+        with one_thread:
+            found = negatives_of(setting, many, labels, question)
+        if (found.status_code == ALREADY).all():
+            found, sets = found.take(np.array([0])), np.zeros_like(sets[:1])
+            many = many.take(np.array([0]))
+        levers = _levers(explainer, many, sets, found)
+    classes = setting.classes.tolist()
+    asked = None if wanted is None else classes[int(wanted[0])]
+    own = classes[int(setting.predict(table)[0])]
+    return Menu(tuple(sorted(levers, key=_order)), own, asked, int(max_features), frozen)
+
+
+def _sets(free: BoolArray, most: int) -> BoolArray:
+    """Return every set of at most so many of the free features, smaller ones first."""
+    places = np.flatnonzero(free).tolist()
+    sizes = range(1, min(most, len(places)) + 1)
+    count = sum(comb(len(places), size) for size in sizes)
+    if count > MOST_SETS:
+        raise InputError(
+            f"There are {count:,} sets of at most {most} of {len(places)} features, and a menu "
+            f"looks at {MOST_SETS:,} at most. Ask for fewer features, or freeze some."
+        )
+    chosen = [some for size in sizes for some in combinations(places, size)]
+    sets = np.zeros((len(chosen), len(free)), dtype=bool)
+    for i, some in enumerate(chosen):
+        sets[i, list(some)] = True
+    return sets
+
+
+def _levers(explainer: Explainer, many: Table, sets: BoolArray, found: Negatives) -> list[Lever]:
+    setting, features = explainer.setting, explainer.setting.features
+    weights = np.where(setting.weights > 0, setting.weights, 1.0)
+    steps = first_steps(many.values, 1.0 / weights, explainer.question.baseline)
+    moved = number_columns(features) & features.by_column(found.changed)
+    limits = negative_limits(setting, many, ~sets)
+    printed = round_valid(
+        setting, many, found.values, moved, many.values, found.target_place, limits, steps,
+        changes=True,
+    )  # fmt: skip
+    old, new = raw_rows(many, many.values), raw_rows(many, printed)
+    reasons, status, target = found.reason, found.status, found.target.tolist()
+    return [
+        Lever(
+            tuple(features.names[j] for j in np.flatnonzero(sets[i])),
+            str(status[i]),
+            {features.names[j]: (old[i][j], new[i][j]) for j in np.flatnonzero(found.changed[i])},
+            _finite(found.objective[i]),
+            _finite(found.bound[i]),
+            target[i] if found.found[i] else None,
+            reasons[i],
+        )
+        for i in range(len(sets))
+    ]
+
+
+def _order(lever: Lever) -> tuple[bool, float, int]:
+    size = np.inf if lever.objective is None else lever.objective
+    return not lever.works, size, len(lever.features)
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None
