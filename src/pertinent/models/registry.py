@@ -30,6 +30,8 @@ class _Entry:
 
 
 _TABLE: dict[str, _Entry] = {}
+#: Classes that are known for the reason why they are refused.
+_REFUSED: dict[str, str] = {}
 
 
 def register_model(*names: str, subclasses: bool = True) -> Callable[[RegionOf], RegionOf]:
@@ -68,6 +70,11 @@ def register_model(*names: str, subclasses: bool = True) -> Callable[[RegionOf],
         return function
 
     return add
+
+
+def refuse_model(*names: str, because: str) -> None:
+    """Say why classes are not supported, and what to explain instead."""
+    _REFUSED.update(dict.fromkeys(names, because))
 
 
 def require_names(register: str, names: tuple[Any, ...]) -> None:
@@ -227,6 +234,9 @@ def _find(model: Foreign) -> _Entry:
             f"{own.__qualname__} is a subclass of {name} that may decide differently. "
             f"Register its own regions with pertinent.register_model."
         )
+    for _, name in lineage(own):
+        if name in _REFUSED:
+            raise UnsupportedModelError(_REFUSED[name])
     raise UnsupportedModelError(
         f"{own.__module__}.{own.__qualname__} is not supported. Supported are: "
         f"{', '.join(supported_models())}. Others can be added with pertinent.register_model."

@@ -145,9 +145,28 @@ def _decision_tree(model: Any) -> None:
 
 def _ensemble(model: Any) -> None:
     """Check an ensemble: its code asks the trees inside without a check of its own."""
-    for one in np.ravel(getattr(model, "estimators_", [])):
+    trees = np.ravel(getattr(model, "estimators_", []))
+    # Of bagging each sees some of the columns.
+    seen = getattr(model, "estimators_features_", None)
+    require(seen is None or len(seen) == len(trees), "trees of another number")
+    for i, one in enumerate(trees):
         if hasattr(one, "tree_"):
-            require(one.tree_.n_features == model.n_features_in_, "a tree has other features")
+            count = model.n_features_in_ if seen is None else len(seen[i])
+            require(one.tree_.n_features == count, "a tree has other features")
+
+
+def _gradient_boosting(model: Any) -> None:
+    """Check gradient boosting: compiled code adds each column of trees to a column of sums."""
+    trees, sums = model.estimators_, 1 if len(model.classes_) == 2 else len(model.classes_)
+    require(np.ndim(trees) == 2 and trees.shape[1] == sums, "trees of another number")
+    whole = [type(getattr(one, "tree_", None)).__name__ == "Tree" for one in trees.ravel()]
+    require(len(whole) and all(whole), "trees of another kind")
+    require(
+        model.init_ == "zero" or type(model.init_).__name__ == "DummyClassifier",
+        "it starts from another model, which is not supported",
+    )
+    row = np.zeros((1, model.n_features_in_), dtype=np.float32)
+    require(model._raw_predict_init(row).shape == (1, sums), "sums of another number")
 
 
 def _neighbours(model: Any) -> None:
@@ -205,6 +224,7 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
     "Tree": _tree,
     "BaseDecisionTree": _decision_tree,
     "BaseEnsemble": _ensemble,
+    "GradientBoostingClassifier": _gradient_boosting,
     "NeighborsBase": _neighbours,
     "BaseLibSVM": _support_vectors,
     "LinearClassifierMixin": _linear,

@@ -14,6 +14,7 @@ and use nothing but the object they are given. Only classifiers are read.
 from pertinent.models.trees import (  # noqa: F401 - each registers its family
     boosting,
     forests,
+    native,
     of_catboost,
     of_lightgbm,
     of_xgboost,
