@@ -24,13 +24,13 @@ from campaign.second import judge_brute, judge_second
 from pertinent.exceptions import PertinentError
 
 #: Seconds of processor time for one question with all its judges; more is noted, and left.
-PATIENCE = 15.0
+PATIENCE = 40.0
 #: Samples of a question that every judge looks at.
 FEW = 4
 #: Samples of a plain question whose bounds are attacked, and that other solvers look at.
-SOME, SOME_CURVED, SECOND = 40, 20, 300
+SOME, SOME_CURVED, SECOND = 40, 20, 700
 #: Samples whose explanations are stored and checked from the file.
-STORED = 30
+STORED = 100
 
 JUDGES = ("points", "numbers", "rules", "conflicts", "second", "brute", "bounds", "file", "laws",
           "time")  # fmt: skip
@@ -102,7 +102,8 @@ def _cases(seed: int, made: Problem, rows: float) -> Iterator[tuple[Case, Any]]:
     for case in plain(bulk, made, many):
         yield case, ("points", "numbers", "second", "bounds")
     few = FEW if d <= 100 else 2
-    yield stored(np.random.default_rng([seed, 3]), made, STORED if d <= 30 else few), ("file",)
+    kept = max(few, int(STORED * min(rows, 1.0))) if d <= 30 else few
+    yield stored(np.random.default_rng([seed, 3]), made, kept), ("file",)
     yield random_case(rng, made, few), JUDGES[:-2]
     yield random_case(rng, made, few), JUDGES[:-2]
     yield random_case(rng, made, few), ("laws",)

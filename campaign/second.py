@@ -26,7 +26,7 @@ from tests import brute_force
 #: Two optima further apart than this, relatively, disagree.
 AGREE, AGREE_CURVED = 1e-5, 3e-4
 #: Samples of one question that SCIP is asked about, and programs that HiGHS solves for one.
-MOST_CURVED, MOST_LINEAR = 20, 600
+MOST_CURVED, MOST_LINEAR = 60, 1500
 #: Rules that limits and linear rows cannot say.
 BEYOND = ("integer", "decimals", "max changes")
 
