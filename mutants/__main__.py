@@ -55,7 +55,8 @@ def left(mutants: list[Mutant], only: str, again: str) -> list[Mutant]:
             same = False
         if record is None or not same or record["outcome"] == again:
             todo.append(mutant)
-    return todo
+    first = ("proofs/", "checking/", "rules/", "setting/", "geometry/")
+    return sorted(todo, key=lambda mutant: not mutant.where.startswith(first))
 
 
 def run(todo: list[Mutant], minutes: float, jobs: int, budget: float) -> None:

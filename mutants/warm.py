@@ -101,6 +101,7 @@ class Session:
     items: dict[str, Any] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
 
     def pytest_runtestloop(self, session: Any) -> bool:
         """Take over once everything is collected."""
@@ -171,7 +172,8 @@ class Tests:
             test = name.split("[")[0]
             turns[name] = cases[test]
             cases[test] += 1
-        near = sorted(turns, key=lambda name: turns[name] >= 1 and 1 + turns[name] // 3)
+        # Then the quick ones: how long a test takes is known once it ran.
+        near = sorted(turns, key=lambda n: (min(turns[n], 3), self.session.seconds.get(n, 0.2) > 2))
         return [name for name in dict.fromkeys([*before, *near]) if self.sound.get(name, True)]
 
     def is_sound(self, name: str) -> bool:
@@ -208,14 +210,18 @@ def attempt(
             if time.process_time() > budget:  # of the fork: its clock began at 0
                 break
             hand(name)
+            begun = time.process_time()
             if not session.run(name, following):
                 hand({"noticed": name})
                 return
+            hand([name, time.process_time() - begun])
         hand({"noticed": ""})
 
     if not names:
         return "", 0
     records, ended = in_fork(work, budget + LONGER)
+    session.seconds |= dict(record for record in records if isinstance(record, list))
+    records = [record for record in records if not isinstance(record, list)]
     if ended:
         return f"{records[-1] if records else 'at once'}: {ended}", len(records)
     last = records[-1]
