@@ -22,8 +22,9 @@ from typing import Any
 
 import pertinent
 from campaign import reproducers
+from campaign.models import FAMILIES
 from campaign.report import read, summary, write
-from campaign.run import Outcome, run_seed
+from campaign.run import Outcome, family_of, run_seed
 
 RESULTS = Path(__file__).parent / "results" / "seeds.jsonl"
 PAGE = Path(__file__).parents[1] / "docs" / "campaign.md"
@@ -76,11 +77,15 @@ def _enough() -> frozenset[tuple[str, str]]:
     return frozenset(kind for kind, n in kinds.items() if n >= MOST_OF_A_KIND)
 
 
-def run(minutes: float, jobs: int, first: int | None, rows: float, results: Path = RESULTS) -> int:
-    """Run seed after seed, and return how many failures there were."""
+def run(
+    minutes: float, jobs: int, first: int | None, rows: float, results: Path = RESULTS,
+    families: tuple[str, ...] = tuple(FAMILIES),
+) -> int:  # fmt: skip
+    """Run seed after seed of some families, and return how many failures there were."""
     results.parent.mkdir(parents=True, exist_ok=True)
     known = [record["seed"] for record in read(results)]
-    seeds = count(first if first is not None else max(known, default=-1) + 1)
+    start = first if first is not None else max(known, default=-1) + 1
+    seeds = (seed for seed in count(start) if family_of(seed) in families)
     commit, failed, end = _commit(), 0, time.monotonic() + 60 * minutes
     with ProcessPoolExecutor(jobs, initializer=_load) as pool, results.open("a") as file:
         waiting: set[Future[Any]] = set()
@@ -113,6 +118,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--first", type=int, help="the first seed; by default the next")
     parser.add_argument("--rows", type=float, default=5.0, help="times the usual number of samples")
+    parser.add_argument("--family", action="append", choices=list(FAMILIES), help="only these")
     parser.add_argument("--seed", type=int, help="run one seed, and keep nothing")
     parser.add_argument("--table", action="store_true", help="print the results so far")
     parser.add_argument("--write", action="store_true", help="put them into the documentation")
@@ -126,7 +132,8 @@ def main() -> None:
         print(json.dumps(record, indent=1))
         sys.exit(bool(record["failures"]))
     else:
-        failed = run(given.minutes, given.jobs, given.first, given.rows)
+        families = tuple(given.family or FAMILIES)
+        failed = run(given.minutes, given.jobs, given.first, given.rows, RESULTS, families)
         print("\n" + summary(RESULTS))
         sys.exit(bool(failed))
 

@@ -30,7 +30,7 @@ FEW = 4
 #: Samples of a plain question whose bounds are attacked, and that other solvers look at.
 SOME, SOME_CURVED, SECOND = 40, 20, 700
 #: Samples whose explanations are stored and checked from the file.
-STORED = 100
+STORED = 250
 
 JUDGES = ("points", "numbers", "rules", "conflicts", "second", "brute", "bounds", "file", "laws",
           "time")  # fmt: skip
