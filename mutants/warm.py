@@ -47,19 +47,26 @@ def codes_of(code: CodeType) -> Iterable[CodeType]:
             yield from codes_of(constant)
 
 
-def swap(path: Path, broken: str) -> int:
-    """Give every living function of a file the code of the broken text; return how many changed."""
-    name = str(path)
-    made = {(c.co_qualname, c.co_firstlineno): c for c in codes_of(compile(broken, name, "exec"))}
-    count = 0
-    gc.unfreeze()  # else the functions that the forks share are not among the objects
+def living(folder: Path) -> dict[str, list[FunctionType]]:
+    """Return every function that is alive, by the file below a folder that it comes from."""
+    out: dict[str, list[FunctionType]] = {}
     for thing in gc.get_objects():
-        if isinstance(thing, FunctionType) and thing.__code__.co_filename == name:
-            old = thing.__code__
-            new = made.get((old.co_qualname, old.co_firstlineno))
-            if new is not None and new != old:
-                thing.__code__ = new
-                count += 1
+        if isinstance(thing, FunctionType) and thing.__code__.co_filename.startswith(str(folder)):
+            out.setdefault(thing.__code__.co_filename, []).append(thing)
+    return out
+
+
+def swap(path: Path, broken: str, functions: list[FunctionType]) -> int:
+    """Give the functions of a file the code of the broken text; return how many changed."""
+    code = compile(broken, str(path), "exec")
+    made = {(c.co_qualname, c.co_firstlineno): c for c in codes_of(code)}
+    count = 0
+    for function in functions:
+        old = function.__code__
+        new = made.get((old.co_qualname, old.co_firstlineno))
+        if new is not None and new != old:
+            function.__code__ = new
+            count += 1
     return count
 
 
@@ -102,10 +109,12 @@ class Session:
     failed: list[str] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    functions: dict[str, list[FunctionType]] = field(default_factory=dict)
 
     def pytest_runtestloop(self, session: Any) -> bool:
         """Take over once everything is collected."""
         self.items = {item.nodeid: item for item in session.items}
+        self.functions = living(PACKAGE)
         gc.collect()
         gc.freeze()  # the forks share what is there
         reporter = session.config.pluginmanager.getplugin("terminalreporter")
@@ -204,7 +213,7 @@ def attempt(
     """Return the first of the tests that fails with a broken file, and how many were run."""
 
     def work(hand: Callable[[Any], None]) -> None:
-        if not swap(path, broken):
+        if not swap(path, broken, session.functions.get(str(path), [])):
             raise RuntimeError("nothing changed")
         for name, following in zip(names, [*names[1:], None], strict=True):
             if time.process_time() > budget:  # of the fork: its clock began at 0

@@ -84,7 +84,7 @@ def test_code_is_swapped_in_living_functions(tmp_path):
     names = {}
     exec(compile(path.read_text(), str(path), "exec"), names)
     broken = path.read_text().replace("x + 1", "x + 2").replace("lambda: x", "lambda: -x")
-    assert warm.swap(path, broken) == 2
+    assert warm.swap(path, broken, warm.living(tmp_path)[str(path)]) == 2
     assert (names["f"](1), names["g"](1)()) == (3, -1)
 
 
