@@ -8,7 +8,7 @@ from pertinent.proofs import tolerances as trusted
 UNIT = 2.0**-53
 
 
-@pytest.mark.parametrize("share", ["SUMS", "TANGENT", "CURVED", "ENTRY", "MIDDLE", "END", "ROOT"])
+@pytest.mark.parametrize("share", ["SUMS", "CURVED", "ENTRY", "MIDDLE", "END", "ROOT"])
 def test_rounding_covers_at_least_a_few_operations(share):
     assert getattr(trusted, share) >= 8 * UNIT
 

@@ -15,7 +15,7 @@ import numpy as np
 from pertinent.exceptions import InputError
 from pertinent.geometry.affine import AffineMap, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, read_only
-from pertinent.geometry.quadratic import Quadratic
+from pertinent.geometry.quadratic import Quadratic, Sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +69,9 @@ class Cell:
         The terms that a model really adds up to decide a row, ``magnitudes (|x|, 1)``, where they
         are larger than those of the row, ``|G| |x| + |h|``: a row may be the small difference of
         two large scores. They change nothing about the cell.
+    sums : Sums, optional
+        What a model adds up beside that to decide any of the linear rows: squares that cancel. The
+        rows are those of the model up to what these sums round to.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Cell:
     anchors: FloatArray = field(default=None, repr=False)  # type: ignore[arg-type]
     exponentials: tuple[Exponential, ...] = ()
     magnitudes: FloatArray | None = field(default=None, repr=False)
+    sums: Sums | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         G = np.atleast_2d(np.asarray(self.G, dtype=float))
@@ -191,6 +195,7 @@ class Cell:
             np.vstack([self.anchors, other.anchors]),
             self.exponentials + other.exponentials,
             _joined_terms(self, other),
+            _joined_sums(self, other),
         )
 
     def pull_back(self, through: AffineMap) -> Cell:
@@ -201,7 +206,10 @@ class Cell:
         bends = tuple(bend.pull_back(through) for bend in self.exponentials)
         anchors = _pull_back_anchors(self.anchors, through)
         terms = None if self.magnitudes is None else _pull_back_terms(self.magnitudes, through)
-        cell = Cell(G, h, rows, anchors=anchors, exponentials=bends, magnitudes=terms)
+        sums = None
+        if self.sums is not None:
+            sums = self.sums.pull_back(through, self.sums.constant)[0]
+        cell = Cell(G, h, rows, anchors=anchors, exponentials=bends, magnitudes=terms, sums=sums)
         if not self.has_bounds:
             return cell
         return cell.intersect(_pull_back_bounds(self.lower, self.upper, through))
@@ -236,6 +244,12 @@ def _joined_terms(one: Cell, other: Cell) -> FloatArray | None:
     if one.magnitudes is None and other.magnitudes is None:
         return None
     return np.vstack([one.terms, other.terms])
+
+
+def _joined_sums(one: Cell, other: Cell) -> Sums | None:
+    if one.sums is None or other.sums is None:
+        return one.sums if other.sums is None else other.sums
+    return one.sums + other.sums
 
 
 def _pull_back_terms(terms: FloatArray, through: AffineMap) -> FloatArray:

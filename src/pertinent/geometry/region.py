@@ -284,7 +284,7 @@ class CellUnion(Region):
         # 0 <= h always holds: what ties with it everywhere is not outside.
         terms = [None] * len(cell.G) if cell.magnitudes is None else cell.magnitudes[:, None]
         linear = [
-            Cell(-g[None], np.array([-h]), magnitudes=size)
+            Cell(-g[None], np.array([-h]), magnitudes=size, sums=cell.sums)
             for g, h, size in zip(cell.G, cell.h, terms, strict=True)
             if g.any() or h < 0
         ]

@@ -13,7 +13,8 @@ scores ``W x + b``             ``|W_t||x| + |b_t| + |W_k||x| + |b_k|``  `Cell.ma
 ``|x|^2 - 2 x'p + |p|^2``      ``2 |x|^2 + 2 |p|^2`` of both items      `Sums`, origin 0
 ``|x - p|^2`` by differences   ``2 |x - m|^2 + 2 |p - m|^2``, m any     `Sums`, origin m
 ``|F (x - m)|^2`` of items      ``||F| |x - m||^2`` of both              `Quadratic.sums`
-Gaussian scores                the same of the row's own factors        `Quadratic.added_up`
+Gaussian scores                2 times that, and ``|log s|`` of all s    `Quadratic.sums`
+... whose squares cancel        the same, for linear rows                `Cell.sums`
 steps before, ``x = M z + t``  the same with ``|M| |z| + |t|`` for |x|  their ``pull_back``
 =============================  =======================================  ======================
 
@@ -104,6 +105,7 @@ class MarginRows:
             tuple((row, float(step)) for row, step in steps if step > 0),
             (plain.lower, plain.upper) if plain.has_bounds else None,
             plain.exponentials,
+            sums=plain.sums,
         )
 
     @classmethod
@@ -117,7 +119,10 @@ class MarginRows:
     def hold(self, points: FloatArray, sizes: FloatArray, unit: float) -> BoolArray:
         """Return which points satisfy every row by more than ``unit`` times its terms."""
         slack = self.h - row_products(points, self.G)
-        clear = (slack >= unit * row_products(sizes, self.terms)).all(axis=1)
+        added = row_products(sizes, self.terms)
+        if self.sums is not None:
+            added = added + 2 * self.sums(points)[:, None]
+        clear = (slack >= unit * added).all(axis=1)
         for row, _ in self.curved:
             clear &= -row.value(points) >= unit * row.added_up(points)
         if self.ends is not None:
@@ -192,6 +197,8 @@ class CellRounding(Rounding):
         cells = self.cells
         if not cells or any(c.curved or c.ends is not None or not len(c.G) for c in cells):
             return None
+        if any(cell.sums is not None for cell in cells):
+            return None
         terms = np.vstack([cell.terms for cell in cells])
         starts = np.cumsum([0, *(len(cell.G) for cell in cells[:-1])])
         G, h = np.vstack([cell.G for cell in cells]), np.concatenate([cell.h for cell in cells])
@@ -207,7 +214,13 @@ class CellRounding(Rounding):
 
     def sizes(self, points: FloatArray) -> FloatArray:
         """Return the same with the terms that a model adds up, which may cancel in a row."""
-        return self._largest(points, *self._scores)
+        largest = self._largest(points, *self._scores)
+        for cell in self.cells:
+            if cell.sums is not None and len(cell.G):
+                most = row_products(np.abs(points), cell.terms[:, :-1]) + cell.terms[:, -1]
+                most += 2 * cell.sums(points)[:, None]
+                np.maximum(largest, (most / cell.unit).max(axis=1), out=largest)
+        return largest
 
     def _largest(self, points: FloatArray, slopes: FloatArray, constant: FloatArray) -> FloatArray:
         sums = row_products(np.abs(points), slopes) + constant

@@ -365,12 +365,16 @@ def _duels(
     """
     F, s = item
     G, h, rows = [], [], []
+    added: Sums | None = None
     for j, (F_j, s_j) in enumerate(rivals):
         q, c = 2 * (s_j @ F_j - s @ F), float(s @ s - s_j @ s_j) + slack
         if F_j.shape == F.shape and (F_j == F).all():
             G.append(q)
             h.append(-c)
+            if sums is not None:
+                added = sums[j] if added is None else added + sums[j]
         else:
             rows.append(Quadratic(F, F_j, q, c, sums=None if sums is None else sums[j]))
     dim = F.shape[1]
-    return Cell(np.array(G).reshape(-1, dim), np.array(h), tuple(rows), anchors=place[None])
+    G_rows = np.array(G).reshape(-1, dim)
+    return Cell(G_rows, np.array(h), tuple(rows), anchors=place[None], sums=added)

@@ -17,17 +17,25 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.geometry.quadratic import Squares, Sums
 from pertinent.geometry.region import Cell, CellUnion, Quadratic, Region
+from pertinent.geometry.rounding import ROUNDOFF
 from pertinent.models.registry import class_index, register_model
 
-#: Entries (or eigenvalues) of a matrix below this share of its parts are rounding.
-ROUNDING = 1e-13
+#: A difference of two forms is written as one form where at least this share of them is left: what
+#: is less is partly what the subtraction rounded.
+CLEAR = 1e-3
+#: What is added up for a square counts so often, beside a row's own sizes. The image ``F u`` is a
+#: sum of d terms, off by (d + 2) u |F| |u|; its square by twice that times the image, and the sum
+#: of squares by d u more: in all ``(d + 4) u (|F u|^2 + 2 (|F| |u|)^2)``, the former in the sizes.
+ROUNDS = 2
 
 
 def gaussian_region(
     factors: Sequence[FloatArray],
     means: FloatArray,
     offsets: FloatArray,
+    logs: FloatArray,
     model: Foreign,
     label: Any,
     margin: float,
@@ -41,6 +49,8 @@ def gaussian_region(
         For two classes with the same ``F'F`` the row between them is linear, and is made so.
     means : ndarray of shape (n_classes, n_features)
     offsets : ndarray of shape (n_classes,)
+    logs : ndarray of shape (n_classes,)
+        The absolute values of the logarithms that each offset is the sum of, added up.
     model : fitted classifier
         Asked for its ``classes_`` only.
     label : one of ``classes_``
@@ -55,7 +65,7 @@ def gaussian_region(
         # No prior, or a tie that goes to the earlier class: this one would need 0 <= -1.
         return CellUnion((Cell(np.zeros((1, means.shape[1])), np.array([-1.0])),))
     rows = [
-        beats(factors[t], means[t], offsets[t], factors[k], means[k], offsets[k])
+        beats(factors[t], means[t], offsets[t], factors[k], means[k], offsets[k], logs[t] + logs[k])
         for k in range(len(means))
         if k != t and not np.isneginf(offsets[k])  # a class without a prior never wins
     ]
@@ -79,7 +89,10 @@ def rows_region(rows: Sequence[Quadratic], anchors: FloatArray, margin: float) -
     curved = tuple(row for row in rows if len(row.plus) or len(row.minus))
     G = np.array([row.q for row in straight]).reshape(len(straight), anchors.shape[1])
     h = np.array([row.q @ row.at - row.c for row in straight])
-    return CellUnion((Cell(G, h, curved, anchors=anchors).tighten(margin),))
+    # The model still adds up squares to decide them.
+    sums = [row.sums for row in straight if row.sums is not None]
+    added = sum(sums[1:], sums[0]) if sums else None
+    return CellUnion((Cell(G, h, curved, anchors=anchors, sums=added).tighten(margin),))
 
 
 def beats(
@@ -89,11 +102,13 @@ def beats(
     minus: FloatArray,
     other_mean: FloatArray,
     other_offset: float,
+    logs: float = 0.0,
 ) -> Quadratic:
     """Return the row "the first class scores at least as high as the second".
 
-    Where one part of the difference vanishes up to rounding it is left out: equal covariances
-    give a linear row, and a class that is narrower in every direction a convex one.
+    Covariances that are equal up to rounding give a linear row, and a class that is clearly
+    narrower in every direction a convex one. ``logs`` is the size of what both offsets were added
+    up from.
 
     Examples
     --------
@@ -108,31 +123,59 @@ def beats(
     apart = minus @ (mean - other_mean)
     q = -2 * (apart @ minus)
     c = float(other_offset - offset - apart @ apart)
-    return Quadratic(*_without_rounding(plus, minus), q, c, mean)
+    sums = _sums(plus, mean, minus, other_mean, float(2 * logs))  # the model's logarithms, and ours
+    return Quadratic(*_one_form(plus, minus), q, c, mean, sums)
 
 
-def _without_rounding(plus: FloatArray, minus: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return factors of the same difference, without parts that are rounding only."""
+def _sums(
+    plus: FloatArray, mean: FloatArray, minus: FloatArray, other: FloatArray, logs: float
+) -> Sums:
+    """Return what is added up to decide a row."""
+    first, second = np.abs(plus), np.abs(minus)
+    none, beside = np.zeros(len(plus)), second @ np.abs(mean - other)
+    if _is_diagonal(plus) and _is_diagonal(minus):
+        # Images are products; those of our own row are among its sizes, but for |N(m-n)|^2.
+        squares = Squares(first, mean, none), Squares(second, other, none)
+        return Sums(squares, np.zeros(len(mean)), logs + float(beside @ beside))
+    squares = Squares(first, mean, none), Squares(second, other, np.zeros(len(minus)))
+    return Sums(tuple(s.times(ROUNDS) for s in squares), np.zeros(len(mean)), logs)
+
+
+def _one_form(plus: FloatArray, minus: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return factors of the same difference, some of them empty where nothing is lost by it.
+
+    What may be rounding only is left out: it is less than `Sums` says that may be rounded. What is
+    clearly of one sign is written as one form. What is neither stays a difference: curvature of
+    1e-12 decides 1e12 spreads away.
+    """
+    none = np.zeros((0, plus.shape[1]))
     first, second = plus.T @ plus, minus.T @ minus
-    # Units of 1 for every feature: rounding is judged whatever the features are measured in.
+    A = first - second
+    # Units of 1 for every feature: a share is the same whatever the features are measured in.
     scale = np.sqrt(np.maximum(np.diagonal(first), np.diagonal(second)))
     scale[scale == 0] = 1.0
-    A = first - second
     judged = A / np.outer(scale, scale)
-    none, noise = np.zeros((0, len(A))), ROUNDING * len(A)
-    if np.abs(judged).max(initial=0.0) <= noise:
-        return none, none
-    straight = bool((np.diag(np.diagonal(A)) == A).all())
+    straight = _is_diagonal(plus) and _is_diagonal(minus)
     values = np.diagonal(judged) if straight else np.linalg.eigvalsh(judged)
-    if values.min() >= -noise:
+    # |u'Au| <= max |value| sum_i (scale_i u_i)^2, which is at most |P| |u| and |N| |u| squared.
+    noise = 0.0 if straight else ROUNDS * (len(A) + 4) * ROUNDOFF
+    if np.abs(values).max(initial=0.0) <= noise:
+        return none, none
+    if straight:  # feature by feature: equal variances are no curvature at all
+        values = values[values != 0]
+    if values.min() >= CLEAR:
         return _root(A, scale, straight), none
-    if values.max() <= noise:
+    if values.max() <= -CLEAR:
         return none, _root(-A, scale, straight)
     return plus, minus
 
 
+def _is_diagonal(factor: FloatArray) -> bool:
+    return len(factor) == factor.shape[1] and bool((np.diag(np.diagonal(factor)) == factor).all())
+
+
 def _root(A: FloatArray, scale: FloatArray, straight: bool) -> FloatArray:
-    """Return F with ``F'F = A`` for a matrix without negative eigenvalues, rounding aside."""
+    """Return F with ``F'F = A`` for a matrix without negative eigenvalues."""
     if straight:
         return np.diag(np.sqrt(np.maximum(np.diagonal(A), 0.0)))
     return Quadratic.from_matrix(A, np.zeros(len(A)), 0.0, scale=scale).plus
@@ -152,12 +195,15 @@ def _spectral_region(
         offsets = np.log(np.asarray(priors, dtype=float))
     # logdet is the sum of the logs of the eigenvalues: no determinant overflows.
     offsets = offsets - 0.5 * np.array([np.log(values).sum() for values, _ in spectra])
+    # Naive Bayes has 2 pi v for v: that is the same for all classes, but it is rounded.
+    logs = np.array([np.abs(np.log(v)).sum() + len(v) * np.log(2 * np.pi) for v, _ in spectra])
+    logs = 0.5 * logs + np.abs(np.log(np.maximum(priors, np.finfo(float).tiny)))
     centers = np.asarray(means, dtype=float)
     t = class_index(model, label)
     # The mean, and the points one standard deviation away along each axis.
     mean, axes = centers[t], np.sqrt(spectra[t][0])[:, None] * spectra[t][1].T
     anchors = np.vstack([mean, mean + axes, mean - axes])
-    return gaussian_region(factors, centers, offsets, model, label, margin, anchors)
+    return gaussian_region(factors, centers, offsets, logs, model, label, margin, anchors)
 
 
 @register_model("sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis")

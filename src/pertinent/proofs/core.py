@@ -18,6 +18,7 @@ from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.geometry.pieces import pieces_of
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
+from pertinent.proofs.rounding import LITTLE_LOST, rounding_unit, widened
 
 
 class Status(IntEnum):
@@ -63,6 +64,29 @@ class Proofs(Rows, ABC):
         ``inf`` says that the piece holds no point at all within the bounds.
         """
 
+    def bounds_of_model(self, task: Task) -> FloatArray:
+        """Return what is proved of the model whose rows the piece has up to rounding.
+
+        A model may decide by squares that cancel in its rows (`Cell.sums`): far out, what they
+        round to may outweigh the rows.
+        """
+        proved, piece = self.bounds(task), task.region
+        if not isinstance(piece, Cell) or piece.sums is None or not self.speaks_of_cost:
+            return proved
+        together = self._widened(task, proved)
+        if (together >= proved * (1 - LITTLE_LOST)).all():
+            return together
+        each = [np.array([i]) for i in range(len(task))]
+        return np.array([self.take(i)._widened(task.take(i), proved[i])[0] for i in each])
+
+    def _widened(self, task: Task, proved: FloatArray) -> FloatArray:
+        return self.bounds(replace(task, region=widened(task, proved)))
+
+    @property
+    def speaks_of_cost(self) -> bool:
+        """Whether bounds are costs, rather than numbers of features."""
+        return True
+
     def trusted(self) -> BoolArray:
         """Return whether `bounds` recomputes each bound, rather than repeating a solver's word."""
         return np.ones(len(self), dtype=bool)
@@ -94,6 +118,7 @@ class RaisingProofs(Proofs):
         """Return the cost up to which there is no point; ``inf`` where the bounds contradict."""
         start = task.start()
         known = (task.weights * np.abs(start - task.centers)).sum(axis=1)
+        known *= 1.0 - rounding_unit(start.shape[1], 0)
         proved = np.asarray(self._raised(task, start, known))
         proved[(task.lower > task.upper).any(axis=1)] = np.inf
         return proved
@@ -186,9 +211,9 @@ class Certificate:
             if not speak_of(block.proofs, len(block.rows)):
                 continue
             if _is_everything(block.rows, self.n):
-                np.fmax(known, block.proofs.bounds(task), out=known)  # NaN proves nothing
+                np.fmax(known, block.proofs.bounds_of_model(task), out=known)  # NaN proves nothing
             else:
-                proved = block.proofs.bounds(task.take(block.rows))
+                proved = block.proofs.bounds_of_model(task.take(block.rows))
                 known[block.rows] = np.fmax(known[block.rows], proved)
 
     @property

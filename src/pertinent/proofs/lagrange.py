@@ -12,7 +12,7 @@ linear rows of a polyhedron do. For one ellipsoid and one other row nothing is l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 from pertinent.proofs.linear import row_bounds
+from pertinent.proofs.rounding import Terms, form_sizes, quadratic_sizes
 from pertinent.proofs.tolerances import CURVED, DEFINITE
 
 
@@ -52,9 +53,13 @@ class LagrangeProofs(Proofs):
         slopes, excess, terms, convex = self._tangents(task.cell, start, task.lower, task.upper)
         # A sum that is not convex may lie below its tangent: nothing is known of it.
         slopes, excess = np.where(convex[:, None], slopes, 0.0), np.where(convex, excess, 0.0)
-        return row_bounds(task, start, slopes, excess, self.ray, lambda: terms)
+        at_start = np.where(convex, terms.at_start, 0.0)
+        terms = replace(
+            terms, slopes=np.where(convex[:, None], terms.slopes, 0.0), at_start=at_start
+        )
+        return row_bounds(task, start, slopes, excess, self.ray, terms)
 
-    def combined(self, cell: Cell, start: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def combined(self, cell: Cell, start: FloatArray) -> tuple[FloatArray, FloatArray, Terms]:
         """Return slope, value at the start and size of the terms of all rows, cuts left out."""
         free = np.full(start.shape, np.inf)
         slopes, excess, terms, _ = self._tangents(cell, start, -free, free)
@@ -62,7 +67,7 @@ class LagrangeProofs(Proofs):
 
     def _tangents(
         self, cell: Cell, start: FloatArray, lower: FloatArray, upper: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
+    ) -> tuple[FloatArray, FloatArray, Terms, BoolArray]:
         """Return slope and value at the start of each tangent, its terms, and if it is valid."""
         y, held = np.maximum(self.multipliers, 0.0), lower >= upper
         p = np.where(held, start, self.points)
@@ -75,11 +80,11 @@ class LagrangeProofs(Proofs):
         size = (z * (np.abs(p) + np.abs(low)) * (np.abs(p) + np.abs(high))).sum(axis=1)
         n_curved = len(cell.quadratics)
         for k, row in enumerate(cell.quadratics):
-            gradient = row.gradient(p)
-            slopes = slopes + y[:, k, None] * gradient
-            terms = terms + y[:, k, None] * np.abs(gradient)
+            slopes = slopes + y[:, k, None] * row.gradient(p)
+            gradient, added = quadratic_sizes(row, p)
+            terms = terms + y[:, k, None] * gradient
             value = value + y[:, k] * row.value(p)
-            size = size + y[:, k] * row.sizes(p)
+            size = size + y[:, k] * added
         for k in range(len(cell.h)):
             multiplier = y[:, n_curved + k]
             slopes = slopes + multiplier[:, None] * cell.G[k]
@@ -91,16 +96,17 @@ class LagrangeProofs(Proofs):
         excess = value + (slopes * move).sum(axis=1) - CURVED * cell.dim * size
         # What cannot move has no say: its part of the tangent is its value at the start.
         slopes, terms = np.where(held, 0.0, slopes), np.where(held, 0.0, terms)
-        return slopes, excess, terms, self._convex(cell, y, z, ~held)
+        sizes = Terms(terms, size, self.multipliers.shape[1] + cell.dim)
+        return slopes, excess, sizes, self._convex(cell, y, z, ~held)
 
     def _convex(self, cell: Cell, y: FloatArray, z: FloatArray, free: BoolArray) -> BoolArray:
         forms = [row.A for row in cell.quadratics]
-        sizes = [row.plus.T @ row.plus + row.minus.T @ row.minus for row in cell.quadratics]
+        sizes = [form_sizes(row) for row in cell.quadratics]
         out = np.ones(len(y), dtype=bool)
         for i in range(len(y)):
             form, size = np.diag(z[i]), np.diag(z[i])
             for k in np.flatnonzero(y[i, : len(forms)]):
-                form, size = form + y[i, k] * forms[k], size + y[i, k] * np.abs(sizes[k])
+                form, size = form + y[i, k] * forms[k], size + y[i, k] * sizes[k]
             # A feature that no row bends has a straight tangent: nothing to ask.
             bent = free[i] & (size != 0).any(axis=1)
             out[i] = _definite(form[np.ix_(bent, bent)], size[np.ix_(bent, bent)])

@@ -11,7 +11,6 @@ every point of the cell would have it at most 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 
@@ -22,7 +21,8 @@ from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell, row_products
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
-from pertinent.proofs.tolerances import CANCELLED, EQUAL, INDEPENDENT, REACH, SCALED, SUMS
+from pertinent.proofs.rounding import RowTerms, Terms, one_row_terms, rounding_unit
+from pertinent.proofs.tolerances import CANCELLED, EQUAL, INDEPENDENT, REACH, SCALED
 
 
 @record_as("linear")
@@ -42,10 +42,12 @@ class LinearProofs(Proofs):
     def bounds(self, task: Task) -> FloatArray:
         """Return the dual values; ``inf`` where the ray proves the cell empty."""
         cell, start, y = task.cell, task.start(), np.maximum(self.multipliers, 0.0)
+        if y.shape[1:] != cell.h.shape:
+            return np.zeros(len(task))  # one for each row, or nothing is known of any
         slopes = row_products(y, np.ascontiguousarray(cell.G.T))
         parts = y * (row_products(start, cell.G) - cell.h)
         excess = parts[:, 0] if len(cell.G) == 1 else parts.sum(1)
-        return row_bounds(task, start, slopes, excess, self.ray, lambda: absolute_slopes(y, cell))
+        return row_bounds(task, start, slopes, excess, self.ray, RowTerms(y, cell.G, cell.h, start))
 
 
 @record_as("single-row")
@@ -66,12 +68,9 @@ class SingleRowProofs(Proofs):
         """Return the dual value of each row's own inequality."""
         cell, start, y = task.cell, task.start(), np.maximum(self.multiplier, 0.0)
         excess = y * ((cell.G[self.row] * start).sum(1) - cell.h[self.row])
-        return dual_values(task, start, y[:, None] * cell.G[self.row], excess)
-
-
-def absolute_slopes(y: FloatArray, cell: Cell) -> FloatArray:
-    """Return the sizes of what was added up to the slopes ``y'G``."""
-    return row_products(y, np.ascontiguousarray(np.abs(cell.G).T))
+        slopes = y[:, None] * cell.G[self.row]
+        terms = one_row_terms(slopes, y * np.abs(cell.h[self.row]), start)
+        return dual_values(task, start, slopes, excess, terms)
 
 
 def row_bounds(
@@ -80,17 +79,18 @@ def row_bounds(
     slopes: FloatArray,
     excess: FloatArray,
     ray: BoolArray,
-    terms: Callable[[], FloatArray],
+    terms: Terms | RowTerms,
 ) -> FloatArray:
     """Return what one row of each center, ``excess + slopes'(x - start) <= 0``, proves.
 
-    ``inf`` where the row is a ``ray`` and no x within the bounds has it; ``terms``, asked for if
-    there is any ray, are the sizes of what was added up to each slope.
+    ``inf`` where the row is a ``ray`` and no x within the bounds has it; ``terms`` are the sizes
+    of what was added up to it.
     """
-    proved, lower, upper = dual_values(task, start, slopes, excess), task.lower, task.upper
+    proved, lower, upper = dual_values(task, start, slopes, excess, terms), task.lower, task.upper
     k = ray.nonzero()[0]
     if len(k):
-        empty = is_empty(slopes[k], excess[k], start[k], lower[k], upper[k], terms()[k])
+        sizes = (terms if isinstance(terms, Terms) else terms.full).take(k)
+        empty = is_empty(slopes[k], excess[k], start[k], lower[k], upper[k], sizes)
         proved[k[empty]] = np.inf
     contradictory = lower > upper
     if np.count_nonzero(contradictory):
@@ -99,9 +99,13 @@ def row_bounds(
 
 
 def dual_values(
-    task: Task, start: FloatArray, slopes: FloatArray, excess: FloatArray
+    task: Task,
+    start: FloatArray,
+    slopes: FloatArray,
+    excess: FloatArray,
+    terms: Terms | RowTerms,
 ) -> FloatArray:
-    """Return ``min_x sum w|x-c| + slopes'(x - start) + excess`` over the bounds.
+    """Return ``min_x sum w|x-c| + slopes'(x - start) + excess`` over the bounds, rounding aside.
 
     Where a feature is unbounded its slope must not exceed its weight. All multipliers of such a
     row are shrunk by the same factor until it holds: shrinking keeps them dual feasible.
@@ -110,7 +114,7 @@ def dual_values(
     cost = np.einsum("nd,d->n", np.abs(away, out=away), task.weights)
     steep = (np.abs(slopes) > task.weights).ravel().nonzero()[0]
     if not len(steep):
-        return _finite(cost + excess)
+        return _finite(terms.lowered(cost + excess, cost, task))
     # Few are steep. A slope > 0 pushes x down to its lower bound, one < 0 up to its upper bound.
     at = rows, columns = np.divmod(steep, slopes.shape[1])
     slope, weight = slopes[at], task.weights[columns]
@@ -122,9 +126,13 @@ def dual_values(
         shrink = np.where(ratio > 1.0, (1.0 - SCALED) / ratio, 1.0)
         slope, excess = slope * shrink[rows], excess * shrink
         end = np.where(~endless & (np.abs(slope) > weight), end, start[at])
-    moved = np.zeros(slopes.shape)
-    moved[at] = weight * (np.abs(end - task.centers[at]) - away[at]) + slope * (end - start[at])
-    return _finite(cost + excess + moved.sum(1))
+    moved, gained = np.zeros(slopes.shape), np.zeros(slopes.shape)
+    gain = slope * (end - start[at])
+    moved[at] = weight * (np.abs(end - task.centers[at]) - away[at]) + gain
+    gained[at] = np.abs(gain)
+    # What was paid and gained at the ends is rounded, too; terms of shrunk multipliers are less.
+    off = rounding_unit(slopes.shape[1], 1) * (2 * gained.sum(1) + cost)
+    return _finite(terms.lowered(cost + excess + moved.sum(1) - off, cost, task))
 
 
 def _finite(values: FloatArray) -> FloatArray:
@@ -138,22 +146,22 @@ def is_empty(
     start: FloatArray,
     lower: FloatArray,
     upper: FloatArray,
-    terms: FloatArray | None = None,
+    terms: Terms,
 ) -> BoolArray:
     """Return whether ``excess + slopes'(x - start) > 0`` for every x within the bounds.
 
-    ``terms`` are the sizes of what was added up to each slope. A slope towards an open side
-    proves nothing, unless it is what cancellation leaves of its terms.
+    A slope towards an open side proves nothing, unless it is what cancellation leaves of its terms.
     """
     end = np.where(slopes > 0, start - lower, upper - start)
     open_ = np.isinf(end) & (slopes != 0)
-    size = np.abs(slopes) if terms is None else terms
-    left_over = np.abs(slopes) <= CANCELLED * size
+    left_over = np.abs(slopes) <= CANCELLED * terms.slopes
     reach = np.where(open_, np.where(left_over, REACH * (1.0 + np.abs(start)), np.inf), end)
     with np.errstate(invalid="ignore"):
         fall = np.where(slopes != 0, np.abs(slopes) * reach, 0.0).sum(axis=1)
-    rounding = SUMS * (np.abs(slopes).sum(axis=1) + np.abs(excess))
-    return np.asarray(excess - fall > rounding)
+    # Rounding counts towards both ends; a slope of 0 may be rounded as well.
+    far = np.maximum(start - lower, upper - start)
+    far = np.where(np.isinf(far), REACH * (1.0 + np.abs(start)), far)
+    return np.asarray(excess - fall > terms.rounded(far))
 
 
 def leaves_one_point(

@@ -23,6 +23,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.task import Task
+from pertinent.proofs.axes import axis_row, is_separable
 from pertinent.proofs.core import RaisingProofs
 from pertinent.proofs.tolerances import CURVED
 
@@ -50,30 +51,31 @@ class SweepProofs(RaisingProofs):
         cell, weights = task.cell, task.weights
         if len(cell.quadratics) != 1 or len(cell.G) or not (weights > 0).all():
             return known
-        row = cell.quadratics[0]
-        if not (np.diag(np.diagonal(row.A)) == row.A).all():
+        if not is_separable(cell):
             return known
-        slope = row.gradient(start) / weights
+        row = axis_row(cell.quadratics[0], start, weights)
         up, down = (task.upper - start) * weights, (start - task.lower) * weights
-        a, value, terms = np.diagonal(row.A) / weights**2, row.value(start), row.sizes(start)
+        # Whatever rounding did, the row gains no more than this and asks for no less.
+        a, value = row.square - row.square_off, row.value - row.value_off
+        steep = np.abs(row.slope) + row.slope_off
         holds = np.zeros(len(self), dtype=bool)
         size = max(1, AT_ONCE // max(1, cell.dim * self.slopes.shape[1]))
         for first in range(0, len(self), size):
             k = slice(first, first + size)
             part = SweepProofs(self.radius[k], self.slopes[k])
-            holds[k] = part._holds(a, slope[k], value[k], terms[k], up[k], down[k])
+            holds[k] = part._holds(a, row.slope[k], steep[k], value[k], up[k], down[k])
         return known + np.where(holds, self.radius, 0.0)
 
     def _holds(
         self,
         a: FloatArray,
         g: FloatArray,
+        steep: FloatArray,
         c: FloatArray,
-        terms: FloatArray,
         up: FloatArray,
         down: FloatArray,
     ) -> BoolArray:
-        t, steep = self.radius, np.abs(g)
+        t = self.radius
         # Lowering the row means moving against its slope; the other side gains less for the
         # same cost, and need not be looked at if this one has at least as much room.
         here, there = np.where(g > 0, down, up), np.where(g > 0, up, down)
@@ -86,7 +88,7 @@ class SweepProofs(RaisingProofs):
             a[~concave], steep[:, ~concave], room[:, ~concave] > 0, t[:, None] - ends
         )
         most = np.maximum(alone[:, :-1] + lines[0], alone[:, 1:] + lines[1]).max(axis=1)
-        rounding = CURVED * len(a) * (terms + alone.max(axis=1) + size)
+        rounding = CURVED * len(a) * (np.abs(c) + alone.max(axis=1) + size)
         fine = np.isfinite(self.slopes).all(axis=1) & (self.slopes >= 0).all(axis=1)
         return np.asarray(usable & fine & (c > 0) & (t > 0) & (most + rounding < c))
 

@@ -37,8 +37,8 @@ from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell, row_products
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
-from pertinent.proofs.linear import absolute_slopes, row_bounds
-from pertinent.proofs.tolerances import TANGENT
+from pertinent.proofs.linear import row_bounds
+from pertinent.proofs.rounding import RowTerms, Terms, rounding_unit
 
 
 @record_as("tangent")
@@ -63,14 +63,15 @@ class TangentProofs(Proofs):
         """Return the dual values; ``inf`` where the ray proves the cell empty."""
         start = task.start()
         slopes, excess, terms = self.combined(task.cell, start)
-        return row_bounds(task, start, slopes, excess, self.ray, lambda: terms)
+        return row_bounds(task, start, slopes, excess, self.ray, terms)
 
-    def combined(self, cell: Cell, start: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def combined(self, cell: Cell, start: FloatArray) -> tuple[FloatArray, FloatArray, Terms]:
         """Return slope, value at the start and size of the terms of all rows together."""
         y = np.maximum(self.multipliers, 0.0)
         straight = y[:, len(cell.quadratics) :]
         slopes = row_products(straight, np.ascontiguousarray(cell.G.T))
-        terms = absolute_slopes(straight, cell)
+        linear = RowTerms(straight, cell.G, cell.h, start).full
+        terms, at_start = linear.slopes, linear.at_start
         excess = (straight * (row_products(start, cell.G) - cell.h)).sum(axis=1)
         for k, row in enumerate(cell.quadratics):
             if not row.is_convex:
@@ -79,14 +80,16 @@ class TangentProofs(Proofs):
             slope = 2 * row_products(p, np.ascontiguousarray(row.plus.T)) + row.q
             seen, square = row.seen(start), (p * p).sum(axis=1)
             value = (slope * seen).sum(axis=1) - square + row.c
-            # Lowered by what rounding may have added to it.
-            value -= TANGENT * (np.abs(slope * seen).sum(axis=1) + square + abs(row.c))
             slopes = slopes + multiplier[:, None] * slope
             # The slope itself is what is left of 2 P'p + q: a tangent across an open direction.
             size = 2 * row_products(np.abs(p), np.ascontiguousarray(np.abs(row.plus).T))
-            terms = terms + multiplier[:, None] * (size + np.abs(row.q))
+            size += np.abs(row.q)
+            terms = terms + multiplier[:, None] * size
+            here = (size * np.abs(seen)).sum(axis=1) + square + abs(row.c)
+            at_start = at_start + multiplier * here
             excess = excess + multiplier * value
-        return slopes, excess, terms
+        ranks = sum(len(row.plus) for row in cell.quadratics)
+        return slopes, excess, Terms(terms, at_start, len(cell.h) + ranks)
 
 
 @record_as("cuts")
@@ -121,8 +124,11 @@ def with_tangents(cell: Cell, points: FloatArray) -> Cell:
     G, h = [cell.G], [cell.h]
     for bend in cell.exponentials:
         rows, sides = bend.tangents(points)
+        # Moved outwards by what rounding may have moved a tangent inwards.
+        terms = row_products(np.abs(points), np.abs(bend.W)) + np.abs(bend.b)
+        size = np.abs(rows * points).sum(axis=1) + terms.max(axis=1) + len(bend.b)
         G.append(rows)
-        h.append(sides)
+        h.append(sides + rounding_unit(cell.dim, len(bend.b)) * size)
     bare = replace(cell, exponentials=(), magnitudes=None)
     return replace(bare, G=np.vstack(G), h=np.concatenate(h))
 
@@ -154,5 +160,8 @@ class HullProofs(Proofs):
         excess = (y * (row_products(start, cell.G) - cell.h)).sum(axis=1)
         furthest = np.matmul(self.corners, self.pull[:, :, None])[:, :, 0].max(axis=1)
         excess = excess + (self.pull * start).sum(axis=1) - furthest
-        terms = absolute_slopes(y, cell) + np.abs(self.pull)
-        return row_bounds(task, start, slopes, excess, self.ray, lambda: terms)
+        linear, pull = RowTerms(y, cell.G, cell.h, start).full, np.abs(self.pull)
+        size = np.matmul(np.abs(self.corners), pull[:, :, None])[:, :, 0].max(axis=1, initial=0.0)
+        at_start = linear.at_start + (pull * np.abs(start)).sum(axis=1) + size
+        terms = Terms(linear.slopes + pull, at_start, linear.count + 1)
+        return row_bounds(task, start, slopes, excess, self.ray, terms)

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 #: Sums of multipliers times rows: ``y'(G x - h)`` of a Farkas ray, the gains of a support.
 SUMS = 1e-13
-#: The value of a tangent of a convex quadratic row.
-TANGENT = 1e-15
 #: A sum of curved rows, for each feature.
 CURVED = 1e-14
 #: An entry of the matrix of a copositive form, for each corner; and a tenth of it for each row that

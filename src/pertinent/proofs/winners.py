@@ -22,6 +22,7 @@ from pertinent.geometry.task import Task
 from pertinent.geometry.winners import WinnerRegion
 from pertinent.proofs.core import RegionProofs
 from pertinent.proofs.linear import dual_values, is_empty
+from pertinent.proofs.rounding import one_row_terms
 
 #: Numbers (pairs of center and piece, times features) looked at together: they fit in the cache.
 AT_ONCE = 32_768
@@ -74,9 +75,12 @@ def _one_row_bounds(g: FloatArray, h: FloatArray, task: Task) -> FloatArray:
     steep = np.where(upper > lower, np.abs(g) / task.weights, 0.0).max(axis=1)
     excess = np.einsum("nd,nd->n", g, start) - h
     y = np.where(excess > 0, 1.0 / np.where(steep > 0, steep, 1.0), 0.0)
-    bounds = dual_values(task, start, y[:, None] * g, y * excess)
+    slopes = y[:, None] * g
+    terms = one_row_terms(slopes, y * np.abs(h), start)
+    bounds = dual_values(task, start, slopes, y * excess, terms)
     stuck = np.flatnonzero((steep == 0) & (excess > 0))
     if len(stuck):
-        empty = is_empty(g[stuck], excess[stuck], start[stuck], lower[stuck], upper[stuck])
+        sizes = one_row_terms(g[stuck], np.abs(h[stuck]), start[stuck])
+        empty = is_empty(g[stuck], excess[stuck], start[stuck], lower[stuck], upper[stuck], sizes)
         bounds[stuck[empty]] = np.inf
     return bounds

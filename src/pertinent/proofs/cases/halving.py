@@ -24,6 +24,7 @@ from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell
 from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
+from pertinent.proofs.axes import seen_from
 from pertinent.proofs.core import RaisingProofs
 from pertinent.proofs.tolerances import (
     ELLIPSOID,
@@ -84,7 +85,7 @@ class _Few:
     A: FloatArray
     g: FloatArray
     c: FloatArray
-    size: FloatArray  # of the terms that c was added up from
+    sizes: tuple[FloatArray, FloatArray, FloatArray]  # of what A, g and c were added up from
     weights: FloatArray
     center: FloatArray
 
@@ -99,19 +100,22 @@ class _Few:
     ) -> _Few:
         origin = np.where(free, center, held)
         count = int(free.sum())
-        A = [np.zeros((len(cell.G), count, count))]
-        A += [row.A[np.ix_(free, free)][None] for row in cell.quadratics]
-        g = [cell.G[:, free], *(row.gradient(origin[None])[:, free] for row in cell.quadratics)]
-        c = [cell.G @ origin - cell.h, *(row.value(origin[None]) for row in cell.quadratics)]
-        size = [np.abs(cell.G) @ np.abs(origin) + np.abs(cell.h)]
-        size += [row.sizes(origin[None]) for row in cell.quadratics]
-        rows = np.concatenate(A), np.concatenate(g), np.concatenate(c), np.concatenate(size)
-        return cls(*rows, weights[free], center[free])
+        rows = [seen_from(row, origin) for row in cell.quadratics]
+        block, straight = np.ix_(free, free), np.zeros((len(cell.G), count, count))
+        A = np.concatenate([straight, *(row.A[block][None] for row in rows)])
+        g = np.concatenate([cell.G[:, free], *(row.g[None, free] for row in rows)])
+        c = np.concatenate([cell.G @ origin - cell.h, [row.c for row in rows]])
+        A_size = np.concatenate([straight, *(row.A_size[block][None] for row in rows)])
+        size = np.abs(cell.G)
+        g_size = np.concatenate([size[:, free], *(row.g_size[None, free] for row in rows)])
+        here = size @ np.abs(origin) + np.abs(cell.h)
+        c_size = np.concatenate([here, [row.c_size for row in rows]])
+        return cls(A, g, c, (A_size, g_size, c_size), weights[free], center[free])
 
     def closes(self, lower: FloatArray, upper: FloatArray, claim: float) -> bool:
         """Return whether no point of the box costs less than the claim."""
         if not len(self.weights):
-            return bool((self.c > MIDDLE * self.size).any())
+            return bool((self.c > MIDDLE * self.sizes[2]).any())
         with np.errstate(divide="ignore"):
             reach = claim / self.weights
         low = np.maximum(lower - self.center, -reach)[None]
@@ -154,11 +158,12 @@ class _Few:
         side = np.where(low >= 0, 1.0, np.where(high <= 0, -1.0, 0.0)) * self.weights
         paid = (side * middle).sum(axis=1)
         open_ = cost < claim
-        for A, g, c, terms_of_c in zip(self.A, self.g, self.c, self.size, strict=True):
+        far = np.abs(middle) + half
+        rows = zip(self.A, self.g, self.c, *self.sizes, strict=True)
+        for A, g, c, A_size, g_size, c_size in rows:
             slope = g + 2 * middle @ A
-            terms = (middle @ A) * middle, middle * g
-            value = terms[0].sum(axis=1) + terms[1].sum(axis=1) + c
-            size = np.abs(terms[0]).sum(axis=1) + np.abs(terms[1]).sum(axis=1) + terms_of_c
+            value = ((middle @ A) * middle + middle * g).sum(axis=1) + c
+            size = ((far @ A_size) * far).sum(axis=1) + far @ g_size + c_size
             off = np.abs(A - np.diag(np.diag(A)))
             pairs = ((half @ off) * half).sum(axis=1)
             rounding = MIDDLE * size

@@ -11,15 +11,17 @@ minimum is taken at one of a few places: the ends, the center, or one of the cat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell, row_products
+from pertinent.geometry.task import Task
 from pertinent.proofs.cases.narrowing import Boxes
-from pertinent.proofs.tolerances import CANCELLED, REACH, SCALED, SUMS
+from pertinent.proofs.rounding import RowTerms, Terms
+from pertinent.proofs.tolerances import CANCELLED, REACH, SCALED
 
 
 def leaf_bounds(
@@ -39,7 +41,11 @@ def leaf_bounds(
     cost = (weights * np.abs(start - centers)).sum(axis=1)
     shrink = parts.shrink(slopes, weights, boxes)
     least = parts.least(slopes * shrink[:, None], weights, centers, start, boxes)
+    terms = parts.folded(RowTerms(y, cell.G, cell.h, start).full)
     proved = cost + excess * shrink + least
+    # |x - start| <= |x - c| + |start - c|: the start need not be the nearest of its case.
+    task = Task(cell, centers, weights, boxes.lower, boxes.upper)
+    proved = terms.lowered_by(proved, np.abs(proved) + cost, task, start)
     # Multipliers that are no numbers prove nothing.
     proved = np.where(np.isfinite(proved), proved, 0.0)
     rays = np.flatnonzero(ray)
@@ -52,11 +58,9 @@ def leaf_bounds(
         high = np.where(np.isinf(case.upper), at + far, case.upper)
         near = Boxes(case.row, low, high, case.state)
         fall = parts.least(slopes[rays], np.zeros_like(weights), centers[rays], at, near)
-        size = np.abs(slopes[rays]).sum(axis=1) + np.abs(excess[rays])
-        terms = row_products(y[rays], np.ascontiguousarray(np.abs(cell.G).T))
-        empty = (excess[rays] + fall > SUMS * size) & ~parts.falls_endlessly(
-            slopes[rays], terms, case
-        )
+        sizes = row_products(y[rays], np.ascontiguousarray(np.abs(cell.G).T))
+        off = terms.take(rays).rounded(np.maximum(high - at, at - low))
+        empty = (excess[rays] + fall > off) & ~parts.falls_endlessly(slopes[rays], sizes, case)
         proved[rays[empty]] = np.inf
     return np.asarray(proved)
 
@@ -96,6 +100,18 @@ class _Parts:
         theirs = [b.columns for b in joint.values()]
         groups = [g for g in domain.groups if not any(np.array_equal(g, own) for own in theirs)]
         return cls(numbers, groups, list(joint.values()))
+
+    def folded(self, terms: Terms) -> Terms:
+        """Return the terms with those of what is cut off of a number counted as the number's.
+
+        It moves by no more than the number does.
+        """
+        slopes = terms.slopes.copy()
+        for bins in self.binned:
+            if bins.excess is not None:
+                slopes[:, bins.column] += slopes[:, bins.excess]
+                slopes[:, bins.excess] = 0.0
+        return replace(terms, slopes=slopes)
 
     def shrink(self, slopes: FloatArray, weights: FloatArray, boxes: Boxes) -> FloatArray:
         """Return factors of the multipliers: towards an open end no slope may exceed the weight.

@@ -19,8 +19,9 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, RowIndex
 from pertinent.geometry.codec import record_as
-from pertinent.geometry.region import Cell, row_products
+from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
+from pertinent.proofs.axes import axis_row, is_separable, linear_rows
 from pertinent.proofs.core import RaisingProofs
 from pertinent.proofs.tolerances import CURVED
 
@@ -84,7 +85,7 @@ class SeparableProofs(RaisingProofs):
         closed = self._closed(cell, start, weights, owner, low, high, leaves)
         holds = np.ones(len(self), dtype=bool)
         holds[owner[leaves[~closed]]] = False
-        holds &= _is_separable(cell) & np.isfinite(self.radius) & (self.radius > 0)
+        holds &= is_separable(cell) & np.isfinite(self.radius) & (self.radius > 0)
         holds &= bool((weights > 0).all())  # what costs nothing is in no ball
         # A ball that holds all of the box leaves no point at all.
         whole = np.maximum(up, down).sum(axis=1) <= self.radius
@@ -133,39 +134,33 @@ class SeparableProofs(RaisingProofs):
     ) -> BoolArray:
         """Return whether the bound of each leaf reaches the radius."""
         own, y = owner[leaves], np.maximum(self.multipliers[leaves], 0.0)
-        value, size = np.zeros(len(leaves)), np.zeros(len(leaves))
+        value = np.zeros(len(leaves))
         square, slope = np.zeros((len(leaves), cell.dim)), np.zeros((len(leaves), cell.dim))
-        for k, row in enumerate(cell.quadratics):
-            square += y[:, k, None] * (np.diagonal(row.A) / weights**2)
-            slope += y[:, k, None] * (row.gradient(start) / weights)[own]
-            value += y[:, k] * row.value(start)[own]
-            size += y[:, k] * row.sizes(start)[own]  # what the value was added up from
-        straight = row_products(start, cell.G) - cell.h
-        terms = row_products(np.abs(start), np.abs(cell.G)) + np.abs(cell.h)
-        for k in range(len(cell.G)):
-            multiplier = y[:, len(cell.quadratics) + k]
-            slope += multiplier[:, None] * (cell.G[k] / weights)
-            value += multiplier * straight[own, k]
-            size += multiplier * terms[own, k]
-        least, sizes = _least(square, slope, low[leaves], high[leaves])
-        rounding = CURVED * cell.dim * (size + sizes.sum(axis=1))
+        blur = np.zeros((len(leaves), cell.dim))  # by how much slopes may be off
+        rows = [axis_row(row, start, weights) for row in cell.quadratics]
+        for k, row in enumerate(rows + linear_rows(cell, start, weights)):
+            # Whatever rounding did, the row is at least this.
+            square += y[:, k, None] * (row.square - row.square_off)
+            slope += y[:, k, None] * row.slope[own]
+            blur += y[:, k, None] * row.slope_off[own]
+            value += y[:, k] * (row.value - row.value_off)[own]
+        # Sums over rows are rounded themselves.
+        blur += CURVED * y.shape[1] * np.abs(slope)
+        least, sizes = _least(square, slope, blur, low[leaves], high[leaves])
+        rounding = CURVED * cell.dim * (np.abs(value) + sizes.sum(axis=1))
         nothing = (low[leaves] > high[leaves]).any(axis=1)
         return np.asarray(nothing | (value + least.sum(axis=1) - rounding >= self.radius[own]))
 
 
-def _is_separable(cell: Cell) -> bool:
-    return all(bool((np.diag(np.diagonal(row.A)) == row.A).all()) for row in cell.quadratics)
-
-
 def _least(
-    square: FloatArray, slope: FloatArray, low: FloatArray, high: FloatArray
+    square: FloatArray, slope: FloatArray, blur: FloatArray, low: FloatArray, high: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return ``min |s| + square s^2 + slope s`` over [low, high], and the size of its terms."""
-    convex = square > 0
-    soft = np.sign(-slope) * np.maximum(np.abs(slope) - 1.0, 0.0)
+    """Return ``min (1 - blur) |s| + square s^2 + slope s`` over [low, high], and its size."""
+    convex, cost = square > 0, 1.0 - blur
+    soft = np.sign(-slope) * np.maximum(np.abs(slope) - cost, 0.0)
     vertex = np.where(convex, soft / np.where(convex, 2 * square, 1.0), 0.0)
     best, size = np.full(low.shape, np.inf), np.zeros(low.shape)
     for s in (low, high, np.clip(0.0, low, high), np.clip(vertex, low, high)):
-        best = np.minimum(best, np.abs(s) + square * s * s + slope * s)
+        best = np.minimum(best, cost * np.abs(s) + square * s * s + slope * s)
         size = np.maximum(size, np.abs(s) + np.abs(square) * s * s + np.abs(slope * s))
     return best, size

@@ -23,6 +23,7 @@ from pertinent.geometry.region import Cell, Quadratic, Region
 from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
+from pertinent.proofs.rounding import form_sizes, least_excess, quadratic_sizes, rounding_unit
 from pertinent.proofs.tolerances import FIRST_BRANCHES, MOST_BRANCHES, NOTHING, SUMS
 
 #: Branches looked at together.
@@ -131,7 +132,9 @@ def weighted(
     if multipliers is None or not len(multipliers):
         return gain, need
     y = np.maximum(multipliers, 0.0)
-    return np.concatenate([gain, y @ gain]), np.concatenate([need, y @ need])
+    unit = rounding_unit(0, len(need))
+    more, less = y @ gain + unit * (y @ np.abs(gain)), y @ need - unit * (y @ np.abs(need))
+    return np.concatenate([gain, more]), np.concatenate([need, less])
 
 
 def without_infinity(gain: FloatArray, need: FloatArray) -> FloatArray:
@@ -182,6 +185,11 @@ class StrictProofs(Proofs):
     listed: tuple[BoolArray, ...] = field(default=(), metadata=SHARED)
     owner: IntArray | None = field(default=None, metadata=SHARED)
 
+    @property
+    def speaks_of_cost(self) -> bool:
+        """Whether bounds are costs, rather than numbers of features."""
+        return False
+
     def bounds(self, task: Task) -> FloatArray:
         """Return the number of features proved necessary; the centers are the samples."""
         cell, centers, lower, upper = outline_of(task.region), task.centers, task.lower, task.upper
@@ -228,7 +236,8 @@ class StrictProofs(Proofs):
         for i in np.flatnonzero((self.size > granted) & cell.is_linear):
             start = np.where(forced[i][owner], x[i], rest[i])
             gain = np.where(free[i], (-cell.G * (x[i] - start)) @ fold, 0.0)
-            rows = weighted(gain, cell.G @ start - cell.h, self.extra.get(int(i)))
+            need = least_excess(cell, start[None])[0]
+            rows = weighted(gain, need, self.extra.get(int(i)))
             fewer = int(min(self.size[i] - 1 - granted[i], free[i].sum()))
             if refutes(*not_all_of(*rows, self.listed, ~forced[i]), fewer):
                 proved[i] = self.size[i]
@@ -267,11 +276,14 @@ def _one_row_suffices(
 def _separable_rows(
     cell: Cell, start: FloatArray, step: FloatArray
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
-    for g, h in zip(cell.G, cell.h, strict=True):
-        yield -g * step, (g * start).sum(axis=1) - h
+    for g, need in zip(cell.G, least_excess(cell, start).T, strict=True):
+        yield -g * step, need
+    unit = rounding_unit(cell.dim, cell.dim)
     for row in cell.quadratics:
-        a = np.diag(row.A)
-        yield -(row.gradient(start) + a * step) * step, row.value(start)
+        a, size = np.diag(row.A), np.diag(form_sizes(row))
+        slopes, values = quadratic_sizes(row, start)
+        off = unit * (slopes + size * np.abs(step)) * np.abs(step)
+        yield off - (row.gradient(start) + a * step) * step, row.value(start) - unit * values
 
 
 def switch_gains(
@@ -284,12 +296,15 @@ def switch_gains(
     """
     step = np.where(free, x - start, 0.0)
     gain = [-cell.G * step]
-    need = [cell.G @ start - cell.h]
+    need = [least_excess(cell, start[None])[0]]
+    unit = rounding_unit(cell.dim, cell.dim)
     for row in cell.quadratics:
         alone, pairs = _switched(row, start, step)
         best = -np.sort(-np.maximum(pairs, 0.0), axis=1)[:, : max(size - 1, 0)]
-        gain.append((alone + best.sum(axis=1) / 2)[None])
-        need.append(row.value(start[None]))
+        slopes, values = quadratic_sizes(row, start[None])
+        off = unit * (slopes[0] + form_sizes(row) @ np.abs(step)) * np.abs(step)
+        gain.append((alone + best.sum(axis=1) / 2 + off)[None])
+        need.append(row.value(start[None]) - unit * values)
     return np.concatenate(gain), np.concatenate(need)
 
 

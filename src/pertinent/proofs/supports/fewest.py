@@ -24,6 +24,7 @@ from pertinent.geometry.region import Cell, Quadratic, Region
 from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Certificate, Proofs
+from pertinent.proofs.rounding import form_sizes, least_excess, quadratic_sizes, rounding_unit
 from pertinent.proofs.supports.cardinality import (
     _is_diagonal,
     not_all_of,
@@ -63,6 +64,11 @@ class FewestProofs(Proofs):
     value: FloatArray
     arguments: tuple[Argument, ...]
     goal: Goal = Goal.SIZE
+
+    @property
+    def speaks_of_cost(self) -> bool:
+        """Whether bounds are costs, rather than numbers of features."""
+        return self.goal == Goal.COST
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the number of features, or the cost, proved necessary in this cell."""
@@ -184,19 +190,27 @@ class _Sample:
         room = np.where(slopes > 0, self.rest - self.low, self.high - self.rest)
         left_over = np.isinf(room) & (np.abs(slopes) <= CANCELLED * sizes)
         room = np.where(left_over, REACH * (1.0 + np.abs(self.rest)), room)
+        size = np.abs(slopes) + rounding_unit(0, y.shape[1]) * sizes
         with np.errstate(invalid="ignore"):
-            gain = np.where(slopes == 0, 0.0, np.abs(slopes) * room)
-        return gain, y @ (self.cell.G @ self.rest - self.cell.h)
+            gain = np.where((slopes == 0) & np.isinf(room) | (size == 0), 0.0, size * room)
+        return gain, self._needs(y)
+
+    def _needs(self, y: FloatArray) -> FloatArray:
+        """Return ``y'(G r - h)``, less what rounding may have added."""
+        needs = least_excess(self.cell, self.rest[None])[0]
+        return np.asarray(y @ needs - rounding_unit(0, len(needs)) * (y @ np.abs(needs)))
 
     def _cost(self, y: FloatArray, value: float) -> tuple[FloatArray, FloatArray]:
         y = y * self._shrunk(y @ self.cell.G)[:, None]
-        slopes = y @ self.cell.G
-        need = y @ (self.cell.G @ self.rest - self.cell.h) - value
+        slopes, sizes = y @ self.cell.G, y @ np.abs(self.cell.G)
+        unit = rounding_unit(self.cell.dim, y.shape[1])
+        need = self._needs(y) - value * (1.0 + unit)
         best = np.full(slopes.shape, -np.inf)
         for x in (self.low, self.high, np.clip(self.center, self.low, self.high)):
             with np.errstate(invalid="ignore"):
-                spent = self.weights * np.abs(x - self.center)
-                here = np.where(np.isinf(x), -np.inf, -slopes * (x - self.rest) - spent)
+                spent = self.weights * np.abs(x - self.center) * (1.0 - unit)
+                off = unit * sizes * np.abs(x - self.rest)
+                here = np.where(np.isinf(x), -np.inf, off - slopes * (x - self.rest) - spent)
             best = np.maximum(best, here)
         # Without an end the gain is endless where it grows faster than the cost.
         endless = ((slopes > self.weights) & np.isinf(self.low)) | (
@@ -222,12 +236,18 @@ class _Sample:
         """Each feature's best gain on its own, and half of its best pairs."""
         A, down, up = row.A, self.low - self.rest, self.high - self.rest
         slope, a = row.gradient(self.rest[None])[0], np.diag(row.A)
+        unit, form = rounding_unit(len(a), len(a)), form_sizes(row)
+        slopes, values = quadratic_sizes(row, self.rest[None])
         with np.errstate(invalid="ignore", divide="ignore"):
             inner = np.clip(np.where(a > 0, -slope / (2 * a), 0.0), down, up)
             ends = [-(slope * t + a * t * t) for t in (down, up, inner)]
+            terms = [slopes[0] * np.abs(t) + np.diag(form) * t * t for t in (down, up, inner)]
+            pairs_of = zip(ends, terms, strict=True)
+            ends = [e + unit * np.where(np.isfinite(off), off, 0.0) for e, off in pairs_of]
             # Without an end, what bends upwards loses without end: its best is inside.
             ends = [np.where(np.isnan(e), np.where(a > 0, -np.inf, np.inf), e) for e in ends]
             pairs = [-2 * A * s[:, None] * t for s in (down, up) for t in (down, up)]
+            far = np.where(np.isfinite(down) & np.isfinite(up), np.maximum(-down, up), 0.0)
         gain = np.max(ends, axis=0)
         if not _is_diagonal(row):
             pair = np.nan_to_num(
@@ -235,8 +255,8 @@ class _Sample:
             )
             np.fill_diagonal(pair, 0.0)
             best = -np.sort(-np.maximum(pair, 0.0), axis=1)[:, : max(size - 1, 0)]
-            gain = gain + best.sum(axis=1) / 2
-        return gain[None], row.value(self.rest[None])
+            gain = gain + best.sum(axis=1) / 2 + unit * (form @ far) * far
+        return gain[None], row.value(self.rest[None]) - unit * values
 
     def _exclusion(
         self, support: BoolArray, certificate: Certificate, value: float
@@ -249,7 +269,8 @@ class _Sample:
         one = self.piece, self.center[None], self.weights, low[None], high[None]
         proved = certificate.bounds(Task(*one))[0]
         spent = (self.weights * np.abs(self.rest - self.center))[~support].sum()
-        holds = proved - spent >= value if np.isfinite(value) else np.isinf(proved)
+        off = rounding_unit(self.cell.dim, 0) * spent
+        holds = proved - spent - off >= value if np.isfinite(value) else np.isinf(proved)
         holds = holds and certificate.trusted().all()
         return outside, np.array([1.0 if holds else 0.0])
 
@@ -259,14 +280,16 @@ class _Sample:
         if self.cell.quadratics:
             costs = [self._nearest_root(int(i)) for i in np.flatnonzero(movable)]
             return min(costs, default=np.inf)
-        G, over = self.cell.G, self.cell.G @ self.rest - self.cell.h
+        G, over = self.cell.G, least_excess(self.cell, self.rest[None])[0]
         with np.errstate(divide="ignore", invalid="ignore"):
             edge = self.rest - over[:, None] / G
         low = np.maximum(self.low, np.where(G < 0, edge, -np.inf).max(axis=0, initial=-np.inf))
         high = np.minimum(self.high, np.where(G > 0, edge, np.inf).min(axis=0, initial=np.inf))
         blocked = ((G == 0) & (over > 0)[:, None]).any(axis=0)
         # A point costs at least its distance to each end by itself, whatever rounding did to both.
-        cost = self.weights * np.maximum(np.maximum(low - self.center, self.center - high), 0.0)
+        unit, size = rounding_unit(1, 1), np.abs(self.rest) + np.abs(self.center)
+        away = np.maximum(np.maximum(low - self.center, self.center - high), 0.0)
+        cost = self.weights * np.maximum(away - unit * (size + away), 0.0)
         slack = END * (np.abs(low) + np.abs(high))
         empty = blocked | ~movable | (low > high + np.where(np.isfinite(slack), slack, 0.0))
         return float(np.where(empty, np.inf, cost).min(initial=np.inf))
@@ -295,5 +318,6 @@ class _Sample:
         holds = (parts.sum(axis=0) <= ROOT * np.abs(parts).sum(axis=0)).all(axis=0)
         slack = ROOT * (1 + np.abs(t))
         holds &= (t + rest[i] >= self.low[i] - slack) & (t + rest[i] <= self.high[i] + slack)
-        cost = self.weights[i] * np.abs(t + rest[i] - self.center[i])
+        off = ROOT * np.abs(t) + rounding_unit(1, 1) * (abs(rest[i]) + abs(self.center[i]))
+        cost = self.weights[i] * np.maximum(np.abs(t + rest[i] - self.center[i]) - off, 0.0)
         return float(np.where(holds, cost, np.inf).min(initial=np.inf))

@@ -21,6 +21,7 @@ from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.proofs.core import Certificate
+from pertinent.proofs.rounding import least_excess, rounding_unit
 from pertinent.proofs.supports.cardinality import not_all_of, refutes, without_infinity
 from pertinent.proofs.supports.reach import most_by_feature, stretches
 
@@ -111,7 +112,7 @@ class FeatureRows:
             none = np.zeros((len(cell.G), features))
             return cls(low, high, rest, forced, free, True, none, np.zeros(len(cell.G)))
         gain = most_by_feature(-cell.G, stretches(domain, rest, low, high))
-        return cls(low, high, rest, forced, free, False, gain, cell.G @ rest - cell.h)
+        return cls(low, high, rest, forced, free, False, gain, least_excess(cell, rest[None])[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +175,7 @@ class MixedSample:
         one = self.piece, self.center[None], self.weights, low[None], high[None]
         proved = certificate.bounds(Task(*one, domain=self.domain))[0]
         spent = (self.weights * np.abs(rest - self.center))[~on].sum()
-        holds = proved - spent >= value if np.isfinite(value) else np.isinf(proved)
+        off = rounding_unit(len(self.weights), 0) * spent
+        holds = proved - spent - off >= value if np.isfinite(value) else np.isinf(proved)
         holds = holds and certificate.trusted().all()
         return outside, np.array([1.0 if holds else 0.0])

@@ -15,6 +15,7 @@ import numpy as np
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell
+from pertinent.proofs.rounding import least_excess, quadratic_sizes, rounding_unit
 from pertinent.proofs.tolerances import NOTHING
 
 
@@ -157,7 +158,9 @@ def most_by_feature(rows: FloatArray, features: list[Stretches]) -> FloatArray:
     """
     out = np.full((len(rows), len(features)), -np.inf)
     for f, one in enumerate(features):
-        a, b = rows[:, one.columns] @ one.start.T, rows[:, one.columns] @ one.slope.T
+        own = rows[:, one.columns]
+        a, b = own @ one.start.T, own @ one.slope.T
+        a = a + rounding_unit(own.shape[1], 1) * (np.abs(own) @ np.abs(one.start).T)
         for s in (one.low, one.high):
             values = a + _parabola(b, np.zeros_like(b), np.broadcast_to(s, b.shape))
             out[:, f] = np.maximum(out[:, f], values.max(axis=1, initial=-np.inf))
@@ -219,7 +222,11 @@ def pushes(
         most += [most_of_quadratic(g, A, features, domain, x) for g, A, _ in curved]
     count = cell.dim if domain is None else int(domain.owner.max(initial=-1)) + 1
     push = np.maximum(np.array(most).reshape(-1, count), 0.0)
-    over = np.concatenate([cell.G @ x - cell.h, *(value for _, _, value in curved)])
+    # Less what rounding may have added to a value.
+    unit = rounding_unit(cell.dim, cell.dim)
+    offs = [unit * quadratic_sizes(row, x[None])[1] for row in cell.quadratics]
+    values = [value - off for off, (_, _, value) in zip(offs, curved, strict=True)]
+    over = np.concatenate([least_excess(cell, x[None])[0], *values])
     return push, over + push.sum(axis=1)
 
 

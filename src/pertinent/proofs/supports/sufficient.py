@@ -15,6 +15,7 @@ from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.proofs.core import Proofs, RegionProofs
+from pertinent.proofs.rounding import rounding_unit
 from pertinent.proofs.supports.cardinality import refutes, weighted
 from pertinent.proofs.supports.fewest_mixed import is_discrete
 from pertinent.proofs.supports.reach import pushes, splits_by_feature
@@ -36,6 +37,11 @@ class SufficientProofs(Proofs):
 
     size: FloatArray
     extra: dict[int, FloatArray] = field(default_factory=dict, metadata=BY_KEY)
+
+    @property
+    def speaks_of_cost(self) -> bool:
+        """Whether bounds are costs, rather than numbers of features."""
+        return False
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the number of features proved necessary; the centers are the samples."""
@@ -128,7 +134,8 @@ def _one_row_suffices(
     closed = np.zeros(len(x), dtype=bool)
     for g, h in zip(cell.G, cell.h, strict=True):
         gain = np.maximum(g * (lower - x), g * (upper - x))
-        need = (g * x).sum(axis=1) - h + gain.sum(axis=1)
+        off = rounding_unit(len(g), 1) * (np.abs(g * x).sum(axis=1) + abs(h))
+        need = (g * x).sum(axis=1) - h - off + gain.sum(axis=1)
         reach = np.cumsum(-np.sort(-gain, axis=1), axis=1)
         most = np.where(count > 0, reach[np.arange(len(x)), np.maximum(count, 1) - 1], 0.0)
         closed |= most < need - SUMS * (np.abs(need) + gain.sum(axis=1))

@@ -1,0 +1,176 @@
+"""What rounding may have added to a bound, for all proofs by one combined row.
+
+A proof adds up rows with multipliers ``y >= 0`` to one row ``excess + slopes'(x - start) <= 0``.
+In floating point its value at x is off by at most
+
+    unit ( at_start + sum_i terms_i |x_i - start_i| ),
+
+where ``terms`` and ``at_start`` are the sums of the absolute values of what was added up to the
+slopes and to the excess: ``y'|G|`` and ``y'(|G| |start| + |h|)``. A bound t is lowered by the most
+of this over all x that cost at most t. A point of the cell that costs at most t then costs at least
+what is left, and all others cost more than t. With ``r = t - cost(start)``
+
+    sum_i terms_i |x_i - start_i|  <=  r max_i terms_i / w_i,
+
+since ``cost(x) = cost(start) + sum_i w_i |x_i - start_i|`` within the bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from pertinent.geometry.arrays import SHARED, FloatArray, Rows
+from pertinent.geometry.region import Cell, Quadratic, row_products
+from pertinent.geometry.rounding import ROUNDOFF
+from pertinent.geometry.task import Task, distance
+from pertinent.proofs.tolerances import REACH
+
+#: A bound that is lowered by no more than this share need not be lowered by less.
+LITTLE_LOST = 1e-10
+
+
+def rounding_unit(dim: int, rows: int) -> float:
+    """Return by what share of its terms a sum over features and rows may be off, twice over."""
+    return 2 * (dim + rows + 8) * ROUNDOFF
+
+
+@dataclass(frozen=True, eq=False)
+class Terms(Rows):
+    """The sizes of what was added up to one row for each center.
+
+    Parameters
+    ----------
+    slopes : ndarray of shape (n, n_features)
+        Of each slope.
+    at_start : ndarray of shape (n,)
+        Of the excess.
+    count : int
+        How many rows were added up.
+    """
+
+    slopes: FloatArray
+    at_start: FloatArray
+    count: int = field(metadata=SHARED)
+
+    def lowered(self, proved: FloatArray, cost: FloatArray, task: Task) -> FloatArray:
+        """Return bounds that rounding cannot have raised; ``cost`` is that of the start."""
+        return self.lowered_by(proved, np.maximum(proved - cost, 0.0), task, task.start())
+
+    def lowered_by(
+        self, proved: FloatArray, rise: FloatArray, task: Task, start: FloatArray
+    ) -> FloatArray:
+        """Return the same where all that counts is within a cost of ``rise`` of a start."""
+        weights, free = task.weights, task.weights <= 0
+        steepest = self.slopes / np.where(free, np.inf, weights)
+        total = rise * steepest.max(axis=1, initial=0.0) + np.abs(proved) + self.at_start
+        if free.any():  # what costs nothing may be anywhere within its bounds
+            room = np.maximum(task.upper - start, start - task.lower)[:, free]
+            room = np.where(np.isinf(room), REACH * (1.0 + np.abs(start[:, free])), room)
+            total = total + _products(self.slopes[:, free], room)
+        return np.asarray(proved - rounding_unit(start.shape[1], self.count) * total)
+
+    def rounded(self, reach: FloatArray) -> FloatArray:
+        """Return by how much each row may be off where each feature moves by a reach at most."""
+        unit = rounding_unit(reach.shape[1], self.count)
+        return np.asarray(unit * (self.at_start + _products(self.slopes, reach)))
+
+
+@dataclass(frozen=True, eq=False)
+class RowTerms:
+    """The sizes of what is added up to ``y'(G x - h)``, worked out where they are needed."""
+
+    y: FloatArray
+    G: FloatArray
+    h: FloatArray
+    start: FloatArray
+
+    @cached_property
+    def full(self) -> Terms:
+        """The sizes themselves."""
+        slopes = row_products(self.y, np.ascontiguousarray(np.abs(self.G).T))
+        at_start = np.einsum("nd,nd->n", slopes, np.abs(self.start)) + self.y @ np.abs(self.h)
+        return Terms(slopes, at_start, len(self.h))
+
+    def lowered(self, proved: FloatArray, cost: FloatArray, task: Task) -> FloatArray:
+        """Return bounds that rounding cannot have raised.
+
+        ``terms_i <= w_i steepest`` with ``steepest = sum_k y_k max_i |G_ki| / w_i`` is known in no
+        time, and enough unless features have unlike units.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.abs(self.G) / task.weights
+        steepest = self.y @ ratio.max(axis=1, initial=0.0)
+        size = np.abs(self.start) @ task.weights
+        total = steepest * (size + np.maximum(proved - cost, 0.0))
+        total += self.y @ np.abs(self.h) + np.abs(proved)
+        loss = rounding_unit(task.centers.shape[1], len(self.h)) * total
+        if (loss <= LITTLE_LOST * proved).all():
+            return np.asarray(proved - loss)
+        return self.full.lowered(proved, cost, task)
+
+
+def one_row_terms(slopes: FloatArray, side: FloatArray, start: FloatArray) -> Terms:
+    """Return the sizes of a single linear row for each center, with ``|h|`` for its right side."""
+    size = np.abs(slopes)
+    return Terms(size, np.einsum("nd,nd->n", size, np.abs(start)) + side, 1)
+
+
+def least_excess(cell: Cell, points: FloatArray) -> FloatArray:
+    """Return ``G x - h`` of each point, shape (n, n_rows), less what rounding may have added."""
+    sizes = row_products(np.abs(points), np.abs(cell.G)) + np.abs(cell.h)
+    return row_products(points, cell.G) - cell.h - rounding_unit(cell.dim, 1) * sizes
+
+
+def quadratic_sizes(row: Quadratic, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the sizes of what is added up to a row's gradient, and to its value, at each point."""
+    away = np.abs(row.seen(points))
+    gradient, value = np.abs(row.q) + 0.0 * away, away @ np.abs(row.q) + abs(row.c)
+    for factor in (np.abs(row.plus), np.abs(row.minus)):
+        image = row_products(away, factor)
+        gradient = gradient + 2 * row_products(image, np.ascontiguousarray(factor.T))
+        value = value + (image * image).sum(axis=1)
+    return gradient, value
+
+
+def form_sizes(row: Quadratic) -> FloatArray:
+    """Return the sizes of what is added up to the entries of a row's matrix."""
+    plus, minus = np.abs(row.plus), np.abs(row.minus)
+    return np.asarray(plus.T @ plus + minus.T @ minus)
+
+
+def widened(task: Task, proved: FloatArray) -> Cell:
+    """Return a cell that holds every point of the model that costs no more than was proved.
+
+    Where squares cancel (`Cell.sums`), the rows of a cell are those of the model up to what these
+    squares round to. ``sum_k (S |x - o| + s)_k^2`` is at most ``sum_k (a_k + b_k)^2`` with ``a``
+    its value at the start and ``b_k = max_i S_ki |x_i - start_i|``; the most of all rows counts.
+    """
+    cell, start = task.cell, task.start()
+    assert cell.sums is not None
+    rise = np.maximum(proved - distance(start, task.centers, task.weights), 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = np.where(task.weights > 0, rise[:, None] / task.weights, np.inf)
+    room = np.maximum(task.upper - start, start - task.lower).clip(0.0)
+    reach = np.minimum(reach, room)
+    reach = np.where(np.isinf(reach), REACH * (1.0 + np.abs(start)), reach)
+    most = _products(np.abs(cell.sums.slopes) + 0.0 * start, np.abs(start) + reach)
+    most = most + cell.sums.constant
+    for square in cell.sums.squares:
+        S, away = square.S, np.abs(start - square.origin)
+        here = (away * S if S.ndim == 1 else row_products(away, S)) + square.s
+        with np.errstate(invalid="ignore"):
+            moved = [np.where(row == 0, 0.0, row * reach).max(axis=1) for row in np.atleast_2d(S)]
+        there = here + (S * reach if S.ndim == 1 else np.stack(moved, axis=1))
+        most = most + (there * there).sum(axis=1)
+    # Models add up squares with (d + 4) roundings of these sums, whatever their order.
+    off = (cell.dim + 4) * ROUNDOFF * float(most.max(initial=0.0))
+    return replace(cell, h=cell.h + off, sums=None)
+
+
+def _products(terms: FloatArray, reach: FloatArray) -> FloatArray:
+    """Return ``sum_i terms_i reach_i``; what has no terms may reach as far as it likes."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(terms == 0, 0.0, terms * reach).sum(axis=1))
