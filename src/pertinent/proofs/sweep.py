@@ -23,7 +23,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.task import Task
-from pertinent.proofs.axes import axis_row, is_separable
+from pertinent.proofs.cases.axes import axis_row, is_separable
 from pertinent.proofs.core import RaisingProofs
 from pertinent.proofs.tolerances import CURVED
 

@@ -24,7 +24,7 @@ from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell
 from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
-from pertinent.proofs.axes import seen_from
+from pertinent.proofs.cases.axes import seen_from
 from pertinent.proofs.core import RaisingProofs
 from pertinent.proofs.tolerances import (
     ELLIPSOID,

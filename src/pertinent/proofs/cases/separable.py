@@ -21,7 +21,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, RowIndex
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
-from pertinent.proofs.axes import axis_row, is_separable, linear_rows
+from pertinent.proofs.cases.axes import axis_row, is_separable, linear_rows
 from pertinent.proofs.core import RaisingProofs
 from pertinent.proofs.tolerances import CURVED
 
