@@ -41,7 +41,8 @@ def test_defaults_speak_to_readers(model, frame):
 
 def test_agrees_with_the_functions(model, frame):
     rows = frame.head(30)
-    result = pertinent.Explainer(model, data=frame, between=False).explain(rows)
+    free = {"limits_from": None, "steps_from": None}  # what the functions do not infer
+    result = pertinent.Explainer(model, data=frame, between=False, **free).explain(rows)
     positive = pertinent.pertinent_positives(model, rows, baseline="median", data=frame)
     negative = pertinent.pertinent_negatives(model, rows, data=frame)
     assert result.positive.values.tobytes() == positive.values.tobytes()

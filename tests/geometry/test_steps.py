@@ -81,10 +81,11 @@ def test_both_narrowings_keep_all_that_is_allowed_and_the_next_value_skips_none(
             assert [ours.lower[i, j], ours.upper[i, j]] == [known[0], known[-1]]
         for value in [*known[:-1], (low[i, j] + high[i, j]) / 2]:
             above = known[known > value]
+            (following,) = next_allowed(domain, np.array([j]), np.array([value]), np.array([i]))
             if len(above):
-                assert next_allowed(domain, j, float(value), i) <= above[0]
+                assert following <= above[0]
             if j in domain.steps and len(above):
-                assert next_allowed(domain, j, float(value), i) == above[0]
+                assert following == above[0]
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,9 @@ def _case(ask: Callable[..., Any]) -> Callable[..., Case]:
 
 
 plus, minus = _case(pertinent.pertinent_positives), _case(pertinent.pertinent_negatives)
-both = _case(pertinent.Explainer)
+#: With the defaults, which know the data, and without what these infer.
+known = _case(pertinent.Explainer)
+both = partial(known, limits_from=None, steps_from=None, rare=0)
 
 
 def single(rows: np.ndarray) -> np.ndarray:
@@ -317,4 +320,22 @@ CASES: dict[str, Case] = {
     ),
     "both, credit apart": both("credit", rows=4, overlap="avoid"),
     "both, credit with gaps": both("credit with gaps", rows=4, missing="impute", change=with_gaps),
+    # -- With rules that the data suggest --------------------------------------------------------
+    "data, logistic": known("logistic iris", rows=4),
+    "data, wine": known("logistic wine", rows=4),
+    "data, strict": known("logistic wine", rows=3, method="strict"),
+    "data, exact": known("logistic wine", rows=3, method="exact"),
+    "data, fewest": known("logistic wine", rows=3, norm="l0"),
+    "data, apart": known("logistic iris", rows=4, overlap="avoid"),
+    "data, wider": known("logistic iris", rows=4, limits_from=0.5),
+    "data, tree": known("tree", rows=4),
+    "data, sufficient": known("tree", rows=3, method="sufficient"),
+    "data, QDA": known("QDA 0.1", rows=3),
+    "data, naive Bayes": known("naive Bayes", rows=3),
+    "data, 1-NN": known("1-NN", rows=3),
+    "data, dense": known("logistic iris", rows=3, like={"n_components": 2}),
+    "data, blends": known("logistic iris", rows=3, like={"method": "hull", "n_neighbors": 8}),
+    "data, single precision": known("logistic iris", rows=3, change=single),
+    "data, credit": known("credit", rows=5),
+    "data, credit with gaps": known("credit with gaps", rows=4, missing="impute", change=with_gaps),
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,12 @@ from pertinent.api.asking import both_of, negatives_of, positives_of
 from pertinent.api.batches import Progress, in_batches
 from pertinent.api.explanation import Explanations
 from pertinent.api.gathering import Gathering
-from pertinent.api.preparing import prepare
+from pertinent.api.preparing import prepare, values_in
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
 from pertinent.proofs import ALREADY, INFEASIBLE
 from pertinent.rules.constraints import Constraints
+from pertinent.rules.inferred import STEP, Inferred
 from pertinent.rules.wording import Wording
 from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.options import Options, Settings
@@ -57,6 +59,23 @@ class Explainer:
         As in `pertinent_negatives`: "l0" changes the fewest features.
     max_changes : int, optional
         As in `pertinent_negatives`: how many features a negative may change.
+    limits_from : {"data", None} or float
+        Values stay in the range of the data; a number widens it by that share, None lifts it.
+        Counts are never negative and truth values stay 0 or 1 whatever is said here.
+    steps_from : {"data", None}
+        Values are written as in the data: whole numbers, one or two decimals, multiples of 10 or
+        0.5. A number with more digits that changes does so by a thousandth of its standard
+        deviation at least. Without data, columns of whole numbers by type stay whole. None: any
+        number will do.
+    rare : int
+        Categories of fewer rows, and those that mean "unknown", are not suggested; 0 allows all.
+
+    Notes
+    -----
+    What the data suggest is listed in ``inferred`` and in every view. A sample's own value is
+    always allowed. What ``constraints`` say of a feature takes the place of what the data do:
+    ``bounds={"age": (None, None)}``, ``step={"age": None}``, ``categories={"job": None}`` switch
+    one rule off.
 
     Examples
     --------
@@ -94,12 +113,23 @@ class Explainer:
         method: str = "two-phase",
         norm: str = "l1",
         max_changes: int | None = None,
+        limits_from: Any = "data",
+        steps_from: str | None = "data",
+        rare: int = 5,
     ) -> None:
         settings = Settings.of(locals())
-        self.setting, train = prepare(model, data, data, settings)
+        setting, table = prepare(model, data, data, settings)
+        settings = replace(settings, constraints=settings.inferred(table))
+        train, self.has_data = values_in(table), table is not None
+        rules, how = settings.constraints, setting.options
+        if options is None and any(rule.kind == STEP for rule in rules.inferred):
+            how = replace(how, round_steps=True)  # the user asked for no search over steps
+        self.setting = replace(setting, constraints=rules, options=how)
         self.question = settings.positive(self.setting.features, train)
         self.contrast = settings.negative()
         self.settings = settings.without_data()
+        self.rounds = options is None
+        self._by_types: dict[Any, Explainer] = {}
         baseline = or_default(baseline, train)
         given = "given" if weights is not None else "units" if data is None else "spread"
         self.asked = Asked(
@@ -110,6 +140,11 @@ class Explainer:
             given,
             None if train is None else np.quantile(train, [0.05, 0.95], axis=0),
         )
+
+    @property
+    def inferred(self) -> tuple[Inferred, ...]:
+        """The rules that the data suggest; see ``limits_from``, ``steps_from`` and ``rare``."""
+        return tuple(self.setting.constraints.inferred)
 
     @property
     def model(self) -> Foreign:
@@ -138,15 +173,16 @@ class Explainer:
             Called with the number of rows done and of all rows, after each batch.
         """
         table = read_table(self.setting.features, X)
+        ready = self._ready_for(table)
         positives: Gathering[Positives] = Gathering(table)
         negatives: Gathering[Negatives] = Gathering(table)
         avoided: list[BoolArray] = []
-        for positive, negative, avoid in self._parts(table, target, n_jobs, batch_size, progress):
+        for positive, negative, avoid in ready._parts(table, target, n_jobs, batch_size, progress):
             positives.add(positive)
             negatives.add(negative)
             avoided.append(avoid)
         return Explanations(
-            positives.whole(), negatives.whole(), np.concatenate(avoided), self.asked
+            positives.whole(), negatives.whole(), np.concatenate(avoided), ready.asked
         )
 
     def menu(self, x: Any, max_features: int = 2, target: Any = None) -> Menu:
@@ -201,8 +237,24 @@ class Explainer:
             As in `explain`.
         """
         table = read_table(self.setting.features, X)
-        for part in self._parts(table, target, n_jobs, batch_size, progress):
-            yield Explanations(*part, self.asked)
+        ready = self._ready_for(table)
+        for part in ready._parts(table, target, n_jobs, batch_size, progress):
+            yield Explanations(*part, ready.asked)
+
+    def _ready_for(self, table: Table) -> Explainer:
+        """Return what explains these samples: without data, the types of their columns count."""
+        whole = tuple(table.whole_features().items())
+        if self.has_data or not whole or self.settings.steps_from is None:
+            return self
+        if whole not in self._by_types:
+            rules = self.settings.inferred(None, table)
+            ready = copy(self)
+            ready.settings = replace(self.settings, constraints=rules)
+            how = replace(self.setting.options, round_steps=self.rounds)
+            ready.setting = replace(self.setting, constraints=rules, options=how)
+            ready.asked = replace(self.asked, setting=ready.setting, settings=ready.settings)
+            self._by_types[whole] = ready
+        return self._by_types[whole]
 
     def _parts(
         self,

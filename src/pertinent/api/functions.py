@@ -8,7 +8,7 @@ from typing import Any
 from pertinent.api.asking import negatives_of, positives_of
 from pertinent.api.batches import in_batches
 from pertinent.api.gathering import gather
-from pertinent.api.preparing import prepare
+from pertinent.api.preparing import prepare, values_in
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import Foreign
 from pertinent.rules.constraints import Constraints
@@ -116,7 +116,7 @@ def pertinent_positives(
     """
     settings = Settings.of(locals())
     setting, train = prepare(model, X, data, settings)
-    question = settings.positive(setting.features, train)
+    question = settings.positive(setting.features, values_in(train))
     table = read_table(setting.features, X)
 
     def solve(batch: Table, rows: slice) -> Positives:

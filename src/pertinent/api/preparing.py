@@ -16,15 +16,14 @@ from pertinent.setting.setting import Setting
 from pertinent.solvers import make_ready
 from pertinent.tables.baselines import weight_values
 from pertinent.tables.reading import read_table
+from pertinent.tables.table import Table
 
 
-def prepare(
-    model: Foreign, X: Any, data: Any, settings: Settings
-) -> tuple[Setting, FloatArray | None]:
-    """Return the model made ready and the training data as an array."""
+def prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Setting, Table | None]:
+    """Return the model made ready and the training data."""
     region_function(model)  # an unsupported or unfitted model is named here, before any work
     features = features_of(model, X if data is None else data, settings.missing is Missing.IMPUTE)
-    train = None if data is None else read_table(features, data, "data").values
+    train = None if data is None else read_table(features, data, "data")
     if train is not None and not len(train):
         raise InputError("data has no rows. Pass samples of the training data, or leave data out.")
     rules = settings.constraints
@@ -32,7 +31,7 @@ def prepare(
     setting = Setting(
         model,
         features,
-        weight_values(settings.weights, features, train, rules.costs),
+        weight_values(settings.weights, features, values_in(train), rules.costs),
         rules,
         settings.margin,
         settings.solving,
@@ -43,3 +42,8 @@ def prepare(
         setting = replace(setting, within=within)
     make_ready(setting.region(Is(0), setting.asked_margin))
     return setting, train
+
+
+def values_in(data: Table | None) -> FloatArray | None:
+    """Return the columns of the training data, if there are any."""
+    return None if data is None else data.values

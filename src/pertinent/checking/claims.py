@@ -126,7 +126,7 @@ def _findings(explanations: Answered, document: dict[str, Any]) -> list[Finding]
 
 
 #: Keys of a summary whose values are sentences: a later version may say the same better.
-SENTENCES = {"reason", "reasons", "text", "constraints", "plausible"}
+SENTENCES = {"reason", "reasons", "text", "constraints", "inferred", "plausible"}
 #: Said where there is no rule: not a way of words.
 NONE = "none"
 #: The model's own probabilities: the last digits of a sum depend on the batch.

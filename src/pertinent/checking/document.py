@@ -16,6 +16,7 @@ from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.models.steps.pipeline import features_of
 from pertinent.proofs.records import decode
 from pertinent.rules.constraints import Constraints
+from pertinent.rules.inferred import Inferred
 from pertinent.rules.relations import read_relation
 from pertinent.rules.wording import Wording
 from pertinent.setting.answers import Certified
@@ -230,7 +231,17 @@ def _strange_parts(key: str, record: Any) -> list[str]:
     strange = sorted(set(record) - {"type"} - {f.name for f in fields(cls)})
     if cls is Constraints and not _are_relations(record.get("relations", ())):
         strange.append("relations")
+    if cls is Constraints and not all(map(_is_inferred, record.get("inferred", ()))):
+        strange.append("inferred")
     return strange
+
+
+def _is_inferred(written: Any) -> bool:
+    """Return whether a rule that the data suggest is of a kind that is known here."""
+    try:
+        return isinstance(decode(written), Inferred)
+    except InputError:
+        return False
 
 
 def _are_relations(written: Any) -> bool:

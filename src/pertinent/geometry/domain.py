@@ -8,7 +8,8 @@ stay. A purely continuous problem has no `Domain`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -21,6 +22,7 @@ SMALLEST_CHANGE = 1e-3
 
 #: The row of each value, one row for all of them, or None: all rows, in their order.
 Rows = IntArray | int | None
+Columns = IntArray | int
 
 
 @dataclass(frozen=True)
@@ -279,10 +281,9 @@ class Domain:
         return np.union1d(self.lattice, np.flatnonzero(open_ & ~self.follows))
 
     @property
-    def has_gaps_only(self) -> bool:
-        """Whether nothing else is asked of a point than to keep out of gaps."""
-        rest = len(self.lattice) or self.groups or self.bins or self.counts_changes
-        return self.gap is not None and not rest
+    def confines(self) -> bool:
+        """Whether more is asked of a point than to keep out of gaps."""
+        return bool(len(self.lattice) or self.groups or self.bins or self.counts_changes)
 
     @cached_property
     def units(self) -> IntArray:
@@ -306,42 +307,63 @@ class Domain:
         """Return the domain of some of the rows."""
         if self.own is None:
             return self
+        some = copy(self)  # what was found out of all rows holds for some
         gap = None if self.gap is None else (self.gap[0][rows], self.gap[1][rows])
-        return replace(self, own=self.own[rows], gap=gap)
+        object.__setattr__(some, "own", self.own[rows])
+        object.__setattr__(some, "gap", gap)
+        return some
 
-    def floor(self, column: int, values: FloatArray, rows: Rows = None) -> FloatArray:
-        """Return the largest allowed values of a column that are not above the given.
+    @cached_property
+    def _grids(self) -> tuple[FloatArray, ...]:
+        """Of each column: its lattice's factor and divisor, multiple and offset; ones without."""
+        digits = np.where(np.isfinite(self.decimals), self.decimals, 0.0)
+        factor, divisor = 10.0 ** np.maximum(digits, 0.0), 10.0 ** np.maximum(-digits, 0.0)
+        every = np.ones(self.dim) if self.multiple is None else np.asarray(self.multiple, float)
+        first = np.zeros(self.dim) if self.offset is None else np.asarray(self.offset, float)
+        return factor, divisor, every, first
 
-        ``rows`` are those that the values belong to.
+    def on_steps(self, columns: Columns, values: FloatArray, *, up: bool) -> FloatArray:
+        """Return the numbers of the columns' lattices next to values, not below or not above them.
+
+        As `Lattice.ceil` and `Lattice.floor`, for many columns; without a lattice the values.
         """
-        grid = self.steps.get(column)
-        point = values if grid is None else grid.floor(values)
+        factor, divisor, every, first = (part[columns] for part in self._grids)
+        count = np.round((values * factor / divisor - first) / every)
+        point = (count * every + first) / factor * divisor
+        wrong = point < values if up else point > values
+        if np.any(wrong):
+            other = ((count + (1.0 if up else -1.0)) * every + first) / factor * divisor
+            point = np.where(wrong, other, point)
+        return np.where(np.isfinite(self.decimals[columns]), point, values)
+
+    def floor(self, columns: Columns, values: FloatArray, rows: Rows = None) -> FloatArray:
+        """Return the largest allowed values of columns that are not above the given.
+
+        One column and a value for each of ``rows``, or several and a row of values for each.
+        """
+        point = self.on_steps(columns, values, up=False)
         if self.own is None:
             return point
-        own = self._of_rows(self.own, column, rows)
+        own = _at(self.own, rows, columns)
         if self.gap is not None:
-            below, above = (self._of_rows(side, column, rows) for side in self.gap)
-            last = below if grid is None else grid.floor(below)
+            below, above = (_at(side, rows, columns) for side in self.gap)
+            last = self.on_steps(columns, below, up=False)
             point = np.where((point < own) & (point > below), last, point)
             point = np.where((point > own) & (point < above), own, point)
         return np.where(own <= values, np.maximum(point, own), point)
 
-    def ceil(self, column: int, values: FloatArray, rows: Rows = None) -> FloatArray:
-        """Return the smallest allowed values of a column that are not below the given."""
-        grid = self.steps.get(column)
-        point = values if grid is None else grid.ceil(values)
+    def ceil(self, columns: Columns, values: FloatArray, rows: Rows = None) -> FloatArray:
+        """Return the smallest allowed values of columns that are not below the given."""
+        point = self.on_steps(columns, values, up=True)
         if self.own is None:
             return point
-        own = self._of_rows(self.own, column, rows)
+        own = _at(self.own, rows, columns)
         if self.gap is not None:
-            below, above = (self._of_rows(side, column, rows) for side in self.gap)
-            first = above if grid is None else grid.ceil(above)
+            below, above = (_at(side, rows, columns) for side in self.gap)
+            first = self.on_steps(columns, above, up=True)
             point = np.where((point > own) & (point < above), first, point)
             point = np.where((point < own) & (point > below), own, point)
         return np.where(own >= values, np.minimum(point, own), point)
-
-    def _of_rows(self, values: FloatArray, column: int, rows: Rows) -> FloatArray:
-        return values[:, column] if rows is None else values[rows, column]
 
     def step(self, column: int) -> float:
         """Return the distance of neighbours on a lattice column."""
@@ -356,12 +378,15 @@ class Domain:
     def violation(self, points: FloatArray) -> BoolArray:
         """Return which points (one for each row of ``own``) are not allowed."""
         wrong = np.zeros(len(points), dtype=bool)
-        for j in self.confined.tolist():
-            grid, x = self.steps.get(j), points[:, j]
-            good = np.ones(len(x), dtype=bool) if grid is None else grid.has(x)
+        j = self.confined
+        if len(j):
+            x = points[:, j]
+            good = self.on_steps(j, x, up=True) == x
             if self.own is not None and self.gap is not None:
                 good &= (x <= self.gap[0][:, j]) | (x >= self.gap[1][:, j])
-            wrong |= ~good if self.own is None else ~(good | (x == self.own[:, j]))
+            if self.own is not None:
+                good |= x == self.own[:, j]
+            wrong |= ~good.all(axis=1)
         for group in self.groups:
             block = points[:, group]
             wrong |= ~(((block == 0) | (block == 1)).all(axis=1) & (block.sum(axis=1) == 1))
@@ -403,3 +428,12 @@ class Domain:
             np.logical_or.at(units.T, self.units, changed.T)
             wrong |= units.sum(axis=1) > self.max_changes
         return wrong
+
+
+def _at(values: FloatArray, rows: Rows, columns: Columns) -> FloatArray:
+    """Return values of rows and columns: of one column, or the block of several."""
+    if rows is None:
+        return values[:, columns]
+    if isinstance(columns, int | np.integer) or isinstance(rows, int):
+        return np.asarray(values[rows, columns])
+    return values[rows[:, None], columns]

@@ -16,9 +16,10 @@ from pertinent.geometry.arrays import FloatArray, IntArray, Limits
 from pertinent.geometry.domain import Domain, Lattice
 from pertinent.geometry.region import Cell
 from pertinent.rules.form import RuleFields, ends_of, lattice_of, require_well_formed
+from pertinent.rules.inferred import CATEGORIES, RANGE, FromData, Inferred
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.relations import Feature, relation_rows
-from pertinent.rules.words import in_words
+from pertinent.rules.words import in_words, words_from_data
 from pertinent.tables.features import Features
 from pertinent.tables.numbers import is_missing
 from pertinent.tables.table import Table, values_of
@@ -34,6 +35,8 @@ class _Fixed:
     keep_low: list[int]
     keep_high: list[int]
     lattice: dict[int, Lattice]
+    given: dict[int, Lattice]
+    data: FromData
 
 
 @dataclass(frozen=True)
@@ -50,14 +53,16 @@ class Constraints(RuleFields):
         May not go below, or above, the sample's own value.
     integer : sequence of features
         Take whole numbers.
-    decimals : mapping of feature to int
+    decimals : mapping of feature to int or None
         Take numbers with that many digits after the point, so that the value shown is the value
-        that was checked; negative digits round before the point.
-    step : mapping of feature to number, or to (step, first)
+        that was checked; negative digits round before the point. None: any number, whatever the
+        data suggest.
+    step : mapping of feature to number, (step, first) or None
         Take the multiples of a step, or ``first`` plus these; see ``decimals``.
-    categories : mapping of feature to list
+    categories : mapping of feature to list or None
         The only categories that points may have. Like ``bounds``, this holds for every point: a
-        sample whose own category is not listed must change it.
+        sample whose own category is not listed must change it. None: all of them, whatever the
+        data suggest.
     transitions : mapping of feature to (mapping of category to list, or callable)
         The categories that each category may be changed to; one that is not listed stays. A
         callable gets the old and the new category, and returns whether the change is allowed.
@@ -71,6 +76,8 @@ class Constraints(RuleFields):
     together : sequence of sequences of features
         Features of a negative that all keep the sample's value, or all change (a number by at
         least a thousandth of its scale); they count as one change.
+    inferred : sequence of Inferred
+        What `Explainer` inferred from its data; no need to give it.
 
     Notes
     -----
@@ -89,12 +96,16 @@ class Constraints(RuleFields):
     debt <= 0.4 * income; at most 2 features change
     """
 
+    inferred: Sequence[Inferred] = ()
+
     def __post_init__(self) -> None:
         require_well_formed(self)
+        if not all(isinstance(rule, Inferred) for rule in self.inferred):
+            raise InputError(f"inferred must be a list of rules, got {self.inferred!r:.60}.")
         self.read_relations  # noqa: B018 - a relation that cannot be read is refused here
 
     def __str__(self) -> str:
-        return "; ".join(in_words(self)) or "none"
+        return "; ".join([*in_words(self), *words_from_data(self.inferred)]) or "none"
 
     @cached_property
     def depends_on_sample(self) -> bool:
@@ -107,7 +118,7 @@ class Constraints(RuleFields):
         """Whether any rule is more than a range of numbers, so that points are looked at again."""
         rules = (
             self.integer, self.decimals, self.step, self.categories, self.transitions,
-            self.relations, self.together,
+            self.relations, self.together, self.inferred,
         )  # fmt: skip
         return self.max_changes is not None or any(len(rule) for rule in rules)
 
@@ -119,7 +130,7 @@ class Constraints(RuleFields):
         features.indices([f for group in self.together for f in group])
         features.indices(list(self.costs))
         for name, chosen in self.categories.items():
-            for value in chosen:
+            for value in chosen or ():
                 features.level(self._category(features, name, "categories"), value)
         for name, rule in self.transitions.items():
             j = self._category(features, name, "transitions")
@@ -153,13 +164,17 @@ class Constraints(RuleFields):
         ``transitions`` may speak of them.
         """
         fixed, samples = self._fixed(features), values_of(table)
-        strange = fixed.strange
+        strange, (first, last) = fixed.strange, fixed.data.limits
         theirs = bool(len(strange) and samples[:, strange].any())
         theirs |= any(not steps.has(samples[:, j]).all() for j, steps in fixed.lattice.items())
+        theirs |= bool(self.inferred) and bool(((samples < first) | (samples > last)).any())
         rows = len(samples) if self.depends_on_sample or theirs else 1
         lower = np.repeat(fixed.lower[None], rows, axis=0)
         upper = np.repeat(fixed.upper[None], rows, axis=0)
-        # A category that the model does not know can be kept, not taken.
+        if self.inferred:
+            low, high = fixed.data.widened(samples) if rows > 1 or theirs else (first, last)
+            lower, upper = np.maximum(lower, low), np.minimum(upper, high)
+        # A category that the model does not know, or the data hardly do, can be kept, not taken.
         if theirs and len(strange):
             upper[:, strange] = samples[:, strange]
         for j in fixed.keep_low:
@@ -187,7 +202,8 @@ class Constraints(RuleFields):
         return known
 
     def _resolve(self, features: Features) -> _Fixed:
-        strange = self._own_only(features)
+        data = FromData(self.inferred, features)
+        strange = np.union1d(self._own_only(features), data.unwanted)
         lower, upper = np.full(features.dim, -np.inf), np.full(features.dim, np.inf)
         upper[strange] = 0.0
         for name, pair in self.bounds.items():
@@ -196,8 +212,9 @@ class Constraints(RuleFields):
         held = np.flatnonzero(np.isin(features.owner, features.indices(self.frozen))).tolist()
         keep_low = [features.column(f, "increase_only") for f in self.increase_only]
         keep_high = [features.column(f, "decrease_only") for f in self.decrease_only]
-        steps = self.lattice(features)
-        return _Fixed(lower, upper, strange, keep_low + held, keep_high + held, steps)
+        given = self.given_lattice(features)
+        steps = data.steps | given
+        return _Fixed(lower, upper, strange, keep_low + held, keep_high + held, steps, given, data)
 
     def _own_only(self, features: Features) -> IntArray:
         """Return the columns of categories that no sample may change to."""
@@ -215,6 +232,8 @@ class Constraints(RuleFields):
         samples = values_of(table)
         for name, chosen in self.categories.items():
             j = self._category(features, name, "categories")
+            if chosen is None:
+                continue
             allowed = {features.level(j, value) for value in chosen}
             for place, column in enumerate(features.columns_of(j)):
                 if place not in allowed:
@@ -254,11 +273,16 @@ class Constraints(RuleFields):
         return table
 
     def lattice(self, features: Features) -> dict[int, Lattice]:
-        """Return the numbers of each column that is confined to steps."""
+        """Return the numbers of each column that is confined to steps, by a user or by the data."""
+        return FromData(self.inferred, features).steps | self.given_lattice(features)
+
+    def given_lattice(self, features: Features) -> dict[int, Lattice]:
+        """Return the same, as far as the user says so."""
         digits = {features.column(name, "integer"): 0 for name in self.integer}
         for name, count in self.decimals.items():
             column = features.column(name, "decimals")
-            digits[column] = min(int(count), digits.get(column, int(count)))
+            if count is not None:
+                digits[column] = min(int(count), digits.get(column, int(count)))
         steps = {column: Lattice(count) for column, count in digits.items()}
         for name, given in self.step.items():
             column = features.column(name, "step")
@@ -267,7 +291,8 @@ class Constraints(RuleFields):
                     f"{name!r} has a step and decimals, or a step and whole numbers. Give one of "
                     "them."
                 )
-            steps[column] = lattice_of(name, given)
+            if given is not None:
+                steps[column] = lattice_of(name, given)
         return steps
 
     def domain(
@@ -283,9 +308,13 @@ class Constraints(RuleFields):
         ``samples`` have shape (n, n_columns), ``booleans`` are the columns that hold truth values,
         and ``changes`` says whether the rules of change apply.
         """
-        fixed = self._fixed(features).lattice
+        known, gap = self._fixed(features), None
+        fixed = known.lattice if changes else known.given
+        if changes and self.inferred:
+            gap = known.data.gap(samples)
         counted = changes and (self.max_changes is not None or bool(self.together))
-        if features.is_plain and not len(booleans) and not fixed and not counted:
+        free = not len(booleans) and not fixed and not counted and gap is None
+        if features.is_plain and free:
             return None
         lattice = {int(j): Lattice(0) for j in booleans} | fixed
         decimals = np.full(features.dim, np.nan)
@@ -303,10 +332,11 @@ class Constraints(RuleFields):
             features.bins,
             self.max_changes if counted else None,
             tuple(features.indices(g) for g in self.together) if counted else (),
-            samples if off or counted else None,
+            samples if off or counted or gap is not None else None,
             scale,
             multiple,
             offset,
+            gap,
         )
 
     def relation_cell(self, features: Features) -> Cell | None:
@@ -357,10 +387,25 @@ class Constraints(RuleFields):
         for kind, named in (
             (RuleKind.CATEGORIES, self.categories), (RuleKind.TRANSITIONS, self.transitions),
         ):  # fmt: skip
-            for name in named:
+            for name in (name for name, some in named.items() if some is not None):
                 for column in features.columns_of(self._category(features, name, kind.value)):
                     note(column, "high", kind, name)
+        self._note_inferred(features, rules)
         return rules
+
+    def _note_inferred(
+        self, features: Features, rules: dict[tuple[int, str], list[RuleRef]]
+    ) -> None:
+        """Add the rules that the data suggest."""
+        for rule in self.inferred:
+            j, refs = features.index(rule.feature), rule.refs()
+            if rule.kind == RANGE:
+                for side, ref in zip(("low", "high"), refs, strict=True):
+                    if np.isfinite(ref.number or 0.0):
+                        rules.setdefault((int(features.first[j]), side), []).append(ref)
+            elif rule.kind == CATEGORIES:
+                for column in FromData([rule], features).unwanted.tolist():
+                    rules.setdefault((column, "high"), []).extend(refs)
 
 
 def _called(features: Features, names: Iterable[Feature]) -> tuple[str, ...]:

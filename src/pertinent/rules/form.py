@@ -40,14 +40,14 @@ class RuleFields:
     increase_only: Sequence[Feature] = ()
     decrease_only: Sequence[Feature] = ()
     integer: Sequence[Feature] = ()
-    decimals: Mapping[Feature, int] = field(default_factory=dict)
-    categories: Mapping[Feature, Sequence[Any]] = field(default_factory=dict)
+    decimals: Mapping[Feature, int | None] = field(default_factory=dict)
+    categories: Mapping[Feature, Sequence[Any] | None] = field(default_factory=dict)
     transitions: Mapping[Feature, Transitions] = field(default_factory=dict)
     relations: Sequence[Any] = ()
     max_changes: int | None = None
     costs: Mapping[Feature, float] = field(default_factory=dict)
     together: Sequence[Sequence[Feature]] = ()
-    step: Mapping[Feature, Step] = field(default_factory=dict)
+    step: Mapping[Feature, Step | None] = field(default_factory=dict)
 
     @cached_property
     def read_relations(self) -> list[Relation]:
@@ -67,13 +67,14 @@ def require_well_formed(rules: RuleFields) -> None:
     for feature, pair in rules.bounds.items():
         _require_bounds(feature, pair)
     for feature, count in rules.decimals.items():
-        if not is_whole(count) or abs(count) > DIGITS:
+        if count is not None and (not is_whole(count) or abs(count) > DIGITS):
             raise InputError(
                 f"The decimals of {feature!r} must be a whole number from {-DIGITS} to {DIGITS}. "
                 f"Got {count!r} instead."
             )
     for feature, given in rules.step.items():
-        lattice_of(feature, given)
+        if given is not None:
+            lattice_of(feature, given)
     for feature, cost in rules.costs.items():
         if not (is_number(cost) and np.isfinite(cost) and cost > 0):
             raise InputError(
@@ -88,7 +89,8 @@ def require_well_formed(rules: RuleFields) -> None:
             f"Got {rules.max_changes!r} instead."
         )
     for feature, chosen in rules.categories.items():
-        _require_list(f"The categories of {feature!r}", chosen, " of categories")
+        if chosen is not None:
+            _require_list(f"The categories of {feature!r}", chosen, " of categories")
     for feature, rule in rules.transitions.items():
         _require_transitions(feature, rule)
 

@@ -20,6 +20,7 @@ from pertinent.tables.numbers import is_missing
 
 if TYPE_CHECKING:
     from pertinent.rules.constraints import Constraints
+    from pertinent.rules.inferred import Inferred
     from pertinent.tables.features import Features
 
 Rows = NDArray[Any]
@@ -62,6 +63,7 @@ def broken_rules(
     """
     check = _Check(rules, features, points, samples, single)
     found = [*check.numbers(), *check.categories(), *check.relations()]
+    found += [pair for rule in rules.inferred for pair in check.inferred(rule, changes)]
     if samples is not None:
         found += check.against_sample()
         if changes:
@@ -84,12 +86,18 @@ class _Check:
     def _number(self, name: str | int) -> NDArray[np.float64]:
         return np.asarray(self.points[:, self.features.index(name)], dtype=float)
 
+    def _own(self, name: str | int) -> NDArray[np.float64]:
+        assert self.samples is not None
+        return np.asarray(self.samples[:, self.features.index(name)], dtype=float)
+
     def _same(self, name: str | int) -> BoolArray:
         """Return whether a feature is as in the sample."""
         if self.samples is None:
             return np.zeros(len(self.points), dtype=bool)
         j = self.features.index(name)
         point, sample = self.points[:, j], self.samples[:, j]
+        if point.dtype.kind == "f" and sample.dtype.kind == "f":
+            return np.asarray((point == sample) | (np.isnan(point) & np.isnan(sample)))
         both_missing = is_missing(point) & is_missing(sample)
         same = np.array([a == b for a, b in zip(point, sample, strict=True)], dtype=bool)
         return np.asarray(same | both_missing)
@@ -104,9 +112,13 @@ class _Check:
             found.append((self._rule(RuleKind.BOUNDS, name), np.asarray(below | above)))
         digits = {**{n: 0 for n in self.rules.integer}, **self.rules.decimals}
         for name, count in digits.items():
+            if count is None:
+                continue
             rule = self._rule(RuleKind.DECIMALS, name, number=count)
             found.append((rule, self._off_steps(name, Fraction(10) ** -count, Fraction(0))))
         for name, given in self.rules.step.items():
+            if given is None:
+                continue
             step, first = given if isinstance(given, Sequence) else (given, 0.0)
             rule = self._rule(RuleKind.STEP, name, number=step)
             found.append((rule, self._off_steps(name, _written(step), _written(first))))
@@ -115,22 +127,60 @@ class _Check:
     def _off_steps(self, name: str | int, step: Fraction, first: Fraction) -> BoolArray:
         """Return where a changed number, as it is written, is not ``first`` plus some steps."""
         value = self._number(name)
-        wrong = ~self._same(name) & np.isfinite(value)
-        for i in np.flatnonzero(wrong):
-            number = _written(value[i])
+        changed = np.flatnonzero(~self._same(name) & np.isfinite(value))
+        different, place = np.unique(value[changed], return_inverse=True)
+        off = np.zeros(len(different), dtype=bool)
+        for i, one in enumerate(different):
+            number = _written(one)
             beyond = (number - first) % step
             slack = abs(number) / 1_000_000 if self.single else 0
-            wrong[i] = min(beyond, step - beyond) > slack
+            off[i] = min(beyond, step - beyond) > slack
+        wrong = np.zeros(len(value), dtype=bool)
+        wrong[changed] = off[place.reshape(-1)]
         return wrong
 
     def categories(self) -> list[tuple[RuleRef, BoolArray]]:
         """Return the categories that may be changed to."""
         found = []
         for name, chosen in self.rules.categories.items():
+            if chosen is None:
+                continue
             values = self.points[:, self.features.index(name)]
             wrong = np.array([v not in list(chosen) for v in values], dtype=bool)
             found.append((self._rule(RuleKind.CATEGORIES, name), wrong))
         return found
+
+    def inferred(self, rule: Inferred, changes: bool) -> list[tuple[RuleRef, BoolArray]]:
+        """Return what the data suggest; a sample's own value is always allowed.
+
+        A change ends where the data are, on their steps, and moves at least as far as is asked.
+        What was enough is compared with the range only, and may lie between the sample's own value
+        and the data.
+        """
+        name, same = rule.feature, self._same(rule.feature)
+        if rule.kind == "categories":
+            values = self.points[:, self.features.index(name)]
+            wrong = np.array([v in rule.categories for v in values], dtype=bool)
+            return [(rule.refs()[0], wrong & ~same)]
+        value = self._number(name)
+        own = value if self.samples is None else self._own(name)
+        if rule.kind == "range":
+            (least, most), (low, high) = rule.numbers, rule.refs()
+            below = value < (least if changes else np.minimum(least, own))
+            above = value > (most if changes else np.maximum(most, own))
+            if self.samples is None:
+                below, above = value < least, value > most
+            return [(low, np.asarray(below & ~same)), (high, np.asarray(above & ~same))]
+        least = rule.numbers[0]
+        short = np.zeros(len(value), dtype=bool)
+        if not changes:
+            return [(rule.refs()[0], short)]
+        if self.samples is not None:
+            slack = 1e-6 * np.abs(value) if self.single else 1e-6 * least
+            short = ~same & (np.abs(value - own) < least - slack)
+        if rule.kind == "step":
+            short |= self._off_steps(name, _written(least), Fraction(0))
+        return [(rule.refs()[0], short)]
 
     def relations(self) -> list[tuple[RuleRef, BoolArray]]:
         """Return linear relations."""
@@ -155,8 +205,7 @@ class _Check:
             (self.rules.decrease_only, -1.0, RuleKind.DECREASE_ONLY),
         ):
             for name in names:
-                own = np.asarray(self.samples[:, self.features.index(name)], dtype=float)
-                moved = sign * (self._number(name) - own)
+                moved = sign * (self._number(name) - self._own(name))
                 found.append((self._rule(kind, name), np.asarray(moved < 0)))
         for name, rule in self.rules.transitions.items():
             j = self.features.index(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -24,6 +25,12 @@ class RuleKind(Enum):
     RELATION = "relation"
     TOGETHER = "together"
     MAX_CHANGES = "max-changes"
+    #: Rules that the data suggest.
+    DATA_AT_LEAST = "data-at-least"
+    DATA_AT_MOST = "data-at-most"
+    DATA_STEP = "data-step"
+    DATA_CHANGE = "data-change"
+    DATA_CATEGORIES = "data-categories"
     #: Not rules of the user: what the data and the model allow.
     KNOWN_CATEGORIES = "known-categories"
     LOWER_LIMIT = "lower-limit"
@@ -44,6 +51,11 @@ _SHORT = {
     RuleKind.STEP: "{0} in steps of {1:g}",
     RuleKind.CATEGORIES: "allowed categories of {0}",
     RuleKind.TRANSITIONS: "allowed transitions of {0}",
+    RuleKind.DATA_AT_LEAST: "{0} >= {1:g} as in the data",
+    RuleKind.DATA_AT_MOST: "{0} <= {1:g} as in the data",
+    RuleKind.DATA_STEP: "{0} in steps of {1:g} as in the data",
+    RuleKind.DATA_CHANGE: "{0} changes by at least {1:g}",
+    RuleKind.DATA_CATEGORIES: "usual categories of {0}",
     RuleKind.KNOWN_CATEGORIES: "categories of {0}",
     RuleKind.LOWER_LIMIT: "lower limit of {0}",
     RuleKind.UPPER_LIMIT: "upper limit of {0}",
@@ -54,7 +66,38 @@ _FULL = _SHORT | {
     RuleKind.FROZEN: "{0} stays as it is",
     RuleKind.AT_LEAST: "{0} is at least {1:g}",
     RuleKind.AT_MOST: "{0} is at most {1:g}",
+    RuleKind.DATA_AT_LEAST: "{0} is at least {1:g} (as in the data)",
+    RuleKind.DATA_AT_MOST: "{0} is at most {1:g} (as in the data)",
 }
+#: How a user takes the place of a rule that the data suggest.
+_RELAXED = {
+    RuleKind.DATA_AT_LEAST: ("bounds", "(None, None)"),
+    RuleKind.DATA_AT_MOST: ("bounds", "(None, None)"),
+    RuleKind.DATA_STEP: ("step", "None"),
+    RuleKind.DATA_CHANGE: ("step", "None"),
+    RuleKind.DATA_CATEGORIES: ("categories", "None"),
+}
+
+
+def relaxing(rules: Iterable[RuleRef]) -> str:
+    """Return the line that takes rules back that the data suggest; "" if none of them does.
+
+    Examples
+    --------
+    >>> from pertinent.rules.reference import RuleKind, RuleRef, relaxing
+    >>> relaxing([RuleRef(RuleKind.DATA_AT_MOST, ("age",), 68.0)])
+    "Constraints(bounds={'age': (None, None)})"
+    """
+    lines: dict[str, dict[str, str]] = {}
+    for rule in rules:
+        if rule.kind in _RELAXED:
+            field, none = _RELAXED[rule.kind]
+            lines.setdefault(field, {}).update(dict.fromkeys(rule.features, none))
+    said = (
+        f"{field}={{{', '.join(f'{name!r}: {none}' for name, none in own.items())}}}"
+        for field, own in lines.items()
+    )
+    return f"Constraints({', '.join(said)})" if lines else ""
 
 
 @dataclass(frozen=True)

@@ -72,9 +72,10 @@ def in_words(rules: RuleFields, speech: Speech = TERSE) -> list[str]:
     called = speech.feature
     parts = _of_numbers_in_full(rules, speech) if speech.in_full else _of_numbers(rules)
     parts += [f"{called(name)} has {_digits(count)}" for name, count in rules.decimals.items()]
-    parts += [f"{called(n)} has {lattice_of(n, given).words()}" for n, given in rules.step.items()]
+    parts += [f"{called(name)} has {_steps(name, given)}" for name, given in rules.step.items()]
     parts += [
-        f"{called(n)} is one of {', '.join(map(str, v))}" for n, v in rules.categories.items()
+        f"{called(n)} is {'any' if v is None else 'one of ' + ', '.join(map(str, v))}"
+        for n, v in rules.categories.items()
     ]
     for name, rule in rules.transitions.items():
         if callable(rule):
@@ -130,7 +131,30 @@ def _range(low: float | None, high: float | None) -> str:
     return f"between {plain(low)} and {plain(high)}"
 
 
-def _digits(count: int) -> str:
+def _steps(name: Feature, given: Any) -> str:
+    return "any number" if given is None else lattice_of(name, given).words()
+
+
+def words_from_data(inferred: Sequence[Any], speech: Speech = TERSE) -> list[str]:
+    """Return the rules that the data suggest, one sentence for each kind of them.
+
+    Examples
+    --------
+    >>> from pertinent.rules.inferred import Inferred
+    >>> from pertinent.rules.words import words_from_data
+    >>> words_from_data([Inferred("step", "age", (1.0,)), Inferred("range", "age", (18.0, 68.0))])
+    ['from the data: whole numbers (age)', 'from the data: ranges (age 18 to 68)']
+    """
+    kinds: dict[str, list[str]] = {}
+    for rule in inferred:
+        kind, more = rule.said()
+        kinds.setdefault(kind, []).append(speech.feature(rule.feature) + more)
+    return [f"from the data: {kind} ({', '.join(many)})" for kind, many in kinds.items()]
+
+
+def _digits(count: int | None) -> str:
+    if count is None:
+        return "any number"
     if count < 0:
         return f"steps of {10**-count}"
     return f"at most {count} decimal{'' if count == 1 else 's'}" if count else "no decimals"

@@ -156,7 +156,7 @@ def strict_limits(
     """Return the allowed range: what is confined to whole numbers cannot rest elsewhere."""
     lower, upper = setting.constraints.limits(setting.features, table)
     steps = {int(j): Lattice(0) for j in table.booleans}
-    steps |= setting.constraints.lattice(setting.features)
+    steps |= setting.constraints.given_lattice(setting.features)
     base = question.baseline
     stay = [j for j, grid in steps.items() if not grid.has(base[[j]]).all()]
     if not stay:

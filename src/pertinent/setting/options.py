@@ -10,6 +10,7 @@ from pertinent.density import Plausibility
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
 from pertinent.rules.constraints import Constraints
+from pertinent.rules.inferring import HANDFUL, infer, infer_types, require_sources
 from pertinent.rules.wording import Wording
 from pertinent.setting.effort import Effort
 from pertinent.setting.question import (
@@ -25,6 +26,7 @@ from pertinent.setting.question import (
 from pertinent.tables.baselines import baseline_values, or_default
 from pertinent.tables.features import Features
 from pertinent.tables.numbers import require_number, require_whole
+from pertinent.tables.table import Table
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,9 @@ class Options:
         Seconds that SCIP may take for each program, with ``exact``.
     unique : bool
         Decide whether the optimum is unique.
+    round_steps : bool
+        Numbers in steps under curved rows: round the nearest point of all, and say how far that
+        may be from the smallest, rather than search for the smallest.
     """
 
     engine: str = "numpy"
@@ -51,6 +56,7 @@ class Options:
     gap: float = 1e-4
     time_limit: float = 30.0
     unique: bool = True
+    round_steps: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +86,9 @@ class Settings:
     time_limit: float | None = None
     gap: float | None = None
     wording: Wording = field(default_factory=Wording)
+    limits_from: Any = "data"
+    steps_from: Any = "data"
+    rare: int = HANDFUL
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Settings:
@@ -104,6 +113,7 @@ class Settings:
         if self.max_changes is not None:
             require_whole("max_changes", self.max_changes, 1)
         _ = self.effort  # refuses odd limits
+        require_sources(self.limits_from, self.steps_from, self.rare)
         self._refuse_misplaced()
 
     def _refuse_misplaced(self) -> None:
@@ -134,6 +144,18 @@ class Settings:
         given = {"gap": self.gap, "time_limit": self.time_limit}
         limits: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         return replace(self.options, exact=True, **limits) if self.exact else self.options
+
+    def inferred(self, data: Table | None, samples: Table | None = None) -> Constraints:
+        """Return the rules with those that the data suggest, or else the types of samples."""
+        if data is not None:
+            # Blends of training points are on no steps, and within the range of the data.
+            blends = self.plausibility is not None and self.plausibility.method == "hull"
+            steps_from = None if blends else self.steps_from
+            sources = self.baseline, self.limits_from, steps_from, self.rare
+            return replace(self.constraints, inferred=infer(data, self.constraints, *sources))
+        if samples is not None and self.steps_from == "data":
+            return replace(self.constraints, inferred=infer_types(samples, self.constraints))
+        return self.constraints
 
     def without_data(self) -> Settings:
         """Return the settings without what holds training data, for results to keep."""

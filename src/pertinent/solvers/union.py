@@ -11,7 +11,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import Joined, pieces_of
 from pertinent.geometry.region import Cell, CellUnion, Region
-from pertinent.geometry.task import as_bounds
+from pertinent.geometry.task import as_bounds, distance
 from pertinent.proofs import Block, Certificate, Proofs
 from pertinent.setting.options import Options
 from pertinent.solvers.best_piece import PieceSearch
@@ -26,7 +26,9 @@ from pertinent.solvers.problem import (
     Task,
     onto,
 )
+from pertinent.solvers.search.near import moved_back
 from pertinent.solvers.select import choose_method
+from pertinent.solvers.tolerances import SAME_COST
 
 
 def project(
@@ -82,12 +84,78 @@ def project_task(
     task: Task, proved_on: Cell | Region | None = None, skip: bool = True
 ) -> Projections:
     """Return the nearest points of the task's region; see `project`."""
+    if task.domain is not None and not task.domain.confines:
+        return _out_of_gaps(task, task.domain, proved_on, skip)
     pieces = pieces_of(task.region)
     if len(pieces) == 1 and len(task):
         return _alone(task, pieces[0], proved_on)
     search = PieceSearch.begin(task, skip)
     search.run()
-    return search.finish(task.region if proved_on is None else proved_on)
+    found = search.finish(task.region if proved_on is None else proved_on)
+    return _closer(task, found) if task.options.round_steps else found
+
+
+def _out_of_gaps(
+    task: Task, domain: Domain, proved_on: Cell | Region | None, skip: bool
+) -> Projections:
+    """Return the nearest points that keep out of gaps.
+
+    Where the nearest point of all does so, it is the nearest: gaps only take points away.
+    """
+    free = project_task(replace(task, domain=None), proved_on, skip)
+    found = free.piece >= 0
+    rows = np.flatnonzero(found)
+    rows = rows[domain.take(rows).violation(free.points[rows])]
+    free.asked = replace(free.asked, domain=domain)
+    for i in [i for i, point in free.second.items() if not _is_allowed(domain, i, point)]:
+        del free.second[i]  # the other optimum is no answer: there may be none
+        free.unique[i] = -1
+    if not len(rows):
+        return free
+    some = task.take(rows)
+    search = PieceSearch.begin(some, skip)
+    search.run()
+    again = search.finish(task.region if proved_on is None else proved_on)
+    points, piece, unique = free.points.copy(), free.piece.copy(), free.unique.copy()
+    points[rows], piece[rows], unique[rows] = again.points, again.piece, again.unique
+    second = {i: point for i, point in free.second.items() if i not in set(rows.tolist())}
+    second |= {int(rows[i]): point for i, point in again.second.items()}
+    blocks = [replace(block, rows=rows[block.rows]) for block in again.certificate.blocks]
+
+    def believe() -> FloatArray:
+        believed = np.array(free.believe())
+        believed[rows] = np.maximum(believed[rows], again.believe())
+        return believed
+
+    return replace(
+        free,
+        points=points,
+        piece=piece,
+        unique=unique,
+        second=second,
+        certificate=Certificate(len(task), (*free.certificate.blocks, *blocks)),
+        methods=tuple(dict.fromkeys((*free.methods, *again.methods))),
+        believe=believe,
+        solved=free.solved + again.solved,
+    )
+
+
+def _is_allowed(domain: Domain, row: int, point: FloatArray) -> bool:
+    return not domain.take(np.array([row])).violation(point[None])[0]
+
+
+def _closer(task: Task, found: Projections) -> Projections:
+    """Move points on steps that may not be the nearest back to their centers.
+
+    A point of one piece, one step closer, may lie in another.
+    """
+    if task.domain is None or not len(task.domain.lattice):
+        return found
+    cost = distance(found.points, task.centers, task.weights)
+    rows = np.flatnonzero((found.piece >= 0) & (found.believe() < cost * (1.0 - SAME_COST)))
+    if len(rows):
+        found.points[rows] = moved_back(task.take(rows), found.points[rows])
+    return found
 
 
 def _alone(task: Task, piece: Cell | Region, proved_on: Cell | Region | None) -> Projections:

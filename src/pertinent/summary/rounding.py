@@ -8,6 +8,7 @@ land on the wrong side about every third time. So each row takes the coarsest st
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from pertinent.tables.table import Table
 REFINEMENTS = 6
 #: What is shown may be this much larger than what was proved smallest, relatively.
 SLACK = 0.02
+#: A number of more digits is said about.
+LONG = 10
 
 
 def first_steps(samples: FloatArray, scale: FloatArray, baseline: FloatArray) -> FloatArray:
@@ -86,10 +89,16 @@ def round_valid(
     shown = points.copy()
     if by_sample(setting.within):  # a blend of neighbours stays one only as it is
         return shown
-    waiting = np.flatnonzero(~np.isnan(points).any(axis=1) & moved.any(axis=1))
     low, high = (np.broadcast_to(side, points.shape) for side in limits)
+    tight, every = bool(setting.constraints.inferred), moved
+    quoted = np.full(points.shape, np.nan)
+    if tight and changes:
+        # Steps of the data, and ends of their range, are quoted.
+        quoted = _quoted_steps(setting, points, moved & ((points == low) | (points == high)))
+        moved = moved & np.isnan(quoted)
+    waiting = np.flatnonzero(~np.isnan(points).any(axis=1) & moved.any(axis=1))
     start = np.broadcast_to(origin, points.shape)
-    for candidate in _candidates(points, start, steps):
+    for candidate, step in _candidates(points, start, steps, REFINEMENTS + 3 * tight):
         if not len(waiting):
             break
         tried = np.where(moved[waiting], candidate[waiting], points[waiting])
@@ -99,22 +108,66 @@ def round_valid(
         size = distance(tried, start[waiting], setting.weights)
         close = size <= (1 + SLACK) * distance(points[waiting], start[waiting], setting.weights)
         good = close & judge(setting, ask, tried).valid
+        if tight and changes:
+            fine = np.where(np.isnan(quoted[waiting]), step, quoted[waiting])
+            look = every[waiting] & good[:, None] & (fine > 0)
+            good &= _is_least(setting, some, tried, look, start[waiting], own, fine)
         shown[waiting[good]] = tried[good]
         waiting = waiting[~good]
     return shown
 
 
-def _candidates(points: FloatArray, origin: FloatArray, steps: FloatArray) -> Iterator[FloatArray]:
-    """Yield the points on finer and finer grids: away from the origin, then to the nearest."""
-    for refinement in range(REFINEMENTS):
+def _quoted_steps(setting: Setting, points: FloatArray, ends: BoolArray) -> FloatArray:
+    """Return the steps of values that are shown as they are; NaN for those that are rounded.
+
+    The step of their lattice, or their last digit; 0 for a number of more digits than are read.
+    """
+    steps = np.full(points.shape, np.nan)
+    for i, j in np.argwhere(ends).tolist():
+        digits = Decimal(repr(float(points[i, j]))).as_tuple()
+        steps[i, j] = 10.0 ** int(digits.exponent) if len(digits.digits) <= LONG else 0.0
+    for j, lattice in setting.constraints.lattice(setting.features).items():
+        steps[:, j] = lattice.step
+    return steps
+
+
+def _is_least(
+    setting: Setting,
+    table: Table,
+    points: FloatArray,
+    moved: BoolArray,
+    origin: FloatArray,
+    labels: IntArray,
+    step: FloatArray,
+) -> BoolArray:
+    """Return whether no value, one step of what is shown closer to its origin, would do as well."""
+    least = np.ones(len(points), dtype=bool)
+    for j in np.flatnonzero(moved.any(axis=0)).tolist():
+        rows = np.flatnonzero(moved[:, j] & least)
+        if not len(rows):
+            continue
+        closer, way = points[rows].copy(), origin[rows, j] - points[rows, j]
+        closer[:, j] += np.sign(way) * np.minimum(np.abs(way), step[rows, j])
+        least[rows] = setting.predict(table.take(rows), closer) != labels[rows]
+    return least
+
+
+def _candidates(
+    points: FloatArray, origin: FloatArray, steps: FloatArray, refinements: int
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield the points on finer and finer grids: away from the origin, then to the nearest.
+
+    Each with the steps of its grid.
+    """
+    for refinement in range(refinements):
         step = steps / 10.0**refinement
         ratio = points / step
         up = points > origin
         # A value that lies on the grid but for rounding stays where it is.
         near = np.abs(ratio - np.round(ratio)) < 1e-9 * np.maximum(1.0, np.abs(ratio))
         away = np.where(near, np.round(ratio), np.where(up, np.ceil(ratio), np.floor(ratio)))
-        yield _on_grid(away, step)
-        yield _on_grid(np.round(ratio), step)
+        yield _on_grid(away, step), step
+        yield _on_grid(np.round(ratio), step), step
 
 
 def _on_grid(counts: FloatArray, step: FloatArray) -> FloatArray:

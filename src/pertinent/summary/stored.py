@@ -46,7 +46,7 @@ CERTIFICATES = "certificates"
 REASONS = "reasons"
 
 #: Rules that files of the current format had not at first.
-LATER = ("step",)
+LATER = ("step", "inferred")
 
 Document = dict[str, Any]
 

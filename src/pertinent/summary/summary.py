@@ -10,7 +10,8 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
-from pertinent.rules.words import Speech, in_words
+from pertinent.rules.inferred import STEP
+from pertinent.rules.words import Speech, in_words, words_from_data
 from pertinent.setting.claims.negatives import with_its_limit
 from pertinent.setting.limits import negative_limits, positive_limits
 from pertinent.setting.question import Overlap
@@ -133,7 +134,12 @@ def rounding_steps(explanations: Answered) -> FloatArray:
     weights = asked.setting.weights
     # Columns that cost nothing are hidden ones, and never shown.
     scale = 1.0 / np.where(weights > 0, weights, 1.0)
-    return first_steps(explanations.table.values, scale, asked.question.baseline)
+    steps = first_steps(explanations.table.values, scale, asked.question.baseline)
+    for rule in asked.setting.constraints.inferred:
+        if rule.kind == STEP:
+            j = asked.setting.features.column(rule.feature, STEP)
+            steps[j] = max(steps[j], 10.0**-rule.lattice.decimals)
+    return steps
 
 
 def _decoded(
@@ -304,6 +310,7 @@ def rule_lines(asked: Asked) -> list[str]:
     setting = asked.setting
     speech = asked.settings.wording.speech(setting.features.names)
     lines = in_words(with_its_limit(setting, asked.settings.negative()).constraints, speech)
+    lines += words_from_data(setting.constraints.inferred, speech)
     if setting.min_proba is not None:
         lines.append(f"a probability of at least {setting.min_proba:g}")
     if setting.within is not None:
@@ -314,6 +321,7 @@ def rule_lines(asked: Asked) -> list[str]:
 def _rules(asked: Asked) -> Summary:
     return {
         "constraints": "; ".join(rule_lines(asked)) or "none",
+        "inferred": [str(rule) for rule in asked.setting.constraints.inferred],
         "plausible": None if asked.setting.within is None else asked.setting.within.words(),
         "between": bool(asked.question.between),
         "baseline": asked.baseline,

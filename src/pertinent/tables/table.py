@@ -21,7 +21,8 @@ from pertinent.tables.numbers import is_missing
 
 #: Libraries of tables that are written, the preferred one first.
 BACKENDS = ("pandas", "polars", "pyarrow")
-_INTEGERS = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
+_SIGNED = (nw.Int8, nw.Int16, nw.Int32, nw.Int64)
+_INTEGERS = (*_SIGNED, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
 
 
 def installed_backend() -> Any:
@@ -95,6 +96,25 @@ class Table:
             if is_truth and not self.features.is_category(j)
         ]
         return np.array(found, dtype=np.int64)
+
+    def known_numbers(self, j: int) -> FloatArray:
+        """Return the numbers of a feature that the samples have, without missing ones."""
+        if self.features.fills is None or self.source is None:
+            return np.asarray(self.values[:, self.features.first[j]])
+        column = self._source_column(j)
+        gone = is_missing(column)
+        return np.asarray(column, dtype=object)[~gone].astype(float)
+
+    def whole_features(self) -> dict[int, bool]:
+        """Return the features of whole numbers by the type of their source; True where signed."""
+        if isinstance(self.source, nw.DataFrame):
+            kinds = [self._schema[name] for name in self._source_names()]
+            whole = {j: kind in _SIGNED for j, kind in enumerate(kinds) if kind in _INTEGERS}
+        elif isinstance(self.source, np.ndarray) and self.source.dtype.kind in "iu":
+            whole = dict.fromkeys(range(len(self.features)), self.source.dtype.kind == "i")
+        else:
+            return {}
+        return {j: signed for j, signed in whole.items() if not self.features.is_category(j)}
 
     @property
     def all_truths(self) -> bool:

@@ -11,7 +11,16 @@ from markupsafe import Markup
 from pertinent.summary.summary import Summary
 from pertinent.views.layout import Strip, strips
 from pertinent.views.population import population_text
-from pertinent.views.text import chances, change, enough, moves, opening, proof_words, typical
+from pertinent.views.text import (
+    chances,
+    change,
+    enough,
+    moves,
+    opening,
+    proof_words,
+    rule_words,
+    typical,
+)
 
 
 @cache
@@ -51,6 +60,7 @@ def html(summary: Summary) -> str:
             chances=chances(summary),
             moves=moves(summary),
             proof=proof_words(summary).removeprefix("Certificate. "),
+            rules=rule_words(summary),
         )
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import plain
-from pertinent.views.text import with_unit
+from pertinent.views.text import proposed
 
 #: Blue and vermilion of the Okabe-Ito palette: told apart with every kind of colour vision.
 ENOUGH, CHANGE = "#0072B2", "#D55E00"
@@ -71,7 +71,7 @@ def _strip(feature: Summary, kept: Summary | None, changed: Summary | None) -> S
     if kept is not None and not own:
         texts["kept"] = plain(kept["value"], exact=True)
     if changed is not None:
-        texts["changed"] = with_unit(feature, changed["value"], exact=True)
+        texts["changed"] = proposed(feature, changed["value"])
     typical = None
     if not words and feature["low"] is not None:
         typical = (_clip(places["low"]), _clip(places["high"]))

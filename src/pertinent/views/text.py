@@ -6,9 +6,11 @@ else; the same summary always gives the same words.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from pertinent.exceptions import InputError
+from pertinent.summary.rounding import LONG
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import counted, label_text, listed, percent, plain
 
@@ -44,7 +46,7 @@ def text(summary: Summary, length: str = "medium") -> str:
         return f"{opening(summary)} {_short_enough(summary)} {_short_change(summary)}"
     parts = [opening(summary), enough(summary, length), change(summary, length), chances(summary)]
     if length == "long":
-        parts += [moves(summary), proof_words(summary), _rules(summary), CAUTION]
+        parts += [moves(summary), proof_words(summary), rule_words(summary), CAUTION]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -405,12 +407,20 @@ def _closeness(positive: Summary) -> str:
     return f"They differ from the sample's own values by {_size(positive['closeness'])}."
 
 
-def _rules(summary: Summary) -> str:
+def rule_words(summary: Summary) -> str:
+    """Return the rules in force, those that the data suggest among them."""
     rules, usual = summary["rules"], typical(summary)
     parts = [] if rules["constraints"] == "none" else [f"Rules in force: {rules['constraints']}."]
     if rules["between"]:
         parts.append(f"What was enough uses values between the {usual} and the own ones only.")
     return " ".join(parts)
+
+
+def proposed(feature: Summary, value: Any) -> str:
+    """Return a proposed value with its unit; one of more digits than anyone reads is said about."""
+    if isinstance(value, float) and len(Decimal(repr(value)).as_tuple().digits) > LONG:
+        return f"about {with_unit(feature, value)}"
+    return with_unit(feature, value, exact=True)
 
 
 def with_unit(feature: Summary, value: Any, *, exact: bool = False) -> str:

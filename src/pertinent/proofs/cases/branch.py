@@ -25,7 +25,7 @@ import numpy as np
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import SHARED, BoolArray, CodeArray, FloatArray, IntArray, Rows
 from pertinent.geometry.codec import record_as
-from pertinent.geometry.domain import Domain, Lattice
+from pertinent.geometry.domain import Domain
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.leaves import leaf_bounds
 from pertinent.proofs.cases.narrowing import CHANGED, UNCHANGED, Boxes, narrow
@@ -203,44 +203,40 @@ class Replay:
     def _is_lossless(self, boxes: Boxes, nodes: IntArray) -> BoolArray:
         """Return whether no allowed value lies strictly between the two sides of each split."""
         tree, domain = self.proofs.tree, self.domain
-        out = tree.kind[nodes] == CHANGE
-        for k in np.flatnonzero(tree.kind[nodes] == SPLIT):
-            j, low, high = int(tree.place[nodes[k]]), tree.low[nodes[k]], tree.high[nodes[k]]
-            own = None if domain.own is None else float(domain.own[boxes.row[k], j])
-            if low >= high:  # both sides have the end they share
-                out[k] = True
-            elif domain.in_group[j]:
-                out[k] = low >= 0 and high <= 1
-            else:
-                out[k] = high <= next_allowed(domain, j, float(low), int(boxes.row[k]))
-            if not out[k] and own is not None and boxes.state.shape[1]:
-                must = _must_change(domain, boxes.state[k], j)
-                smallest = domain.smallest_change(j)
-                out[k] = must and low >= own - smallest and high <= own + smallest
+        place, low, high = tree.place[nodes], tree.low[nodes], tree.high[nodes]
+        split = tree.kind[nodes] == SPLIT
+        out = (tree.kind[nodes] == CHANGE) | (split & (low >= high))  # both sides share an end
+        column = np.where(split, place, 0)
+        in_group = domain.in_group[column]
+        out |= split & in_group & (low >= 0) & (high <= 1)
+        k = np.flatnonzero(split & ~in_group & ~out)
+        if len(k):
+            out[k] = high[k] <= next_allowed(domain, column[k], low[k], boxes.row[k])
+        for i in np.flatnonzero(split & ~out) if boxes.state.shape[1] else ():
+            if domain.own is not None and _must_change(domain, boxes.state[i], int(place[i])):
+                own = float(domain.own[boxes.row[i], place[i]])
+                smallest = domain.smallest_change(int(place[i]))
+                out[i] = low[i] >= own - smallest and high[i] <= own + smallest
         return np.asarray(out)
 
 
-def next_allowed(domain: Domain, column: int, value: float, row: int) -> float:
-    """Return the smallest allowed value of a column above a value.
+def next_allowed(
+    domain: Domain, columns: IntArray, values: FloatArray, rows: IntArray
+) -> FloatArray:
+    """Return the smallest allowed value of each column above a value.
 
     Allowed are the numbers of the column's lattice (any number, without one) outside the open gap
     around the row's own value, and that value itself.
     """
-    grid = domain.steps.get(column)
-    own = None if domain.own is None else float(domain.own[row, column])
-    below, above = -np.inf, -np.inf  # no gap
-    if own is not None and domain.gap is not None:
-        below, above = (float(side[row, column]) for side in domain.gap)
-    found = _above(grid, value)
-    if below < found < above and found != own:
-        found = above if grid is None else float(grid.ceil(np.array(above)))
-    return min(found, own) if own is not None and own > value else found
-
-
-def _above(grid: Lattice | None, value: float) -> float:
-    """Return the number next above a value: of a lattice, or of all doubles."""
-    more = np.nextafter(np.array(value), np.inf)
-    return float(more if grid is None else grid.ceil(more))
+    found = domain.on_steps(columns, np.nextafter(values, np.inf), up=True)
+    if domain.own is None:
+        return found
+    own = domain.own[rows, columns]
+    if domain.gap is not None:
+        below, above = (side[rows, columns] for side in domain.gap)
+        inside = (below < found) & (found < above) & (found != own)
+        found = np.where(inside, domain.on_steps(columns, above, up=True), found)
+    return np.where(own > values, np.minimum(found, own), found)
 
 
 def _must_change(domain: Domain, state: CodeArray, column: int) -> bool:

@@ -156,15 +156,13 @@ class _Parts:
         boxes: Boxes,
     ) -> FloatArray:
         """Return the sum of the least changes of all parts."""
-        total = np.zeros(len(slopes))
-        for j in self.numbers:
-            now = start[:, j]
-            change = np.zeros(len(slopes))
-            for place in (boxes.lower[:, j], boxes.upper[:, j]):
-                moved = np.where(np.isfinite(place), place, now)
-                paid = np.abs(moved - centers[:, j]) - np.abs(now - centers[:, j])
-                change = np.minimum(change, weights[j] * paid + slopes[:, j] * (moved - now))
-            total += change
+        j = self.numbers
+        now, own, change = start[:, j], centers[:, j], np.zeros((len(slopes), len(j)))
+        for place in (boxes.lower[:, j], boxes.upper[:, j]):
+            moved = np.where(np.isfinite(place), place, now)
+            paid = np.abs(moved - own) - np.abs(now - own)
+            change = np.minimum(change, weights[j] * paid + slopes[:, j] * (moved - now))
+        total = np.asarray(change.sum(axis=1))
         for group in self.groups:
             c = centers[:, group]
             price = weights[group] * (np.abs(1.0 - c) - np.abs(c)) + slopes[:, group]

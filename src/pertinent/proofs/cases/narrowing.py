@@ -103,7 +103,8 @@ def _leave_own_values(
 
 def _to_allowed_numbers(domain: Domain, row: IntArray, low: FloatArray, high: FloatArray) -> None:
     """Move both ends of numbers on a lattice, or in a gap, to the next allowed value."""
-    for j in domain.confined.tolist():
+    j = domain.confined
+    if len(j):
         low[:, j] = domain.ceil(j, low[:, j], row)
         high[:, j] = domain.floor(j, high[:, j], row)
 

@@ -132,7 +132,7 @@ def _near_negatives(
     rules = allowing(setting, most) if by_rules else setting
     domain = rules.domain_of(table, changes=True)
     parts, foreign = subject.among(found.certificates, Goal.DISTANCE)
-    gap = gaps_of(setting, parts, domain is not None, len(samples))
+    gap = gaps_of(setting, parts, domain is not None and domain.confines, len(samples))
     bound = bounds_of(rules, parts, samples, limits, domain)
     if counted:
         sets, _ = subject.among(found.certificates, Goal.COST, least=most)

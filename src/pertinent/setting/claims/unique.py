@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
+from pertinent.geometry.domain import Domain
 from pertinent.geometry.gaps import GAP_CONVEX, is_closed, rounding_unit
 from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.task import Task, distance
@@ -34,7 +35,7 @@ SEVERAL_BYTE = bytes([SEVERAL])
 
 def is_only_change(setting: Setting, negative: Negatives, limits: Limits) -> bool:
     """Return whether one negative is shown to be the only smallest change."""
-    lattice = setting.domain_of(negative.table, changes=True) is not None
+    lattice = _is_lattice(setting.domain_of(negative.table, changes=True))
     how = limits, lattice, unit_of(negative)
     samples, parts = negative.table.values, negative.certificates
     return is_only_one(setting, parts, samples, negative.values, *how)
@@ -45,7 +46,7 @@ def is_only_pair(setting: Setting, question: PositiveQuestion, positive: Positiv
     table, parts = positive.table, positive.certificates
     baseline = np.broadcast_to(question.baseline, table.values.shape)
     limits = positive_limits(setting, table, question)
-    how = setting.domain_of(table, changes=False) is not None, unit_of(positive)
+    how = _is_lattice(setting.domain_of(table, changes=False)), unit_of(positive)
     if not is_only_one(setting, parts, baseline, positive.sparse_values, limits, *how):
         return False
     held = turned_off(setting, positive.sparse_values, question)
@@ -147,6 +148,11 @@ def other_pairs(
 def as_good(size: FloatArray, best: FloatArray) -> BoolArray:
     """Return whether sizes are the best ones, but for the gap."""
     return np.asarray(size <= best * (1 + GAP_CONVEX) + ROUNDED)
+
+
+def _is_lattice(domain: Domain | None) -> bool:
+    """Return whether points are more than numbers; gaps only take points away from others."""
+    return domain is not None and domain.confines
 
 
 def unit_of(results: Results) -> float:

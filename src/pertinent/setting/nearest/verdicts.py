@@ -207,7 +207,7 @@ def _proved(setting: Setting, proposed: Proposal) -> tuple[FloatArray, float | F
         region = setting.region(certified.key, setting.asked_margin)
         domain = ask.rules.domain
         task = Task(region, ask.centers, setting.weights, ask.low, ask.high, domain=domain)
-        convex = region.is_convex and domain is None
+        convex = region.is_convex and (domain is None or not domain.confines)
         own: float | FloatArray = GAP_CONVEX if convex else GAP_NONCONVEX
         if not certificate.is_recomputed:
             own = np.where(certificate.trusted(), own, -1.0)

@@ -32,6 +32,8 @@ DROPPABLE = frozenset(
         RuleKind.FROZEN,
         RuleKind.INCREASE_ONLY,
         RuleKind.DECREASE_ONLY,
+        RuleKind.DATA_AT_LEAST,
+        RuleKind.DATA_AT_MOST,
     }
 )
 
@@ -58,7 +60,14 @@ def limits_under(
 
 
 def _value(rule: RuleRef, own: float) -> float:
-    """Return the limit that a rule sets: its number, or the sample's own value."""
+    """Return the limit that a rule sets: its number, or the sample's own value.
+
+    A range of the data leaves the own value within.
+    """
+    if rule.number is not None and rule.kind is RuleKind.DATA_AT_LEAST:
+        return float(min(rule.number, own))
+    if rule.number is not None and rule.kind is RuleKind.DATA_AT_MOST:
+        return float(max(rule.number, own))
     return float(own if rule.number is None else rule.number)
 
 

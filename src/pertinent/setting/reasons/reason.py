@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pertinent.proofs import Certificate
-from pertinent.rules.reference import RuleKind, RuleRef
+from pertinent.rules.reference import RuleKind, RuleRef, relaxing
 from pertinent.rules.words import TERSE, Speech
 from pertinent.setting.region_key import Kind, RegionKey
 
@@ -133,7 +133,7 @@ class Reason:
 
     Examples
     --------
-    >>> from pertinent.rules.reference import RuleKind, RuleRef
+    >>> from pertinent.rules.reference import RuleKind, RuleRef, relaxing
     >>> from pertinent.setting.reasons.reason import Reason, Why
     >>> from pertinent.setting.region_key import Is
     >>> rules = (RuleRef(RuleKind.FROZEN, ("age",)), RuleRef(RuleKind.AT_MOST, ("debt",), 3.0))
@@ -160,6 +160,7 @@ class Reason:
             How features and classes are called; as in the data by default.
         """
         named = "; ".join(self._named(speech))
+        line = relaxing(self.rules)
         return _SENTENCES[self.kind].format(
             asked=self._asked(classes, speech),
             rules=f" obeys: {named}" if named else " obeys the rules",
@@ -168,7 +169,7 @@ class Reason:
             plausible=self.plausible,
             number=self.number,
             said=self.said,
-        )
+        ) + (f"; to allow more: {line}" if line and self.kind.claims_none else "")
 
     def _asked(self, classes: Any, speech: Speech) -> str:
         if self.asked is None:

@@ -28,16 +28,36 @@ from pertinent.solvers.search.cases import TreeBuilder
 from pertinent.solvers.search.curved import Continuous, solve_mixed_curved
 from pertinent.solvers.search.leaf import Leaf
 from pertinent.solvers.search.narrow import CHANGED, UNCHANGED, Boxes, narrow, whole_boxes
+from pertinent.solvers.search.near import solve_near
 from pertinent.solvers.tolerances import SCIP_SAME
 
 
 def mixed_by_scip(continuous: Continuous) -> Callable[[Task], Solved]:
     """Return the solver; ``continuous`` says how a cell is solved once all else is fixed."""
 
-    def solve(task: Task) -> Solved:
+    def search(task: Task) -> Solved:
         answer, open_ = solve_mixed_curved(task, continuous)
         rows = _left_open(task, answer, open_)
         return _ask_about(task, answer, rows, continuous) if len(rows) else answer
+
+    def loosely(task: Task) -> Solved:
+        return continuous(task.cell).solve(task) if task.domain is None else search(task)
+
+    def solve(task: Task) -> Solved:
+        assert task.domain is not None
+        rounds = task.options.round_steps and not task.options.exact
+        if not (rounds and len(task.domain.confined)):
+            return search(task)
+        answer = solve_near(task, loosely)
+        lost = np.flatnonzero(answer.outcome == TROUBLE)
+        if not len(lost):
+            return answer
+        again = search(task.take(lost))
+        answer.points[lost], answer.outcome[lost] = again.points, again.outcome
+        parts = ((np.arange(len(task)), answer.proofs), (lost, again.proofs))
+        bound = answer.believed(task)
+        bound[lost] = np.maximum(bound[lost], again.believed(task.take(lost)))
+        return Solved(answer.points, answer.outcome, SeveralProofs(len(task), parts), bound)
 
     return solve
 

@@ -66,7 +66,8 @@ def narrow(domain: Domain, boxes: Boxes) -> tuple[Boxes, BoolArray]:
 
 
 def _narrow_numbers(domain: Domain, lower: FloatArray, upper: FloatArray, row: IntArray) -> None:
-    for j in domain.confined.tolist():
+    j = domain.confined
+    if len(j):
         lower[:, j] = domain.ceil(j, lower[:, j], row)
         upper[:, j] = domain.floor(j, upper[:, j], row)
 

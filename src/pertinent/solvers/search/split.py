@@ -88,10 +88,10 @@ def rounded_boxes(domain: Domain, boxes: Boxes, points: FloatArray, task: Task) 
         chosen = group[np.where(can, points[:, group], -1.0).argmax(axis=1)]
         upper[:, group], lower[:, group] = 0.0, 0.0
         upper[every, chosen], lower[every, chosen] = 1.0, 1.0
-    for j in domain.lattice:
-        value = _away(domain, int(j), points[:, j], task.centers[boxes.row, j], boxes)
-        inside = np.clip(value, lower[:, j], upper[:, j])
-        lower[:, j], upper[:, j] = inside, inside
+    j = domain.lattice
+    if len(j):
+        value = _away(domain, j, points[:, j], task.centers[boxes.row][:, j], boxes)
+        lower[:, j] = upper[:, j] = np.clip(value, lower[:, j], upper[:, j])
     _on_one_side(domain, boxes, points, lower, upper)
     for bins in domain.bins:
         if bins.column in domain.lattice:  # a number that was rounded may have left its bin
@@ -108,18 +108,18 @@ def _on_one_side(
     """Let numbers with a gap around their own value stay there, or move on one side of it."""
     if domain.own is None or domain.gap is None:
         return
-    for j in np.setdiff1d(domain.confined, domain.lattice):
-        own, x = domain.own[boxes.row, j], points[:, j]
-        below, above = (side[boxes.row, j] for side in domain.gap)
-        falls, rises = x < (own + below) / 2, x > (own + above) / 2
-        least = np.where(rises, above, np.where(falls, -np.inf, own))
-        most = np.where(falls, below, np.where(rises, np.inf, own))
-        lower[:, j] = np.clip(least, lower[:, j], upper[:, j])
-        upper[:, j] = np.clip(most, lower[:, j], upper[:, j])
+    j = np.setdiff1d(domain.confined, domain.lattice)
+    own, x = domain.own[boxes.row][:, j], points[:, j]
+    below, above = (side[boxes.row][:, j] for side in domain.gap)
+    falls, rises = x < (own + below) / 2, x > (own + above) / 2
+    least = np.where(rises, above, np.where(falls, -np.inf, own))
+    most = np.where(falls, below, np.where(rises, np.inf, own))
+    lower[:, j] = np.clip(least, lower[:, j], upper[:, j])
+    upper[:, j] = np.clip(most, lower[:, j], upper[:, j])
 
 
 def _away(
-    domain: Domain, j: int, values: FloatArray, centers: FloatArray, boxes: Boxes
+    domain: Domain, j: IntArray, values: FloatArray, centers: FloatArray, boxes: Boxes
 ) -> FloatArray:
     below, above = domain.floor(j, values, boxes.row), domain.ceil(j, values, boxes.row)
     tolerance = ON_LATTICE * (1.0 + np.abs(values))
@@ -230,12 +230,9 @@ def _by_lattice(
     confined = domain.confined
     if not len(confined):
         return
-    below = np.empty((len(points), len(confined)))
-    above = below.copy()
-    for k, j in enumerate(confined.tolist()):
-        below[:, k] = domain.floor(j, points[:, j], boxes.row)
-        above[:, k] = domain.ceil(j, points[:, j], boxes.row)
     values = points[:, confined]
+    below = domain.floor(confined, values, boxes.row)
+    above = domain.ceil(confined, values, boxes.row)
     off = np.minimum(values - below, above - values)
     away = off > ON_LATTICE * (1.0 + np.abs(values))
     off = np.where(away, off * task.weights[confined], 0.0)

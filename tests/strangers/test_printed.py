@@ -1,0 +1,51 @@
+"""Tables that are not ours, at the first try: what is printed is sensible, true and minimal."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import pertinent
+from tests.strangers.judging import faults, judge
+from tests.strangers.tables import PIPELINES, TABLES
+
+#: Rows of each table and pipeline in the short run.
+ROWS = 6
+
+
+def explained(table, pipeline, count):
+    X, model = PIPELINES[pipeline](table)
+    rows = np.linspace(0, len(X) - 1, min(count, len(X))).astype(int)
+    explainer = pertinent.Explainer(model, data=X)
+    return judge(explainer.explain(X.iloc[rows]), model, X, explainer.inferred)
+
+
+@pytest.fixture(scope="module", params=TABLES, ids=lambda make: make.__name__)
+def table(request):
+    return request.param()
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_a_few_rows(table, pipeline):
+    found = explained(table, pipeline, ROWS)
+    assert not faults(found), found
+    assert found["optimal"] + found["feasible"] >= ROWS - 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_whole_tables(table, pipeline):
+    found = explained(table, pipeline, 1000 if pipeline != "nearest" else 200)
+    assert not faults(found), found
+
+
+def test_the_judge_sees_what_is_wrong():
+    """A judge that never complains proves nothing: without rules of the data it must."""
+    from tests.strangers.tables import affairs
+
+    table = affairs()
+    X, model = PIPELINES["logistic"](table)
+    free = pertinent.Explainer(model, data=X, limits_from=None, steps_from=None)
+    ruled = pertinent.Explainer(model, data=X)
+    found = judge(free.explain(X.head(20)), model, X, ruled.inferred)
+    assert Counter(faults(found)).total() > 0
