@@ -272,7 +272,7 @@ def new_value(feature: Summary, entry: Summary) -> str:
     All such values of an explanation hold together: they are those of its box. A side that a rule
     ends is not spelled out; the rules are listed beside.
     """
-    side, plainly = entry.get("box"), with_unit(feature, entry["value"], exact=True)
+    side, plainly = entry.get("box"), proposed(feature, entry["value"])
     if side is None or isinstance(entry["value"], bool) or side["low"] == side["high"]:
         return plainly
     falls = entry["value"] < feature["sample"]
