@@ -39,6 +39,17 @@ SOFTMAX = (
     "sklearn.naive_bayes.GaussianNB",
 )
 
+#: Tree ensembles whose outputs are the probabilities, and those whose single output of two classes
+#: is the logarithm of the odds.
+SHARES = (
+    "sklearn.ensemble.RandomForestClassifier",
+    "sklearn.ensemble.ExtraTreesClassifier",
+)
+BOOSTED = (
+    "sklearn.ensemble.GradientBoostingClassifier",
+    "sklearn.ensemble.HistGradientBoostingClassifier",
+)
+
 
 def confident(min_proba: float) -> RegionOf:
     """Return the function that gives a model's regions of at least this probability."""
@@ -65,18 +76,31 @@ def confident_region(model: Foreign, label: Any, margin: float, min_proba: float
         inner = confident_region(final_step(last), label, margin, min_proba)
         return pull_back(inner, columns_of(last))
     final, columns = final_step(inside(last)), columns_of(last)
+    odds = float(np.log(min_proba) - np.log1p(-min_proba))
+    least = _least_output(final, min_proba, odds)
+    if least is not None:
+        trees: Any = decision_region(final, label, 0.0)
+        sure = trees.at_least(least)
+        return pull_back(sure.tighten(margin) if margin else sure, columns)
     scores = log_odds(last)
     if scores is not None:
         region = linear_region(*scores, final, label, 0.0)
     else:
         _require_softmax(model, final)
         region = decision_region(final, label, 0.0)
-    odds = float(np.log(min_proba) - np.log1p(-min_proba))
     if len(model_classes(model)) == 2:
         sure = each_cell(region, lambda cell: _shifted(cell, max(odds, 0.0)), "min_proba")
     else:
         sure = each_cell(region, lambda cell: _softmax(cell, odds, final), "min_proba")
     return pull_back(sure.tighten(margin), columns)
+
+
+def _least_output(final: Foreign, min_proba: float, odds: float) -> float | None:
+    """Return the least output of a tree ensemble with that probability; None for other models."""
+    known = {name for _, name in lineage(type(final))}
+    if known & set(SHARES):
+        return min_proba
+    return odds if known & set(BOOSTED) and len(model_classes(final)) == 2 else None
 
 
 def _require_softmax(model: Foreign, final: Foreign) -> None:
@@ -91,8 +115,9 @@ def _require_softmax(model: Foreign, final: Foreign) -> None:
         short = ", ".join(name.rsplit(".", 1)[-1] for name in SOFTMAX)
         raise UnsupportedModelError(
             f"The probabilities of {type(final).__name__} are no softmax of its scores. min_proba "
-            f"is supported for {short} (the last two with two classes), and for "
-            "CalibratedClassifierCV(method='sigmoid') over one binary linear model."
+            f"is supported for {short} (the last two with two classes), for "
+            "CalibratedClassifierCV(method='sigmoid') over one binary linear model, and for "
+            "forests, and boosted trees of two classes, of scikit-learn."
         )
 
 

@@ -53,6 +53,8 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
 #: The cell of a missing value.
 MISSING = -1
+#: A rival that is no class but a number: see `Tally.least`.
+LEAST = -1
 #: Points that are looked at together, times trees.
 AT_ONCE = 1_000_000
 
@@ -116,6 +118,9 @@ class Tally:
         A class wins against an earlier one only where its output is larger by more than this.
         Between 0 and this the library's softmax may round both to the same number, which gives the
         tie to the earlier one, or not: the point belongs to no class.
+    least : float, optional
+        What the output of a class has to be at least where a probability is asked for: the
+        "rival" `LEAST`. With a single output: its distance from 0 on the side of the class.
 
     Examples
     --------
@@ -133,6 +138,7 @@ class Tally:
     threshold: float | None = None
     doubt: float = 0.0
     late: float = 0.0
+    least: float | None = None
 
     @property
     def n_classes(self) -> int:
@@ -161,11 +167,24 @@ class Tally:
             lead, needed = self.lead(totals - self.base, one, other)
             return np.asarray(lead > needed + self.doubt)
         outputs = self.outputs(totals)
+        if other == LEAST:
+            own = self._own(outputs, one)
+            return np.asarray(own >= self._least)
         if self.threshold is not None:
             high = outputs[:, 0] >= self.threshold
             return np.asarray(high if one == 1 else ~high)
         mine, theirs = outputs[:, one], outputs[:, other]
         return np.asarray(mine >= theirs if one < other else mine - theirs > self.late)
+
+    @property
+    def _least(self) -> float:
+        return -np.inf if self.least is None else self.least
+
+    def _own(self, outputs: FloatArray, one: int) -> FloatArray:
+        """Return the output of a class; of a single one, its distance from 0 on that side."""
+        if self.threshold is None:
+            return outputs[:, one]
+        return outputs[:, 0] if one == 1 else -outputs[:, 0]
 
     def lead(self, values: FloatArray, one: int, other: int) -> tuple[FloatArray, float]:
         """Return what each row of outputs adds to the lead of a class, and the lead it needs.
@@ -173,6 +192,9 @@ class Tally:
         Class ``one`` is ahead where the leads of all leaves add up to what is needed, in real
         numbers: see `Ensemble.lead` for how far rounding may be off.
         """
+        if other == LEAST:
+            own = self._own(values, one)
+            return own, self._least * self.divisor - float(self._own(self.base[None], one)[0])
         if self.threshold is None:
             needed = float(self.base[other] - self.base[one])
             late = self.late * self.divisor if one > other else 0.0
@@ -372,5 +394,5 @@ def summation_error(values: FloatArray, tree: IntArray, tally: Tally) -> float:
     largest = np.zeros(int(tree.max(initial=-1)) + 1)
     np.maximum.at(largest, tree, np.abs(values).sum(axis=1))
     sizes = float(largest.sum() + np.abs(tally.base).sum())
-    sizes += abs(tally.threshold or 0.0) * tally.divisor
+    sizes += (abs(tally.threshold or 0.0) + abs(tally.least or 0.0)) * tally.divisor
     return 2.0 * (len(largest) + 4) * UNITS[tally.dtype] * sizes

@@ -15,7 +15,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.cell import Cell
 from pertinent.geometry.ensembles.choices import with_choices
 from pertinent.geometry.ensembles.folding import folded, single_inputs
-from pertinent.geometry.ensembles.form import Ensemble
+from pertinent.geometry.ensembles.form import LEAST, Ensemble
 from pertinent.geometry.pieces import Joined
 from pertinent.geometry.region import Region, Tightened
 from pertinent.geometry.rounding import Rounding
@@ -73,7 +73,7 @@ class EnsembleRegion(Region):
     def __repr__(self) -> str:
         e = self.ensemble
         among = f"class {self.label} among {e.tally.n_classes}"
-        if len(self.rivals) + 1 < e.tally.n_classes:
+        if len(set(self.rivals) - {LEAST}) + 1 < e.tally.n_classes:
             among = f"class {self.label} before {', '.join(map(str, self.rivals))}"
         return f"<EnsembleRegion of {among}, {len(e.trees)} trees over {e.dim} columns>"
 
@@ -168,12 +168,22 @@ class EnsembleRegion(Region):
         common = other if self.common is None else self.common.intersect(other)
         return replace(self, common=common)
 
+    def at_least(self, output: float) -> EnsembleRegion:
+        """Return the points at which the label's own output is at least so large, too.
+
+        A probability of a forest is the output itself, one of a boosted binary model asks for the
+        logarithm of the odds.
+        """
+        tally = replace(self.ensemble.tally, least=output)
+        ensemble = replace(self.ensemble, tally=tally)
+        return replace(self, ensemble=ensemble, rivals=(*self.rivals, LEAST))
+
     def complement(self) -> Region | None:
-        """Return where a rival is ahead; None with ``common`` inequalities.
+        """Return where a rival is ahead; None with ``common`` inequalities or a least output.
 
         Of several rivals each has a part: where it beats the label, whoever wins there.
         """
-        if self.common is not None:
+        if self.common is not None or LEAST in self.rivals:
             return None
         keep = None if self.keep is None else -self.keep
         parts = [

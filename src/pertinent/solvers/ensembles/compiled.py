@@ -32,7 +32,8 @@ class CompiledSearch:
         self.tally = kernel.Tally(
             np.ascontiguousarray(ensemble.leaves.value[problem.leaf]), tally.base,
             tally.dtype == "float32", tally.divisor, tally.threshold or 0.0, has_threshold,
-            tally.doubt, tally.late, leads.region.label, _small(np.array(leads.region.rivals)),
+            tally.doubt, tally.late, tally.least or 0.0, leads.region.label,
+            _small(np.array(leads.region.rivals)),
         )  # fmt: skip
         choices, groups = problem.choices, problem.groups
         n_units = int(problem.unit.max(initial=-1)) + 1

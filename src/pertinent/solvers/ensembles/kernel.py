@@ -65,6 +65,7 @@ class Tally(NamedTuple):
     has_threshold: bool
     doubt: float
     late: float
+    least: float
     label: int
     rivals: Small
 
@@ -659,20 +660,30 @@ def wins_to_the_bit(tally: Tally, w: Scratch, leaves: Small, n: int) -> bool:
                 if w.inside[i]:
                     double += tally.value[leaves[i], k]
             total[k] = double
-    if tally.has_threshold:
-        side = 1.0 if tally.label == 1 else -1.0
-        if tally.doubt > 0:
-            return bool(side * (total[0] - tally.threshold * tally.divisor) > tally.doubt)
-        return bool((divided(tally, total[0]) >= tally.threshold) == (tally.label == 1))
-    own = total[tally.label]
+    side = 1.0
+    if tally.has_threshold and tally.label == 0:
+        side = -1.0
+    own = side * total[0] if tally.has_threshold else total[tally.label]
     for j in tally.rivals:
         if tally.doubt > 0:
-            if not own - total[j] > tally.doubt:
+            if j < 0:
+                rest = tally.least * tally.divisor
+            elif tally.has_threshold:
+                rest = side * tally.threshold * tally.divisor
+            else:
+                rest = total[j]
+            if not own - rest > tally.doubt:
                 return False
-            continue
-        mine, theirs = divided(tally, own), divided(tally, total[j])
-        if mine < theirs or (j < tally.label and not mine - theirs > tally.late):
-            return False
+        elif j < 0:
+            if not divided(tally, own) >= tally.least:
+                return False
+        elif tally.has_threshold:
+            if (divided(tally, total[0]) >= tally.threshold) != (tally.label == 1):
+                return False
+        else:
+            mine, theirs = divided(tally, own), divided(tally, total[j])
+            if mine < theirs or (j < tally.label and not mine - theirs > tally.late):
+                return False
     return True
 
 
