@@ -27,7 +27,7 @@ from pertinent.proofs.ensembles.conditions import Conditions
 from pertinent.proofs.ensembles.tables import Tables
 
 #: How often the rules are applied to a box: boxes below it go on where they stopped.
-ROUNDS = 4
+ROUNDS = 2
 
 
 @dataclass(frozen=True, eq=False)

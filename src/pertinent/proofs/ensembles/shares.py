@@ -27,7 +27,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.proofs.ensembles.boxes import Boxes, Rules, heads
 
 #: How often weights move, and by which factors.
-WEIGHINGS, LESS, MORE = 5, 0.6, 2.0
+WEIGHINGS, LESS, MORE = 7, 0.6, 2.0
 #: Gains below this count as this much: a leaf that gains nothing may be the only one left.
 LEAST_GAIN = 1e-9
 #: Steps whose weights are a smaller share than this of their box's are paid by nobody.
