@@ -81,7 +81,7 @@ def test_a_run_goes_on_where_the_last_one_ended(tmp_path, monkeypatch):
 
 def test_the_table_goes_into_a_page(tmp_path):
     page, results = tmp_path / "page.md", tmp_path / "seeds.jsonl"
-    page.write_text(f"before\n{report.BEGIN}old\n{report.END}\nafter\n")
+    page.write_text(f"before\n{report.BEGIN}what was there\n{report.END}\nafter\n")
     record = {"seed": 3, "family": "QDA", "counts": {"answers": 1234}, "failures": []}
     results.write_text(json.dumps({**record, "date": "2026-01-02"}) + "\n")
     for _ in range(2):
@@ -90,7 +90,7 @@ def test_the_table_goes_into_a_page(tmp_path):
         assert text.startswith("before\n" + report.BEGIN)
         assert text.endswith(report.END + "\nafter\n")
         assert "| QDA | 1 | 1,234 |" in text
-        assert "old" not in text
+        assert "what was there" not in text
 
 
 def test_the_table_counts_by_family():

@@ -37,7 +37,9 @@ import pertinent.solvers
 from tests.proofs import planted_questions, planted_truth
 from tests.proofs.planted_problems import projections
 from tests.proofs.planted_questions import questions
+from tests.proofs.planted_ranges import range_questions
 from tests.proofs.planted_reach import OUT_OF_REACH
+from tests.proofs.planted_trees import tree_projections
 from tests.proofs.planting import (
     IN_PLACE,
     LEFT_OUT,
@@ -64,7 +66,7 @@ LOOKED_AT = 4
 @cache
 def problems():
     """Return all problems by name, of each kind the cheapest first."""
-    return projections() | questions()
+    return projections() | tree_projections() | questions() | range_questions()
 
 
 @pytest.fixture(scope="module")

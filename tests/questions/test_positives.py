@@ -280,7 +280,8 @@ def test_supports_come_in_the_same_order_alone_and_in_a_batch():
     together = find_supports(gains, 3, most=5)
     for i in range(len(gains)):
         alone = find_supports(gains.take(np.array([i])), 3, most=5)
-        np.testing.assert_array_equal(together.of(i), alone.features)
+        own = together.features[together.problem == i]
+        np.testing.assert_array_equal(own, alone.features)
 
 
 @pytest.mark.parametrize("method", ["strict", "exact", "sufficient"])

@@ -1,0 +1,115 @@
+"""How far values of small answers may move, judged by the model on a grid of values."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
+
+import pertinent
+from tests.proofs import planted_truth as truth_of
+from tests.proofs.planted_problems import Claim, Problem
+from tests.proofs.planted_truth import HIGH, LOW, X, bayes, logistic, softmax, tree
+
+LIMITS = {j: (LOW, HIGH) for j in range(4)}
+#: A claim that is not looked at: what is judged is only whether ranges hold.
+NOTHING = ("optimal", 0.0, 0.0, 0.0, True)
+
+
+def ranges(model, samples=X, **rules):
+    """Return the problem of ranges and boxes of both answers; a range that is too wide is false."""
+    rules = {"bounds": LIMITS} | rules if samples is X else rules
+    how = {"constraints": pertinent.Constraints(**rules)}
+    how["baseline"] = np.zeros(4) if samples is X else {"job": "none", "age": 30, "debt": 0.0}
+
+    def ask():
+        found = pertinent.Explainer(model(), **how).explain(samples)
+        return [(one, one.ranges, one.box, one.kept_ranges) for one in found], found
+
+    def claims(asked):
+        told, found = asked
+        return [
+            Claim(*NOTHING, others_hold=all_hold(model(), found, i, *parts))
+            for i, (_, *parts) in enumerate(told)
+        ]
+
+    return Problem(ask, claims, lambda: [0.0] * len(samples), handed_out=True)
+
+
+def all_hold(model, found, i, moved, box, kept):
+    """Return whether each value in its range, and each corner of the box, keeps the class."""
+    negative, positive = _row(found.negative.points, i), _row(found.positive.points, i)
+    target = found.negative.target[i]
+    label = found.positive.classes[found.positive.label[i]]
+    changes = [({name: v}, negative, target) for name, r in moved.items() for v in _values(r)]
+    changes += [({name: v}, positive, label) for name, r in kept.items() for v in _values(r)]
+    changes += [
+        (dict(zip(box, corner, strict=True)), negative, target)
+        for corner in product(*(_values(r) for r in box.values()))
+    ]
+    return all(_said(model, point | change) == wanted for change, point, wanted in changes)
+
+
+def _row(points, i):
+    if hasattr(points, "iloc"):
+        return points.iloc[i].to_dict()
+    return {f"x{j}": value for j, value in enumerate(points[i].tolist())}
+
+
+def _values(span):
+    """Return some values of a range: its ends and points between them, or its categories."""
+    if isinstance(span, list):
+        return span
+    low, high = np.clip(span, -50.0, 50.0)
+    return np.linspace(low, high, 7).tolist()
+
+
+def _said(model, row):
+    named = hasattr(model, "feature_names_in_")
+    return model.predict(pd.DataFrame([row]) if named else np.array([list(row.values())]))[0]
+
+
+@cache
+def table():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "job": rng.choice(["fixed", "part-time", "none"], 80),
+            "age": rng.integers(20, 60, 80),
+            "debt": rng.normal(0, 1, 80).round(2),
+        }
+    )
+
+
+@cache
+def pipeline():
+    """Return a model of categories, bins and a number."""
+    X = table()
+    score = (X.job == "fixed") + (X.age > 40) - X.debt
+    parts = [
+        ("words", OneHotEncoder(sparse_output=False), ["job"]),
+        ("bins", KBinsDiscretizer(3, encode="onehot-dense", strategy="uniform"), ["age"]),
+        ("numbers", "passthrough", ["debt"]),
+    ]
+    return make_pipeline(ColumnTransformer(parts), LogisticRegression()).fit(X, score > 1)
+
+
+def range_questions():
+    """Return all problems of ranges by name, the cheapest first."""
+    return {
+        "ranges": ranges(logistic),
+        "ranges, rules": ranges(
+            logistic, integer=[0], relations=["x0 + x2 <= 2.2"]
+        ),
+        "ranges, three classes": ranges(softmax),
+        "ranges, tree": ranges(tree),
+        "ranges, curved": ranges(bayes),
+        "ranges, tilted": ranges(truth_of.discriminant),
+        "ranges, categories": ranges(pipeline, table()[:3]),
+    }
