@@ -22,10 +22,10 @@ LIMITS = {j: (LOW, HIGH) for j in range(4)}
 NOTHING = ("optimal", 0.0, 0.0, 0.0, True)
 
 
-def ranges(model, samples=X, **rules):
+def ranges(model, samples=X, min_proba=None, **rules):
     """Return the problem of ranges and boxes of both answers; a range that is too wide is false."""
     rules = {"bounds": LIMITS} | rules if samples is X else rules
-    how = {"constraints": pertinent.Constraints(**rules)}
+    how = {"constraints": pertinent.Constraints(**rules), "min_proba": min_proba}
     how["baseline"] = np.zeros(4) if samples is X else {"job": "none", "age": 30, "debt": 0.0}
 
     def ask():
@@ -104,12 +104,17 @@ def range_questions():
     """Return all problems of ranges by name, the cheapest first."""
     return {
         "ranges": ranges(logistic),
-        "ranges, rules": ranges(
-            logistic, integer=[0], relations=["x0 + x2 <= 2.2"]
-        ),
+        "ranges, rules": ranges(logistic, integer=[0], relations=["x0 + x2 <= 2.2"]),
         "ranges, three classes": ranges(softmax),
+        "ranges, probable": ranges(softmax, min_proba=0.55),
         "ranges, tree": ranges(tree),
         "ranges, curved": ranges(bayes),
         "ranges, tilted": ranges(truth_of.discriminant),
+        "ranges, without bounds": ranges(bayes, bounds={}),
+        "ranges, tilted, without bounds": ranges(truth_of.discriminant, bounds={}),
+        "ranges, bells": ranges(truth_of.three_bells),
+        "ranges, bells, half open": ranges(
+            bayes, bounds={0: (0.6, None), 2: (0.6, None), 3: (0.6, None)}
+        ),
         "ranges, categories": ranges(pipeline, table()[:3]),
     }

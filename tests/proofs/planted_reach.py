@@ -5,12 +5,28 @@ _AT_IMPORT = "compiles a function when its module is imported, before any questi
 _CONVENIENCE = "makes the arguments of a solver that is called by hand; no question calls it"
 
 OUT_OF_REACH: dict[str, str] = {
+    "pertinent.questions.ranges.boxes._endless": (
+        "asked of sides without an end on which a curved row never turns: no small answer has one; "
+        "what it lets through is looked at by the trusted code like every other box"
+    ),
+    "pertinent.questions.ranges.rooms._shrunk": (
+        "makes a box smaller that the trusted code refused; the same code looks at what it makes"
+    ),
     "pertinent.questions.verify.refuse_categories": (
         "refuses a question, always: there is no answer that could claim anything"
     ),
     "pertinent.solvers.best_piece._elsewhere": (
         "hands a piece to the same solver in another process, where no bug can be planted; the "
         "solvers themselves are broken here"
+    ),
+    "pertinent.solvers.ensembles.kernel.compiled": _AT_IMPORT,
+    "pertinent.solvers.ensembles.kernel.entry": _AT_IMPORT,
+    "pertinent.solvers.ensembles.solve.BoxSearch.begin": _ABSTRACT,
+    "pertinent.solvers.ensembles.solve.BoxSearch.branchings": _ABSTRACT,
+    "pertinent.solvers.ensembles.solve.BoxSearch.found": _ABSTRACT,
+    "pertinent.solvers.ensembles.solve.BoxSearch.run": _ABSTRACT,
+    "pertinent.solvers.ensembles.solve._compile": (
+        "runs the kernel once on two leaves, before any question is asked; nothing is kept of it"
     ),
     "pertinent.solvers.linear.simplex.kernel.compiled": _AT_IMPORT,
     "pertinent.solvers.linear.simplex.kernel.entry": _AT_IMPORT,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from importlib import import_module
 from itertools import product
 from unittest import mock
 
@@ -30,6 +31,13 @@ def forest(columns: int = 3, classes: int = 2, trees: int = 12) -> RandomForestC
     return RandomForestClassifier(trees, max_depth=4, random_state=0).fit(X, y)
 
 
+def tied() -> RandomForestClassifier:
+    """Return a forest whose votes are often two against two."""
+    X = np.array(list(product([-1.0, 0.0, 1.0], repeat=3)))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
+    return RandomForestClassifier(4, random_state=1, max_features=1).fit(X, y)
+
+
 def least(region: EnsembleRegion, center, domain: Domain | None = None) -> float:
     """Return the cost of the nearest point, by trying the nearest value of every cell."""
     values = []
@@ -53,7 +61,7 @@ def least(region: EnsembleRegion, center, domain: Domain | None = None) -> float
 @contextmanager
 def in_numpy():
     """Let the search in NumPy be used where numba is installed, too."""
-    with mock.patch.object(solve, "search_class", lambda: NumpySearch):
+    with mock.patch.object(solve, "search_class", return_value=NumpySearch):
         yield
 
 
@@ -68,7 +76,10 @@ def in_plain_python():
     ):
         sys.modules.pop(name, None)
         ensembles.__dict__.pop("compiled", None)
-        yield
+        compiled = import_module(name)
+        # Room for next to nothing, so that it has to grow.
+        with mock.patch.multiple(compiled, DEPTH=2, RECORDED=2, LISTS=1):
+            yield
     ensembles.__dict__.pop("compiled", None)
 
 
@@ -89,7 +100,10 @@ def tree_projections():
     two, three = decision_region(forest(), 1), decision_region(forest(classes=3), 0)
     centers = np.array([[0.5, -1.5, 2.0], [-2.0, 0.0, -1.0]])
     choice = grouped()
+    ties = decision_region(tied(), 0), decision_region(tied(), 1)
     asked = {
+        "forest, ties lost": (ties[1], centers, None),
+        "forest, ties won": (ties[0], centers, None),
         "forest": (two, centers, None),
         "forest, three classes": (three, centers, None),
         "forest, a choice": (two, choice.own, choice),

@@ -18,6 +18,8 @@ PROVED, PROVED_AT_LAST = 1 - 4e-5, 1 - 9e-5
 PROVED_BY_BOXES, PROVED_BY_CONVEX_BOXES = 1 - 5e-5, 1 - 2e-7
 #: A case of a search is closed this far below the best cost: first, and after many cases.
 CASE_EXACT, CASE_CLOSED = 1e-9, 5e-5
+#: Boxes of tree ensembles are closed this share below the best cost.
+CLOSER = 1e-10
 
 # Rounding, as a share of the terms that were added up: more than the proofs allow for.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -98,12 +97,6 @@ class RowProblem:
         trees = np.unique(self.leads.region.ensemble.leaves.tree[self.leaf])
         without = len(trees) < len(self.leads.region.ensemble.trees)
         return without or bool((self.choices.first > self.choices.last).any())
-
-    @cached_property
-    def farthest(self) -> float:
-        """No point costs more than this."""
-        c = self.choices
-        return float(sum(c.cost[a:b].max(initial=0.0) for a, b in pairwise(c.offset)))
 
 
 @dataclass(eq=False)

@@ -26,9 +26,10 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.solvers.ensembles.problem import Branchings, RowProblem
+from pertinent.solvers.tolerances import CLOSER
 
-#: As in the kernel: rounds of rules, of weighing anew, of prices; what counts as the same cost.
-ROUNDS, WEIGHINGS, PRICES, CLOSER = 20, 9, 12, 1e-10
+#: As in the kernel: rounds of rules, of weighing anew, of prices.
+ROUNDS, WEIGHINGS, PRICES = 20, 9, 12
 #: Weights of directions are multiplied by this, and by this beside where a winner needs them.
 LESS, MORE = 0.6, 2.0
 

@@ -27,6 +27,7 @@ from pertinent.solvers.ensembles.problem import Branchings, Leads, RowProblem
 from pertinent.solvers.ensembles.search import NumpySearch
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Method, Solved, Task
 from pertinent.solvers.select import choose_method, make_ready
+from pertinent.solvers.tolerances import CLOSER
 
 #: The first budget, as a share of the first point's cost; how it grows while the whole box is
 #: closed at once, and then.
@@ -35,8 +36,6 @@ FIRST, FASTER, SLOWER = 1 / 64, 1.4, 1.2
 MOST_BOXES, FIRST_BOXES = 100_000, 2_000
 #: Boxes between two looks at the clock.
 STEP = 32
-#: Searches stop below a budget by this share: see `kernel.CLOSER`.
-CLOSER = 1e-10
 
 
 class BoxSearch(Protocol):
