@@ -154,7 +154,7 @@ def inward(
     low, high = (np.broadcast_to(side, answer.points.shape) for side in answer.limits)
     own = answer.points[rows, columns]
     out = np.clip(ends, low[rows, columns], high[rows, columns])
-    domain = setting.domain_of(answer.table, changes=False)
+    domain = setting.domain_of(answer.table, changes=answer.changes)
     for k in np.flatnonzero(np.isfinite(out)):
         out[k] = _snapped(domain, int(rows[k]), int(columns[k]), out[k], signs[k])
     if answer.table.single_precision:

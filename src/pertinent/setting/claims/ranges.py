@@ -126,7 +126,7 @@ class _Stating:
     def __init__(self, setting: Setting, answer: Answer) -> None:
         self.setting, self.answer = setting, answer
         self.low, self.high = (np.broadcast_to(s, answer.points.shape) for s in answer.limits)
-        self.domain = setting.domain_of(answer.table, changes=False)
+        self.domain = setting.domain_of(answer.table, changes=answer.changes)
         self.unions: dict[int, list[tuple[Sequence[MarginRows], float]]] = {}
         related = setting.constraints.relation_cell(setting.features)
         self.relations = [] if related is None else list(zip(related.G, related.h, strict=True))
