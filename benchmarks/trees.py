@@ -231,7 +231,7 @@ def run(names: str, rows: int, beside: int) -> list[Measure]:
         if names not in f"{case.table} {case.name}":
             continue
         model, some, targets = fitted(case, rows)
-        answers = ours(model, some, targets, 4 * max(limit for limit, _ in case.bars))
+        answers = ours(model, some, targets, 30 * max(limit for limit, _ in case.bars))
         seconds = np.array([a["seconds"] for a in answers])
         proved = np.array([a["proved"] for a in answers])
         invalid = sum(not a["valid"] for a in answers)
