@@ -18,7 +18,7 @@ from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.geometry.pieces import pieces_of
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
-from pertinent.proofs.rounding import LITTLE_LOST, rounding_unit, widened
+from pertinent.proofs.rounding import model_rounding, rounding_unit
 
 
 class Status(IntEnum):
@@ -73,14 +73,12 @@ class Proofs(Rows, ABC):
         proved, piece = self.bounds(task), task.region
         if not isinstance(piece, Cell) or piece.sums is None or not self.speaks_of_cost:
             return proved
-        together = self._widened(task, proved)
-        if (together >= proved * (1 - LITTLE_LOST)).all():
-            return together
-        each = [np.array([i]) for i in range(len(task))]
-        return np.array([self.take(i)._widened(task.take(i), proved[i])[0] for i in each])
-
-    def _widened(self, task: Task, proved: FloatArray) -> FloatArray:
-        return self.bounds(replace(task, region=widened(task, proved)))
+        offs, out = model_rounding(task, proved), np.array(proved)
+        for off in np.unique(offs).tolist():
+            rows = np.flatnonzero(offs == off)
+            wide = replace(piece, h=piece.h + off, sums=None)
+            out[rows] = self.take(rows).bounds(replace(task.take(rows), region=wide))
+        return out
 
     @property
     def speaks_of_cost(self) -> bool:

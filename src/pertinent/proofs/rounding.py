@@ -17,7 +17,7 @@ since ``cost(x) = cost(start) + sum_i w_i |x_i - start_i|`` within the bounds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -91,7 +91,8 @@ class RowTerms:
     def full(self) -> Terms:
         """The sizes themselves."""
         slopes = row_products(self.y, np.ascontiguousarray(np.abs(self.G).T))
-        at_start = np.einsum("nd,nd->n", slopes, np.abs(self.start)) + self.y @ np.abs(self.h)
+        at_start = np.einsum("nd,nd->n", slopes, np.abs(self.start))
+        at_start = at_start + _dots(self.y, np.abs(self.h))
         return Terms(slopes, at_start, len(self.h))
 
     def lowered(self, proved: FloatArray, cost: FloatArray, task: Task) -> FloatArray:
@@ -102,14 +103,16 @@ class RowTerms:
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.abs(self.G) / task.weights
-        steepest = self.y @ ratio.max(axis=1, initial=0.0)
-        size = np.abs(self.start) @ task.weights
+        steepest = _dots(self.y, ratio.max(axis=1, initial=0.0))
+        size = _dots(np.abs(self.start), task.weights)
         total = steepest * (size + np.maximum(proved - cost, 0.0))
-        total += self.y @ np.abs(self.h) + np.abs(proved)
+        total += _dots(self.y, np.abs(self.h)) + np.abs(proved)
         loss = rounding_unit(task.centers.shape[1], len(self.h)) * total
-        if (loss <= LITTLE_LOST * proved).all():
+        enough = loss <= LITTLE_LOST * proved
+        if enough.all():
             return np.asarray(proved - loss)
-        return self.full.lowered(proved, cost, task)
+        # Row by row: a bound does not depend on who else is in the batch.
+        return np.where(enough, proved - loss, self.full.lowered(proved, cost, task))
 
 
 def one_row_terms(slopes: FloatArray, side: FloatArray, start: FloatArray) -> Terms:
@@ -127,7 +130,7 @@ def least_excess(cell: Cell, points: FloatArray) -> FloatArray:
 def quadratic_sizes(row: Quadratic, points: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the sizes of what is added up to a row's gradient, and to its value, at each point."""
     away = np.abs(row.seen(points))
-    gradient, value = np.abs(row.q) + 0.0 * away, away @ np.abs(row.q) + abs(row.c)
+    gradient, value = np.abs(row.q) + 0.0 * away, _dots(away, np.abs(row.q)) + abs(row.c)
     for factor in (np.abs(row.plus), np.abs(row.minus)):
         image = row_products(away, factor)
         gradient = gradient + 2 * row_products(image, np.ascontiguousarray(factor.T))
@@ -141,12 +144,14 @@ def form_sizes(row: Quadratic) -> FloatArray:
     return np.asarray(plus.T @ plus + minus.T @ minus)
 
 
-def widened(task: Task, proved: FloatArray) -> Cell:
-    """Return a cell that holds every point of the model that costs no more than was proved.
+def model_rounding(task: Task, proved: FloatArray) -> FloatArray:
+    """Return by how much rows are widened to hold every point of the model within what was proved.
 
     Where squares cancel (`Cell.sums`), the rows of a cell are those of the model up to what these
-    squares round to. ``sum_k (S |x - o| + s)_k^2`` is at most ``sum_k (a_k + b_k)^2`` with ``a``
-    its value at the start and ``b_k = max_i S_ki |x_i - start_i|``; the most of all rows counts.
+    squares round to. Each center has a number of its own, the next power of two: many share one,
+    and none depends on who else is in the batch. ``sum_k (S |x - o| + s)_k^2`` is at most
+    ``sum_k (a_k + b_k)^2`` with ``a`` its value at the start and
+    ``b_k = max_i S_ki |x_i - start_i|``.
     """
     cell, start = task.cell, task.start()
     assert cell.sums is not None
@@ -166,8 +171,14 @@ def widened(task: Task, proved: FloatArray) -> Cell:
         there = here + (S * reach if S.ndim == 1 else np.stack(moved, axis=1))
         most = most + (there * there).sum(axis=1)
     # Models add up squares with (d + 4) roundings of these sums, whatever their order.
-    off = (cell.dim + 4) * ROUNDOFF * float(most.max(initial=0.0))
-    return replace(cell, h=cell.h + off, sums=None)
+    off = np.nan_to_num((cell.dim + 4) * ROUNDOFF * most, nan=np.inf)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.exp2(np.ceil(np.log2(off))))
+
+
+def _dots(rows: FloatArray, vector: FloatArray) -> FloatArray:
+    """Return ``rows @ vector``, each row on its own: the same bits in every batch."""
+    return row_products(rows, vector[None])[:, 0]
 
 
 def _products(terms: FloatArray, reach: FloatArray) -> FloatArray:
