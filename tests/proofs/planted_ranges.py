@@ -15,7 +15,8 @@ from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
 import pertinent
 from tests.proofs import planted_truth as truth_of
 from tests.proofs.planted_problems import Claim, Problem
-from tests.proofs.planted_truth import HIGH, LOW, X, bayes, logistic, softmax, tree
+from tests.proofs.planted_truth import DATA, HIGH, LOW, X, bayes, logistic, softmax, tree
+from tests.shown import proved_of_negatives
 
 LIMITS = {j: (LOW, HIGH) for j in range(4)}
 #: A claim that is not looked at: what is judged is only whether ranges hold.
@@ -117,4 +118,56 @@ def range_questions():
             bayes, bounds={0: (0.6, None), 2: (0.6, None), 3: (0.6, None)}
         ),
         "ranges, categories": ranges(pipeline, table()[:3]),
+    }
+
+
+#: The samples and the data as they are written: one digit after the point.
+WRITTEN = DATA.round(1)
+
+
+def on_the_grid(model, data=WRITTEN):
+    """Return the problem of nearest contrasts where steps and ranges are those of the data."""
+
+    def explainer():
+        return pertinent.Explainer(model(), data=data, baseline=np.zeros(4))
+
+    def ask():
+        return explainer().explain(X).negative
+
+    def claims(found):
+        setting = explainer().setting
+        proved = proved_of_negatives(setting, found)[0]
+        label = model().predict(X)
+        out = []
+        for i, point in enumerate(np.asarray(found.points, dtype=float)):
+            fine = np.isfinite(point).all() and model().predict(point[None])[0] != label[i]
+            value = float(np.abs(point - X[i]) @ setting.weights) if fine else np.inf
+            sure = bool(proved[i] >= value * (1 - 1e-4) - 1e-9)
+            out.append(Claim(found.status[i], value, float(found.bound[i]), float(proved[i]), sure))
+        return out
+
+    def truth():
+        own = explainer()
+        low, high = np.minimum(data.min(0), X), np.maximum(data.max(0), X)
+        least = []
+        for i, x in enumerate(X):
+            axes = [
+                np.unique([*np.arange(round(a * 10), round(b * 10) + 1) / 10, v])
+                for a, b, v in zip(low[i], high[i], x, strict=True)
+            ]
+            points = np.array(list(product(*axes)))
+            good = model().predict(points) != model().predict(x[None])[0]
+            least.append(float((np.abs(points - x) @ own.setting.weights)[good].min()))
+        return least
+
+    return Problem(ask, claims, cache(truth), handed_out=True, stopped=True)
+
+
+def grid_questions():
+    """Return questions whose values are confined to the grid of the data."""
+    return {
+        "on the grid": on_the_grid(logistic),
+        "on the grid, tree": on_the_grid(tree),
+        "on the grid, curved": on_the_grid(bayes),
+        "on the grid, tilted": on_the_grid(truth_of.discriminant),
     }

@@ -4,6 +4,11 @@ _ABSTRACT = "what a kind of search must say itself: it raises, and no search get
 _AT_IMPORT = "compiles a function when its module is imported, before any question is asked"
 _CONVENIENCE = "makes the arguments of a solver that is called by hand; no question calls it"
 
+_POINTS_ONLY = (
+    "tries other points where changes may not be too small, or beside rounded ones; no small "
+    "problem needs it. Its points are judged and its proofs recomputed like those of every search"
+)
+
 OUT_OF_REACH: dict[str, str] = {
     "pertinent.questions.ranges.boxes._endless": (
         "asked of sides without an end on which a curved row never turns: no small answer has one; "
@@ -34,6 +39,10 @@ OUT_OF_REACH: dict[str, str] = {
     "pertinent.solvers.search.cases.CaseSearch.gap": _ABSTRACT,
     "pertinent.solvers.search.engine.Problem.advance": _ABSTRACT,
     "pertinent.solvers.search.engine.Problem.joined": _ABSTRACT,
+    "pertinent.solvers.search.near._is_out": _POINTS_ONLY,
+    "pertinent.solvers.search.near._neighbours": _POINTS_ONLY,
+    "pertinent.solvers.union._is_allowed": _POINTS_ONLY,
+    "pertinent.solvers.union._out_of_gaps": _POINTS_ONLY,
     "pertinent.solvers.select.choose_method": (
         "what is said of a region of a kind that nobody registered: it raises"
     ),

@@ -37,7 +37,7 @@ import pertinent.solvers
 from tests.proofs import planted_questions, planted_truth
 from tests.proofs.planted_problems import projections
 from tests.proofs.planted_questions import questions
-from tests.proofs.planted_ranges import range_questions
+from tests.proofs.planted_ranges import grid_questions, range_questions
 from tests.proofs.planted_reach import OUT_OF_REACH
 from tests.proofs.planted_trees import tree_projections
 from tests.proofs.planting import (
@@ -66,7 +66,8 @@ LOOKED_AT = 4
 @cache
 def problems():
     """Return all problems by name, of each kind the cheapest first."""
-    return projections() | tree_projections() | questions() | range_questions()
+    asked = questions() | range_questions() | grid_questions()
+    return projections() | tree_projections() | asked
 
 
 @pytest.fixture(scope="module")

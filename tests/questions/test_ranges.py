@@ -35,13 +35,15 @@ TABLES = {"iris": load_iris, "wine": load_wine, "cancer": load_breast_cancer}
 #: Sampled values do not go farther out than this many ranges of the data.
 OUT = 2.0
 DRAWN = 60
+#: No rule is read off the data.
+FREE = {"limits_from": None, "steps_from": None}
 
 
 class Judge:
     """Draws values inside of ranges, and one step outside, and asks the model."""
 
-    def __init__(self, model, X):
-        self.model, self.X = model, X
+    def __init__(self, model, X, steps=None):
+        self.model, self.X, self.steps = model, X, steps or {}
         self.span = np.ptp(X, axis=0).astype(float)
         self.low, self.high = X.min(axis=0) - OUT * self.span, X.max(axis=0) + OUT * self.span
         self.rng = np.random.default_rng(0)
@@ -92,7 +94,7 @@ class Judge:
             if why == "class":
                 self.ends += 1
                 beyond = point.copy()
-                beyond[j] = end + sign * 1e-6 * self.span[j]
+                beyond[j] = end + sign * self.steps.get(j, 1e-6 * self.span[j])
                 assert not self.keeps(beyond[None], label), (entry, beyond[j])
 
 
@@ -102,7 +104,7 @@ def test_values_inside_keep_the_class_and_one_step_outside_does_not(name, table)
     X, y = TABLES[table](return_X_y=True)
     model = MODELS[name]().fit(X, y)
     rows = np.random.default_rng(1).choice(len(X), 12, replace=False)
-    explainer = pertinent.Explainer(model, data=X)
+    explainer = pertinent.Explainer(model, data=X, **FREE)
     names = list(explainer.setting.features.names)
     judge = Judge(model, X)
     changed = 0
@@ -118,13 +120,38 @@ def test_values_inside_keep_the_class_and_one_step_outside_does_not(name, table)
     assert judge.boxes >= 11
 
 
+@pytest.mark.parametrize("name", ["logistic", "tree", "centroid"])
+def test_on_the_grid_of_the_data_one_step_of_it_outside_does_not(name):
+    X, y = load_wine(return_X_y=True)
+    model = MODELS[name]().fit(X, y)
+    explainer = pertinent.Explainer(model, data=X)
+    names = list(explainer.setting.features.names)
+    steps = {
+        names.index(rule.feature): rule.numbers[0]
+        for rule in explainer.inferred
+        if rule.kind == "step"
+    }
+    assert len(steps) > 10
+    judge = Judge(model, X, steps)
+    for explanation in explainer.explain(X[::12]):
+        summary = explanation.summary()
+        for value in summary["negative"]["values"]:
+            place = names.index(value["feature"])
+            for end in ("exact_low", "exact_high") if place in steps else ():
+                count = value["range"][end] / steps[place]
+                assert abs(count - round(count)) < 1e-6
+        judge.judge(summary["negative"], summary["negative"]["target"], names)
+    assert judge.ranges >= 10
+    assert judge.ends > 0
+
+
 @pytest.mark.parametrize("scale", [1e-6, 1e9])
 @pytest.mark.parametrize("name", ["logistic", "tree", "centroid", "naive bayes"])
 def test_odd_units(name, scale):
     X, y = load_iris(return_X_y=True)
     X = X * scale
     model = MODELS[name]().fit(X, y)
-    explainer = pertinent.Explainer(model, data=X)
+    explainer = pertinent.Explainer(model, data=X, **FREE)
     judge = Judge(model, X)
     for explanation in explainer.explain(X[::15]):
         summary = explanation.summary()
@@ -140,7 +167,7 @@ def test_single_precision(name):
     X = X.astype(np.float32)
     model = MODELS[name]().fit(X, y)
     judge = Judge(model, X)
-    for explanation in pertinent.Explainer(model, data=X).explain(X[::10]):
+    for explanation in pertinent.Explainer(model, data=X, **FREE).explain(X[::10]):
         summary = explanation.summary()
         for value in summary["negative"]["values"]:
             ends = (
@@ -221,7 +248,7 @@ def test_rules_end_ranges_and_say_so():
 def test_ranges_are_read_off_an_explanation():
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=1000).fit(X, y)
-    explanation = pertinent.Explainer(model, data=X).explain(X[:1])[0]
+    explanation = pertinent.Explainer(model, data=X, **FREE).explain(X[:1])[0]
     ((name, (low, high)),) = explanation.ranges.items()
     assert explanation.box == explanation.ranges
     assert low <= explanation.changed[name][1] <= high

@@ -15,16 +15,17 @@ def judge(result, model, X, rules):
     """Return how often each thing went wrong, and how many values and rows were looked at."""
     found = Counter()
     steps = {rule.feature: rule.numbers[0] for rule in rules if rule.kind == "step"}
+    least = {rule.feature: rule.numbers[0] for rule in rules if rule.kind == "change"}
     for explanation in result:
         summary = explanation.summary()
         found["rows"] += 1
         found[summary["negative"]["status"]] += 1
         if summary["negative"]["values"]:
-            found.update(_judged(summary, explanation.text("long"), model, X, steps))
+            found.update(_judged(summary, explanation.text("long"), model, X, steps, least))
     return found
 
 
-def _judged(summary, text, model, X, steps):
+def _judged(summary, text, model, X, steps, least):
     own = X.loc[[summary["id"]]]
     changes = {v["feature"]: v["value"] for v in summary["negative"]["values"]}
     point = _with(own, changes)
@@ -50,6 +51,8 @@ def _judged(summary, text, model, X, steps):
             wrong["off grid"] += (_exact(value) - 0) % _exact(step) != 0
             wrong["micro"] += abs(_exact(value) - _exact(old)) < _exact(step)
         closer = _closer(value, old, step)
+        if abs(closer - old) < least.get(name, 0.0):  # a change so small is none
+            closer = old
         wrong["not minimal"] += model.predict(_with(own, changes | {name: closer}))[0] != before
     return wrong
 

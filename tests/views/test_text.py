@@ -92,7 +92,7 @@ def test_what_is_shown_is_at_most_a_fiftieth_larger_than_what_is_proved():
     """Each shown value is farther than the proved one by at most 2% of the change, and valid."""
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=500).fit(X, y)
-    result = pertinent.Explainer(model, data=X).explain(X)
+    result = pertinent.Explainer(model, data=X, limits_from=None, steps_from=None).explain(X)
     rounded = 0
     for row, explanation in enumerate(result):
         changes = explanation.summary()["negative"]["values"]

@@ -277,7 +277,7 @@ def new_value(feature: Summary, entry: Summary) -> str:
         return plainly
     falls = entry["value"] < feature["sample"]
     near, far = (side["high"], side["low"]) if falls else (side["low"], side["high"])
-    if near is None:
+    if near is None or _is_long(near):
         return plainly
     why = (side["low_end"] if falls else side["high_end"])["kind"]
     if why in ENDLESS:
@@ -418,9 +418,13 @@ def rule_words(summary: Summary) -> str:
 
 def proposed(feature: Summary, value: Any) -> str:
     """Return a proposed value with its unit; one of more digits than anyone reads is said about."""
-    if isinstance(value, float) and len(Decimal(repr(value)).as_tuple().digits) > LONG:
+    if _is_long(value):
         return f"about {with_unit(feature, value)}"
     return with_unit(feature, value, exact=True)
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, float) and len(Decimal(repr(value)).as_tuple().digits) > LONG
 
 
 def with_unit(feature: Summary, value: Any, *, exact: bool = False) -> str:
