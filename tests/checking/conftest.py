@@ -18,5 +18,5 @@ def iris():
 @pytest.fixture(scope="module")
 def stored(iris):
     model, X = iris
-    explainer = pertinent.Explainer(model, data=X)
+    explainer = pertinent.Explainer(model, data=X, limits_from=None, steps_from=None)
     return json.loads(explainer.explain(X[60:61])[0].json())

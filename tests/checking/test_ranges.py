@@ -29,7 +29,9 @@ def stored(request):
     X, y = load_iris(return_X_y=True)
     model = MODELS[request.param].fit(X, y)
     rules = pertinent.Constraints(bounds={2: (0.5, 6.5)})
-    result = pertinent.Explainer(model, data=X, constraints=rules).explain(X[[0, 70]])
+    result = pertinent.Explainer(
+        model, data=X, constraints=rules, limits_from=None, steps_from=None
+    ).explain(X[[0, 70]])
     documents = [json.loads(explanation.json()) for explanation in result]
     assert all(pertinent.check(document, model).ok for document in documents)
     return model, documents

@@ -20,6 +20,7 @@ from pertinent.checking.findings import (
 from pertinent.checking.negatives import negative_findings, overlap_findings
 from pertinent.checking.positives import positive_findings
 from pertinent.checking.ranges import range_findings
+from pertinent.checking.tolerances import SAME, SAME_IN_SINGLE
 from pertinent.exceptions import InputError, PertinentError, one_line
 from pertinent.geometry.arrays import Foreign
 from pertinent.proofs.records import decode
@@ -135,9 +136,9 @@ CHANCES = "probability."
 PLACES = {"row", "id"}
 
 
-def _is_close(own: Any, told: Any) -> bool:
+def _is_close(own: Any, told: Any, share: float) -> bool:
     numbers = all(isinstance(v, float | int) and not isinstance(v, bool) for v in (own, told))
-    return numbers and abs(own - told) <= 1e-9 * max(1.0, abs(own))
+    return numbers and abs(own - told) <= share * max(1.0, abs(own))
 
 
 def as_shown(explanations: Answered, document: dict[str, Any], unsure: str) -> list[Finding]:
@@ -147,7 +148,8 @@ def as_shown(explanations: Answered, document: dict[str, Any], unsure: str) -> l
         return [Finding(claim, UNKNOWN, unsure)]
     steps = decode(document["proof"]["question"]["steps"])
     own = summarize(explanations, [0], np.asarray(steps, dtype=float))[0]
-    found = _Differences()
+    single = explanations.table.single_precision
+    found = _Differences(SAME_IN_SINGLE if single else SAME)
     found.between(own, document["summary"])
     classes = decode(document["proof"]["question"]["classes"])
     if np.asarray(classes).tolist() != own["classes"]:
@@ -164,8 +166,12 @@ def as_shown(explanations: Answered, document: dict[str, Any], unsure: str) -> l
 
 @dataclass
 class _Differences:
-    """Names of the parts that differ, in values or in words, and of those that are not known."""
+    """Names of the parts that differ, in values or in words, and of those that are not known.
 
+    ``close`` is by how much the model's own probabilities may differ.
+    """
+
+    close: float
     wrong: list[str] = field(default_factory=list)
     worded: list[str] = field(default_factory=list)
     strange: list[str] = field(default_factory=list)
@@ -182,7 +188,7 @@ class _Differences:
                 self._values(own[key], value, name, words or key in SENTENCES)
 
     def _values(self, own: Any, told: Any, name: str, words: bool) -> None:
-        if name.startswith(CHANCES) and _is_close(own, told):
+        if name.startswith(CHANCES) and _is_close(own, told, self.close):
             return
         if isinstance(own, dict) and isinstance(told, dict):
             self.between(own, told, f"{name}.", words)

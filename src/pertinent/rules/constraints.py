@@ -202,7 +202,7 @@ class Constraints(RuleFields):
         return known
 
     def _resolve(self, features: Features) -> _Fixed:
-        data = FromData(self.inferred, features)
+        data = FromData.of(self.inferred, features)
         strange = np.union1d(self._own_only(features), data.unwanted)
         lower, upper = np.full(features.dim, -np.inf), np.full(features.dim, np.inf)
         upper[strange] = 0.0
@@ -274,7 +274,7 @@ class Constraints(RuleFields):
 
     def lattice(self, features: Features) -> dict[int, Lattice]:
         """Return the numbers of each column that is confined to steps, by a user or by the data."""
-        return FromData(self.inferred, features).steps | self.given_lattice(features)
+        return FromData.of(self.inferred, features).steps | self.given_lattice(features)
 
     def given_lattice(self, features: Features) -> dict[int, Lattice]:
         """Return the same, as far as the user says so."""
@@ -404,7 +404,7 @@ class Constraints(RuleFields):
                     if np.isfinite(ref.number or 0.0):
                         rules.setdefault((int(features.first[j]), side), []).append(ref)
             elif rule.kind == CATEGORIES:
-                for column in FromData([rule], features).unwanted.tolist():
+                for column in FromData.of([rule], features).unwanted.tolist():
                     rules.setdefault((column, "high"), []).extend(refs)
 
 

@@ -6,9 +6,8 @@ and a rule that the user gives for the same feature takes their place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -119,47 +118,44 @@ class Inferred:
 
 @dataclass(frozen=True, eq=False)
 class FromData:
-    """The rules that the data suggest, for the columns of some features."""
+    """The rules that the data suggest, column by column.
 
-    rules: Sequence[Inferred]
-    features: Features
+    Parameters
+    ----------
+    limits : tuple of ndarray, shape (n_columns,)
+        Lowest and highest value of each column, infinite where there is none.
+    steps : dict of int to Lattice
+        The lattice of each column that has one.
+    least : ndarray of shape (n_columns,)
+        How far a value that changes moves at least, 0 where any change will do.
+    unwanted : ndarray of int
+        The columns of categories that no sample is changed to.
+    """
 
-    def _of(self, kind: str) -> Iterable[tuple[int, Inferred]]:
-        for rule in self.rules:
-            if rule.kind == kind:
-                yield self.features.column(rule.feature, kind), rule
+    limits: Limits
+    steps: dict[int, Lattice]
+    least: FloatArray
+    unwanted: IntArray
 
-    @cached_property
-    def limits(self) -> Limits:
-        """Lowest and highest value of each column, infinite where there is none."""
-        low, high = np.full(self.features.dim, -np.inf), np.full(self.features.dim, np.inf)
-        for j, rule in self._of(RANGE):
-            low[j], high[j] = rule.numbers
-        return low, high
-
-    @cached_property
-    def steps(self) -> dict[int, Lattice]:
-        """The lattice of each column that has one."""
-        return {j: rule.lattice for j, rule in self._of(STEP)}
-
-    @cached_property
-    def least(self) -> FloatArray:
-        """How far a value that changes moves at least, 0 where any change will do."""
-        least = np.zeros(self.features.dim)
-        for j, rule in (*self._of(STEP), *self._of(CHANGE)):
-            least[j] = max(least[j], rule.numbers[0])
-        return least
-
-    @cached_property
-    def unwanted(self) -> IntArray:
-        """The columns of categories that no sample is changed to."""
-        found: list[int] = []
-        for rule in self.rules:
+    @classmethod
+    def of(cls, rules: Sequence[Inferred], features: Features) -> FromData:
+        """Return the rules for the columns of some features, which are not kept."""
+        low, high = np.full(features.dim, -np.inf), np.full(features.dim, np.inf)
+        steps, least, unwanted = dict[int, Lattice](), np.zeros(features.dim), list[int]()
+        for rule in rules:
             if rule.kind == CATEGORIES:
-                j = self.features.index(rule.feature)
-                columns = self.features.columns_of(j)
-                found += [int(columns[self.features.level(j, v)]) for v in rule.categories]
-        return np.array(found, dtype=np.int64)
+                j = features.index(rule.feature)
+                columns = features.columns_of(j)
+                unwanted += [int(columns[features.level(j, v)]) for v in rule.categories]
+                continue
+            j = features.column(rule.feature, rule.kind)
+            if rule.kind == RANGE:
+                low[j], high[j] = rule.numbers
+                continue
+            least[j] = max(least[j], rule.numbers[0])
+            if rule.kind == STEP:
+                steps[j] = rule.lattice
+        return cls((low, high), steps, least, np.array(unwanted, dtype=np.int64))
 
     def widened(self, samples: FloatArray) -> Limits:
         """Return the limits of each sample, with its own values within."""
