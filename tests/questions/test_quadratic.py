@@ -174,7 +174,8 @@ def test_with_most_features_frozen_every_row_is_settled(model, frozen, classes):
     model.fit(X[some], y[some])
     samples = X[some][::11]
     rules = pertinent.Constraints(frozen=frozen)
-    explainer = pertinent.Explainer(model, data=X[some], constraints=rules)
+    free = {"limits_from": None, "steps_from": None}
+    explainer = pertinent.Explainer(model, data=X[some], constraints=rules, **free)
     found = explainer.explain(samples).negative
     assert set(found.status) <= {"optimal", "infeasible"}
     proved, _ = proved_of_negatives(explainer.setting, found)

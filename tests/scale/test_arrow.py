@@ -50,6 +50,8 @@ def test_any_cut_gives_the_same_rows(explainer, frame, rows):
 def test_columns_are_those_of_to_frame(explainer, frame):
     ours = explained(explainer, frame).to_pandas()
     theirs = explainer.explain(frame).to_arrow().to_pandas()
+    chances = ["probability", "target_probability_before", "target_probability_after"]
+    theirs = theirs.drop(columns=chances)  # these ask the model once more for every row
     pd.testing.assert_frame_equal(ours, theirs, check_dtype=False, check_exact=True)
 
 

@@ -60,4 +60,5 @@ def test_no_allowed_point_costs_less_than_the_search_says(seed):
     found, proved = both(rng.exponential(size=2), cell, domain, center, weights, lower, upper)
     assert found <= cost + 1e-9
     assert proved <= cost + 1e-9
-    assert found == pytest.approx(proved, rel=1e-9, abs=1e-9)
+    # The checker takes off what rounding may have added, over all of an open range (up to 1e6).
+    assert found - 1e-7 <= proved <= found + 1e-9

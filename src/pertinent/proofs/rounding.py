@@ -65,11 +65,16 @@ class Terms(Rows):
         """Return the same where all that counts is within a cost of ``rise`` of a start."""
         weights, free = task.weights, task.weights <= 0
         steepest = self.slopes / np.where(free, np.inf, weights)
-        total = rise * steepest.max(axis=1, initial=0.0) + np.abs(proved) + self.at_start
-        if free.any():  # what costs nothing may be anywhere within its bounds
-            room = np.maximum(task.upper - start, start - task.lower)[:, free]
-            room = np.where(np.isinf(room), REACH * (1.0 + np.abs(start[:, free])), room)
-            total = total + _products(self.slopes[:, free], room)
+        room = np.maximum(task.upper - start, start - task.lower)
+        # What costs nothing, or less than its bounds leave to be paid, may be anywhere in them.
+        within = free | (room * weights < rise[:, None])
+        room = np.where(np.isinf(room), REACH * (1.0 + np.abs(start)), room)
+        anywhere = np.where(within, self.slopes * room, 0.0).sum(axis=1)
+        beyond = np.where(within, 0.0, steepest).max(axis=1, initial=0.0)
+        total = rise * beyond + anywhere
+        if not free.any():  # either is enough
+            total = np.minimum(total, rise * steepest.max(axis=1, initial=0.0))
+        total = total + np.abs(proved) + self.at_start
         return np.asarray(proved - rounding_unit(start.shape[1], self.count) * total)
 
     def rounded(self, reach: FloatArray) -> FloatArray:

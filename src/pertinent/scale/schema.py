@@ -30,7 +30,8 @@ def output_schema(explainer: Explainer, keep: pa.Schema | None = None) -> pa.Sch
 
     Notes
     -----
-    The columns are those of `Explanations.to_frame`. Every column may hold nulls: a row that
+    The columns are those of `Explanations.to_frame`, but for probabilities: these ask the model
+    once more for every row. Every column may hold nulls: a row that
     could not be explained has its status and reason, and nulls where there is no answer.
 
     Examples
