@@ -100,7 +100,8 @@ def test_pieces_that_cannot_win_are_skipped_and_stay_in_the_bound():
     found = project(np.zeros((3, 2)), CellUnion((far, near)))
     assert found.solved == 3  # not 6
     assert found.piece.tolist() == [1, 1, 1]
-    assert found.bound.tolist() == [1.0, 1.0, 1.0]
+    # What rounding may have added is taken off.
+    assert found.bound.tolist() == pytest.approx([1.0, 1.0, 1.0], rel=1e-13)
 
 
 def test_a_union_with_an_empty_piece():
@@ -231,7 +232,9 @@ def test_few_rows_are_filled_as_many_are_to_the_bit(seed):
         some = slice(i, i + 4)
         alone = project(centers[some], cell, weights, low[some], high[some])
         assert alone.points.tobytes() == together.points[some].tobytes()
-        assert alone.bound.tobytes() == together.bound[some].tobytes()
+        # Where a row is met already its multiplier may be another, and so may what is taken off
+        # for rounding.
+        np.testing.assert_allclose(alone.bound, together.bound[some], rtol=1e-12, atol=1e-14)
         assert alone.unique.tobytes() == together.unique[some].tobytes()
 
 

@@ -115,7 +115,8 @@ def test_boxes_at_the_corner_of_a_relation_are_not_closed_by_rounding():
     X, y = features[:100] + 0.3 * noise, labels[:100]
     model = GaussianNB().fit(X, y)
     related = Constraints(relations=["x0 <= x1"])
-    answer = Explainer(model, data=X, constraints=related).explain(X[20:21]).negative
+    free = {"limits_from": None, "steps_from": None}
+    answer = Explainer(model, data=X, constraints=related, **free).explain(X[20:21]).negative
     assert answer.status[0] == "optimal"
     assert answer.bound[0] >= (1 - 1e-4) * answer.objective[0]
     assert answer.bound[0] <= answer.objective[0]
