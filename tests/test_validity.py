@@ -23,7 +23,8 @@ CASES = [
 def test_every_row_is_valid_and_proved(estimator, name, standardised, margin):
     model, (X, _) = fitted(estimator, name, standardised), data(name, standardised)
     own = model.predict(X)
-    explainer = pertinent.Explainer(model, data=X, between=False, margin=margin)
+    free = {"limits_from": None, "steps_from": None}
+    explainer = pertinent.Explainer(model, data=X, between=False, margin=margin, **free)
     result = explainer.explain(X)
     positive, negative = result.positive, result.negative
 
