@@ -170,7 +170,8 @@ def test_optimal_answers_in_single_precision_hold():
     X, y = load_digits(return_X_y=True)
     X = X.astype(np.float32)
     model = LogisticRegression(max_iter=200).fit(X, y)
-    result = pertinent.Explainer(model, data=X).explain(X[:6])
+    explainer = pertinent.Explainer(model, data=X, limits_from=None, steps_from=None)
+    result = explainer.explain(X[:6])
     assert (result.negative.status == "optimal").all()
     assert [pertinent.check(result[i], model).verdict for i in range(6)] == ["holds"] * 6
 

@@ -101,8 +101,9 @@ def limited(request, wine):
     model, X, within = wine
     rules = pertinent.Constraints(bounds=within, **RULES[request.param])
     how = {"data": X, "constraints": rules}
-    free = pertinent.Explainer(model, **how).explain(X[:12]).negative
-    explainer = pertinent.Explainer(model, **how, max_changes=1)
+    only = {**how, "limits_from": None, "steps_from": None}
+    free = pertinent.Explainer(model, **only).explain(X[:12]).negative
+    explainer = pertinent.Explainer(model, **only, max_changes=1)
     result = explainer.explain(X[:12])
     named = pertinent.pertinent_negatives(model, X[:12], max_changes=1, **how)
     np.testing.assert_array_equal(result.negative.values, named.values)

@@ -115,7 +115,9 @@ def test_report_of_impossible_rows(impossible, tmp_path):
     assert "Why there is none" in Dom(page).text
 
 
-@pytest.mark.parametrize("features", [9, 30, 100])
+@pytest.mark.parametrize(
+    "features", [9, *(pytest.param(many, marks=pytest.mark.slow) for many in (30, 100))]
+)
 def test_report_of_a_thousand_rows_is_small(features, tmp_path):
     rng = np.random.default_rng(features)
     X = rng.normal(size=(1000, features)) * 1000

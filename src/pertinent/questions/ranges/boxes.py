@@ -13,7 +13,8 @@ from itertools import product
 
 import numpy as np
 
-from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.arrays import FloatArray
+from pertinent.geometry.domain import Domain
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.rounding import Leading, MarginRows
 from pertinent.questions.ranges.reach import Moves, reach
@@ -47,6 +48,8 @@ class Growing:
         How many times the rounding is kept from every row.
     whole : bool
         Whether a box may reach over several pieces that are boxes themselves.
+    domain : Domain or None
+        What the rules allow for all answers.
     """
 
     def __init__(
@@ -57,8 +60,10 @@ class Growing:
         spans: Sequence[Span],
         room: float,
         whole: bool,
+        domain: Domain | None,
     ) -> None:
         self.setting, self.answer, self.row, self.spans = setting, answer, row, spans
+        self.domain = domain
         self.point = answer.points[row].copy()
         for span in spans:  # a span may keep off the answer's own value by a little
             self.point[span.column] = np.clip(self.point[span.column], span.low, span.high)
@@ -129,10 +134,9 @@ class Growing:
         end = sign * min(sign * end, sign * farthest)
         moves = Moves(self.point[None], np.array([column]), np.array([sign]))
         end = sign * min(sign * end, sign * float(bin_ends(self.setting, moves)[0]))
-        rows, signs = np.array([self.row]), np.array([sign])
-        where: IntArray = np.array([column])
-        end = float(inward(self.setting, self.answer, rows, where, np.array([end]), signs)[0])
-        (self.high if sign > 0 else self.low)[column] = end
+        rows, where, ends = np.array([self.row]), np.array([column]), np.array([end])
+        ends = inward(self.setting, self.answer, self.domain, rows, where, ends, moves.signs)
+        (self.high if sign > 0 else self.low)[column] = float(ends[0])
 
     def _lengths(self, column: int, sign: float, farthest: float) -> float:
         length = np.inf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -70,10 +71,8 @@ def _find(setting: Setting, answer: Answer, boxes: bool) -> list[Room]:
             break
     proposed = [Room((), (), choices[i]) for i in range(len(answer))]
     if boxes:
-        proposed = [
-            replace(p, box=_grown(setting, answer, i, stated[i], BOLD.room, True))
-            for i, p in enumerate(proposed)
-        ]
+        grown = _grown(setting, answer, stated, BOLD.room, True)
+        proposed = [replace(p, box=box) for p, box in zip(proposed, grown, strict=True)]
     final = state_rooms(setting, answer, proposed)
     out = [
         Room(tuple(sorted(own.spans, key=_by_column)), other.box, other.choices)
@@ -87,12 +86,16 @@ def _by_column(span: Span) -> int:
 
 
 def _grown(
-    setting: Setting, answer: Answer, i: int, known: Room, room: float, whole: bool
-) -> tuple[Span, ...]:
-    """Return a proposed box; a single number's box is its span."""
-    if len(known.spans) == 1 and whole:
-        return known.spans
-    return Growing(setting, answer, i, known.spans, room, whole).grown()
+    setting: Setting, answer: Answer, known: Sequence[Room], room: float, whole: bool
+) -> list[tuple[Span, ...]]:
+    """Return a proposed box of each answer; a single number's box is its span."""
+    domain = setting.domain_of(answer.table, changes=answer.changes)
+    return [
+        own.spans
+        if len(own.spans) == 1 and whole
+        else Growing(setting, answer, i, own.spans, room, whole, domain).grown()
+        for i, own in enumerate(known)
+    ]
 
 
 def _smaller_boxes(setting: Setting, answer: Answer, rooms: list[Room]) -> list[Room]:
@@ -102,7 +105,7 @@ def _smaller_boxes(setting: Setting, answer: Answer, rooms: list[Room]) -> list[
         if not rows:
             break
         some = _some(answer, np.array(rows))
-        grown = [_grown(setting, some, k, rooms[i], asked.room, False) for k, i in enumerate(rows)]
+        grown = _grown(setting, some, [rooms[i] for i in rows], asked.room, False)
         shrunk = [
             tuple(_shrunk(some, k, span, asked.share) for span in box)
             for k, box in enumerate(grown)

@@ -147,16 +147,18 @@ def _farthest(pieces: Sequence[MarginRows], moves: Moves, unit: float) -> FloatA
 
 
 def inward(
-    setting: Setting, answer: Answer, rows: IntArray, columns: IntArray, ends: FloatArray,
-    signs: FloatArray,
+    setting: Setting, answer: Answer, domain: Domain | None, rows: IntArray, columns: IntArray,
+    ends: FloatArray, signs: FloatArray,
 ) -> FloatArray:  # fmt: skip
-    """Return ends within the limits, on the lattice and in the precision of their columns."""
+    """Return ends within the limits, on the lattice and in the precision of their columns.
+
+    ``domain`` is what the rules allow for all answers.
+    """
     low, high = (np.broadcast_to(side, answer.points.shape) for side in answer.limits)
     own = answer.points[rows, columns]
     out = np.clip(ends, low[rows, columns], high[rows, columns])
-    domain = setting.domain_of(answer.table, changes=answer.changes)
-    for k in np.flatnonzero(np.isfinite(out)):
-        out[k] = _snapped(domain, int(rows[k]), int(columns[k]), out[k], signs[k])
+    if domain is not None:
+        _snap(domain, rows, columns, out, signs)
     if answer.table.single_precision:
         singles = answer.table.single_features
         named = np.array([n in singles for n in setting.features.names])
@@ -169,11 +171,15 @@ def inward(
     return np.where(signs * out > signs * ends, own, out)
 
 
-def _snapped(domain: Domain | None, row: int, column: int, end: float, sign: float) -> float:
-    if domain is None or column not in domain.confined:
-        return end
-    to = domain.floor if sign > 0 else domain.ceil
-    return float(to(column, np.array([end]), row)[0])
+def _snap(
+    domain: Domain, rows: IntArray, columns: IntArray, ends: FloatArray, signs: FloatArray
+) -> None:
+    """Move ends, in place, back to the last value that the rules allow."""
+    for j in np.intersect1d(columns, domain.confined).tolist():
+        for to, sign in ((domain.floor, 1.0), (domain.ceil, -1.0)):
+            here = np.flatnonzero((columns == j) & (signs == sign) & np.isfinite(ends))
+            if len(here):
+                ends[here] = to(j, ends[here], rows[here])
 
 
 def relation_reach(setting: Setting, moves: Moves) -> FloatArray:
@@ -237,7 +243,8 @@ def propose_spans(setting: Setting, answer: Answer, asked: Try = BOLD) -> list[l
     ends = _less(asked, setting.weights[columns], own, ends)
     if asked.inset:
         ends = _off_own(asked.inset / setting.weights[columns], own, ends)
-    ends = inward(setting, answer, rows, columns, ends, signs)
+    domain = setting.domain_of(answer.table, changes=answer.changes)
+    ends = inward(setting, answer, domain, rows, columns, ends, signs)
     for k, (i, column) in enumerate(pairs):
         low, high = ends[2 * k], ends[2 * k + 1]
         near = _around(float(own[2 * k]), float(low), float(high)) if curved[i] else []

@@ -189,9 +189,10 @@ class _Stating:
             points = self._moved(rows, columns, finite)
             same = handed_out(self._ask(rows, points), points) == points
             out &= same[np.arange(len(rows)), columns]
-        for k, (i, j) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
-            if self.domain is not None and j in self.domain.confined:
-                out[k] &= bool(self.domain.ceil(j, finite[[k]], i)[0] == finite[k])
+        if self.domain is not None:
+            for j in np.intersect1d(columns, self.domain.confined).tolist():
+                here = np.flatnonzero(columns == j)
+                out[here] &= self.domain.ceil(j, finite[here], rows[here]) == finite[here]
         return out
 
     def _farther(self, row: int, column: int, end: float, sign: float) -> float:
