@@ -1,6 +1,10 @@
 import json
 import pickle
+import subprocess
+import sys
+from importlib.metadata import version
 
+import pandas as pd
 import pytest
 import skops.io
 from typer.testing import CliRunner
@@ -158,3 +162,100 @@ def test_a_damaged_manifest_of_a_run_is_refused(files, tmp_path):
     result = run(app, ["run", *given, str(tmp_path), "--train", str(files / "train.csv")])
     assert result.exit_code == codes.REFUSED
     assert "_manifest.json is damaged" in result.stderr
+
+
+# -- Tables as people have them ----------------------------------------------------------------
+
+
+def _explained(files, *arguments, **how):
+    call = ["explain", str(files / "model.skops"), *map(str, arguments), "--rows", "0"]
+    result = run(app, [*call, "--length", "short"], **how)
+    assert result.exit_code == codes.DONE, result.output
+    return result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "separator", "decimal"),
+    [("a.csv", ";", "."), ("b.csv", ";", ","), ("c.tsv", "\t", "."), ("d.txt", "\t", ",")],
+)
+def test_other_separators_and_decimal_commas_are_read(files, tmp_path, name, separator, decimal):
+    rows = pd.read_csv(files / "rows.csv").assign(income=lambda rows: rows["income"] + 0.5)
+    rows.to_csv(tmp_path / "plain.csv", index=False)
+    rows.to_csv(tmp_path / name, sep=separator, decimal=decimal, index=False)
+    assert _explained(files, tmp_path / name) == _explained(files, tmp_path / "plain.csv")
+
+
+def test_rows_come_from_standard_input(files):
+    text = (files / "rows.csv").read_text()
+    assert _explained(files, "-", input=text) == _explained(files, files / "rows.csv")
+
+
+def test_nothing_on_standard_input_is_said(files):
+    result = run(app, ["explain", str(files / "model.skops"), "-"], input="")
+    assert result.exit_code == codes.REFUSED
+    assert "standard input" in result.output
+
+
+def test_version():
+    assert run(app, ["--version"]).stdout == f"pertinent {version('pertinent')}\n"
+
+
+def test_whoever_has_seen_enough_may_close_the_pipe(files):
+    call = f"{sys.executable} -m pertinent explain {files}/model.skops {files}/rows.csv --rows 0-3 --json"
+    done = subprocess.run(
+        f"{call} | head -c 5", shell=True, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == '{"for'
+    assert "Traceback" not in done.stderr
+    assert "Error" not in done.stderr
+
+
+# -- What is asked -------------------------------------------------------------------------------
+
+
+def _stored(files, *arguments):
+    call = ["explain", str(files / "model.skops"), str(files / "rows.csv"), "--json"]
+    result = run(app, [*call, "--train", str(files / "train.csv"), *arguments])
+    assert result.exit_code == codes.DONE, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["--method", "strict"],
+        ["--norm", "l0"],
+        ["--min-proba", "0.7"],
+        ["--limits", "none", "--steps", "none", "--rare", "0"],
+    ],
+)
+def test_what_is_asked_is_answered_and_checked(files, tmp_path, asked):
+    documents = _stored(files, "--rows", "0-2", *asked)
+    stored = tmp_path / "stored.json"
+    stored.write_text("\n".join(json.dumps(document) for document in documents))
+    result = run(app, ["check", str(stored), str(files / "model.skops")])
+    assert result.exit_code == codes.DONE, result.output
+
+
+def test_what_the_data_suggest_can_be_switched_off(files):
+    suggested = _stored(files, "--rows", "0")[0]["summary"]["rules"]["inferred"]
+    assert suggested
+    off = _stored(files, "--rows", "0", "--limits", "none", "--steps", "none", "--rare", "0")
+    left = off[0]["summary"]["rules"]["inferred"]
+    assert len(left) < len(suggested)
+    wider = _stored(files, "--rows", "0", "--limits", "0.5")[0]["summary"]["rules"]["inferred"]
+    assert wider != suggested
+
+
+def test_plausible_answers_need_training_data(files):
+    call = ["explain", str(files / "model.skops"), str(files / "rows.csv"), "--plausible"]
+    result = run(app, call)
+    assert result.exit_code == codes.REFUSED
+    assert "--train FILE" in result.output
+
+
+def test_limits_that_are_no_share_are_refused(files):
+    call = ["explain", str(files / "model.skops"), str(files / "rows.csv"), "--limits", "wide"]
+    result = run(app, call)
+    assert result.exit_code == codes.REFUSED
+    assert "Expected limits" in result.output

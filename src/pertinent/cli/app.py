@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -45,15 +46,32 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 2 misused, 3 input refused, 4 rows without an answer, "
     "5 check refuted, 6 check incomplete.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
 )
 out, err = Console(), Console(stderr=True)
 
-DataFile = Annotated[Path, typer.Argument(help="The rows: CSV, Parquet or Arrow.")]
+DataFile = Annotated[
+    Path, typer.Argument(help='The rows: CSV, Parquet or Arrow; "-" is CSV on standard input.')
+]
 Rows = Annotated[str | None, typer.Option(help='Only these rows, e.g. "0,4,10-20".')]
 Ignore = Annotated[list[str] | None, typer.Option(help="Columns that are not features.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        _say(f"pertinent {version('pertinent')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Show what holds for all commands."""
 
 
 @contextmanager

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from pertinent.exceptions import InputError, optional, reading
 from pertinent.geometry.arrays import Foreign
 
-READERS = {".csv": "csv", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
+READERS = {
+    ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".arrow": "arrow",
+    ".feather": "arrow",
+}  # fmt: skip
+#: What stands between the values of a text table.
+SEPARATORS = (",", ";", "\t")
+#: So many characters of the first line tell what separates.
+LONGEST_HEADER = 1_000_000
 
 
 def read_table(path: Path) -> Any:
-    """Return a CSV, Parquet or Arrow file as a pandas DataFrame."""
+    """Return a CSV, Parquet or Arrow file as a pandas DataFrame; "-" is text on standard input."""
+    if str(path) == "-":
+        text = sys.stdin.read()
+        with reading(Path("standard input")):
+            return _read_text(text.partition("\n")[0], lambda: StringIO(text))
     kind = READERS.get(path.suffix.lower())
     if kind is None:
         raise InputError(f"Expected a file that ends in {', '.join(READERS)}; got {path.name}.")
@@ -22,8 +35,30 @@ def read_table(path: Path) -> Any:
     pd = optional("pandas", "cli", "Reading tables")
     with reading(path):
         if kind == "csv":
-            return pd.read_csv(path)
+            with path.open(encoding="utf-8-sig") as file:
+                first = file.readline(LONGEST_HEADER)
+            return _read_text(first, lambda: path)
         return pd.read_parquet(path) if kind == "parquet" else _read_arrow(path)
+
+
+def _read_text(first: str, source: Callable[[], Any]) -> Any:
+    """Return a table whose values are separated by commas, semicolons or tabs.
+
+    What is most common in the first line separates. Where commas alone keep a column from being
+    numbers, and do not separate, they are decimal points.
+    """
+    pd = optional("pandas", "cli", "Reading tables")
+    separator = max(SEPARATORS, key=first.count)
+    frame = pd.read_csv(source(), sep=separator)
+    if separator == ",":
+        return frame
+    other = pd.read_csv(source(), sep=separator, decimal=",")
+    numbers = [
+        name
+        for name in frame.columns
+        if other[name].dtype.kind in "if" and frame[name].dtype.kind not in "if"
+    ]
+    return frame.assign(**{name: other[name] for name in numbers})
 
 
 def _read_arrow(path: Path) -> Any:
@@ -99,6 +134,23 @@ def parse_bounds(texts: Sequence[str]) -> dict[str | int, tuple[float | None, fl
         except ValueError as error:
             raise InputError(f'Expected bounds like "income=0:1000", got {text!r}.') from error
     return bounds
+
+
+def parse_limits(text: str) -> Any:
+    """Return where limits come from: "data", "none", or the share by which they are wider.
+
+    Examples
+    --------
+    >>> from pertinent.cli.files import parse_limits
+    >>> parse_limits("data"), parse_limits("none"), parse_limits("0.1")
+    ('data', None, 0.1)
+    """
+    if text in ("data", "none"):
+        return "data" if text == "data" else None
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InputError(f'Expected limits "data", "none" or a share, got {text!r}.') from error
 
 
 def parse_label(text: str | None, model: Foreign) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -11,10 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pertinent.cli.files import model_columns, parse_bounds, read_table
+from pertinent.cli.files import model_columns, parse_bounds, parse_limits, read_table
+from pertinent.density import Plausibility
+from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import Foreign
 from pertinent.models.files import load_model
+from pertinent.models.registry import predicted_labels
 from pertinent.rules.constraints import Constraints
+from pertinent.rules.inferring import HANDFUL
+from pertinent.setting.question import Method, Missing, Norm
 
 if TYPE_CHECKING:
     from pertinent.api.explainer import Explainer
@@ -24,6 +30,14 @@ Pickle = Annotated[
     bool, typer.Option("--allow-pickle", help="Read pickles too: they run whatever they hold.")
 ]
 Names = list[str] | None
+RULES, DEFAULTS = "What answers obey", "What the data suggest"
+
+
+class Steps(StrEnum):
+    """Where the steps of numbers come from."""
+
+    DATA = "data"
+    NONE = "none"
 
 
 @dataclass(frozen=True)
@@ -36,14 +50,64 @@ class Given:
     target: Annotated[
         str | None, typer.Option(help="The class to reach; by default the nearest.")
     ] = None
-    freeze: Annotated[Names, typer.Option(help="Features that stay as they are.")] = None
-    bound: Annotated[Names, typer.Option(help='Bounds, e.g. "income=0:" or "time=6:72".')] = None
-    increase: Annotated[Names, typer.Option(help="Features that may only increase.")] = None
-    decrease: Annotated[Names, typer.Option(help="Features that may only decrease.")] = None
-    integer: Annotated[Names, typer.Option(help="Features that take whole numbers.")] = None
-    relation: Annotated[Names, typer.Option(help='e.g. "debt <= 0.4 * income".')] = None
+    freeze: Annotated[
+        Names, typer.Option(help="Features that stay as they are.", rich_help_panel=RULES)
+    ] = None
+    bound: Annotated[
+        Names, typer.Option(help='Bounds, e.g. "income=0:" or "time=6:72".', rich_help_panel=RULES)
+    ] = None
+    increase: Annotated[
+        Names, typer.Option(help="Features that may only increase.", rich_help_panel=RULES)
+    ] = None
+    decrease: Annotated[
+        Names, typer.Option(help="Features that may only decrease.", rich_help_panel=RULES)
+    ] = None
+    integer: Annotated[
+        Names, typer.Option(help="Features that take whole numbers.", rich_help_panel=RULES)
+    ] = None
+    relation: Annotated[
+        Names, typer.Option(help='e.g. "debt <= 0.4 * income".', rich_help_panel=RULES)
+    ] = None
     max_changes: Annotated[
-        int | None, typer.Option(min=1, help="How many features may change.")
+        int | None, typer.Option(min=1, help="How many features may change.", rich_help_panel=RULES)
+    ] = None
+    method: Annotated[Method, typer.Option(help="How to look for what was enough.")] = (
+        Method.TWO_PHASE
+    )
+    norm: Annotated[
+        Norm, typer.Option(help="What to have least of: l1 is the change, l0 changed features.")
+    ] = Norm.L1
+    min_proba: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Probability that answers must have.")
+    ] = None
+    missing: Annotated[
+        Missing, typer.Option(help="Refuse missing values, or have the model's imputer fill them.")
+    ] = Missing.ERROR
+    plausible: Annotated[
+        bool, typer.Option("--plausible", help="Stay where training data of the class lie.")
+    ] = False
+    limits: Annotated[
+        str,
+        typer.Option(
+            help='"data": values stay in its range; "0.1": a tenth wider; "none".',
+            rich_help_panel=DEFAULTS,
+        ),
+    ] = "data"
+    steps: Annotated[
+        Steps,
+        typer.Option(
+            help="data: values are written as there (whole numbers, decimals).",
+            rich_help_panel=DEFAULTS,
+        ),
+    ] = Steps.DATA
+    rare: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Categories of fewer rows are not suggested.", rich_help_panel=DEFAULTS
+        ),
+    ] = HANDFUL
+    time_limit: Annotated[
+        float | None, typer.Option(min=0, help="Seconds for each search for a proof.")
     ] = None
     allow_pickle: Pickle = False
 
@@ -51,7 +115,11 @@ class Given:
         """Return the rules as they were given, for a manifest."""
         lists = ("freeze", "bound", "increase", "decrease", "integer", "relation")
         given = {name: getattr(self, name) or [] for name in lists}
-        return given | {"max_changes": self.max_changes}
+        names = (
+            "max_changes", "method", "norm", "min_proba", "missing", "plausible", "limits", "steps",
+            "rare", "time_limit",
+        )  # fmt: skip
+        return given | {name: getattr(self, name) for name in names}
 
     def load(self, model_file: Path) -> Foreign:
         """Return the model of a file."""
@@ -72,7 +140,27 @@ class Given:
             relations=self.relation or [],
             max_changes=self.max_changes,
         )
-        return Explainer(model, data=data, constraints=rules)
+        return Explainer(
+            model,
+            data=data,
+            constraints=rules,
+            plausibility=self._plausibility(model, data),
+            method=self.method,
+            norm=self.norm,
+            min_proba=self.min_proba,
+            missing=self.missing,
+            time_limit=self.time_limit,
+            limits_from=parse_limits(self.limits),
+            steps_from=None if self.steps is Steps.NONE else "data",
+            rare=self.rare,
+        )
+
+    def _plausibility(self, model: Foreign, data: Any) -> Plausibility | None:
+        if not self.plausible:
+            return None
+        if self.train is None:
+            raise InputError("--plausible needs training data. Name them: --train FILE.")
+        return Plausibility(data, predicted_labels(model, data))
 
 
 def with_given(command: Callable[..., None]) -> Callable[..., None]:
