@@ -201,7 +201,8 @@ def test_version():
 
 
 def test_whoever_has_seen_enough_may_close_the_pipe(files):
-    call = f"{sys.executable} -m pertinent explain {files}/model.skops {files}/rows.csv --rows 0-3 --json"
+    what = f"{files}/model.skops {files}/rows.csv --rows 0-3"
+    call = f"{sys.executable} -m pertinent explain {what} --json"
     done = subprocess.run(
         f"{call} | head -c 5", shell=True, capture_output=True, text=True, check=False
     )
