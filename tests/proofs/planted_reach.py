@@ -14,9 +14,6 @@ OUT_OF_REACH: dict[str, str] = {
         "asked of sides without an end on which a curved row never turns: no small answer has one; "
         "what it lets through is looked at by the trusted code like every other box"
     ),
-    "pertinent.questions.ranges.rooms._shrunk": (
-        "makes a box smaller that the trusted code refused; the same code looks at what it makes"
-    ),
     "pertinent.questions.verify.refuse_categories": (
         "refuses a question, always: there is no answer that could claim anything"
     ),

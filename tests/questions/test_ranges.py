@@ -278,5 +278,5 @@ def test_a_plausible_answer_moves_within_the_density():
 def test_explaining_does_not_look_for_ranges(monkeypatch):
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=1000).fit(X, y)
-    monkeypatch.setattr("pertinent.api.rooms.find_rooms", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("pertinent.setting.claims.rooms.rooms_of", lambda *_, **__: 1 / 0)
     pertinent.Explainer(model, data=X).explain(X)

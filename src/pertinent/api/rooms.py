@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pertinent.geometry.running import one_thread
-from pertinent.questions.ranges.rooms import find_rooms
+from pertinent.questions.ranges.rooms import RANGING
+from pertinent.setting.claims import rooms as claims
 from pertinent.summary.asked import Answered, Asked, Rooms
 from pertinent.summary.ranges import movable
 
@@ -16,8 +17,8 @@ def rooms_of(explanations: Answered, asked: Asked, rows: list[int]) -> list[Room
     with one_thread:
         return list(
             zip(
-                find_rooms(asked.setting, kept, boxes=False),
-                find_rooms(asked.setting, changed, boxes=True),
+                claims.rooms_of(RANGING, asked.setting, kept, boxes=False),
+                claims.rooms_of(RANGING, asked.setting, changed, boxes=True),
                 strict=True,
             )
         )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+Scalar = TypeVar("Scalar", bound=np.generic)
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
@@ -51,7 +52,7 @@ def alike(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def read_only(array: FloatArray) -> FloatArray:
+def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """Return the array itself where nobody can write to it, else a view of that kind.
 
     What answers are judged by is looked at by searches, which must not be able to change it.

@@ -20,7 +20,7 @@ from itertools import product
 import numpy as np
 
 from pertinent.density import Densities
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits, read_only
 from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.rounding import ROUNDOFF, ROUNDOFF_SINGLE, MarginRows
 from pertinent.models.steps.pipeline import is_pipeline
@@ -72,6 +72,18 @@ class Answer:
 
     def __len__(self) -> int:
         return len(self.points)
+
+    def take(self, rows: IntArray) -> Answer:
+        """Return some of the answers, for a search to look at: nothing can be written to them."""
+        low, high = (np.broadcast_to(side, self.points.shape)[rows] for side in self.limits)
+        return Answer(
+            self.table.take(rows),
+            read_only(self.points[rows]),
+            read_only(self.labels[rows]),
+            (read_only(low), read_only(high)),
+            read_only(self.chosen[rows]),
+            self.changes,
+        )
 
 
 def unions_of(
