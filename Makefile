@@ -53,7 +53,7 @@ test: $(call one_of,SUITE,$(SUITES))suite-$(SUITE) ## Run every check: ruff, myp
 ##   SUITE=lvq-peers      our regions on models of sklvq, sklearn-lvq, prosemble
 
 suite-all: lint
-	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m "not slow and not engines" $(PYTEST_ARGS)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not engines" $(PYTEST_ARGS)
 
 suite-slow: $(VENV)/.stamp-test
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) -m slow $(PYTEST_ARGS)

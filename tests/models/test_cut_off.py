@@ -254,7 +254,7 @@ def test_among_other_steps(model):
 def test_curved_models(last):
     X, y = training(d=2, n=80)
     model = make_pipeline(MinMaxScaler(clip=True), last).fit(X, y)
-    samples = outside(X, 4, stretch=1.6)
+    samples = outside(X, 2, stretch=1.6)
     found = pertinent.pertinent_negatives(model, samples)
     assert set(found.status) <= {"optimal", "feasible"}
     assert (model.predict(found.points) != model.predict(samples)).all()

@@ -13,7 +13,7 @@ order in which they are listed: it is the same on every machine. ``PLANT_ALL=1``
 every problem that it changes, which takes long; by default each function gets one of its bugs (the
 kinds take turns), and of all other bugs some are planted, in the cheapest projection or in the
 cheapest question. A function may also overwrite an array that it is given; of these bugs every
-eighth is planted.
+sixteenth is planted.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from tests.proofs.planting import (
 
 ALL = bool(os.environ.get("PLANT_ALL"))
 #: Of the bugs beside the first of each function, every so manyeth is planted.
-STRIDE, IN_PLACE_STRIDE = (1, 1) if ALL else (12, 8)
+STRIDE, IN_PLACE_STRIDE = (1, 1) if ALL else (24, 16)
 FOLDERS = ("solvers", "answering", "questions")
 #: Results of a function that are looked at to see what would change them.
 LOOKED_AT = 4
