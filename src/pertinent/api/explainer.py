@@ -25,6 +25,7 @@ from pertinent.setting.options import Options, Settings
 from pertinent.setting.question import Method, Overlap
 from pertinent.setting.results import Negatives, Positives
 from pertinent.summary.asked import Asked
+from pertinent.summary.summary import rule_lines
 from pertinent.tables.baselines import or_default
 from pertinent.tables.reading import read_table
 from pertinent.tables.table import Table
@@ -139,6 +140,14 @@ class Explainer:
             baseline if isinstance(baseline, str) else "given",
             given,
             None if train is None else np.quantile(train, [0.05, 0.95], axis=0),
+        )
+
+    def __repr__(self) -> str:
+        features, rules = self.setting.features, rule_lines(self.asked)
+        told = f"{len(rules)} rules" if rules else "no rules"
+        return (
+            f"<Explainer of {type(self.model).__name__}: {len(features)} features, "
+            f"{len(self.setting.classes)} classes, {told}>"
         )
 
     @property

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
 
 from pertinent.exceptions import InputError, one_line
 from pertinent.summary.asked import Answered, Rooms
@@ -210,6 +212,15 @@ class Explanation:
             raise InputError(f"The stored explanation is malformed: {why}.") from error
         return found
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether both say the same, with the same proofs: one may come from a file."""
+        if not isinstance(other, Explanation):
+            return NotImplemented
+        return self is other or self.json() == other.json()
+
+    def __hash__(self) -> int:
+        return hash(self.json())
+
     def __repr__(self) -> str:
         from pertinent.views.text import headline
 
@@ -231,7 +242,18 @@ class Explanations(Answered):
         With what they were asked for; views and checks need it.
     """
 
-    def __getitem__(self, row: int) -> Explanation:
+    @overload
+    def __getitem__(self, row: int) -> Explanation: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> Explanations: ...
+
+    def __getitem__(self, row: int | slice) -> Explanation | Explanations:
+        """Return the explanation of one sample, or those of some: ``result[0:2]``."""
+        if isinstance(row, slice):
+            rows = np.arange(len(self))[row]
+            parts = self.positive.take(rows), self.negative.take(rows), self.avoided[rows]
+            return Explanations(*parts, self.asked)
         if not -len(self) <= row < len(self):
             raise IndexError(f"There are {len(self)} explanations; got index {row}.")
         return Explanation(self, row % len(self))

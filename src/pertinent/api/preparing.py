@@ -23,7 +23,9 @@ def prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Sett
     """Return the model made ready and the training data."""
     region_function(model)  # an unsupported or unfitted model is named here, before any work
     features = features_of(model, X if data is None else data, settings.missing is Missing.IMPUTE)
-    train = None if data is None else read_table(features, data, "data")
+    # What the model's imputer fills need not be told apart in the data: the model does not, either.
+    filled = features if data is None else features_of(model, data, impute=True)
+    train = None if data is None else read_table(filled, data, "data")
     if train is not None and not len(train):
         raise InputError("data has no rows. Pass samples of the training data, or leave data out.")
     rules = settings.constraints

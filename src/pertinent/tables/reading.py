@@ -6,13 +6,15 @@ the model could not take is refused here, by name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from pertinent.exceptions import InputError
+from pertinent.exceptions import InputError, optional, visible
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.tables.features import Features
 from pertinent.tables.numbers import is_missing
@@ -36,7 +38,7 @@ def read_values(features: Features, X: Any, name: str = "X") -> tuple[FloatArray
 
     ``name`` is what messages call the table.
     """
-    frame = as_frame(X)
+    frame = as_frame(_as_table(X))
     if frame is None:
         source = _as_array(X.toarray() if hasattr(X, "toarray") else X, name)
         _check_shape(features, source, name)
@@ -45,10 +47,34 @@ def read_values(features: Features, X: Any, name: str = "X") -> tuple[FloatArray
         values = (_mixed if by_column else _numbers)(features, columns, name)
         _refuse_missing(features, values, name)
         return values, source
+    frame = _without_extra(features, frame, name)
     series = [frame.get_column(column) for column in _frame_names(features, frame, name)]
     values = (_columns if features.is_plain else _mixed)(features, series, name)
     _refuse_missing(features, values, name)
     return values, frame
+
+
+def _as_table(X: Any) -> Any:
+    """Return one sample as a table of one row: a pandas Series, or a mapping from names."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, pandas.Series):
+        return X.to_frame().T.infer_objects()
+    if isinstance(X, Mapping):
+        pandas = optional("pandas", "cli", "A sample as a mapping")
+        return pandas.DataFrame([X])
+    return X
+
+
+def _without_extra(features: Features, frame: nw.DataFrame[Any], name: str) -> nw.DataFrame[Any]:
+    """Return the columns that the model knows by name; others are named in a warning."""
+    extra = [column for column in frame.columns if column not in features.names]
+    if not features.named or not extra or len(extra) == len(frame.columns):
+        return frame
+    listed = ", ".join(map(visible, extra[:10])) + (" and more" if len(extra) > 10 else "")
+    warnings.warn(
+        f"Ignored columns of {name} that the model does not know: {listed}.", stacklevel=4
+    )
+    return frame.drop(extra)
 
 
 def _as_array(X: Any, name: str) -> Any:
@@ -70,7 +96,8 @@ def _check_shape(features: Features, array: Any, name: str) -> None:
     if array.ndim != 2:
         raise InputError(
             f"{name} must be a table with two dimensions, got {array.ndim}. "
-            "For a single sample x pass [x] (or x.reshape(1, -1))."
+            "For a single sample x pass [x] (or x.reshape(1, -1)), a pandas Series with the names "
+            "of the features, or a mapping from these."
         )
     _require_count(features, array.shape[1], name)
 
@@ -181,14 +208,10 @@ def _require_count(features: Features, count: int, name: str) -> None:
 
 def _require_names(features: Features, columns: Sequence[str], name: str) -> None:
     missing = [feature for feature in features.names if feature not in columns]
-    extra = [column for column in columns if column not in features.names]
-    if missing or extra:
-        parts = []
-        if missing:
-            parts.append(f"lacks the columns {missing[:10]}")
-        if extra:
-            parts.append(f"has columns the model does not know: {extra[:10]}")
-        raise InputError(f"{name} {' and '.join(parts)}. Expected {list(features.names)[:30]}.")
+    if missing:
+        raise InputError(
+            f"{name} lacks the columns {missing[:10]}. Expected {list(features.names)[:30]}."
+        )
 
 
 def _refuse_missing(features: Features, values: FloatArray, name: str) -> None:
