@@ -54,6 +54,7 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
     settings = _settings(question, proof)
     features = _features(model, question, settings)
     table = read_table(features, _samples(question))
+    table = table.lacking(question.get("missing_features", ()))  # older files do not say
     for name, part in (("method", "positive"), ("norm", "negative")):
         if question.get(name, proof[part][name]) != proof[part][name]:
             raise InputError(f"The question and the answer differ in their {name}.")

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from pertinent.exceptions import InputError, UnsupportedModelError, unknown_name
+from pertinent.exceptions import InputError, UnsupportedModelError, one_line, unknown_name
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import Region, missing_operations
 
@@ -188,7 +188,16 @@ def model_classes(model: Foreign) -> NDArray[Any]:
 
 def predicted_labels(model: Foreign, table: Foreign) -> NDArray[Any]:
     """Return what a model predicts, one label a row; CatBoost gives a column of them."""
-    labels = np.asarray(model.predict(table))
+    try:
+        labels = np.asarray(model.predict(table))
+    except ValueError as error:
+        if not isinstance(table, np.ndarray) or not hasattr(model, "feature_names_in_"):
+            raise
+        raise InputError(
+            f"{type(model).__name__} was trained on a table with names and cannot read an array: "
+            f"{one_line(error)}. Write pd.DataFrame(X, columns=model.feature_names_in_) instead "
+            "of X."
+        ) from error
     return labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
 
 

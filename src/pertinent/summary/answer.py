@@ -113,9 +113,10 @@ def summarize_answer(
                 "text": called.feature(name),
                 "unit": called.units.get(name),
                 "sample": own,
+                "missing": bool(gone),
                 "baseline": base,
             }
-            for name, own, base in zip(names, sample, rest, strict=True)
+            for name, own, gone, base in zip(names, sample, table.missing[0], rest, strict=True)
         ],
         chosen=chosen(mask[row], results.values[row], True),
         others=tuple(chosen(a.features, a.values, a.proved) for a in results.alternatives[row]),

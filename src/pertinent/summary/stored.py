@@ -106,6 +106,7 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "single_features": table.single_features,
         "frame": hasattr(table.source, "to_native"),
         "truth_values": table.all_truths,
+        "missing_features": [table.features.names[j] for j in np.flatnonzero(one.missing[0])],
         "classes": encode(setting.classes),
         "weights": encode(setting.weights),
         "margin": float(setting.asked_margin),

@@ -196,7 +196,7 @@ def _summary(
         "classes": positive.classes.tolist(),
         "prediction": prediction,
         "prediction_text": wording.labels.get(prediction),
-        "features": _features(explanations, asked, raw),
+        "features": _features(explanations, asked, row, raw),
         "positive": _positive(explanations, row, raw, ranges),
         "negative": _negative(explanations, asked, row, raw, ranges),
         "overlap": [names[j] for j in np.flatnonzero(both)],
@@ -204,7 +204,9 @@ def _summary(
     }
 
 
-def _features(explanations: Answered, asked: Asked, raw: dict[str, list[Any]]) -> list[Summary]:
+def _features(
+    explanations: Answered, asked: Asked, row: int, raw: dict[str, list[Any]]
+) -> list[Summary]:
     wording, ranges, known = asked.settings.wording, asked.ranges, explanations.table.features
     out = []
     for j, name in enumerate(known.names):
@@ -220,6 +222,8 @@ def _features(explanations: Answered, asked: Asked, raw: dict[str, list[Any]]) -
                 "high": float(ranges[1, at]) if number and ranges is not None else None,
             }
         )
+        if explanations.table.missing[row, j]:
+            out[-1]["missing"] = True  # the sample's value is what the model reads in its place
     return out
 
 

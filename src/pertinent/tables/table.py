@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -96,6 +97,22 @@ class Table:
             if is_truth and not self.features.is_category(j)
         ]
         return np.array(found, dtype=np.int64)
+
+    @cached_property
+    def missing(self) -> BoolArray:
+        """Which values the samples lack, shape (n, n_features): the model's imputer fills them."""
+        gone = np.zeros((len(self), len(self.features)), dtype=bool)
+        if self.features.fills and self.source is not None:
+            for j in self.features.fills:
+                gone[:, j] = is_missing(self._source_column(j))
+        return gone
+
+    def lacking(self, features: Sequence[str]) -> Table:
+        """Return the same table with the values of some features said to be missing."""
+        said = copy(self)
+        gone = np.isin(self.features.names, list(features))
+        said.__dict__["missing"] = np.broadcast_to(gone, (len(self), len(self.features)))
+        return said
 
     def known_numbers(self, j: int) -> FloatArray:
         """Return the numbers of a feature that the samples have, without missing ones."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from pertinent.summary.answer import GAP, Answer, Chosen
-from pertinent.summary.words import counted, listed, plain
-from pertinent.views.text import cut, require_length, with_unit
+from pertinent.summary.words import counted, listed
+from pertinent.views.text import cut, own_value, require_length, with_unit
 
 
 def answer_words(answer: Answer, length: str = "medium") -> str:
@@ -174,8 +174,7 @@ class _Negative(_Words):
     def values(self, length: str) -> str:
         features, chosen = self.row.features, self.row.chosen
         parts = [
-            f"{self.one(j, chosen)} instead of {plain(features[j]['sample'])}"
-            for j in chosen.features
+            f"{self.one(j, chosen)} instead of {own_value(features[j])}" for j in chosen.features
         ]
         return cut(parts, length, "feature")
 

@@ -67,6 +67,9 @@ def _strip(feature: Summary, kept: Summary | None, changed: Summary | None) -> S
     words = any(isinstance(value, str) for value in marks.values())
     places = _by_name(marks) if words else _on_scale(feature, marks)
     texts = {name: plain(value) for name, value in marks.items()}
+    if feature.get("missing"):
+        texts["sample"] += " (missing)"
+        texts |= {"kept": texts["sample"]} if own else {}
     # New values are valid as they are printed, so they are printed in full.
     if kept is not None and not own:
         texts["kept"] = plain(kept["value"], exact=True)

@@ -198,8 +198,18 @@ def _one_kept(summary: Summary, entry: Summary) -> str:
     feature = next(f for f in summary["features"] if f["name"] == entry["feature"])
     own = entry["exact"] == feature["sample"]
     value = with_unit(feature, feature["sample"] if own else entry["value"], exact=not own)
-    note = "" if own else f"own {plain(feature['sample'])}, "
-    return f"{feature['text']} {value} ({note}{typical(summary)} {plain(feature['baseline'])})"
+    notes = [f"{typical(summary)} {plain(feature['baseline'])}"]
+    if feature.get("missing"):
+        notes.insert(0, f"was missing, read as {plain(feature['sample'])}")
+    elif not own:
+        notes.insert(0, f"own {plain(feature['sample'])}")
+    return f"{feature['text']} {value} ({', '.join(notes)})"
+
+
+def own_value(feature: Summary) -> str:
+    """Return the sample's own value in words; one that it lacks is never called its own."""
+    value = plain(feature["sample"])
+    return f"a missing value (read as {value})" if feature.get("missing") else value
 
 
 # -- What would have changed it --------------------------------------------------------------
@@ -262,7 +272,7 @@ def _change_list(summary: Summary, length: str) -> str:
     for entry in summary["negative"]["values"]:
         feature = features[entry["feature"]]
         value = new_value(feature, entry)
-        parts.append(f"{feature['text']} {value} instead of {plain(feature['sample'])}")
+        parts.append(f"{feature['text']} {value} instead of {own_value(feature)}")
     return cut(parts, length)
 
 
