@@ -105,8 +105,10 @@ def _at_end(
     finite = np.isfinite(end)
     x = np.where(finite, end, 0.0)
     value = G * (x - origin) + slopes * np.abs(x)
-    # Where it falls towards infinity the other end is the larger one.
-    far = np.where(sign * G + slopes > 0, np.inf, -np.inf)
+    # Where it falls towards infinity the other end is the larger one. Where it does neither, as in
+    # columns of no weight, it stays what it is.
+    rate = sign * G + slopes
+    far = np.where(rate > 0, np.inf, np.where(rate < 0, -np.inf, -G * origin))
     return np.asarray(np.where(finite, value, far))
 
 
@@ -211,8 +213,7 @@ def _worst_parabola(a: float, b: float, end: float) -> float:
     """Return the largest ``a t^2 + b t`` over ``0 <= t <= end``."""
     if end <= 0 or (a <= 0 and b <= 0):
         return 0.0
-    peak = -b / (2 * a) if a < 0 else np.inf
-    if peak <= end:
+    if a < 0 and -b / (2 * a) <= end:  # the peak
         return -b * b / (4 * a)
     return np.inf if np.isinf(end) else max(0.0, (a * end + b) * end)
 
