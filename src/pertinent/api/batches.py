@@ -10,15 +10,13 @@ from typing import TypeVar
 from joblib import effective_n_jobs, parallel_config
 
 from pertinent.api.parallel import in_parallel
+from pertinent.api.progress import PARTS, Progress, told
 from pertinent.exceptions import InputError
 from pertinent.geometry.running import one_thread
 from pertinent.tables.numbers import is_whole, require_whole
 from pertinent.tables.table import Table
 
 P = TypeVar("P")
-
-#: Told how many rows are done, and out of how many, after each batch.
-Progress = Callable[[int, int], object]
 
 #: Numbers in one batch: half a megabyte an array, so that a batch stays in the processor's cache.
 BATCH_NUMBERS = 120_000
@@ -31,7 +29,7 @@ def in_batches(
     table: Table,
     n_jobs: int | None = None,
     batch_size: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = False,
     pieces: int = 1,
 ) -> Iterator[P]:
     """Yield what ``solve`` gives for each batch of rows, in order, as it is done.
@@ -50,12 +48,26 @@ def in_batches(
         )
     if len(table) == 1 and n_jobs in (None, 1):
         part = _limited(solve, table, slice(0, 1))
-        if progress is not None:
+        if callable(progress):
             progress(1, 1)
         yield part
         return
+    with told(progress, "Explaining") as tell:
+        yield from _told(solve, table, n_jobs, batch_size, tell, pieces)
+
+
+def _told(
+    solve: Callable[[Table, slice], P],
+    table: Table,
+    n_jobs: int | None,
+    batch_size: int | None,
+    tell: Progress | None,
+    pieces: int,
+) -> Iterator[P]:
     side_by_side = effective_n_jobs(n_jobs) if n_jobs != 1 and len(table) > 1 else 1
     size = batch_size or _default_size(table, pieces, side_by_side)
+    if tell is not None and batch_size is None:  # small enough to see something move
+        size = min(size, max(64, -(-len(table) // PARTS)))
     slices = list(_slices(len(table), size))
     jobs = ((table.take(rows), rows) for rows in slices)
     parts: Iterator[P]
@@ -68,8 +80,8 @@ def in_batches(
         # Few batches wait at a time: the generator hands them out as others are done.
         parts = in_parallel(partial(_limited, solve), jobs, n_jobs)
     for rows, part in zip(slices, parts, strict=True):
-        if progress is not None:
-            progress(rows.stop, len(table))
+        if tell is not None:
+            tell(rows.stop, len(table))
         yield part
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pertinent.api.asking import both_of, negatives_of, positives_of
-from pertinent.api.batches import Progress, in_batches
+from pertinent.api.batches import in_batches
 from pertinent.api.explanation import Explanations
 from pertinent.api.gathering import Gathering
 from pertinent.api.preparing import prepare, values_in
+from pertinent.api.progress import Progress
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
 from pertinent.proofs import ALREADY, INFEASIBLE
@@ -166,7 +167,7 @@ class Explainer:
         target: Any = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> Explanations:
         """Return positives and negatives of the samples.
 
@@ -178,8 +179,10 @@ class Explainer:
         n_jobs, batch_size : int, optional
             Batches in parallel, through joblib, and the rows of each; neither changes a bit of
             the answer.
-        progress : callable, optional
-            Called with the number of rows done and of all rows, after each batch.
+        progress : bool or callable, optional
+            True for a bar (extra ``cli``), False for none; a function is called with the number of
+            rows done and of all rows, after each batch. By default a bar appears in a terminal or
+            a notebook where the work takes longer than two seconds.
         """
         table = read_table(self.setting.features, X)
         ready = self._ready_for(table)
@@ -236,7 +239,7 @@ class Explainer:
         target: Any = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> Iterator[Explanations]:
         """Yield the explanations batch by batch, in order; nothing else is held.
 
@@ -271,7 +274,7 @@ class Explainer:
         target: Any,
         n_jobs: int | None,
         batch_size: int | None,
-        progress: Progress | None,
+        progress: Progress | bool | None,
     ) -> Iterator[tuple[Positives, Negatives, BoolArray]]:
         places = target_places(self.setting, target, len(table))
 

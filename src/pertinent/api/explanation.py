@@ -11,6 +11,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from pertinent.api.progress import Progress, told
 from pertinent.exceptions import InputError, one_line
 from pertinent.summary.asked import Answered, Rooms
 from pertinent.summary.raw import Raw
@@ -337,7 +338,13 @@ class Explanations(Answered):
 
         return write_csv(self, path)
 
-    def report(self, path: str | Path, title: str | None = None, max_rows: int = 1000) -> Path:
+    def report(
+        self,
+        path: str | Path,
+        title: str | None = None,
+        max_rows: int = 1000,
+        progress: Progress | bool | None = None,
+    ) -> Path:
         """Write one self-contained HTML page about all samples, and return its path.
 
         Parameters
@@ -346,9 +353,18 @@ class Explanations(Answered):
         title : str, optional
         max_rows : int
             Rows listed one by one; the summary is about all of them.
+        progress : bool or callable, optional
+            As in `Explainer.explain`.
         """
         from pertinent.views.report import write_report
 
+        rows = list(range(min(len(self), max_rows)))
+        with told(progress, "Reporting") as tell:
+            for start in range(0, len(rows), SUMMARIES_AT_ONCE):
+                some = rows[start : start + SUMMARIES_AT_ONCE]
+                self.rooms(some)  # nearly all of the work
+                if tell is not None:
+                    tell(start + len(some), len(rows))
         return write_report(self, path, title, max_rows)
 
     def _repr_html_(self) -> str:

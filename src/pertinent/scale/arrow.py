@@ -170,7 +170,7 @@ def _answer(
     explainer: Explainer, samples: pa.Table, target: Any, schema: pa.Schema
 ) -> pa.RecordBatch:
     """Return the answers."""
-    return to_batch(explainer.explain(samples, target=target), schema)
+    return to_batch(explainer.explain(samples, target=target, progress=False), schema)
 
 
 def _missing(features: Features, samples: pa.Table) -> BoolArray:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from joblib import effective_n_jobs
 
 import pertinent
-from pertinent.api.batches import Progress
 from pertinent.api.parallel import in_parallel
+from pertinent.api.progress import Progress
 from pertinent.exceptions import InputError, reading, writing
 from pertinent.scale.arrow import explain_batches, kept_columns
 from pertinent.scale.files import remove_unfinished, sole_use, write_json, write_whole
