@@ -84,7 +84,7 @@ def test_a_missing_value_is_called_missing(model, penguins):
     explainer = pertinent.Explainer(model, data=X, missing="impute")
     explanation = explainer.explain(X.iloc[[3]])[0]
     text = explanation.text()
-    assert "instead of a missing value (read as 43.9" in text
+    assert "instead of a missing value, read as 43.9" in text
     assert "instead of 43.9" not in text
     features = {f["name"]: f for f in explanation.summary()["features"]}
     assert features["bill_length_mm"]["missing"]

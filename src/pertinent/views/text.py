@@ -209,7 +209,7 @@ def _one_kept(summary: Summary, entry: Summary) -> str:
 def own_value(feature: Summary) -> str:
     """Return the sample's own value in words; one that it lacks is never called its own."""
     value = plain(feature["sample"])
-    return f"a missing value (read as {value})" if feature.get("missing") else value
+    return f"a missing value, read as {value}" if feature.get("missing") else value
 
 
 # -- What would have changed it --------------------------------------------------------------
