@@ -45,7 +45,7 @@ class Projecting:
 
     def why_none(self, setting: Setting, part: Certified, ask: Ask) -> Reason:
         """Return why there is no point, by the rules that the proof of one row rests on."""
-        return why_none(setting, part, ask)
+        return why_none(self, setting, part, ask)
 
 
 SEARCH = Projecting()

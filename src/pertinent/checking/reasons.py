@@ -15,7 +15,7 @@ from pertinent.setting.answers import Certified
 from pertinent.setting.claims.bounds import is_of_sets
 from pertinent.setting.question import Method, Norm
 from pertinent.setting.reasons.conflicts import why_infeasible, why_too_few
-from pertinent.setting.reasons.fewer import shown_by
+from pertinent.setting.reasons.fewer import OneQuestion, each_is_needed, shown_by
 from pertinent.setting.reasons.implausible import is_shown, why_pair
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Is
@@ -30,8 +30,12 @@ def reason(
     centers: FloatArray,
     limits: Limits,
     unsure: str,
+    beyond: Limits | None = None,
 ) -> list[Finding]:
-    """Judge the reason by the rules that the proof rests on; words are not compared."""
+    """Judge the reason by the rules that the proof rests on; words are not compared.
+
+    ``beyond`` is what the question allows beyond the rules, where that is not everything.
+    """
     said, parts = results.reasons[0], results.certificates
     if said is None or results.found[0]:
         return []
@@ -50,20 +54,38 @@ def reason(
     if _is_of_method(said, setting, results):
         return [Finding(claim, HOLDS)]
     if _counts_features(results):
-        return [Finding(claim, *_of_sets(setting, said, results, (low, high)))]
+        asked = _question(setting, results, results.table.values[0], beyond)
+        of_sets = Finding(claim, *_of_sets(asked, said, results, (low, high)))
+        return [of_sets, *_needed(name, asked, said)]
     near = results.table.values if isinstance(setting.within, Hulls) else centers
+    asked = _question(setting, results, centers[0], beyond)
     own = None
-    if setting.within is None and said.proof is not None and said.asked == parts[0].key:
-        # Fewer rules than the proof of the answer rests on, with a proof of their own.
-        region = setting.region(said.asked, setting.asked_margin)
-        domain = setting.domain_of(results.table, changes=isinstance(results, Negatives))
-        where = region, centers[0], results.table.values[0], (low, high), domain
-        own = shown_by(setting, said, said.proof, *where)
+    if setting.within is None and said.asked == parts[0].key:
+        own = shown_by(asked, said, parts[0].certificate)
     if own is None:
         own = _read_off(setting, said, parts[0], near[0], (low, high))
     if own is None:
         return [Finding(claim, UNKNOWN, NOT_SHOWN)]
-    return [judged(claim, own == said, f"by the certificate: {own.words(results.classes)}")]
+    right = judged(claim, own == said, f"by the certificate: {own.words(results.classes)}")
+    return [right, *_needed(name, asked, said)]
+
+
+def _question(
+    setting: Setting, results: Results, center: FloatArray, beyond: Limits | None
+) -> OneQuestion:
+    """Return the question, to be asked again under some of its rules."""
+    key, changes = results.certificates[0].key, isinstance(results, Negatives)
+    plain = setting.without_plausibility()
+    return OneQuestion(plain, key, results.table, center, beyond, changes)
+
+
+def _needed(name: str, asked: OneQuestion, said: Reason) -> list[Finding]:
+    """Judge that none of the rules named could be left out, where that is said."""
+    if said.without is None:
+        return []
+    claim = f"{name}: each of the rules named is needed"
+    plain = asked.setting.within is None and said.kind is Why.RULES
+    return [judged(claim, plain and said.asked == asked.key and each_is_needed(asked, said))]
 
 
 def _counts_features(results: Results) -> bool:
@@ -84,20 +106,20 @@ def _is_of_method(said: Reason, setting: Setting, results: Results) -> bool:
     return results.method is Method.STRICT and said == Reason(Why.OWN_VALUES, own)
 
 
-def _of_sets(setting: Setting, said: Reason, results: Results, limits: Limits) -> tuple[str, str]:
+def _of_sets(asked: OneQuestion, said: Reason, results: Results, limits: Limits) -> tuple[str, str]:
     """Return the verdict on a reason where the proof looks at sets of features.
 
     That one does not show which rules are in the way: the reason names all, or has its own proof.
     """
-    key, table = results.certificates[0].key, results.table
+    setting, key, table = asked.setting, asked.key, results.table
     region = setting.region(key, setting.asked_margin)
     if said.proof is not None and said.proof.trusted().all():
-        domain, one = setting.domain_of(table, changes=False), table.values[0]
+        domain = setting.domain_of(table, changes=False)
         task = Task.of(region, table.values, setting.weights, *limits, domain)
         own = why_infeasible(setting, key, said.proof, region, limits)
         if said.proof.bounds(task)[0] == np.inf and own == said:
             return HOLDS, ""
-        if shown_by(setting, said, said.proof, region, one, one, limits, domain) == said:
+        if shown_by(asked, said, said.proof) == said:
             return HOLDS, ""
     for most in (None, setting.constraints.max_changes):
         if said == why_too_few(setting, key, region, limits, most):

@@ -111,7 +111,7 @@ class _Contrasts(BestFirst[_Branches]):
         low = np.where(held, np.maximum(low, samples), low)
         high = np.where(held, np.minimum(high, samples), high)
         asked = some, samples, self.kind, self.labels[row], low, high
-        found = nearest(SEARCH, self.setting, *asked, changes=True)
+        found = nearest(SEARCH, self.setting, *asked, changes=True, says_why=False)
         changed = features.by_feature(found.points != samples)
         told = found.points, changed, found.bound, found.status, found.label
         return _Branches(row, found.objective, frozen, *told)

@@ -41,7 +41,8 @@ def counted_negatives(
     """
     half = monotonic() + time_left() / 2
     with until(half):
-        negatives = nearest_contrast(SEARCH, allowing(setting, 1), table, labels, question)
+        first = allowing(setting, 1), table, labels, question
+        negatives = nearest_contrast(SEARCH, *first, says_why=most == 1)
     # The number of changes of each sample, and how many are proved necessary.
     size, bound = np.full(len(table), np.nan), np.ones(len(table))
     proofs: list[Certified] = []
@@ -58,8 +59,9 @@ def counted_negatives(
         some, part = table.take(left), question.take(left)
         hurry = monotonic() > half
         with until(np.inf if hurry else half):
-            more = allowing(setting, most if hurry else k + 1)
-            again = nearest_contrast(SEARCH, more, some, labels[left], part)
+            allowed = most if hurry else k + 1
+            more = allowing(setting, allowed), some, labels[left], part
+            again = nearest_contrast(SEARCH, *more, says_why=allowed == most)
         negatives = negatives.overwritten(left, again)
         if hurry:
             size[left] = np.where(again.found, again.changed.sum(axis=1), np.nan)

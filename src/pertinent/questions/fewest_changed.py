@@ -114,7 +114,7 @@ def _within(negatives: Negatives, most: int, setting: Setting, ask: Ask) -> Nega
     reason = negatives.reasons.copy()
     reason[far] = Reason(Why.STOPPED)
     for i in np.flatnonzero(none):
-        reason[i] = why_none_of_few(setting, ask, int(i), most)
+        reason[i] = why_none_of_few(setting, negatives.table, ask, int(i), most)
     place = np.where(far, -1, negatives.target_place)
     return replace(
         negatives,

@@ -9,7 +9,7 @@ from pertinent.questions.results import positives_by_number
 from pertinent.questions.supports.batch import Ask
 from pertinent.questions.supports.fewest import fewest_features
 from pertinent.questions.verify import doubted, refuse_blends
-from pertinent.setting.limits import positive_limits
+from pertinent.setting.limits import beyond_rules, positive_limits
 from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Positives
@@ -42,6 +42,7 @@ def exact(
         question.alternatives,
         question.off_tol,
         own_values=True,
+        beyond=beyond_rules(setting, table, question),
     )
     found = fewest_features(setting, table, ask)
     away = np.abs(found.points - question.baseline) > question.off_tol

@@ -140,5 +140,7 @@ class RuleRef:
             return f"at most {self.number:g} change{'' if self.number == 1 else 's'}"
         if self.kind is RuleKind.TOGETHER:
             return speech.together(self.features)
+        if self.kind is RuleKind.DECIMALS and self.number == 0:
+            return f"{speech.feature(self.features[0])} is a whole number"
         names = ", ".join(map(speech.feature, self.features))
         return (_FULL if speech.in_full else _SHORT)[self.kind].format(names, self.number)

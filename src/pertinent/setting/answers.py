@@ -14,6 +14,7 @@ from pertinent.geometry.arrays import (
     CodeArray,
     FloatArray,
     IntArray,
+    Limits,
     Rows,
     read_only,
 )
@@ -108,6 +109,10 @@ class Ask:
     low: FloatArray
     high: FloatArray
     rules: RowRules
+    #: What the question allows beyond the rules, shape (n or 1, n_features); None: everything.
+    beyond: Limits | None = None
+    #: Whether anybody wants to know why a row has no point.
+    says_why: bool = True
 
     def __post_init__(self) -> None:
         self.centers, self.low = read_only(self.centers), read_only(self.low)
@@ -131,7 +136,15 @@ class Ask:
             self.low[rows],
             self.high[rows],
             self.rules.take(rows),
+            self._beyond(rows),
+            self.says_why,
         )
+
+    def _beyond(self, rows: IntArray) -> Limits | None:
+        if self.beyond is None or len(self.beyond[0]) == 1:
+            return self.beyond
+        low, high = self.beyond
+        return low[rows], high[rows]
 
 
 def into_bounds(points: FloatArray, low: FloatArray, high: FloatArray, single: bool) -> FloatArray:

@@ -35,11 +35,24 @@ def positive_limits(
     allowed: Limits | None = None,
 ) -> Limits:
     """Return the allowed range of phase 1: a single row where it does not depend on the sample."""
-    lower, upper = allowed or setting.constraints.limits(setting.features, table)
-    if question.between:
-        low, high = setting.features.between(values_of(table), question.baseline)
-        lower, upper = np.maximum(lower, low), np.minimum(upper, high)
-    return lower, upper
+    limits = allowed or setting.constraints.limits(setting.features, table)
+    return narrowed(limits, beyond_rules(setting, table, question))
+
+
+def beyond_rules(
+    setting: Setting, table: Table | FloatArray, question: PositiveQuestion
+) -> Limits | None:
+    """Return what a question allows beyond the rules; None if everything."""
+    if not question.between:
+        return None
+    return setting.features.between(values_of(table), question.baseline)
+
+
+def narrowed(limits: Limits, beyond: Limits | None) -> Limits:
+    """Return the limits of the rules, narrowed by what the question allows beyond them."""
+    if beyond is None:
+        return limits
+    return np.maximum(limits[0], beyond[0]), np.minimum(limits[1], beyond[1])
 
 
 def turned_off(setting: Setting, points: FloatArray, question: PositiveQuestion) -> BoolArray:

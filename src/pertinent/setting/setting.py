@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Self
@@ -103,6 +104,14 @@ class Setting:
         if self._plain is None:
             self._plain = replace(self, within=None)
         return self._plain
+
+    def under(self, constraints: Constraints) -> Self:
+        """Return the same with other rules; what is known of the model is shared."""
+        other = copy(self)
+        other.constraints, other._plain = constraints, None
+        if constraints.read_relations != self.constraints.read_relations:
+            other._known = {}  # regions hold relations, and no other rules
+        return other
 
     def domain_of(self, table: Table, *, changes: bool) -> Domain | None:
         """Return what values the rules allow; with ``changes``, how many may change as well."""

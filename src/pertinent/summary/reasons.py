@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pertinent.exceptions import InputError
+from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.codec import encode
 from pertinent.proofs import Certificate
 from pertinent.proofs.records import decode
@@ -28,6 +29,7 @@ def write_reason(reason: Reason | None) -> dict[str, Any] | None:
             "asked": None if asked is None else [str(asked.kind), asked.place],
             "rules": rules,
             "proof": encode(reason.proof),
+            "without": encode(reason.without),
         },
     )
 
@@ -87,7 +89,17 @@ def read_reason(record: Any) -> Reason | None:
         str(record.get("plausible", "")),
         str(record.get("said", "")),
         proof if isinstance(proof, Certificate) else None,
+        _points(record),
     )
+
+
+def _points(record: dict[str, Any]) -> FloatArray | None:
+    points = decode(record.get("without"))
+    if points is None:
+        return None
+    if not isinstance(points, np.ndarray) or points.ndim != 2 or points.dtype.kind not in "fiu":
+        raise InputError("The points of a stored reason are malformed.")
+    return np.asarray(points, dtype=float)
 
 
 def _read_rule(own: dict[str, Any]) -> RuleRef:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent.answering.searching import SEARCH
-from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray, Limits
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import pieces_of
 from pertinent.geometry.region import Cell, Region
@@ -52,6 +52,8 @@ class Ask:
         Allow this many features and minimise the cost alone.
     own_values : bool
         Features may stand at the sample's own value, at no cost (positives).
+    beyond : tuple of ndarray of shape (n, n_features), or None
+        What the question allows beyond the rules; None: everything.
     """
 
     kind: Kind
@@ -64,6 +66,7 @@ class Ask:
     off_tol: float = 0.0
     at_most: int | None = None
     own_values: bool = False
+    beyond: Limits | None = None
 
 
 @dataclass(eq=False)
@@ -272,6 +275,7 @@ class Batch:
             self.ask.labels[rows],
             low,
             high,
+            says_why=False,
         )
 
     def _fill(self, rows: IntArray, first: bool = False) -> None:
@@ -339,11 +343,27 @@ class Batch:
         used, least = np.full(len(self.samples), self.margin), self.setting.margin_for(self.table)
         climb(wrong, used, again, FEWEST_RETRIES, least=least)
 
+    def _of_all(self, rows: IntArray) -> Answers:
+        """Return the nearest points with any features, with the rules in the way of those none."""
+        ask, beyond = self.ask, self.ask.beyond
+        return nearest(
+            SEARCH,
+            self.setting,
+            self.table.take(rows),
+            self.samples[rows],
+            ask.kind,
+            ask.labels[rows],
+            ask.lower[rows],
+            ask.upper[rows],
+            changes=not ask.own_values,
+            beyond=None if beyond is None else (beyond[0][rows], beyond[1][rows]),
+        )
+
     def _without_support(self, rows: IntArray) -> None:
         """Nothing found: proved so, or the nearest point of all as a fallback for the search."""
         if not len(rows):
             return
-        answers = self.nearest(rows, np.ones((len(rows), self.mask.shape[1]), dtype=bool))
+        answers = self._of_all(rows)
         for j, row in enumerate(rows):
             if answers.status[j] == INFEASIBLE or not answers.found[j]:
                 self.out.status[row], self.out.reason[row] = answers.status[j], answers.reason[j]

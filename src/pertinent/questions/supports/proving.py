@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pertinent.answering.conflict import conflict
+from pertinent.answering.searching import SEARCH
 from pertinent.geometry.arrays import IntArray
 from pertinent.geometry.pieces import outline_of
 from pertinent.proofs import (
@@ -21,6 +23,7 @@ from pertinent.proofs import (
 from pertinent.questions.tolerances import COST_ROUNDING
 from pertinent.setting.answers import Certified
 from pertinent.setting.claims.bounds import search_gap
+from pertinent.setting.limits import allowing
 from pertinent.setting.reasons.conflicts import why_too_few
 from pertinent.setting.reasons.reason import Reason
 from pertinent.setting.region_key import RegionKey
@@ -29,6 +32,7 @@ from pertinent.setting.results import uniqueness
 if TYPE_CHECKING:
     from pertinent.questions.supports.batch import Ask, Batch
     from pertinent.setting.setting import Setting
+    from pertinent.tables.table import Table
 
 
 def prove(batch: Batch) -> None:
@@ -79,7 +83,9 @@ def _decide(batch: Batch) -> None:
         # What the search said of its own failure is no reason once there is a proof.
         known = out.reason[row] if out.status[row] == INFEASIBLE else None
         out.status[row] = INFEASIBLE
-        out.reason[row] = known or why_none_of_few(batch.setting, ask, int(row), ask.at_most)
+        out.reason[row] = known or why_none_of_few(
+            batch.setting, batch.table, ask, int(row), ask.at_most
+        )
     out.size_bound = np.where(found, np.fmin(batch.claim, size), np.inf)
     out.cost_bound = np.where(found, out.cost, np.inf)
 
@@ -95,9 +101,18 @@ def decide_unique(batch: Batch) -> None:
         out.unique[i] = uniqueness(optimal, float(size[i]), float(out.cost[i]), others, within)
 
 
-def why_none_of_few(setting: Setting, ask: Ask, row: int, most: int | None) -> Reason:
-    """Return why no set of features, of at most so many if that was asked, will do."""
+def why_none_of_few(setting: Setting, table: Table, ask: Ask, row: int, most: int | None) -> Reason:
+    """Return why no set of features, of at most so many if that was asked, will do.
+
+    The proof of that is about sets of features. Where the rules count them, and leave no point
+    either, their conflict is named.
+    """
     key = RegionKey(ask.kind, int(ask.labels[row]))
+    if most is not None and not ask.own_values:
+        one = np.array([row])
+        known = conflict(SEARCH, allowing(setting, most), table.take(one), key)
+        if known is not None:
+            return known
     region = setting.region(key, setting.asked_margin)
     limits = ask.lower[row], ask.upper[row]
     return why_too_few(setting, key, region, limits, most)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.arrays import FloatArray, IntArray, Limits
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Answers, Ask, RowRules, blank
 from pertinent.setting.nearest.ladder import TRIES_SINGLE, climb
@@ -43,6 +43,8 @@ def nearest(
     upper: FloatArray,
     *,
     changes: bool = False,
+    says_why: bool = True,
+    beyond: Limits | None = None,
 ) -> Answers:
     """Return the nearest points to the centers that are predicted as asked.
 
@@ -59,8 +61,13 @@ def nearest(
     lower, upper : ndarray broadcastable to (n, n_features)
     changes : bool
         Whether the rules about how many features change, and which together, apply.
+    says_why : bool
+        Whether anybody wants to know why there is no point.
+    beyond : tuple of ndarray broadcastable to (n, n_features), or None
+        What the question allows beyond the rules; None: everything.
     """
-    asked = propose(search, setting, table, centers, kind, labels, lower, upper, changes=changes)
+    where = table, centers, kind, labels, lower, upper
+    asked = propose(search, setting, *where, changes=changes, says_why=says_why, beyond=beyond)
     return answered(search, setting, [asked])[0]
 
 
@@ -75,12 +82,14 @@ def propose(
     upper: FloatArray,
     *,
     changes: bool = False,
+    says_why: bool = True,
+    beyond: Limits | None = None,
 ) -> Proposal:
     """Return the points that a search finds, for `answered`; parameters as in `nearest`."""
     low = lower if lower.shape == centers.shape else np.broadcast_to(lower, centers.shape)
     high = upper if upper.shape == centers.shape else np.broadcast_to(upper, centers.shape)
     domain = setting.domain_of(table, changes=changes)
-    ask = Ask(table, centers, kind, labels, low, high, RowRules(domain, changes))
+    ask = Ask(table, centers, kind, labels, low, high, RowRules(domain, changes), beyond, says_why)
     used = setting.first_margins(table, centers, kind, labels)
     return proposal(search, setting, ask, used)
 

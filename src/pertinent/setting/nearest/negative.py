@@ -90,10 +90,16 @@ class NegativeProposal:
 
 
 def nearest_contrast(
-    search: Search, setting: Setting, table: Table, labels: IntArray, question: NegativeQuestion
+    search: Search,
+    setting: Setting,
+    table: Table,
+    labels: IntArray,
+    question: NegativeQuestion,
+    *,
+    says_why: bool = True,
 ) -> Negatives:
     """Return the nearest point of another class for a batch predicted as ``labels`` (eq. 1)."""
-    proposal = propose_negatives(search, setting, table, labels, question)
+    proposal = propose_negatives(search, setting, table, labels, question, says_why=says_why)
     return proposal.judged(*answered(search, setting, [proposal.found]))
 
 
@@ -104,17 +110,23 @@ def propose_negatives(
     labels: IntArray,
     question: NegativeQuestion,
     allowed: Limits | None = None,
+    *,
+    says_why: bool = True,
 ) -> NegativeProposal:
     """Return the points of `nearest_contrast`, for the model to judge.
 
-    ``allowed`` is what the constraints allow, where it is known already.
+    ``allowed`` is what the constraints allow, where it is known already, and ``says_why`` whether
+    anybody wants to know why a sample has none.
     """
     samples, target = table.values, question.target
     lower, upper = allowed or negative_limits(setting, table, question.untouched)
     if target is not None:
         refuse_own_class(setting, labels, target)
     kind, wanted = (Kind.NOT, labels) if target is None else (Kind.IS, target)
-    found = propose(search, setting, table, samples, kind, wanted, lower, upper, changes=True)
+    # Where features may not be touched and there is no point, all is asked again without that.
+    says_why = says_why and question.untouched is None
+    where = table, samples, kind, wanted, lower, upper
+    found = propose(search, setting, *where, changes=True, says_why=says_why)
     return NegativeProposal(setting, table, labels, target, found)
 
 

@@ -14,6 +14,7 @@ from pertinent.setting.answers import Answers, blank, claimed_unique
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import (
     SecondPhase,
+    beyond_rules,
     cost_at_rest,
     held_limits,
     positive_limits,
@@ -81,7 +82,7 @@ class PositiveProposal:
     def _second_phase(self, rows: IntArray, part: SecondPhase) -> Answers:
         some, labels = self.table.take(rows), self.labels[rows]
         asked = some, part.centers, Kind.IS, labels, *part.limits
-        return nearest(self.search, part.setting, *asked)
+        return nearest(self.search, part.setting, *asked, says_why=False)
 
 
 def two_phase(
@@ -118,7 +119,8 @@ def propose_positives(
     second = None
     if not question.off_tol:
         low, high = held_limits(setting, lower, upper, question, held)
-        second = propose(search, setting, table, table.values, Kind.IS, labels, low, high)
+        asked = table, table.values, Kind.IS, labels, low, high
+        second = propose(search, setting, *asked, says_why=False)
     return PositiveProposal(
         search, setting, table, labels, question, lower, upper, first, place, held, second
     )
@@ -137,7 +139,8 @@ def _phase_one(
         centers = question.baseline[None]
         if len(labels) != 1:
             centers = np.broadcast_to(centers, table.values.shape)
-        return propose(search, setting, table, centers, Kind.IS, labels, lower, upper), None
+        asked = table, centers, Kind.IS, labels, lower, upper
+        return propose(search, setting, *asked, beyond=beyond_rules(setting, table, question)), None
     # The same range for everyone: the answer depends on the class alone.
     classes, first, place = np.unique(labels, return_index=True, return_inverse=True)
     table = table.take(first)  # one sample of each class: questions and samples stay aligned

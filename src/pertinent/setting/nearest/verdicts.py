@@ -23,6 +23,7 @@ from pertinent.setting.answers import Answers, Ask, Certified
 from pertinent.setting.claims.about import is_of_distances
 from pertinent.setting.judge import Judged, handed_out, judge
 from pertinent.setting.nearest.search import Found, Search
+from pertinent.setting.reasons.fewer import OneQuestion, confirmed
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import RegionKey
 from pertinent.setting.setting import Setting
@@ -245,7 +246,16 @@ def _give_reasons(
             here = np.flatnonzero(part.rows == i)
             if len(here):
                 own = Certified(part.key, here, part.certificate.take(here))
-                answers.reason[i] = search.why_none(setting, own, ask.take(np.array([i])))
+                one = ask.take(np.array([i]))
+                answers.reason[i] = _why_none(search, setting, own, one)
+
+
+def _why_none(search: Search, setting: Setting, part: Certified, ask: Ask) -> Reason:
+    """Return why one row has no point; what a search says of the rules is looked at."""
+    if not ask.says_why:
+        return Reason(Why.MODEL, part.key)
+    said = search.why_none(setting, part, ask)
+    return confirmed(OneQuestion.of(setting, ask, part.key), said, part.certificate)
 
 
 def prefer_start(setting: Setting, answers: Answers, ask: Ask, used: FloatArray) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pertinent.geometry.arrays import FloatArray
 from pertinent.proofs import Certificate
 from pertinent.rules.reference import RuleKind, RuleRef, relaxing
 from pertinent.rules.words import TERSE, Speech
@@ -128,8 +129,11 @@ class Reason:
     said : str
         The whole reason, for files that hold nothing else.
     proof : Certificate, optional
-        That already some of density, class and rules cannot be had together, where the kind says
-        so; the proof of the answer is about all three.
+        About the rules that are named alone, or that already some of density, class and rules
+        cannot be had together, where the kind says so; the proof of the answer is about all.
+    without : ndarray of shape (n_rules, n_columns), optional
+        For each rule that is named, in their order, a point that is what was asked for and obeys
+        all the others: each of them is needed.
 
     Examples
     --------
@@ -149,6 +153,7 @@ class Reason:
     plausible: str = field(default="", compare=False)
     said: str = field(default="", compare=False)
     proof: Certificate | None = field(default=None, compare=False, repr=False)
+    without: FloatArray | None = field(default=None, compare=False, repr=False)
 
     def words(self, classes: Any, speech: Speech = TERSE) -> str:
         """Return the reason in words.
@@ -161,15 +166,28 @@ class Reason:
         """
         named = "; ".join(self._named(speech))
         line = relaxing(self.rules)
-        return _SENTENCES[self.kind].format(
-            asked=self._asked(classes, speech),
-            rules=f" obeys: {named}" if named else " obeys the rules",
-            named=named,
-            features=", ".join(speech.feature(name) for name in self.features),
-            plausible=self.plausible,
-            number=self.number,
-            said=self.said,
-        ) + (f"; to allow more: {line}" if line and self.kind.claims_none else "")
+        return (
+            _SENTENCES[self.kind].format(
+                asked=self._asked(classes, speech),
+                rules=f" obeys: {named}" if named else " obeys the rules",
+                named=named,
+                features=", ".join(speech.feature(name) for name in self.features),
+                plausible=self.plausible,
+                number=self.number,
+                said=self.said,
+            )
+            + self._needed()
+            + (f"; to allow more: {line}" if line and self.kind.claims_none else "")
+        )
+
+    def _needed(self) -> str:
+        """Return that no rule could be left out, where points show it."""
+        if self.without is None or not len(self.without):
+            return ""
+        if len(self.rules) == 1:
+            return " (without this rule there is one)"
+        every = "each of them" if len(self.without) == len(self.rules) else "each of the rules"
+        return f" ({every} is needed: without it, the others leave one)"
 
     def _asked(self, classes: Any, speech: Speech) -> str:
         if self.asked is None:
