@@ -30,7 +30,7 @@ class CompiledSearch:
             _small(problem.last), np.ascontiguousarray(leads.lead[problem.leaf]), leads.needed,
             leads.error, n_trees,
             _small(sections.need_start), _small(sections.need_low), _small(sections.need_high),
-            _small(sections.low), _small(sections.high),
+            _small(sections.low), _small(sections.high), _small(sections.column),
         )  # fmt: skip
         has_threshold = tally.threshold is not None
         self.tally = kernel.Tally(
@@ -63,6 +63,7 @@ class CompiledSearch:
             np.zeros(dim, single), np.zeros(dim, single), np.zeros(dim, single),
             np.zeros(n_choices + 1), np.zeros(n_choices + 1),
             np.empty(n_sections), np.empty(n_sections), np.zeros(n_sections + 1),
+            np.empty(n_sections, single), np.empty(n_sections, single),
             np.zeros(n_sections + 1, single), np.empty(n_sections + 1, single),
             np.empty(n_leaves), np.empty(n_trees, single), np.empty(n_leaves, bool),
             np.zeros(n_units, single), np.empty(n_leaves, bool),

@@ -58,6 +58,7 @@ class Forest(NamedTuple):
     need_high: Small
     section_low: Small  # (n_sections,) the steps of each section
     section_high: Small
+    section_column: Small
 
 
 class Tally(NamedTuple):
@@ -132,6 +133,8 @@ class Scratch(NamedTuple):
     weight: FloatArray  # (n_sections,)
     best: FloatArray  # (n_sections,)
     charged: FloatArray  # (n_sections + 1,) what all sections before one are charged
+    begin: Small  # (n_sections,) the steps of each section that lie in the box
+    end: Small
     marks: Small  # (n_sections + 1,)
     some: Small  # (n_sections + 1,) how many sections are needed, and which
     share: FloatArray  # (n_leaves,)
@@ -385,8 +388,17 @@ def tightest_rival(forest: Forest, w: Scratch, leaves: Small, n: int) -> int:
 
 
 @compiled
-def begin_weights(forest: Forest, w: Scratch, leaves: Small, n: int, weights: Small) -> None:
-    """Begin with the weights of the box above; of sections that no leaf needs, with none."""
+def begin_weights(
+    forest: Forest,
+    c: Costs,
+    w: Scratch,
+    leaves: Small,
+    n: int,
+    low: Small,
+    high: Small,
+    weights: Small,
+) -> None:
+    """Begin with the weights of the box above, of those sections that some leaf needs."""
     sections = len(forest.section_low)
     for k in range(sections + 1):
         w.marks[k] = 0
@@ -395,15 +407,19 @@ def begin_weights(forest: Forest, w: Scratch, leaves: Small, n: int, weights: Sm
         for q in range(forest.need_start[leaf], forest.need_start[leaf + 1]):
             w.marks[forest.need_low[q]] += 1
             w.marks[forest.need_high[q]] -= 1
-    needed = 0
-    w.some[0] = 0
+    needed, x = 0, 0
     for k in range(sections):
         needed += w.marks[k]
         w.marks[k] = 0
-        w.weight[k] = float(weights[k]) if needed > 0 else 0.0
         if needed > 0:
-            w.some[0] += 1
-            w.some[w.some[0]] = k
+            x += 1
+            w.some[x] = k
+            w.weight[k] = float(weights[k])
+            f = forest.section_column[k]
+            at = c.offset[f]
+            w.begin[k] = min(max(forest.section_low[k], at + low[f]), at + high[f])
+            w.end[k] = max(min(forest.section_high[k], at + high[f]), w.begin[k])
+    w.some[0] = x
 
 
 @compiled
@@ -415,31 +431,26 @@ def share_costs(
     The step from one choice to the next is paid by the trees that have a leaf beyond it, in
     proportion to the weights of the sections it lies in: no point pays more than it costs.
     """
-    for a in range(len(c.cost) + 1):
-        w.steps[a] = 0.0
+    for f in range(len(low)):
+        for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
+            w.steps[a] = 0.0
     for x in range(1, w.some[0] + 1):
         k = w.some[x]
-        w.steps[forest.section_low[k]] += w.weight[k]
-        w.steps[forest.section_high[k]] -= w.weight[k]
-    total, paid = 0.0, 0.0
+        w.steps[w.begin[k]] += w.weight[k]
+        w.steps[w.end[k]] -= w.weight[k]
     for f in range(len(low)):
-        at = c.offset[f]
-        first, last = at + low[f], at + high[f]
-        for a in range(at, c.offset[f + 1]):
+        total, paid = 0.0, 0.0
+        for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
             total += w.steps[a]
             w.steps[a] = paid
-            if first <= a < last and total > NOBODY:
+            if a < c.offset[f] + high[f] and total > NOBODY:
                 paid += abs(c.cost[a + 1] - c.cost[a]) / total
-    charged, k = 0.0, 0
+    charged = 0.0
     for x in range(1, w.some[0] + 1):
-        while k < w.some[x]:
-            k += 1
-            w.charged[k] = charged
-        rate = w.steps[forest.section_high[k]] - w.steps[forest.section_low[k]]
-        charged += w.weight[k] * rate
-    while k < len(forest.section_low):
-        k += 1
+        k = w.some[x]
         w.charged[k] = charged
+        charged += w.weight[k] * (w.steps[w.end[k]] - w.steps[w.begin[k]])
+        w.charged[k + 1] = charged
     for i in range(n):
         leaf, share = leaves[i], 0.0
         for q in range(forest.need_start[leaf], forest.need_start[leaf + 1]):
@@ -507,7 +518,9 @@ def best_price(
 
 
 @compiled
-def weigh_anew(forest: Forest, c: Costs, w: Scratch, leaves: Small, rate: float) -> None:
+def weigh_anew(
+    forest: Forest, c: Costs, w: Scratch, leaves: Small, low: Small, high: Small, rate: float
+) -> None:
     """Move weight to the sections that the winners need, away from where there are many of them.
 
     A step of exponentiated gradient: a section that a winner needs grows, as much as the winners'
@@ -518,32 +531,34 @@ def weigh_anew(forest: Forest, c: Costs, w: Scratch, leaves: Small, rate: float)
         for q in range(forest.need_start[leaf], forest.need_start[leaf + 1]):
             for k in range(forest.need_low[q], forest.need_high[q]):
                 w.marks[k] = 1
-    for a in range(len(c.cost) + 1):
-        w.steps[a] = 0.0
-        w.won[a] = 0.0
+    for f in range(len(low)):
+        for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
+            w.steps[a], w.won[a] = 0.0, 0.0
     for x in range(1, w.some[0] + 1):
         k = w.some[x]
-        w.steps[forest.section_low[k]] += w.weight[k]
-        w.steps[forest.section_high[k]] -= w.weight[k]
+        w.steps[w.begin[k]] += w.weight[k]
+        w.steps[w.end[k]] -= w.weight[k]
         if w.marks[k] == 1:
-            w.won[forest.section_low[k]] += w.weight[k]
-            w.won[forest.section_high[k]] -= w.weight[k]
-    total, won, part, length = 0.0, 0.0, 0.0, 0.0
-    for a in range(len(c.cost)):
-        total += w.steps[a]
-        won += w.won[a]
-        w.steps[a], w.won[a] = length, part
-        if a + 1 < len(c.cost):
-            step = abs(c.cost[a + 1] - c.cost[a]) + TINY
-            length += step
-            if total > NOBODY:
-                part += step * won / total
+            w.won[w.begin[k]] += w.weight[k]
+            w.won[w.end[k]] -= w.weight[k]
+    for f in range(len(low)):
+        total, won, part, length = 0.0, 0.0, 0.0, 0.0
+        for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
+            total += w.steps[a]
+            won += w.won[a]
+            w.steps[a], w.won[a] = length, part
+            if a < c.offset[f] + high[f]:
+                step = abs(c.cost[a + 1] - c.cost[a]) + TINY
+                length += step
+                if total > NOBODY:
+                    part += step * won / total
     for x in range(1, w.some[0] + 1):
         k = w.some[x]
-        i, j = forest.section_low[k], forest.section_high[k]
-        mean = (w.won[j] - w.won[i]) / (w.steps[j] - w.steps[i] + TINY)
-        weight = w.weight[k] * np.exp(rate * (w.marks[k] - mean))
-        w.weight[k] = min(max(weight, LEAST_WEIGHT), MOST_WEIGHT)
+        i, j = w.begin[k], w.end[k]
+        if j > i:
+            mean = (w.won[j] - w.won[i]) / (w.steps[j] - w.steps[i])
+            weight = w.weight[k] * np.exp(rate * (w.marks[k] - mean))
+            w.weight[k] = min(max(weight, LEAST_WEIGHT), MOST_WEIGHT)
         w.marks[k] = 0
 
 
@@ -578,7 +593,7 @@ def shared_cost(
     Return whether the box is closed, whether the weights are others than before, the price, and
     how much of the room is covered.
     """
-    begin_weights(forest, w, leaves, n, weights)
+    begin_weights(forest, c, w, leaves, n, low, high, weights)
     share_costs(forest, c, w, leaves, n, low, high)
     price, covered = best_price(forest, w, leaves, n, j, room, price)
     price = float(np.float32(price))
@@ -595,12 +610,12 @@ def shared_cost(
                 w.best[w.some[x]] = w.weight[w.some[x]]
             if best > room:
                 break
-        if turns < TURNS_FIRST and turn % PATIENCE == PATIENCE - 1:
-            if best - before < ENOUGH * (room - best):
+        if turn % PATIENCE == PATIENCE - 1:
+            if best - before < ENOUGH * min(room - best, best):
                 break
             before = best
         at_price(forest, w, leaves, n, j, room, price)
-        weigh_anew(forest, c, w, leaves, STEP / (1.0 + SLOWER * turn))
+        weigh_anew(forest, c, w, leaves, low, high, STEP / (1.0 + SLOWER * turn))
         share_costs(forest, c, w, leaves, n, low, high)
         if turn % 3 == 2:
             price, covered = best_price(forest, w, leaves, n, j, room, price)
