@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pertinent.geometry.affine import Scores
 from pertinent.geometry.pieces import Joined, cells_of, owners_of, pieces_of
 from pertinent.geometry.region import AffineMap, Cell, CellUnion, Quadratic
-from pertinent.geometry.winners import MetricRegion, Scores, WinnerRegion
+from pertinent.geometry.winners import MetricRegion, WinnerRegion
 
 
 @pytest.fixture

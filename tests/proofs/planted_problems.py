@@ -12,12 +12,13 @@ from unittest import mock
 import numpy as np
 from scipy.optimize import linprog, minimize
 
+from pertinent.geometry.affine import Scores
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.gaps import GAP_NONCONVEX, is_closed
 from pertinent.geometry.region import Cell, CellUnion, Quadratic
 from pertinent.geometry.running import until
 from pertinent.geometry.task import Task, distance
-from pertinent.geometry.winners import Scores, WinnerRegion
+from pertinent.geometry.winners import WinnerRegion
 from pertinent.proofs import status_names
 from pertinent.setting.options import Options
 from pertinent.solvers import project

@@ -12,10 +12,11 @@ import pytest
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 import pertinent
+from pertinent.geometry.affine import Scores
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, CellUnion, Quadratic
 from pertinent.geometry.task import Task
-from pertinent.geometry.winners import Scores, WinnerRegion
+from pertinent.geometry.winners import WinnerRegion
 from pertinent.proofs import (
     Argument,
     Block,

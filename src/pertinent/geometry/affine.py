@@ -1,8 +1,8 @@
-"""Affine maps, and products that do not depend on the batch."""
+"""Affine maps and scores, and products that do not depend on the batch."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -89,3 +89,52 @@ class AffineMap:
         if self.is_diagonal:
             return AffineMap(self.matrix[:, None] * first.matrix, shift)
         return AffineMap(first.rows(self.matrix), shift)
+
+
+def preimage(through: AffineMap, point: FloatArray) -> FloatArray:
+    """Return a point whose image comes closest to a given one."""
+    away = point - through.shift
+    if through.is_diagonal:
+        return np.where(
+            through.matrix == 0, 0.0, away / np.where(through.matrix == 0, 1.0, through.matrix)
+        )
+    return np.asarray(np.linalg.lstsq(through.matrix, away, rcond=None)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Linear scores ``W x + b``, one for each item.
+
+    ``sizes`` is what a model adds up for each item, whatever the point (see `Sums`), and ``seen``
+    the same scores with less rounding: an origin amid the items, and their scores there.
+    """
+
+    W: FloatArray
+    b: FloatArray
+    sizes: FloatArray = field(default=None)  # type: ignore[arg-type]
+    seen: tuple[FloatArray, FloatArray] | None = None
+
+    def __post_init__(self) -> None:
+        if self.sizes is None:
+            object.__setattr__(self, "sizes", np.zeros(len(self.b)))
+
+    def closely(self, points: FloatArray) -> FloatArray:
+        """Return the scores of each point as seen from the origin amid the items."""
+        origin, there = (0.0, self.b) if self.seen is None else self.seen
+        return row_products(points - origin, self.W) + there
+
+    def __len__(self) -> int:
+        return len(self.b)
+
+    def __call__(self, points: FloatArray) -> FloatArray:
+        """Return the scores of each point, shape (n, n_items)."""
+        return row_products(points, self.W) + self.b
+
+    def pull_back(self, through: AffineMap) -> Scores:
+        """Return the scores as a function of ``z``, for ``x = M z + t``."""
+        seen = None
+        if self.seen is not None:
+            origin = preimage(through, self.seen[0])
+            beside = through(origin[None])[0] - self.seen[0]
+            seen = origin, self.seen[1] + self.W @ beside
+        return Scores(through.rows(self.W), self.b + self.W @ through.shift, self.sizes, seen)

@@ -150,6 +150,11 @@ def cells_of(region: Region) -> Sequence[Cell] | None:
     return region.pieces  # type: ignore[return-value]
 
 
+def as_cell(piece: Cell | Region) -> Cell | None:
+    """Return a piece that is a cell; None for another kind of piece."""
+    return piece if isinstance(piece, Cell) else None
+
+
 def lone_cell(region: Region) -> Cell | None:
     """Return the cell that a region consists of; None where it is another kind, or several."""
     cells = cells_of(region)

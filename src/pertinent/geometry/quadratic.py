@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pertinent.geometry.affine import AffineMap, row_products
+from pertinent.geometry.affine import AffineMap, preimage, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray
 
 
@@ -259,16 +259,6 @@ def _rounds(through: AffineMap) -> BoolArray:
         return np.asarray((size != 1) | (through.shift != 0))
     copies = (np.count_nonzero(size, axis=1) <= 1) & ((size == 0) | (size == 1)).all(axis=1)
     return np.asarray(~copies | (through.shift != 0))
-
-
-def preimage(through: AffineMap, point: FloatArray) -> FloatArray:
-    """Return a point whose image comes closest to a given one."""
-    away = point - through.shift
-    if through.is_diagonal:
-        return np.where(
-            through.matrix == 0, 0.0, away / np.where(through.matrix == 0, 1.0, through.matrix)
-        )
-    return np.asarray(np.linalg.lstsq(through.matrix, away, rcond=None)[0])
 
 
 def _axis(factor: FloatArray) -> FloatArray | None:

@@ -34,17 +34,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, overload, runtime_checkable
+from typing import Protocol, overload, runtime_checkable
 
 import numpy as np
 
-from pertinent.geometry.affine import row_products
+from pertinent.geometry.affine import Scores, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.cell import Cell, Exponential
 from pertinent.geometry.quadratic import Quadratic, Sums
-
-if TYPE_CHECKING:
-    from pertinent.geometry.winners import Scores
 
 #: Unit roundoff in double and in single precision.
 ROUNDOFF, ROUNDOFF_SINGLE = 2.0**-53, 2.0**-24

@@ -11,14 +11,15 @@ All right-hand sides follow from as many scores as there are items, not from the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from pertinent.geometry.affine import Scores
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.quadratic import Sums, preimage
+from pertinent.geometry.quadratic import Sums
 from pertinent.geometry.region import (
     AffineMap,
     Cell,
@@ -27,7 +28,6 @@ from pertinent.geometry.region import (
     Quadratic,
     Region,
     Tightened,
-    row_products,
 )
 from pertinent.geometry.rounding import Rounding, WinnerRounding
 
@@ -40,45 +40,6 @@ TIED_SLOPE, TINY = 1e-9, float(np.finfo(float).tiny)
 #: A margin for rounding is kept by slopes and, up to this share, by the sizes of the sums: points
 #: in single precision need more of the first, and nothing of the second.
 MOST_OF_SUMS = 2.0**-40
-
-
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """Linear scores ``W x + b``, one for each item.
-
-    ``sizes`` is what a model adds up for each item, whatever the point (see `Sums`), and ``seen``
-    the same scores with less rounding: an origin amid the items, and their scores there.
-    """
-
-    W: FloatArray
-    b: FloatArray
-    sizes: FloatArray = field(default=None)  # type: ignore[arg-type]
-    seen: tuple[FloatArray, FloatArray] | None = None
-
-    def __post_init__(self) -> None:
-        if self.sizes is None:
-            object.__setattr__(self, "sizes", np.zeros(len(self.b)))
-
-    def closely(self, points: FloatArray) -> FloatArray:
-        """Return the scores of each point as seen from the origin amid the items."""
-        origin, there = (0.0, self.b) if self.seen is None else self.seen
-        return row_products(points - origin, self.W) + there
-
-    def __len__(self) -> int:
-        return len(self.b)
-
-    def __call__(self, points: FloatArray) -> FloatArray:
-        """Return the scores of each point, shape (n, n_items)."""
-        return row_products(points, self.W) + self.b
-
-    def pull_back(self, through: AffineMap) -> Scores:
-        """Return the scores as a function of ``z``, for ``x = M z + t``."""
-        seen = None
-        if self.seen is not None:
-            origin = preimage(through, self.seen[0])
-            beside = through(origin[None])[0] - self.seen[0]
-            seen = origin, self.seen[1] + self.W @ beside
-        return Scores(through.rows(self.W), self.b + self.W @ through.shift, self.sizes, seen)
 
 
 class WinnerRegion(CellUnion):
@@ -105,7 +66,8 @@ class WinnerRegion(CellUnion):
     Examples
     --------
     >>> import numpy as np
-    >>> from pertinent.geometry.winners import Scores, WinnerRegion
+    >>> from pertinent.geometry.affine import Scores
+    >>> from pertinent.geometry.winners import WinnerRegion
     >>> one = Scores(np.array([[1.0]]), np.array([0.0]))
     >>> zero = Scores(np.array([[0.0]]), np.array([2.0]))
     >>> WinnerRegion(one, zero).contains(np.array([[1.0], [3.0]]))

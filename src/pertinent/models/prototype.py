@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pertinent.exceptions import UnsupportedModelError
+from pertinent.geometry.affine import Scores
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
 from pertinent.geometry.quadratic import Squares, Sums
 from pertinent.geometry.region import Region
 from pertinent.geometry.rounding import COARSER
-from pertinent.geometry.winners import MetricRegion, Scores, WinnerRegion
+from pertinent.geometry.winners import MetricRegion, WinnerRegion
 from pertinent.models.registry import class_index, model_classes, register_model
 
 

@@ -15,7 +15,7 @@ from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed
-from pertinent.geometry.pieces import pieces_of
+from pertinent.geometry.pieces import as_cell, pieces_of
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
 from pertinent.proofs.rounding import model_rounding, rounding_unit
@@ -70,8 +70,8 @@ class Proofs(Rows, ABC):
         A model may decide by squares that cancel in its rows (`Cell.sums`): far out, what they
         round to may outweigh the rows.
         """
-        proved, piece = self.bounds(task), task.region
-        if not isinstance(piece, Cell) or piece.sums is None or not self.speaks_of_cost:
+        proved, piece = self.bounds(task), as_cell(task.region)
+        if piece is None or piece.sums is None or not self.speaks_of_cost:
             return proved
         offs, out = model_rounding(task, proved), np.array(proved)
         for off in np.unique(offs).tolist():

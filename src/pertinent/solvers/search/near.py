@@ -14,6 +14,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
+from pertinent.geometry.pieces import as_cell
 from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import distance
 from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Solver, Task
@@ -105,8 +106,8 @@ def _repaired(task: Task, points: FloatArray) -> FloatArray:
     """Move points into the cell, each time by the step that gains most for its cost."""
     domain = task.domain
     assert domain is not None
-    points, cell = points.copy(), task.region
-    if not isinstance(cell, Cell):
+    points, cell = points.copy(), as_cell(task.region)
+    if cell is None:
         return points
     for _ in range(REPAIRS):
         over = cell.violation(points)
