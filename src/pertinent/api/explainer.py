@@ -231,7 +231,7 @@ class Explainer:
         """
         from pertinent.api.menu import menu_of
 
-        return menu_of(self, read_table(self.setting.features, x), target, max_features)
+        return menu_of(self.asked, read_table(self.setting.features, x), target, max_features)
 
     def explain_iter(
         self,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -21,14 +21,12 @@ from pertinent.setting.limits import negative_limits
 from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.question import NegativeQuestion
 from pertinent.setting.results import Negatives
+from pertinent.summary.asked import Asked
 from pertinent.summary.raw import Raw, number_columns, raw_rows
 from pertinent.summary.rounding import first_steps, round_valid
 from pertinent.summary.words import counted, listed, plain, shown
 from pertinent.tables.numbers import require_whole
 from pertinent.tables.table import Table, installed_backend
-
-if TYPE_CHECKING:
-    from pertinent.api.explainer import Explainer
 
 #: Most sets of features that one menu looks at.
 MOST_SETS = 20_000
@@ -189,12 +187,12 @@ class Menu(Sequence[Lever]):
         return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
 
 
-def menu_of(explainer: Explainer, table: Table, target: Any, max_features: int) -> Menu:
+def menu_of(asked: Asked, table: Table, target: Any, max_features: int) -> Menu:
     """Return what changing only few features can do for one sample; see `Explainer.menu`."""
     require_whole("max_features", max_features, 1)
     if len(table) != 1:
         raise InputError(f"A menu is about one sample. Got {len(table)}: pass X.iloc[[0]].")
-    setting = explainer.setting
+    setting = asked.setting
     low, high = (np.broadcast_to(s, table.values.shape) for s in negative_limits(setting, table))
     free = setting.features.by_feature((low != high) & ~setting.features.hidden)[0]
     sets = _sets(free, max_features)
@@ -202,7 +200,7 @@ def menu_of(explainer: Explainer, table: Table, target: Any, max_features: int) 
     places = None if wanted is None else np.repeat(wanted, len(sets))
     many = table.take(np.zeros(len(sets), dtype=np.int64))
     labels: IntArray = np.repeat(setting.predict(table), len(sets))
-    question = NegativeQuestion(places, ~sets, effort=explainer.settings.effort)
+    question = NegativeQuestion(places, ~sets, effort=asked.settings.effort)
     names = setting.features.names
     frozen = tuple(names[j] for j in np.flatnonzero(~free))
     levers: list[Lever] = []
@@ -212,7 +210,7 @@ def menu_of(explainer: Explainer, table: Table, target: Any, max_features: int) 
         if (found.status_code == ALREADY).all():
             found, sets = found.take(np.array([0])), np.zeros_like(sets[:1])
             many = many.take(np.array([0]))
-        levers = _levers(explainer, many, sets, found)
+        levers = _levers(asked, many, sets, found)
     classes = setting.classes.tolist()
     asked = None if wanted is None else classes[int(wanted[0])]
     own = classes[int(setting.predict(table)[0])]
@@ -236,10 +234,10 @@ def _sets(free: BoolArray, most: int) -> BoolArray:
     return sets
 
 
-def _levers(explainer: Explainer, many: Table, sets: BoolArray, found: Negatives) -> list[Lever]:
-    setting, features = explainer.setting, explainer.setting.features
+def _levers(asked: Asked, many: Table, sets: BoolArray, found: Negatives) -> list[Lever]:
+    setting, features = asked.setting, asked.setting.features
     weights = np.where(setting.weights > 0, setting.weights, 1.0)
-    steps = first_steps(many.values, 1.0 / weights, explainer.question.baseline)
+    steps = first_steps(many.values, 1.0 / weights, asked.question.baseline)
     moved = number_columns(features) & features.by_column(found.changed)
     limits = negative_limits(setting, many, ~sets)
     printed = round_valid(
