@@ -212,9 +212,9 @@ def menu_of(asked: Asked, table: Table, target: Any, max_features: int) -> Menu:
             many = many.take(np.array([0]))
         levers = _levers(asked, many, sets, found)
     classes = setting.classes.tolist()
-    asked = None if wanted is None else classes[int(wanted[0])]
+    aim = None if wanted is None else classes[int(wanted[0])]
     own = classes[int(setting.predict(table)[0])]
-    return Menu(tuple(sorted(levers, key=_order)), own, asked, int(max_features), frozen)
+    return Menu(tuple(sorted(levers, key=_order)), own, aim, int(max_features), frozen)
 
 
 def _sets(free: BoolArray, most: int) -> BoolArray:
