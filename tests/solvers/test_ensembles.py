@@ -1,5 +1,6 @@
 """Tree ensembles: the nearest point against brute force over all cells, proofs, limits."""
 
+import pickle
 from dataclasses import replace
 from itertools import product
 from time import monotonic
@@ -12,6 +13,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 import pertinent
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.ensembles import EnsembleRegion
+from pertinent.geometry.running import deadline
 from pertinent.geometry.task import Task, distance
 from pertinent.models.trees.forests import forest_of
 from pertinent.solvers import choose_method, make_ready, project
@@ -290,6 +292,28 @@ def test_time_that_is_over_leaves_a_valid_point_and_its_bound(cancer):
     assert (found.status != "failed").all()
     assert (model.predict(found.points) == 1).all()
     assert (found.bound <= found.objective).all()
+
+
+def test_a_new_process_compiles_before_any_time_limit_begins(cancer, monkeypatch):
+    model, X = cancer
+    explainer = pickle.loads(pickle.dumps(pertinent.Explainer(model, data=X, time_limit=30.0)))
+    made, make = [], CompiledSearch.__init__
+
+    def noted(self, problem):
+        made.append((problem.leads.region.dim, deadline()))
+        make(self, problem)
+
+    monkeypatch.setattr(CompiledSearch, "__init__", noted)
+    for ask in (
+        lambda: explainer.explain(X[:1]),
+        lambda: pertinent.pertinent_negatives(model, X[:1], time_limit=30.0),
+        lambda: pertinent.pertinent_positives(model, X[:1], data=X, time_limit=30.0),
+    ):
+        made.clear()
+        solve._try_out.cache_clear()  # as in a process that has just begun
+        ask()
+        assert made[0] == (1, np.inf)
+        assert all(dim == 30 and end < np.inf for dim, end in made[1:])
 
 
 def test_ctrl_c_stops_a_search(cancer, monkeypatch):

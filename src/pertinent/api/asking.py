@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from pertinent.answering.searching import SEARCH
+from pertinent.api.preparing import be_ready
 from pertinent.geometry.arrays import IntArray
 from pertinent.questions.fewest_changed import few_changes
 from pertinent.questions.fewest_kept import exact
@@ -30,6 +31,7 @@ def positives_of(
     setting: Setting, table: Table, labels: IntArray, question: PositiveQuestion, method: Method
 ) -> Positives:
     """Return the positives of samples predicted as ``labels``."""
+    be_ready(setting)
     with question.effort.limiting(len(table)):
         if method is Method.TWO_PHASE:
             pair = two_phase(SEARCH, setting, table, labels, question)
@@ -51,6 +53,7 @@ def _negatives_of(
     setting: Setting, table: Table, labels: IntArray, question: NegativeQuestion
 ) -> Negatives:
     """Return the negatives of samples of which none is predicted as its target."""
+    be_ready(setting)
     with question.effort.limiting(len(table)):
         if question.is_plain:
             nearest = nearest_contrast(SEARCH, setting, table, labels, question)

@@ -13,7 +13,7 @@ from pertinent.api.asking import both_of, negatives_of, positives_of
 from pertinent.api.batches import in_batches
 from pertinent.api.explanation import Explanations
 from pertinent.api.gathering import Gathering
-from pertinent.api.preparing import prepare, values_in
+from pertinent.api.preparing import be_ready, prepare, values_in
 from pertinent.api.progress import Progress
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
@@ -286,6 +286,7 @@ class Explainer:
     def _explain_batch(
         self, table: Table, target: IntArray | None
     ) -> tuple[Positives, Negatives, BoolArray]:
+        be_ready(self.setting)
         with self.settings.effort.limiting(2 * len(table)):  # a positive and a negative of each
             return self._explained(table, target)
 

@@ -42,8 +42,17 @@ def prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Sett
     if settings.plausibility is not None:
         within = settings.plausibility.bind(features, setting.classes)
         setting = replace(setting, within=within)
-    make_ready(setting.region(Is(0), setting.asked_margin))
+    be_ready(setting)
     return setting, train
+
+
+def be_ready(setting: Setting) -> None:
+    """Do what this process need do once before it solves, such as to compile.
+
+    Called before any time limit begins: also by processes that work side by side, which were
+    handed a setting that another one has prepared.
+    """
+    make_ready(setting.region(Is(0), setting.asked_margin))
 
 
 def values_in(data: Table | None) -> FloatArray | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from time import monotonic
 from typing import Protocol
 
@@ -211,13 +212,19 @@ def search_class() -> Callable[[RowProblem], BoxSearch]:
 
 @make_ready.register
 def _compile(region: EnsembleRegion) -> None:
-    """Compile the kernel, or read numba's cache, on two trees of one leaf."""
+    """Compile the kernel, or read numba's cache, once in every process."""
+    _try_out(search_class())
+
+
+@cache
+def _try_out(make: Callable[[RowProblem], BoxSearch]) -> None:
+    """Search two trees of one leaf."""
     one = np.zeros(1, dtype=np.int64)
     leaf = np.array([[1.0, 0.0]])
     trees = Trees(one, one - 1, np.zeros(1), one, one, leaf)
     small = EnsembleRegion.of(Ensemble(trees, 1, Tally(np.zeros(2))), 0)
     task = task_of.Task.of(small, np.zeros((1, 1)), np.ones(1))
-    search = search_class()(RowProblem.of(Leads.of(small), task, 0))
+    search = make(RowProblem.of(Leads.of(small), task, 0))
     search.begin(1.0)
     search.run(1)
 
