@@ -15,7 +15,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.codec import record_as
-from pertinent.geometry.ensembles import EnsembleRegion
+from pertinent.geometry.ensembles import EnsembleRegion, as_ensemble
 from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
@@ -68,11 +68,11 @@ class EnsembleProofs(Proofs):
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the claims that replaying confirms, else the cost of the nearest point."""
-        region = task.region
+        region = as_ensemble(task.region)
         start = np.minimum(np.maximum(task.centers, task.lower), task.upper)
         known = np.asarray((task.weights * np.abs(start - task.centers)).sum(axis=1))
         known[(task.lower > task.upper).any(axis=1)] = np.inf
-        if not isinstance(region, EnsembleRegion) or not _is_covered(region, task):
+        if region is None or not _is_covered(region, task):
             return known
         conditions = Conditions.of(region, () if task.domain is None else task.domain.groups)
         size = max(1, TABLES // int(region.ensemble.n_cells.sum() + region.dim))
