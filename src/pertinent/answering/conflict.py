@@ -14,6 +14,7 @@ from pertinent.geometry.running import is_over
 from pertinent.proofs import INFEASIBLE, Certificate
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.setting.answers import Answers, Ask, Certified
+from pertinent.setting.judge import handed_out, judge
 from pertinent.setting.nearest.flow import nearest
 from pertinent.setting.nearest.search import Search
 from pertinent.setting.reasons.conflicts import why_infeasible
@@ -103,6 +104,11 @@ def smallest_conflict(search: Search, asked: OneQuestion, own: Certificate) -> R
     size = _at_once(open_)
     while open_ and not is_over():
         fewer = tuple(rule for rule in rules if rule not in open_[:size])
+        typical = _typical(asked, fewer) if size == 1 else None
+        if typical is not None:
+            points[open_[0]], open_ = typical, open_[1:]
+            size = _at_once(open_)
+            continue
         found = _under(search, asked, fewer)
         shown = _proof(found)
         if shown is not None and asked.shows(shown, fewer):
@@ -120,6 +126,20 @@ def smallest_conflict(search: Search, asked: OneQuestion, own: Certificate) -> R
     if not named or not points.keys() >= set(named):
         return reason
     return replace(reason, without=np.array([points[rule] for rule in named]))
+
+
+def _typical(asked: OneQuestion, rules: tuple[RuleRef, ...]) -> FloatArray | None:
+    """Return a typical point of the class, moved into the limits, if that will do: no search."""
+    ruled = asked.under(rules)
+    low, high = ruled.limits
+    if ruled.ask.rules.domain is not None or (low > high).any():
+        return None
+    for cell in cells_of(ruled.region) or ():
+        near = handed_out(ruled.ask, np.clip(cell.anchors, low, high))
+        for point in near[cell.contains(near)]:
+            if judge(ruled.setting, ruled.ask, point[None]).valid[0]:
+                return np.asarray(point)
+    return None
 
 
 def _at_once(rules: tuple[RuleRef, ...]) -> int:
