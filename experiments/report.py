@@ -299,14 +299,25 @@ def _unique_part(cells: Sequence[Cell]) -> str:
             _share(cell.unique),
             f"{cell.unique_decided:.1%}",
             _share(cell.negative_unique),
+            _negative_decided(cell),
         ]
         for cell in cells
     ]
     text = (
         "## Uniqueness\n\nShare of positives and negatives that are the only optimum, by "
-        "certificate, among those where it was decided.\n\n"
+        "certificate, among those where it was decided; beside each, the share of all where it "
+        "was. For curved rows (QDA(0.1), QDA(0), naive Bayes, LGMLVQ) it is not decided, and for "
+        "prototypes often not.\n\n"
     )
-    return text + _rows(["data", "model", "positive", "decided", "negative"], rows)
+    names = ["data", "model", "positive", "positive decided", "negative", "negative decided"]
+    return text + _rows(names, rows)
+
+
+def _negative_decided(cell: Cell) -> str:
+    """Return the share of negatives that were decided, as far as the file tells."""
+    if cell.negative_unique_decided == cell.negative_unique_decided:
+        return f"{cell.negative_unique_decided:.1%}"
+    return "0.0%" if cell.negative_unique != cell.negative_unique else "not counted"
 
 
 def _share(value: float) -> str:

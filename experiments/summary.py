@@ -60,6 +60,8 @@ class Cell:
     surviving_closeness: float
     surviving_closeness_plus: float
     milliseconds: float
+    #: NaN in files written before it was counted.
+    negative_unique_decided: float = float("nan")
 
 
 def summarise(results: Mapping[tuple[str, str], Records]) -> list[Cell]:
@@ -93,6 +95,7 @@ def _cell(data: str, model: str, runs: Records) -> Cell:
         samples=len(rows),
         closeness_plus_spread=float(np.std(per_run)),
         unique_decided=float((~np.isnan(column["unique"])).mean()),
+        negative_unique_decided=float((~np.isnan(column["negative_unique"])).mean()),
         strict_equal=_mean(difference == 0),
         strict_sparser=_mean(difference > 0),
         strict_denser=_mean(difference < 0),

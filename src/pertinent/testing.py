@@ -10,6 +10,8 @@ An adapter registered with `pertinent.register_model` can be put to the same tes
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -126,10 +128,19 @@ def assert_valid_in_any_company(model: Foreign, points: Any, labels: Any) -> Non
         "in threes": [
             label for i in range(0, n, 3) for label in predicted_labels(model, points[i : i + 3])
         ],
+        "in two threads": _in_two_threads(model, points),
     }
     for company, predicted in said.items():
         wrong = np.flatnonzero(np.asarray(predicted) != labels)
         assert not len(wrong), f"predicted otherwise {company}: {len(wrong)} of {n} points"
+
+
+def _in_two_threads(model: Foreign, points: Any) -> list[Any]:
+    """Return the predictions of both halves, made at the same time."""
+    halves = points[: len(points) // 2], points[len(points) // 2 :]
+    with ThreadPoolExecutor(2) as threads:
+        parts = threads.map(partial(predicted_labels, model), (h for h in halves if len(h)))
+        return [label for part in parts for label in part]
 
 
 def check_targets_are_reached(model: Foreign, X: FloatArray) -> None:

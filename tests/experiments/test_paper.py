@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -139,3 +140,19 @@ def test_the_page_says_what_the_files_say():
     halves = missing_half.read(results / "missing_half.csv")
     assert len(halves) == len(missing_half.MODELS) * len(missing_half.DATA)
     assert (results / "table.md").read_text() == markdown(cells, halves)
+
+
+def test_uniqueness_is_printed_with_the_share_that_was_decided(tmp_path):
+    records = [{**r, "seconds": 0.0} for r in measure("iris", "LR", seed=0, strict=True)]
+    for row in records[: len(records) // 2]:
+        row["unique"] = row["negative_unique"] = np.nan
+    (cell,) = summarise({("iris", "LR"): [records]})
+    half = 1 - (len(records) // 2) / len(records)
+    assert cell.unique_decided == cell.negative_unique_decided == pytest.approx(half)
+    write_csv([cell], tmp_path / "table.csv")
+    part = markdown(read_csv(tmp_path / "table.csv"), []).split("## Uniqueness")[1]
+    assert f"| iris | LR | 100.0% | {half:.1%} | 100.0% | {half:.1%} |" in part
+    old = replace(cell, negative_unique_decided=float("nan"))
+    assert "| 100.0% | not counted |" in markdown([old], [])
+    never = replace(old, negative_unique=float("nan"))
+    assert "| not decided | 0.0% |" in markdown([never], [])
