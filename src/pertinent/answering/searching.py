@@ -28,7 +28,8 @@ class Projecting:
             blended = nearest_blends(setting.within, samples, region, owner, setting.weights, args)
             found, blends = blended
             return Found(found.points, found.certificate, found.unique, found.second, blends)
-        every = np.full(len(ask), np.inf)
+        every = np.empty(len(ask))
+        every.fill(np.inf)
         found = project_task(
             Task(
                 region,

@@ -287,7 +287,7 @@ class Explainer:
         self, table: Table, target: IntArray | None
     ) -> tuple[Positives, Negatives, BoolArray]:
         be_ready(self.setting)
-        with self.settings.effort.limiting(2 * len(table)):  # a positive and a negative of each
+        with self.contrast.effort.limiting(2 * len(table)):  # a positive and a negative of each
             return self._explained(table, target)
 
     def _explained(

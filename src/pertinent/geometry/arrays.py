@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -163,7 +164,7 @@ class Rows:
     def about_some(self) -> list[Any]:
         """Return the parts that are each about some of the rows: see `OF_SOME`."""
         values = self.__dict__
-        return [part for name, how in _plan(type(self)) if how == _SOME for part in values[name]]
+        return [part for name in _names_of_some(type(self)) for part in values[name]]
 
     def room(self, n: int) -> Self:
         """Return a batch of n rows like these, to be written by `fill` and then `close`."""
@@ -200,6 +201,12 @@ def _plan(cls: type) -> tuple[tuple[str, str], ...]:
         known = tuple((f.name, f.metadata.get("rows", _ALONG)) for f in fields(cls))
         _PLANS[cls] = known
     return known
+
+
+@cache
+def _names_of_some(cls: type) -> tuple[str, ...]:
+    """Return the names of the fields that are `OF_SOME`."""
+    return tuple(name for name, how in _plan(cls) if how == _SOME)
 
 
 def _some(value: Any, rows: RowIndex, how: str) -> Any:

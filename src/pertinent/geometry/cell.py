@@ -50,6 +50,52 @@ class Exponential:
         return Exponential(through.rows(self.W), self.b + self.W @ through.shift)
 
 
+class PerCost:
+    """How much the rows ``G x <= h`` of a cell change for each unit of cost.
+
+    Parameters
+    ----------
+    cell : Cell
+    weights : ndarray of shape (n_features,)
+        What a unit of each feature costs.
+    """
+
+    def __init__(self, cell: Cell, weights: FloatArray) -> None:
+        self.weights, self._G, self._h = weights, cell.G, cell.h
+
+    def _ratios(self) -> FloatArray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.abs(self._G) / self.weights)
+
+    @cached_property
+    def sizes(self) -> FloatArray:
+        """``max_i |G_ki| / w_i`` and ``|h_k|`` of each row k; shape (2, n_rows)."""
+        sizes = np.empty((2, len(self._h)))
+        self._ratios().max(axis=1, initial=0.0, out=sizes[0])
+        np.abs(self._h, out=sizes[1])
+        return read_only(sizes)
+
+    @cached_property
+    def orders(self) -> tuple[tuple[int, ...], ...]:
+        """For each row, the features that change it, those first that do so most per cost."""
+        by_ratio = np.argsort(-self._ratios(), axis=1, kind="stable")
+        pairs = zip(self._G, by_ratio, strict=True)
+        return tuple(tuple(order[row[order] != 0].tolist()) for row, order in pairs)
+
+    @cached_property
+    def is_positive(self) -> bool:
+        """Whether every feature costs something."""
+        return bool((self.weights > 0).all())
+
+    @cached_property
+    def least_gap(self) -> float:
+        """How far apart any two features are in what they change of a row, as a share of it."""
+        ratios = np.sort(self._ratios(), axis=1)
+        below, above = ratios[:, :-1], ratios[:, 1:]
+        gaps = (above - below)[above > 0] / above[above > 0]
+        return float(gaps.min(initial=1.0))
+
+
 @dataclass(frozen=True, eq=False)
 class Cell:
     """A conjunction of linear rows, quadratic rows and bounds.
@@ -140,6 +186,15 @@ class Cell:
         if self.magnitudes is not None:
             return self.magnitudes
         return np.abs(np.column_stack([self.G, self.h]))
+
+    def per_cost(self, weights: FloatArray) -> PerCost:
+        """Return what rows change per cost; kept for weights that nobody can write to."""
+        known: PerCost | None = self.__dict__.get("_per_cost")
+        if known is None or known.weights is not weights:
+            known = PerCost(self, weights)
+            if not weights.flags.writeable:
+                self.__dict__["_per_cost"] = known
+        return known
 
     def violation(self, points: FloatArray) -> FloatArray:
         """Return the largest violation of any inequality at each point (at most 0 inside)."""

@@ -39,8 +39,8 @@ def is_closed(
     by no bound.
     """
     closed = np.asarray(objective - bound <= gap * objective)
-    open_ = (~closed).nonzero()[0]
-    if len(open_):
+    if np.count_nonzero(closed) < len(closed):
+        open_ = (~closed).nonzero()[0]
         size = (weights * (np.abs(points[open_]) + np.abs(centers[open_]))).sum(axis=1)
         excess = (objective - bound - gap * objective)[open_]
         closed[open_] = excess <= unit * size

@@ -43,7 +43,7 @@ class _OneThread:
                     self._libraries = ThreadpoolController().lib_controllers
                 # A limit of threadpoolctl's own describes every library first: 50 microseconds,
                 # which a single row would feel.
-                counts = [(one, one.num_threads) for one in self._libraries]
+                counts = [(one, one.get_num_threads()) for one in self._libraries]
                 self._before = [(one, count) for one, count in counts if count != 1]
                 for one, _ in self._before:
                     one.set_num_threads(1)

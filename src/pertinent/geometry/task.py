@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pertinent.geometry.affine import row_products
 from pertinent.geometry.arrays import SHARED, BoolArray, FloatArray, IntArray, Limits, Rows, alike
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Region
@@ -97,7 +98,7 @@ def distance(
     np.abs(apart, out=apart)
     if only is not None:
         np.copyto(apart, 0.0, where=~only)
-    return np.asarray(np.einsum("nd,d->n", apart, weights))
+    return row_products(apart, weights[None])[:, 0]
 
 
 def as_bounds(value: Any, shape: tuple[int, ...], default: float) -> FloatArray:

@@ -102,6 +102,8 @@ class RegionProofs(Rows, ABC):
         return np.ones(len(self), dtype=bool)
 
 
+#: The methods of proofs that never repeat a solver's word.
+_ALWAYS = Proofs.trusted, RegionProofs.trusted
 #: The piece of a block whose proofs speak of every piece.
 WHOLE = -1
 
@@ -189,7 +191,7 @@ class Certificate:
     def bounds(self, task: Task) -> FloatArray:
         """Return the proved lower bound of each row of a task, recomputed from its region."""
         pieces = pieces_of(task.region)
-        if len(pieces) == 1 and all(block.piece == 0 for block in self.blocks):
+        if len(pieces) == 1 and all([block.piece == 0 for block in self.blocks]):
             alone = np.zeros(self.n)
             self._raise(alone, self.blocks, task.on(pieces[0]))
             return alone
@@ -217,8 +219,7 @@ class Certificate:
     @property
     def is_recomputed(self) -> bool:
         """Whether every bound is recomputed: none of the proofs can repeat a solver's word."""
-        always = Proofs.trusted, RegionProofs.trusted
-        return all(type(block.proofs).trusted in always for block in self.blocks)
+        return all([type(block.proofs).trusted in _ALWAYS for block in self.blocks])
 
     def trusted(self) -> BoolArray:
         """Return False for the rows whose bound may rest on a solver's word (``exact=True``)."""

@@ -12,7 +12,6 @@ every point of the cell would have it at most 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 
 import numpy as np
 
@@ -47,7 +46,7 @@ class LinearProofs(Proofs):
         slopes = row_products(y, np.ascontiguousarray(cell.G.T))
         parts = y * (row_products(start, cell.G) - cell.h)
         excess = parts[:, 0] if len(cell.G) == 1 else parts.sum(1)
-        return row_bounds(task, start, slopes, excess, self.ray, RowTerms(y, cell.G, cell.h, start))
+        return row_bounds(task, start, slopes, excess, self.ray, RowTerms(y, cell, start))
 
 
 @record_as("single-row")
@@ -110,34 +109,35 @@ def dual_values(
     Where a feature is unbounded its slope must not exceed its weight. All multipliers of such a
     row are shrunk by the same factor until it holds: shrinking keeps them dual feasible.
     """
-    away = start - task.centers
-    cost = np.einsum("nd,d->n", np.abs(away, out=away), task.weights)
+    away = np.abs(start - task.centers)
+    cost = row_products(away, task.weights[None])[:, 0]
     steep = (np.abs(slopes) > task.weights).ravel().nonzero()[0]
     if not len(steep):
         return _finite(terms.lowered(cost + excess, cost, task))
     # Few are steep. A slope > 0 pushes x down to its lower bound, one < 0 up to its upper bound.
-    at = rows, columns = np.divmod(steep, slopes.shape[1])
-    slope, weight = slopes[at], task.weights[columns]
-    end = np.where(slope > 0, task.lower[at], task.upper[at])
+    rows, columns = np.divmod(steep, slopes.shape[1])
+    slope, weight, first = slopes.take(steep), task.weights[columns], start.take(steep)
+    end = np.where(slope > 0, task.lower.take(steep), task.upper.take(steep))
     endless = np.isinf(end)
-    if endless.any():
+    if np.count_nonzero(endless):
         ratio = np.ones(len(task))
         np.maximum.at(ratio, rows[endless], (np.abs(slope) / weight)[endless])
         shrink = np.where(ratio > 1.0, (1.0 - SCALED) / ratio, 1.0)
         slope, excess = slope * shrink[rows], excess * shrink
-        end = np.where(~endless & (np.abs(slope) > weight), end, start[at])
-    moved, gained = np.zeros(slopes.shape), np.zeros(slopes.shape)
-    gain = slope * (end - start[at])
-    moved[at] = weight * (np.abs(end - task.centers[at]) - away[at]) + gain
-    gained[at] = np.abs(gain)
-    # What was paid and gained at the ends is rounded, too; terms of shrunk multipliers are less.
-    off = rounding_unit(slopes.shape[1], 1) * (2 * gained.sum(1) + cost)
-    return _finite(terms.lowered(cost + excess + moved.sum(1) - off, cost, task))
+        end = np.where(~endless & (np.abs(slope) > weight), end, first)
+    # Moving to the end pays for the way there, and saves what the start costs and what is gained.
+    paid = weight * np.abs(end - task.centers.take(steep))
+    saved = weight * away.take(steep) - slope * (end - first)
+    # Both are rounded, and what is paid is less; terms of shrunk multipliers are less, too.
+    saved *= 1.0 + 2 * rounding_unit(slopes.shape[1], 1)
+    at_ends = np.bincount(rows, paid - saved, len(start))
+    return _finite(terms.lowered(cost + excess + at_ends, cost, task))
 
 
 def _finite(values: FloatArray) -> FloatArray:
     """Return the values, 0 where multipliers that are no numbers made them endless or NaN."""
-    return values if isfinite(values.sum()) else np.where(np.isfinite(values), values, 0.0)
+    finite = np.isfinite(values)
+    return values if np.count_nonzero(finite) == len(values) else np.where(finite, values, 0.0)
 
 
 def is_empty(

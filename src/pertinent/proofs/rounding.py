@@ -85,36 +85,41 @@ class Terms(Rows):
 
 @dataclass(frozen=True, eq=False)
 class RowTerms:
-    """The sizes of what is added up to ``y'(G x - h)``, worked out where they are needed."""
+    """The sizes of what is added up to ``y'(G x - h)``, worked out where they are needed.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n, n_rows)
+    cell : Cell
+        With the rows ``G x <= h``.
+    start : ndarray of shape (n, n_features)
+    """
 
     y: FloatArray
-    G: FloatArray
-    h: FloatArray
+    cell: Cell
     start: FloatArray
 
     @cached_property
     def full(self) -> Terms:
         """The sizes themselves."""
-        slopes = row_products(self.y, np.ascontiguousarray(np.abs(self.G).T))
+        slopes = row_products(self.y, np.ascontiguousarray(np.abs(self.cell.G).T))
         at_start = np.einsum("nd,nd->n", slopes, np.abs(self.start))
-        at_start = at_start + _dots(self.y, np.abs(self.h))
-        return Terms(slopes, at_start, len(self.h))
+        at_start = at_start + _dots(self.y, np.abs(self.cell.h))
+        return Terms(slopes, at_start, len(self.cell.h))
 
     def lowered(self, proved: FloatArray, cost: FloatArray, task: Task) -> FloatArray:
         """Return bounds that rounding cannot have raised.
 
         ``terms_i <= w_i steepest`` with ``steepest = sum_k y_k max_i |G_ki| / w_i`` is known in no
-        time, and enough unless features have unlike units.
+        time, and enough unless features have unlike units. The cost of the start is not negative:
+        ``r <= |t|``.
         """
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.abs(self.G) / task.weights
-        steepest = _dots(self.y, ratio.max(axis=1, initial=0.0))
-        size = _dots(np.abs(self.start), task.weights)
-        total = steepest * (size + np.maximum(proved - cost, 0.0))
-        total += _dots(self.y, np.abs(self.h)) + np.abs(proved)
-        loss = rounding_unit(task.centers.shape[1], len(self.h)) * total
+        sizes, most = row_products(self.y, self.cell.per_cost(task.weights).sizes), np.abs(proved)
+        total = (_dots(np.abs(self.start), task.weights) + most) * sizes[:, 0]
+        total += sizes[:, 1] + most
+        loss = rounding_unit(self.start.shape[1], len(self.cell.h)) * total
         enough = loss <= LITTLE_LOST * proved
-        if enough.all():
+        if np.count_nonzero(enough) == len(enough):
             return np.asarray(proved - loss)
         # Row by row: a bound does not depend on who else is in the batch.
         return np.where(enough, proved - loss, self.full.lowered(proved, cost, task))

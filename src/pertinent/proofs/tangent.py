@@ -70,7 +70,7 @@ class TangentProofs(Proofs):
         y = np.maximum(self.multipliers, 0.0)
         straight = y[:, len(cell.quadratics) :]
         slopes = row_products(straight, np.ascontiguousarray(cell.G.T))
-        linear = RowTerms(straight, cell.G, cell.h, start).full
+        linear = RowTerms(straight, cell, start).full
         terms, at_start = linear.slopes, linear.at_start
         excess = (straight * (row_products(start, cell.G) - cell.h)).sum(axis=1)
         for k, row in enumerate(cell.quadratics):
@@ -160,7 +160,7 @@ class HullProofs(Proofs):
         excess = (y * (row_products(start, cell.G) - cell.h)).sum(axis=1)
         furthest = np.matmul(self.corners, self.pull[:, :, None])[:, :, 0].max(axis=1)
         excess = excess + (self.pull * start).sum(axis=1) - furthest
-        linear, pull = RowTerms(y, cell.G, cell.h, start).full, np.abs(self.pull)
+        linear, pull = RowTerms(y, cell, start).full, np.abs(self.pull)
         size = np.matmul(np.abs(self.corners), pull[:, :, None])[:, :, 0].max(axis=1, initial=0.0)
         at_start = linear.at_start + (pull * np.abs(start)).sum(axis=1) + size
         terms = Terms(linear.slopes + pull, at_start, linear.count + 1)

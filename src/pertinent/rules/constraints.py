@@ -169,8 +169,8 @@ class Constraints(RuleFields):
         theirs |= any(not steps.has(samples[:, j]).all() for j, steps in fixed.lattice.items())
         theirs |= bool(self.inferred) and bool(((samples < first) | (samples > last)).any())
         rows = len(samples) if self.depends_on_sample or theirs else 1
-        lower = np.repeat(fixed.lower[None], rows, axis=0)
-        upper = np.repeat(fixed.upper[None], rows, axis=0)
+        lower, upper = np.empty((rows, features.dim)), np.empty((rows, features.dim))
+        lower[:], upper[:] = fixed.lower, fixed.upper
         if self.inferred:
             low, high = fixed.data.widened(samples) if rows > 1 or theirs else (first, last)
             lower, upper = np.maximum(lower, low), np.minimum(upper, high)

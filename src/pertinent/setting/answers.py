@@ -184,4 +184,7 @@ def claimed_unique(unique: CodeArray, status: CodeArray) -> CodeArray:
     Where the best value is approached but never reached, the answer keeps a margin from it, and
     was the only one for that margin.
     """
-    return np.where((unique == 1) & (status != OPTIMAL), -1, unique).astype(np.int8)
+    doubtful = status != OPTIMAL
+    if not np.count_nonzero(doubtful):
+        return unique
+    return np.where((unique == 1) & doubtful, -1, unique).astype(np.int8)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from time import monotonic
 
@@ -78,14 +77,11 @@ class Effort:
         end = min(monotonic() + self.time_limit * max(1, samples), deadline())
         return Budget(self.nodes, end, self.time_limit)
 
-    @contextmanager
-    def limiting(self, samples: int, share: float = 1.0) -> Iterator[None]:
+    def limiting(self, samples: int, share: float = 1.0) -> AbstractContextManager[None]:
         """Let what starts now end after this share of the time for so many samples."""
         if self.time_limit is None:
-            yield
-            return
-        with until(monotonic() + share * self.time_limit * max(1, samples)):
-            yield
+            return nullcontext()
+        return until(monotonic() + share * self.time_limit * max(1, samples))
 
 
 #: The effort where none is asked for.

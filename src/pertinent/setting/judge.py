@@ -192,7 +192,7 @@ def judge(
     right &= _is_firm(setting, ask, points)
     obeys = _is_between(points, ask.low, ask.high)
     broken: dict[int, RuleRef] = {}
-    if setting.constraints.speaks_of_values or not obeys.all():
+    if setting.constraints.speaks_of_values or np.count_nonzero(obeys) < len(obeys):
         broken = _broken(setting, ask, points)
         obeys[list(broken)] = False
     dense, single = None, ask.table.single_precision
@@ -248,8 +248,8 @@ def _is_between(points: FloatArray, low: FloatArray, high: FloatArray) -> BoolAr
     """Return which points lie within their limits."""
     between = points >= low
     between &= points <= high
-    if np.count_nonzero(between) == between.size:  # most often
-        return np.ones(len(points), dtype=bool)
+    if np.count_nonzero(between) == between.size:  # most often: any column will do
+        return between[:, 0]
     return np.asarray(between.all(axis=1))
 
 
@@ -259,8 +259,8 @@ def _is_firm(setting: Setting, ask: Ask, points: FloatArray) -> BoolArray:
     The sample itself has the class that it is predicted as: that is what is explained.
     """
     sure = setting.is_sure(ask.kind, ask.labels, points, ask.table)
-    rows = (~sure).nonzero()[0]
-    if len(rows):
+    if np.count_nonzero(sure) < len(sure):
+        rows = (~sure).nonzero()[0]
         sure[rows] = setting.is_exact(ask.kind, ask.labels[rows], points[rows])
         if ask.kind is Kind.IS and ask.is_aligned:
             sure[rows] |= (points[rows] == ask.table.values[rows]).all(axis=1)

@@ -60,9 +60,8 @@ def turned_off(setting: Setting, points: FloatArray, question: PositiveQuestion)
 
     A category is on or off as a whole: all columns of its group, or none.
     """
-    on = ~(np.abs(points - question.baseline) <= question.off_tol)
-    features = setting.features
-    return ~features.by_column(features.by_feature(on))
+    off, features = np.abs(points - question.baseline) <= question.off_tol, setting.features
+    return off if features.is_plain else ~features.by_column(features.by_feature(~off))
 
 
 def held_limits(

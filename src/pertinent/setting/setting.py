@@ -280,7 +280,7 @@ class Setting:
         labels = np.asarray(labels)
         if labels.dtype == self.classes.dtype and labels.dtype.kind in "iufUSb":
             place = self.classes.searchsorted(labels)
-            if (self.classes.take(place, mode="clip") == labels).all():
+            if np.count_nonzero(self.classes.take(place, mode="clip") == labels) == len(labels):
                 return np.asarray(place, dtype=np.int64)
         known = {label: k for k, label in enumerate(self.classes.tolist())}
         out = np.empty(len(labels), dtype=np.int64)

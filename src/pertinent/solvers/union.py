@@ -160,9 +160,10 @@ def _closer(task: Task, found: Projections) -> Projections:
 
 def _alone(task: Task, piece: Cell | Region, proved_on: Cell | Region | None) -> Projections:
     """Return the nearest points of a single piece; the same as a search over one piece gives."""
-    n, method, own = len(task), choose_method(piece, task.domain), onto(task, piece)
+    method, own = choose_method(piece, task.domain), onto(task, piece)
     answer = method.solve(own)
     points, found = answer.points, answer.outcome == SOLVED
+    n = len(found)
     everyone = np.count_nonzero(found) == n
     if not everyone:
         points = np.where(found[:, None], points, np.nan)
@@ -170,7 +171,7 @@ def _alone(task: Task, piece: Cell | Region, proved_on: Cell | Region | None) ->
     block = Block(0, np.arange(n), answer.proofs)
     return Projections(
         points=points,
-        piece=np.where(found, 0, -1),
+        piece=np.zeros(n, dtype=np.int64) if everyone else np.where(found, 0, -1),
         unique=decision.unique,
         second=decision.second,
         certificate=Certificate(n, (block, *decision.block(0))),

@@ -216,7 +216,7 @@ def _require_names(features: Features, columns: Sequence[str], name: str) -> Non
 
 def _refuse_missing(features: Features, values: FloatArray, name: str) -> None:
     finite = np.isfinite(values)
-    if finite.all():
+    if np.count_nonzero(finite) == finite.size:
         return
     rows = np.flatnonzero(~finite.all(axis=1))
     where = np.unique(features.owner[np.flatnonzero(~finite.all(axis=0))])

@@ -41,7 +41,7 @@ def leaf_bounds(
     cost = (weights * np.abs(start - centers)).sum(axis=1)
     shrink = parts.shrink(slopes, weights, boxes)
     least = parts.least(slopes * shrink[:, None], weights, centers, start, boxes)
-    terms = parts.folded(RowTerms(y, cell.G, cell.h, start).full)
+    terms = parts.folded(RowTerms(y, cell, start).full)
     proved = cost + excess * shrink + least
     # |x - start| <= |x - c| + |start - c|: the start need not be the nearest of its case.
     task = Task(cell, centers, weights, boxes.lower, boxes.upper)

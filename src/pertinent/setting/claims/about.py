@@ -120,10 +120,10 @@ class Subject:
 
 def is_of_distances(setting: Setting, part: Certified, samples: FloatArray) -> bool:
     """Return whether a certificate speaks of distances, and of the neighbours to be blended."""
-    return all(
-        _is_distance(setting, block.proofs) and _is_near(setting, part, block, samples)
-        for block in part.certificate.blocks
-    )
+    for block in part.certificate.blocks:
+        if not _is_distance(setting, block.proofs) or not _is_near(setting, part, block, samples):
+            return False
+    return True
 
 
 def _is_distance(setting: Setting, proofs: Any) -> bool:

@@ -64,7 +64,10 @@ class PositiveProposal:
         off = turned_off(self.setting, sparse.points, self.question)
         held = off & sparse.found[:, None]
         # Phase 2 sees of phase 1 only what it turned off: it stands unless that has changed.
-        rows = (held != self.held).any(axis=1).nonzero()[0]
+        changed = held != self.held
+        rows = np.zeros(0, dtype=np.int64)
+        if np.count_nonzero(changed):
+            rows = changed.any(axis=1).nonzero()[0]
         if close is None:
             close, rows = blank(self.table.values), np.arange(len(held))
         spent = cost_at_rest(self.setting, self.question, self.table.values, held)
@@ -179,14 +182,14 @@ def _joined(
     found = sparse.found
     use = close.found & found
     points = close.points
+    # Eq. 8 leaves out the features that are held, and so does its bound.
+    closeness_bound = np.maximum(close.bound - spent, 0.0)
+    status = np.maximum(sparse.status, close.status)  # optimal where both phases are
     if np.count_nonzero(use) < len(use):
         points = np.where(use[:, None], close.points, sparse.points)
-    # Eq. 8 leaves out the features that are held, and so does its bound.
+        closeness_bound = np.where(use, closeness_bound, 0.0)
+        status = np.where(found, np.minimum(status, FEASIBLE), sparse.status)
     closeness = distance(points, samples, weights, only=~off)
-    closeness_bound = np.where(use, np.maximum(close.bound - spent, 0.0), 0.0)
-    # Optimal where both phases are.
-    both = np.minimum(np.maximum(sparse.status, close.status), FEASIBLE)
-    status = np.where(found, both, sparse.status)
     unique = claimed_unique(np.where(sparse.unique == 1, close.unique, sparse.unique), status)
     if question.off_tol:
         unique[unique == 1] = -1  # what is off may move at no cost

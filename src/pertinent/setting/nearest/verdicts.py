@@ -28,6 +28,8 @@ from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import RegionKey
 from pertinent.setting.setting import Setting
 
+#: The status of a point whose bound does not, or does, meet its cost.
+_STATUS = np.array([FEASIBLE, OPTIMAL], dtype=np.int8)
 #: Up to this many points of several questions are predicted in one call: a call costs more.
 FEW = 256
 
@@ -162,7 +164,7 @@ def verdict(
     unit = rounding_unit(True, points.shape[1]) if proposed.ask.table.single_precision else ROUNDING
     centers, complete = proposed.ask.centers, len(rows) == n
     closed = is_closed(cost, bound, points, centers, setting.weights, gap, unit)
-    status = np.where(closed, OPTIMAL, FEASIBLE).astype(np.int8)
+    status = _STATUS[closed.astype(np.int8)]
     unique, second, blend = _particulars(proposed)
     label, reason = judged.predicted, np.empty(n, dtype=object)
     if not complete:
@@ -199,23 +201,30 @@ def _proved(setting: Setting, proposed: Proposal) -> tuple[FloatArray, float | F
 
     The gap is -1, which none meets, where a bound only repeats a solver's word.
     """
-    n = len(proposed.points)
+    n, parts = len(proposed.points), proposed.parts
+    if len(parts) == 1:
+        return _proved_of(setting, proposed, parts[0])
     bound, gap = np.zeros(n), np.full(n, -1.0)
-    for part in proposed.parts:
-        ask, certified, certificate = part.ask, part.certified, part.certified.certificate
-        if not is_of_distances(setting, certified, proposed.ask.table.values):
-            continue
-        region = setting.region(certified.key, setting.asked_margin)
-        domain = ask.rules.domain
-        task = Task(region, ask.centers, setting.weights, ask.low, ask.high, domain=domain)
-        convex = region.is_convex and (domain is None or not domain.confines)
-        own: float | FloatArray = GAP_CONVEX if convex else GAP_NONCONVEX
-        if not certificate.is_recomputed:
-            own = np.where(certificate.trusted(), own, -1.0)
-        if len(part.rows) == n:
-            return certificate.bounds(task), own
-        bound[part.rows], gap[part.rows] = certificate.bounds(task), own
+    for part in parts:
+        bound[part.rows], gap[part.rows] = _proved_of(setting, proposed, part)
     return bound, gap
+
+
+def _proved_of(
+    setting: Setting, proposed: Proposal, part: Part
+) -> tuple[FloatArray, float | FloatArray]:
+    """Return the same of the rows of one part."""
+    ask, certified, certificate = part.ask, part.certified, part.certified.certificate
+    if not is_of_distances(setting, certified, proposed.ask.table.values):
+        return np.zeros(len(ask)), np.full(len(ask), -1.0)
+    region = setting.region(certified.key, setting.asked_margin)
+    domain = ask.rules.domain
+    task = Task(region, ask.centers, setting.weights, ask.low, ask.high, domain=domain)
+    convex = region.is_convex and (domain is None or not domain.confines)
+    gap: float | FloatArray = GAP_CONVEX if convex else GAP_NONCONVEX
+    if not certificate.is_recomputed:
+        gap = np.where(certificate.trusted(), gap, -1.0)
+    return certificate.bounds(task), gap
 
 
 def _particulars(
@@ -290,9 +299,9 @@ def _near_start(setting: Setting, answers: Answers, ask: Ask, used: FloatArray) 
         return np.zeros(0, dtype=np.int64)
     # A margin is a distance in the units of the model's features; NaN where no point is.
     far = answers.objective > 100 * setting.largest_weight * used
+    if np.count_nonzero(far) == len(far):  # most often
+        return np.zeros(0, dtype=np.int64)
     rows: IntArray = (~far & (answers.objective != 0)).nonzero()[0]
-    if not len(rows):
-        return rows
     return np.asarray(rows[(ask.low[rows] <= ask.high[rows]).all(axis=1)])
 
 

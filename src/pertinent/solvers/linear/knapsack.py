@@ -31,11 +31,10 @@ def solve_bounds(task: Task) -> Solved:
 
 def solve_halfspace(task: Task) -> Solved:
     """Return the fractional-knapsack optimum of every row."""
-    g, h = task.cell.G[0], task.cell.h[0]
-    points = task.start()
-    demand = row_products(points, task.cell.G)[:, 0] - h
-    multiplier, empty = _fill(task, g, points, demand)
-    outcome = np.zeros(len(task), dtype=np.int8)  # SOLVED
+    cell, points = task.cell, task.start()
+    demand = row_products(points, cell.G)[:, 0] - cell.h[0]
+    multiplier, empty = _fill(task, points, demand)
+    outcome = np.zeros(len(points), dtype=np.int8)  # SOLVED
     contradictory = task.lower > task.upper
     if np.count_nonzero(empty) or np.count_nonzero(contradictory):
         # What no movement could satisfy proves itself: the row alone is a Farkas ray.
@@ -45,19 +44,30 @@ def solve_halfspace(task: Task) -> Solved:
     return Solved(points, outcome, LinearProofs(multiplier[:, None], empty))
 
 
-def _fill(
-    task: Task, g: FloatArray, points: FloatArray, demand: FloatArray
-) -> tuple[FloatArray, BoolArray]:
+def _fill(task: Task, points: FloatArray, demand: FloatArray) -> tuple[FloatArray, BoolArray]:
     """Move features in order of gain per cost, in place; return multipliers and unmet rows."""
-    multiplier, unmet = np.zeros(len(task)), np.zeros(len(task), dtype=bool)
+    multiplier, unmet = np.zeros(len(points)), np.zeros(len(points), dtype=bool)
     active = (demand > 0).nonzero()[0]
-    if not len(active):
-        return multiplier, unmet
-    gain, need = np.abs(g), demand[active]
-    order = np.argsort(-gain / task.weights, kind="stable")[: np.count_nonzero(g)]
-    if len(task) <= FEW:
-        return _fill_few(task, g, order, points, demand)
-    for i in order:
+    if 0 < len(active) <= FEW:
+        for k in active.tolist():
+            multiplier[k], unmet[k] = _fill_one(task, k, points[k], demand.item(k))
+    elif len(active):
+        _fill_many(task, points, active, demand[active], multiplier, unmet)
+    return multiplier, unmet
+
+
+def _fill_many(
+    task: Task,
+    points: FloatArray,
+    active: IntArray,
+    need: FloatArray,
+    multiplier: FloatArray,
+    unmet: BoolArray,
+) -> None:
+    """Move features of the active rows, all rows at once."""
+    g = task.cell.G[0]
+    gain = np.abs(g)
+    for i in task.cell.per_cost(task.weights).orders[0]:
         if not len(active):
             break
         here = points[active, i]
@@ -72,32 +82,27 @@ def _fill(
         going_on = ~reached & (need > 0)
         active, need = active[going_on], need[going_on]
     unmet[active] = True
-    return multiplier, unmet
 
 
-def _fill_few(
-    task: Task, g: FloatArray, order: IntArray, points: FloatArray, demand: FloatArray
-) -> tuple[FloatArray, BoolArray]:
-    """Do the same, to the bit, one row and one number at a time: few rows pay for each array."""
-    multiplier, unmet = np.zeros(len(task)), np.zeros(len(task), dtype=bool)
-    slopes, weights, features = g.tolist(), task.weights.tolist(), order.tolist()
-    for k in (demand > 0).nonzero()[0].tolist():
-        need, unmet[k] = demand.item(k), True
-        here, lower, upper = points[k].tolist(), task.lower[k].tolist(), task.upper[k].tolist()
-        for i in features:
-            slope, x = slopes[i], here[i]
-            end = lower[i] if slope > 0 else upper[i]
-            gain, room = abs(slope), abs(end - x)
-            move = min(room, need / gain)
-            if move > 0:
-                multiplier[k] = weights[i] / gain
-            if move < room:
-                points[k, i] = x - move if slope > 0 else x + move
-                unmet[k] = False
-                break
-            points[k, i] = end
-            need -= move * gain
-            if not need > 0:
-                unmet[k] = False
-                break
-    return multiplier, unmet
+def _fill_one(task: Task, k: int, point: FloatArray, need: float) -> tuple[float, bool]:
+    """Do the same, to the bit, one number at a time: few rows pay for each array.
+
+    Return the multiplier of row k, and whether it is not met.
+    """
+    slopes, weights, multiplier = task.cell.G[0], task.weights, 0.0
+    ends = task.lower[k], task.upper[k]
+    for i in task.cell.per_cost(weights).orders[0]:
+        slope, x = slopes.item(i), point.item(i)
+        end = ends[slope < 0].item(i)
+        gain, room = abs(slope), abs(end - x)
+        move = min(room, need / gain)
+        if move > 0:
+            multiplier = weights.item(i) / gain
+        if move < room:
+            point[i] = x - move if slope > 0 else x + move
+            return multiplier, False
+        point[i] = end
+        need -= move * gain
+        if not need > 0:
+            return multiplier, False
+    return multiplier, True

@@ -65,21 +65,20 @@ class Decision:
 
 def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
     """Return whether the optimum of each row is the only one."""
-    n = len(task)
-    unique = np.full(n, -1, dtype=np.int8)
     if not isinstance(proofs, LinearProofs) or not task.cell.is_linear:
         # Weights are positive, so a center that already lies inside is its only nearest point.
-        unique[(points == task.centers).all(axis=1)] = 1
-        return Decision(unique)
-    if not np.count_nonzero(proofs.multipliers) and (task.weights > 0).all():
-        unique[:] = 1  # nothing pulls: each feature is where it costs least
-        return Decision(unique)
+        unique = np.where((points == task.centers).all(axis=1), 1, -1)
+        return Decision(unique.astype(np.int8))
+    if _is_clear(task, proofs.multipliers):
+        return Decision(np.ones(len(points), dtype=np.int8))
+    unique = np.full(len(points), -1, dtype=np.int8)
     y = _certain(proofs.multipliers, task)
     # Those of a single row are few different numbers: w_i / |g_i| of the last feature that moved.
     few = np.unique(y)[:, None] if y.shape[1] == 1 and len(y) > MANY else y
     slopes, flat = _flat(few, task)
     # At most one feature could move at no cost, and a tight row that it is part of forbids it.
-    if (flat.sum(axis=1) <= (few > 0).any(axis=1)).all():
+    alone = flat.sum(axis=1) <= (few > 0).any(axis=1)
+    if np.count_nonzero(alone) == len(alone):
         unique[:] = 1
         return Decision(unique)
     if few is not y:
@@ -110,6 +109,21 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
     return decision
 
 
+def _is_clear(task: Task, multipliers: FloatArray) -> bool:
+    """Return whether no row can have another optimum, whatever its multipliers are.
+
+    Without any, nothing pulls: each feature is where it costs least. Under a single row at most
+    one feature can move at no cost, ``y |g_i| = w_i``, if no two are alike in ``|g_i| / w_i``; and
+    the row, which is tight, forbids it.
+    """
+    per_cost = task.cell.per_cost(task.weights)
+    if not per_cost.is_positive:
+        return False
+    if multipliers.shape[1] == 1 and per_cost.least_gap > 4 * FLAT:
+        return True
+    return not np.count_nonzero(multipliers)
+
+
 def _flat(y: FloatArray, task: Task) -> tuple[FloatArray, BoolArray]:
     """Return the slopes ``a = G'y``, and where ``|a_i| = w_i``."""
     slopes = row_products(y, np.ascontiguousarray(task.cell.G.T))
@@ -123,7 +137,7 @@ def _certain(multipliers: FloatArray, task: Task) -> FloatArray:
 
     A row with a positive multiplier is tight at every optimum; one of 1e-17 proves no such thing.
     """
-    steepest = np.abs(task.cell.G / task.weights).max(axis=1, initial=0.0)
+    steepest = task.cell.per_cost(task.weights).sizes[0]
     return np.where(multipliers * steepest > FLAT, multipliers, 0.0)
 
 
