@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -31,6 +30,7 @@ SHARED, OF_EACH, BY_KEY = {"rows": _SHARED}, {"rows": _EACH}, {"rows": _KEYS}
 OF_SOME = {"rows": _SOME}
 
 _PLANS: dict[type, tuple[tuple[str, str], ...]] = {}
+_OF_SOME: dict[type, tuple[str, ...]] = {}
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -203,10 +203,12 @@ def _plan(cls: type) -> tuple[tuple[str, str], ...]:
     return known
 
 
-@cache
 def _names_of_some(cls: type) -> tuple[str, ...]:
     """Return the names of the fields that are `OF_SOME`."""
-    return tuple(name for name, how in _plan(cls) if how == _SOME)
+    known = _OF_SOME.get(cls)
+    if known is None:
+        known = _OF_SOME[cls] = tuple(name for name, how in _plan(cls) if how == _SOME)
+    return known
 
 
 def _some(value: Any, rows: RowIndex, how: str) -> Any:

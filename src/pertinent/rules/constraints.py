@@ -177,10 +177,11 @@ class Constraints(RuleFields):
         # A category that the model does not know, or the data hardly do, can be kept, not taken.
         if theirs and len(strange):
             upper[:, strange] = samples[:, strange]
+        own, low, high = samples.T, lower.T, upper.T
         for j in fixed.keep_low:
-            np.maximum(lower[:, j], samples[:, j], out=lower[:, j])
+            np.maximum(low[j], own[j], out=low[j])
         for j in fixed.keep_high:
-            np.minimum(upper[:, j], samples[:, j], out=upper[:, j])
+            np.minimum(high[j], own[j], out=high[j])
         for j in table.booleans if isinstance(table, Table) else ():
             np.maximum(lower[:, j], 0.0, out=lower[:, j])
             np.minimum(upper[:, j], 1.0, out=upper[:, j])

@@ -32,7 +32,7 @@ def solve_bounds(task: Task) -> Solved:
 def solve_halfspace(task: Task) -> Solved:
     """Return the fractional-knapsack optimum of every row."""
     cell, points = task.cell, task.start()
-    demand = row_products(points, cell.G)[:, 0] - cell.h[0]
+    demand = (row_products(points, cell.G) - cell.h)[:, 0]
     multiplier, empty = _fill(task, points, demand)
     outcome = np.zeros(len(points), dtype=np.int8)  # SOLVED
     contradictory = task.lower > task.upper
