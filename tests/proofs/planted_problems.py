@@ -415,6 +415,7 @@ def projections():
     zero = np.zeros((1, 2))
     return {
         "half-space": projection(half, np.zeros((2, 3)), -1.2, 1.2, truth=[1.8, 1.8]),
+        "half-space, many": projection(half, np.zeros((10, 3)), -1.2, 1.2, truth=[1.8] * 10),
         "no point": projection(
             Cell(np.array([[1.0, 1.0], [-1.0, -1.0]]), np.array([-1.0, -1.0])), zero,
             truth=[np.inf],
