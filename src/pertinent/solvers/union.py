@@ -160,10 +160,9 @@ def _closer(task: Task, found: Projections) -> Projections:
 
 def _alone(task: Task, piece: Cell | Region, proved_on: Cell | Region | None) -> Projections:
     """Return the nearest points of a single piece; the same as a search over one piece gives."""
-    method, own = choose_method(piece, task.domain), onto(task, piece)
+    n, method, own = len(task), choose_method(piece, task.domain), onto(task, piece)
     answer = method.solve(own)
     points, found = answer.points, answer.outcome == SOLVED
-    n = len(found)
     everyone = np.count_nonzero(found) == n
     if not everyone:
         points = np.where(found[:, None], points, np.nan)

@@ -70,8 +70,8 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
         unique = np.where((points == task.centers).all(axis=1), 1, -1)
         return Decision(unique.astype(np.int8))
     if _is_clear(task, proofs.multipliers):
-        return Decision(np.ones(len(points), dtype=np.int8))
-    unique = np.full(len(points), -1, dtype=np.int8)
+        return Decision(np.ones(len(task), dtype=np.int8))
+    unique = np.full(len(task), -1, dtype=np.int8)
     y = _certain(proofs.multipliers, task)
     # Those of a single row are few different numbers: w_i / |g_i| of the last feature that moved.
     few = np.unique(y)[:, None] if y.shape[1] == 1 and len(y) > MANY else y
