@@ -53,6 +53,7 @@ def all_hold(model, found, i, moved, box, kept):
     changes += [
         (dict(zip(box, corner, strict=True)), negative, target)
         for corner in product(*(_values(r) for r in box.values()))
+        if box  # without an answer there is none
     ]
     return all(_said(model, point | change) == wanted for change, point, wanted in changes)
 
