@@ -88,7 +88,8 @@ class _RowsOver:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             vertex = np.where(diagonal > 0, np.abs(slope) / (2 * diagonal), np.inf)
         t = np.minimum(vertex, half[:, None])
-        alone = (diagonal * t * t - np.abs(slope) * t).sum(axis=2)
+        with np.errstate(over="ignore"):
+            alone = (diagonal * t * t - np.abs(slope) * t).sum(axis=2)
         return np.asarray(alone - np.einsum("ni,kij,nj->nk", half, pairs, half))
 
     def shares(self, boxes: Halves, costs: bool) -> FloatArray:
