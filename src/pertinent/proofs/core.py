@@ -324,10 +324,10 @@ class SeveralProofs(Proofs):
         return best
 
     def trusted(self) -> BoolArray:
-        """Return False where any part rests on a solver's word."""
+        """Return False where any part rests on a solver's word, or is of another number of rows."""
         trusted = np.ones(self.n, dtype=bool)
         for rows, proofs in self.parts:
-            trusted[rows] &= proofs.trusted()
+            trusted[rows] &= proofs.trusted() if speak_of(proofs, len(rows)) else False
         return trusted
 
 

@@ -222,7 +222,7 @@ class _Face(Problem[Halves]):
                 return None
         lower = values + self.rows.least(middle, chosen.half, self.rows.slopes(middle))
         left = chosen.take(np.asarray((lower <= 0).all(axis=1)))
-        return left.halved(self.rows.shares(left, costs=False), at_zero=False)
+        return left.halved(left.half, at_zero=False)  # features are of the same size here
 
 
 class _Ball(Problem[Halves]):
