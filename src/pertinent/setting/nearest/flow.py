@@ -28,8 +28,8 @@ from pertinent.setting.region_key import Kind
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
-#: How often a point that is refused is solved again, and how often where no point was found.
-TRIES, TRIES_FOR_NONE = 12, 2
+#: How often a point that is refused is solved again.
+TRIES = 12
 
 
 def nearest(
@@ -160,10 +160,7 @@ def _settled(search: Search, setting: Setting, proposed: Proposal, predicted: In
 
     refused = (answers.status == FAILED).nonzero()[0]
     if len(refused):
-        # A larger margin leaves no more points: where none was found, it hardly finds one.
-        given = proposed.cost[refused] < np.inf
         slowly = TRIES_SINGLE if ask.table.single_precision else 0
-        climb(refused[given], used, again, slowly + TRIES, slowly=slowly)
-        climb(refused[~given], used, again, TRIES_FOR_NONE)
+        climb(refused, used, again, slowly + TRIES, slowly=slowly)
     prefer_start(setting, answers, ask, used)
     return answers

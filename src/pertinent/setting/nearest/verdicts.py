@@ -169,6 +169,7 @@ def verdict(
     label, reason = judged.predicted, np.empty(n, dtype=object)
     if not complete:
         without = ~(cost < np.inf)
+        bound = np.where(without & (gap < 0), 0.0, bound)  # a solver's word about nothing
         none = np.isinf(bound) & (gap >= 0)
         status[without] = np.where(none[without], INFEASIBLE, FAILED)
         label = np.full(n, -1)
