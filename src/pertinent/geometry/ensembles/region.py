@@ -229,8 +229,3 @@ class EnsembleRounding(Rounding):
         The points are those handed out: rounded already.
         """
         return self.region.contains(points)
-
-
-def as_ensemble(region: object) -> EnsembleRegion | None:
-    """Return a region that is of this kind; None for another kind."""
-    return region if isinstance(region, EnsembleRegion) else None
