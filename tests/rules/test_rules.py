@@ -343,7 +343,7 @@ def test_the_independent_check_finds_each_broken_rule():
     point = np.array([[2.0, 1.5, "z"]], dtype=object)
     found = {str(rule) for rule, _ in broken_rules(rules, features, point, sample, changes=True)}
     assert found == {
-        "a frozen", "bounds of b", "b with 0 decimals", "allowed categories of c",
+        "a frozen", "bounds of b", "b is a whole number", "allowed categories of c",
         "allowed transitions of c", "at most 1 change",
     }  # fmt: skip
     assert not broken_rules(Constraints(), features, point, sample, changes=True)
