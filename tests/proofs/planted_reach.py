@@ -33,10 +33,6 @@ OUT_OF_REACH: dict[str, str] = {
     "pertinent.solvers.ensembles.solve._try_out": (
         "runs the kernel once on two leaves, before any question is asked; nothing is kept of it"
     ),
-    "pertinent.solvers.curved.separable.separable._in_other_units": (
-        "looks for a point where units differ by many powers of ten, as in no small problem; its "
-        "point is judged like every other"
-    ),
     "pertinent.solvers.linear.simplex.kernel.compiled": _AT_IMPORT,
     "pertinent.solvers.linear.simplex.kernel.entry": _AT_IMPORT,
     "pertinent.solvers.linear.simplex.scaled.Asked.of": _CONVENIENCE,

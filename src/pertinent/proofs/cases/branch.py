@@ -205,7 +205,9 @@ class Replay:
         tree, domain = self.proofs.tree, self.domain
         place, low, high = tree.place[nodes], tree.low[nodes], tree.high[nodes]
         split = tree.kind[nodes] == SPLIT
-        out = (tree.kind[nodes] == CHANGE) | (split & (low >= high))  # both sides share an end
+        units = boxes.state.shape[1]  # none where changes are not counted
+        out = (tree.kind[nodes] == CHANGE) & (place >= 0) & (place < units)
+        out |= split & (low >= high)  # both sides share an end
         column = np.where(split, place, 0)
         in_group = domain.in_group[column]
         out |= split & in_group & (low >= 0) & (high <= 1)

@@ -131,27 +131,10 @@ class _Few:
             if is_over():
                 return False
             open_ = self._open(low, high, claim)
-            low, high = low[open_], high[open_]
-            low, high = _halved(low, high, self._shares(low, high, claim))
+            low, high = _halved(low[open_], high[open_], self.weights)
             if len(low) > MOST_BOXES:
                 return False
         return False
-
-    def _shares(self, low: FloatArray, high: FloatArray, claim: float) -> FloatArray:
-        """Return how much of what a row varies by over a box is due to each side, shape (n, d).
-
-        The row for which it is most counts; where there is a claim, the cost counts like a row.
-        """
-        middle, half = (low + high) / 2, (high - low) / 2
-        rows = zip(self.A, self.g, strict=True)
-        varies = [(np.abs(g + 2 * middle @ A) + half @ np.abs(A)) * half for A, g in rows]
-        if np.isfinite(claim):
-            varies.append(self.weights * half)
-        share = np.zeros(low.shape)
-        for sides in varies:
-            total = sides.sum(axis=1, keepdims=True)
-            np.maximum(share, sides / np.where(total > 0, total, 1.0), out=share)
-        return share
 
     def _ends(self) -> tuple[FloatArray, FloatArray]:
         """Return how far down and up points of the cell can lie; ``inf`` where no row tells."""
@@ -231,13 +214,16 @@ def _least_alone(slope: FloatArray, bend: FloatArray, half: FloatArray) -> Float
     return np.asarray((bend * inner * inner - np.abs(slope) * inner).sum(axis=1))
 
 
-def _halved(low: FloatArray, high: FloatArray, share: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return both halves of each box, cut across its largest share; first at the center."""
+def _halved(
+    low: FloatArray, high: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return both halves of each box, cut where it costs most to cross it; first at the center."""
     if not len(low):
         return low, high
     here = np.arange(len(low))
     across = (low < 0) & (high > 0)
-    j = (np.where(across, 1e6, 1.0) * share).argmax(axis=1)
+    width = np.where(across, 1e6, 1.0) * weights * (high - low)
+    j = width.argmax(axis=1)
     cut = np.where(across[here, j], 0.0, (low[here, j] + high[here, j]) / 2)
     below, above = high.copy(), low.copy()
     below[here, j], above[here, j] = cut, cut

@@ -19,7 +19,7 @@ from pertinent.proofs import Proofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.solvers.curved.halving import closes, find, improve, restricted
 from pertinent.solvers.curved.lagrange import prove_nothing
-from pertinent.solvers.curved.shifted import Shifted, in_units_of_rows, real_roots, shift
+from pertinent.solvers.curved.shifted import Shifted, real_roots, shift
 from pertinent.solvers.curved.stationary import point_inside
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.stages import Part, Stage, spread
@@ -149,11 +149,9 @@ def _search(
     local = restricted(whole, free)
     step = None if known is None else ((known - shifted.start[0]) * task.weights)[free]
     if step is None:
-        there = shift(in_units_of_rows(task))
-        step = find(restricted(there.row(0), free))
-        if step is None:
-            return None, None, 0.0
-        step = step * (task.weights / there.task.weights)[free]
+        step = find(local)
+    if step is None:
+        return None, None, 0.0
     step, is_best = improve(local, step)
     full = np.zeros(whole.dim)
     full[free] = step

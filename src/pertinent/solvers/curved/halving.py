@@ -50,17 +50,14 @@ class Halves(Rows):
         """The half widths of each box."""
         return np.asarray((self.high - self.low) / 2)
 
-    def halved(self, share: FloatArray, at_zero: bool) -> Halves:
-        """Return both halves of each box, cut across the side with the largest share.
-
-        ``at_zero``: at 0 first, where a side crosses it.
-        """
+    def halved(self, at_zero: bool) -> Halves:
+        """Return both halves of each box, cut across its longest side (at 0 first, if asked)."""
         low, high = self.low, self.high
         if not len(low):
             return self
-        here = np.arange(len(low))
+        here, width = np.arange(len(low)), high - low
         across = (low < 0) & (high > 0) & at_zero
-        j = np.where(across, 1e6 * share, share).argmax(axis=1)
+        j = np.where(across, 1e6 * width, width).argmax(axis=1)
         cut = np.where(across[here, j], 0.0, (low[here, j] + high[here, j]) / 2)
         below, above = high.copy(), low.copy()
         below[here, j], above[here, j] = cut, cut
@@ -88,25 +85,8 @@ class _RowsOver:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             vertex = np.where(diagonal > 0, np.abs(slope) / (2 * diagonal), np.inf)
         t = np.minimum(vertex, half[:, None])
-        with np.errstate(over="ignore"):
-            alone = (diagonal * t * t - np.abs(slope) * t).sum(axis=2)
+        alone = (diagonal * t * t - np.abs(slope) * t).sum(axis=2)
         return np.asarray(alone - np.einsum("ni,kij,nj->nk", half, pairs, half))
-
-    def shares(self, boxes: Halves, costs: bool) -> FloatArray:
-        """Return how much of what a row varies by over a box is due to each side, shape (n, d).
-
-        The row for which it is most counts; with ``costs``, the cost counts like a row. Features
-        in small units vary a row as much as others do, and are cut as often.
-        """
-        half = boxes.half
-        bent = np.einsum("kij,nj->nki", np.abs(self.A), half)
-        varies = (np.abs(self.slopes(boxes.middle)) + bent) * half[:, None]
-        if costs:
-            varies = np.concatenate([varies, half[:, None]], axis=1)
-        total = varies.sum(axis=2, keepdims=True)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.where(total > 0, varies / total, 0.0)
-        return np.asarray(share.max(axis=1))
 
     def sizes(self, u: FloatArray) -> FloatArray:
         """Return the size of the terms that depend on ``u``, of every row at every point."""
@@ -183,7 +163,8 @@ def _extent(local: Local) -> Ends:
     down, up = np.full(local.dim, np.inf), np.full(local.dim, np.inf)
     for k, (g, c) in enumerate(zip(local.slopes, local.values, strict=True)):
         A = local.forms[k] if k < len(local.forms) else np.zeros((local.dim, local.dim))
-        if (inverse := _inverse(A)) is not None:
+        if np.linalg.eigvalsh(A)[0] > ELLIPSOID * np.abs(A).max():
+            inverse = np.linalg.inv(A)
             m = -inverse @ g / 2
             reach = np.sqrt((abs(m @ A @ m) + abs(c)) * np.diag(inverse)) + ROOM * np.abs(m)
             down, up = np.minimum(down, reach - m), np.minimum(up, reach + m)
@@ -191,17 +172,6 @@ def _extent(local: Local) -> Ends:
             end = abs(c / g[0]) * (1 + ROOM)  # g s + c <= 0
             (up if g[0] > 0 else down)[0] = min(end, (up if g[0] > 0 else down)[0])
     return down, up
-
-
-def _inverse(A: FloatArray) -> FloatArray | None:
-    """Return the inverse of a positive definite matrix, whatever its units; None if it is none."""
-    root = np.sqrt(np.maximum(np.diag(A), 0.0))
-    if not root.all():
-        return None
-    scaled = A / root[:, None] / root
-    if not np.linalg.eigvalsh(scaled)[0] > ELLIPSOID:
-        return None
-    return np.asarray(np.linalg.inv(scaled) / root[:, None] / root)
 
 
 class _Face(Problem[Halves]):
@@ -221,8 +191,7 @@ class _Face(Problem[Halves]):
                 self.step = step
                 return None
         lower = values + self.rows.least(middle, chosen.half, self.rows.slopes(middle))
-        left = chosen.take(np.asarray((lower <= 0).all(axis=1)))
-        return left.halved(left.half, at_zero=False)  # features are of the same size here
+        return chosen.take(np.asarray((lower <= 0).all(axis=1))).halved(at_zero=False)
 
 
 class _Ball(Problem[Halves]):
@@ -243,9 +212,8 @@ class _Ball(Problem[Halves]):
         """Return the halves of the boxes that may hold a step of less than the target."""
         middle = chosen.middle
         values = self.rows.values(middle) - MIDDLE_ROUNDING * (self.sizes + self.rows.sizes(middle))
-        left = chosen.take(_may_undercut(self.rows, middle, chosen.half, values, self.target))
-        share = self.rows.shares(left, costs=bool(np.isfinite(self.target)))
-        return left.halved(share, at_zero=True)
+        open_ = _may_undercut(self.rows, middle, chosen.half, values, self.target)
+        return chosen.take(open_).halved(at_zero=True)
 
 
 class _Better(Problem[Halves]):
@@ -266,9 +234,8 @@ class _Better(Problem[Halves]):
         better = np.flatnonzero((values <= 0).all(axis=1) & (price < self.cost * (1 - 1e-9)))
         if len(better):
             self._take(middle[better[price[better].argmin()]])
-        limit = self.cost * PROVED
-        left = chosen.take(_may_undercut(self.rows, middle, chosen.half, values, limit))
-        return left.halved(self.rows.shares(left, costs=True), at_zero=True)
+        open_ = _may_undercut(self.rows, middle, chosen.half, values, self.cost * PROVED)
+        return chosen.take(open_).halved(at_zero=True)
 
 
 def _faces(local: Local) -> Iterator[tuple[_RowsOver, FloatArray, FloatArray, _Back]]:
@@ -280,11 +247,11 @@ def _faces(local: Local) -> Iterator[tuple[_RowsOver, FloatArray, FloatArray, _B
     ]
     bounds = [bound for bound in bounds if np.isfinite(bound[2])]
     M = np.zeros((local.n_rows + len(bounds), d + 1, d + 1))
-    M[: local.n_rows, :d, :d] = rows.A * np.outer(scale, scale)
+    M[: local.n_rows, :d, :d] = rows.A * scale**2
     M[: local.n_rows, :d, d] = M[: local.n_rows, d, :d] = rows.g * scale / 2
     M[: local.n_rows, d, d] = rows.c
     for k, (i, sign, end) in enumerate(bounds, local.n_rows):
-        M[k, i, d] = M[k, d, i] = sign * scale[i] / 2
+        M[k, i, d] = M[k, d, i] = sign * scale / 2
         M[k, d, d] = -end
     M /= np.maximum(np.abs(M).max(axis=(1, 2), keepdims=True), 1e-300)
     for fixed in (d, *range(d)):
@@ -303,7 +270,7 @@ class _Back:
 
     fixed: int
     sign: float
-    scale: FloatArray
+    scale: float
     dim: int
 
     def __call__(self, u: FloatArray) -> FloatArray | None:
@@ -314,18 +281,16 @@ class _Back:
         return step
 
 
-def _scale(local: Local) -> FloatArray:
-    """Return a step of each feature of the size at which rows change."""
-    slope, bend = np.abs(local.slopes), np.zeros(local.slopes.shape)
-    bend[: len(local.forms)] = np.abs(np.diagonal(local.forms, axis1=1, axis2=2))
-    size = np.abs(local.values)[:, None]
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+def _scale(local: Local) -> float:
+    """Return a step of the size at which rows change."""
+    slope = np.abs(local.slopes).max(axis=1)
+    bend = np.zeros(local.n_rows)
+    bend[: len(local.forms)] = np.abs(local.forms).max(axis=(1, 2), initial=0.0)
+    size = np.abs(local.values)
+    with np.errstate(divide="ignore", invalid="ignore"):
         reach = np.fmax(size / slope, np.sqrt(size / bend))
-    reach = np.where(np.isfinite(reach) & (reach > 0), reach, np.nan)
-    known = np.isfinite(reach).any(axis=0)
-    usual = float(np.nanmedian(reach)) if known.any() else 1.0
-    reach[:, ~known] = usual
-    return np.asarray(np.nanmedian(reach, axis=0))
+    reach = reach[np.isfinite(reach) & (reach > 0)]
+    return float(np.median(reach)) if len(reach) else 1.0
 
 
 def _may_undercut(

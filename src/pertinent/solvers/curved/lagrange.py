@@ -20,14 +20,7 @@ from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.proofs import LagrangeProofs, Proofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.solvers.curved.halving import closes
-from pertinent.solvers.curved.shifted import (
-    Local,
-    Shifted,
-    in_units_of_rows,
-    is_nowhere,
-    least_costs,
-    shift,
-)
+from pertinent.solvers.curved.shifted import Local, Shifted, is_nowhere, least_costs, shift
 from pertinent.solvers.programs.conic import Block, Cone, solve_conic
 from pertinent.solvers.tolerances import COMBINED_ROUNDING, CONVEX_ROUNDING
 
@@ -60,9 +53,8 @@ def prove_empty(shifted: Shifted, i: int) -> LagrangeProofs | None:
 
 def prove_nothing(shifted: Shifted, i: int) -> Proofs | None:
     """Return a proof that one center has no point: by a combination of rows, or by halving."""
-    task = in_units_of_rows(shifted.task.take(np.array([i])))
-    proofs: Proofs | None = prove_empty(shift(task), 0)
-    if proofs is None and closes(task, np.inf, MOST_HALVED):
+    proofs: Proofs | None = prove_empty(shifted, i)
+    if proofs is None and closes(shifted.task.take(np.array([i])), np.inf, MOST_HALVED):
         proofs = HalvingProofs(np.array([np.inf]))
     return proofs
 

@@ -10,7 +10,7 @@ Clipping loses nothing: where the center lies outside the bounds, only one direc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -75,26 +75,6 @@ class Local:
         """Return whether ``s`` satisfies rows and bounds, rows up to ``rtol`` of their terms."""
         inside = bool((s <= self.up).all() and (s >= -self.down).all())
         return inside and bool((self.excess(s) <= rtol * self.scales(s)).all())
-
-
-def in_units_of_rows(task: Task) -> Task:
-    """Return a task with features measured by how much they bend or tilt the rows.
-
-    Whether there is a point at all does not depend on costs. Where features are in units that
-    differ by many powers of ten, neither do the sizes at which the rows change.
-    """
-    cell = task.cell
-    bends = [np.sqrt(np.abs(np.diagonal(row.A))) for row in cell.quadratics]
-    units = [_relative(row) for row in (*bends, *np.abs(cell.G))]
-    size = np.max(units, axis=0, initial=0.0) if units else np.zeros(cell.dim)
-    usual = np.median(size[size > 0]) if (size > 0).any() else 1.0
-    return replace(task, weights=np.where(size > 0, size, usual))
-
-
-def _relative(numbers: FloatArray) -> FloatArray:
-    """Return positive numbers relative to their usual size, whatever the row was scaled by."""
-    some = numbers[numbers > 0]
-    return numbers / np.exp(np.log(some).mean()) if len(some) else numbers
 
 
 @dataclass(frozen=True, eq=False)

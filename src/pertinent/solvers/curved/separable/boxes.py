@@ -300,13 +300,10 @@ class Boxes:
 
     def _jumps(self, target: FloatArray) -> None:
         """Choose where to split: the item that jumps most between too little and enough."""
-        # By what it changes the row, not by its cost: units may differ by many powers of ten.
-        apart = np.abs(np.nan_to_num(self._part(self.enough) - self._part(self.short)))
+        apart = np.abs(np.nan_to_num(self.enough - self.short))
         if self.row.size is not None:
             # Next to where a row is 0, it would have its boxes split thinner for ever.
-            far = np.maximum(np.abs(self.low), np.abs(self.high))
-            varies = (2 * np.abs(self.a) * far + np.abs(self.g)) * (self.high - self.low)
-            apart[varies <= THIN * (self.row.size[self.owner] + self.terms())[:, None]] = 0.0
+            apart[self.high - self.low <= THIN * np.minimum(target, 1e300)[:, None]] = 0.0
         # Only items without curvature, or with the wrong one, can jump.
         rows = np.arange(len(apart))
         self.item = apart.argmax(axis=1)
@@ -322,10 +319,6 @@ class Boxes:
         width = high - low
         self.at = np.clip(at, low + 0.02 * width, high - 0.02 * width)
         self.jump = np.where(width > 1e-12 * (np.abs(low) + np.abs(high)), self.jump, 0.0)
-
-    def _part(self, s: FloatArray) -> FloatArray:
-        """Return what each item adds to the row."""
-        return (self.a * s + self.g) * s
 
     def feasible(self) -> tuple[FloatArray, FloatArray]:
         """Return, for each box, a step that satisfies the row, and its cost (``inf``: none).

@@ -28,7 +28,7 @@ from pertinent.solvers.curved.separable.sweep import (
     sweep_proofs,
     sweeps_hold,
 )
-from pertinent.solvers.curved.shifted import Shifted, in_units_of_rows, shift, tangent_bounds
+from pertinent.solvers.curved.shifted import Shifted, shift, tangent_bounds
 from pertinent.solvers.curved.stationary import multipliers_at, point_inside
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.tolerances import PROVED_BY_BOXES, PROVED_BY_CONVEX_BOXES
@@ -152,8 +152,6 @@ def solve_separable(task: Task) -> Solved:
     rows = np.flatnonzero(~first.closed() & ~inside & ~shifted.contradictory)
     for i in rows:
         better = local_row(shifted, int(i), steps[i] if np.isfinite(best[i]) else None)
-        if better is None:
-            better = _in_other_units(shifted, int(i))
         if better is not None:
             steps[i], best[i] = better, np.abs(better).sum()
     if len(rows):
@@ -176,13 +174,6 @@ def solve_separable(task: Task) -> Solved:
             outcome[i], bound[i] = EMPTY, np.inf
     bound[shifted.contradictory] = np.inf
     return Solved(points, outcome, SeveralProofs(len(task), tuple(parts)), bound)
-
-
-def _in_other_units(shifted: Shifted, i: int) -> FloatArray | None:
-    """Return a step to any point, found with features measured by what they do to the rows."""
-    there = shift(in_units_of_rows(shifted.task.take(np.array([i]))))
-    step = local_row(there, 0, None)
-    return None if step is None else step * (shifted.task.weights / there.task.weights)
 
 
 def _prove(shifted: Shifted, steps: FloatArray, best: FloatArray, open_: int) -> BoxSearch:
