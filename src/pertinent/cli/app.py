@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -14,17 +14,10 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 
 from pertinent.api.explanation import Explanations
+from pertinent.api.progress import told
 from pertinent.checking import HOLDS, REFUTED, UNKNOWN, check
 from pertinent.cli import codes
 from pertinent.cli.files import model_columns, parse_label, parse_rows, read_table
@@ -102,15 +95,6 @@ def _say_json(text: str) -> None:
     _say("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
 
 
-@contextmanager
-def _progress(*columns: ProgressColumn) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar, and give the function that moves it, of what is done and of how much."""
-    every = (TextColumn("Explaining"), BarColumn(), MofNCompleteColumn(), *columns)
-    with Progress(*every, console=err, transient=True, disable=not err.is_terminal) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
 def _known_length(length: str) -> str:
     if length not in LENGTHS:
         raise typer.BadParameter(f"{length!r} is not one of {', '.join(LENGTHS)}.")
@@ -129,8 +113,7 @@ def _explained(
     explainer, places = given.explainer(model, frame, ignore or []), parse_rows(rows, len(frame))
     chosen = frame if places is None else frame.iloc[places]
     target = parse_label(given.target, model)
-    with _progress() as progress:
-        return explainer.explain(chosen, target, batch_size=256, progress=progress)
+    return explainer.explain(chosen, target)
 
 
 def _finish(result: Explanations) -> None:
@@ -317,8 +300,8 @@ def run(
     """Explain a whole data set; started again after any end, it goes on where it stopped."""
     with _said():
         job = _job(model, given, keep)
-        with _progress(TimeRemainingColumn()) as progress:
-            done = run_job(job, data, folder, batch_rows=batch_rows, n_jobs=jobs, progress=progress)
+        with told(None, "Explaining") as tell:
+            done = run_job(job, data, folder, batch_rows=batch_rows, n_jobs=jobs, progress=tell)
         for line in summary_lines(done):
             out.print(line, highlight=False, soft_wrap=True)
         if any(counts.get("failed") for counts in done.statuses.values()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,7 +30,9 @@ Pickle = Annotated[
     bool, typer.Option("--allow-pickle", help="Read pickles too: they run whatever they hold.")
 ]
 Names = list[str] | None
-RULES, DEFAULTS = "What answers obey", "What the data suggest"
+#: Options of these kinds have a panel of their own in the help.
+_rule = partial(typer.Option, rich_help_panel="What answers obey")
+_default = partial(typer.Option, rich_help_panel="What the data suggest")
 
 
 class Steps(StrEnum):
@@ -50,27 +52,13 @@ class Given:
     target: Annotated[
         str | None, typer.Option(help="The class to reach; by default the nearest.")
     ] = None
-    freeze: Annotated[
-        Names, typer.Option(help="Features that stay as they are.", rich_help_panel=RULES)
-    ] = None
-    bound: Annotated[
-        Names, typer.Option(help='Bounds, e.g. "income=0:" or "time=6:72".', rich_help_panel=RULES)
-    ] = None
-    increase: Annotated[
-        Names, typer.Option(help="Features that may only increase.", rich_help_panel=RULES)
-    ] = None
-    decrease: Annotated[
-        Names, typer.Option(help="Features that may only decrease.", rich_help_panel=RULES)
-    ] = None
-    integer: Annotated[
-        Names, typer.Option(help="Features that take whole numbers.", rich_help_panel=RULES)
-    ] = None
-    relation: Annotated[
-        Names, typer.Option(help='e.g. "debt <= 0.4 * income".', rich_help_panel=RULES)
-    ] = None
-    max_changes: Annotated[
-        int | None, typer.Option(min=1, help="How many features may change.", rich_help_panel=RULES)
-    ] = None
+    freeze: Annotated[Names, _rule(help="Features that stay as they are.")] = None
+    bound: Annotated[Names, _rule(help='Bounds, e.g. "income=0:" or "time=6:72".')] = None
+    increase: Annotated[Names, _rule(help="Features that may only increase.")] = None
+    decrease: Annotated[Names, _rule(help="Features that may only decrease.")] = None
+    integer: Annotated[Names, _rule(help="Features that take whole numbers.")] = None
+    relation: Annotated[Names, _rule(help='e.g. "debt <= 0.4 * income".')] = None
+    max_changes: Annotated[int | None, _rule(help="How many features may change.", min=1)] = None
     method: Annotated[Method, typer.Option(help="How to look for what was enough.")] = (
         Method.TWO_PHASE
     )
@@ -87,25 +75,14 @@ class Given:
         bool, typer.Option("--plausible", help="Stay where training data of the class lie.")
     ] = False
     limits: Annotated[
-        str,
-        typer.Option(
-            help='"data": values stay in its range; "0.1": a tenth wider; "none".',
-            rich_help_panel=DEFAULTS,
-        ),
+        str, _default(help='"data": values stay in its range; "0.1": a tenth wider; "none".')
     ] = "data"
     steps: Annotated[
-        Steps,
-        typer.Option(
-            help="data: values are written as there (whole numbers, decimals).",
-            rich_help_panel=DEFAULTS,
-        ),
+        Steps, _default(help="data: values are written as there (whole numbers, decimals).")
     ] = Steps.DATA
-    rare: Annotated[
-        int,
-        typer.Option(
-            min=0, help="Categories of fewer rows are not suggested.", rich_help_panel=DEFAULTS
-        ),
-    ] = HANDFUL
+    rare: Annotated[int, _default(help="Categories of fewer rows are not suggested.", min=0)] = (
+        HANDFUL
+    )
     time_limit: Annotated[
         float | None, typer.Option(min=0, help="Seconds for each search for a proof.")
     ] = None

@@ -60,7 +60,7 @@ def _as_table(X: Any) -> Any:
     if pandas is not None and isinstance(X, pandas.Series):
         return X.to_frame().T.infer_objects()
     if isinstance(X, Mapping):
-        pandas = optional("pandas", "cli", "A sample as a mapping")
+        pandas = optional("pandas", "pandas", "A sample as a mapping")
         return pandas.DataFrame([X])
     return X
 
