@@ -204,6 +204,11 @@ class EnsembleRegion(Region):
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
+def as_ensemble(region: Cell | Region) -> EnsembleRegion | None:
+    """Return a region that is a class of an ensemble; None for another kind of region."""
+    return region if isinstance(region, EnsembleRegion) else None
+
+
 @dataclass(frozen=True, eq=False)
 class EnsembleRounding(Rounding):
     """What rounds in a sum of trees, in units of `EnsembleRegion.with_margin`."""

@@ -15,7 +15,8 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.codec import record_as
-from pertinent.geometry.ensembles import EnsembleRegion
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.ensembles import EnsembleRegion, as_ensemble
 from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
@@ -64,11 +65,11 @@ class EnsembleProofs(Proofs):
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the claims that replaying confirms, else the cost of the nearest point."""
-        region = task.region
+        region = as_ensemble(task.region)
         start = np.minimum(np.maximum(task.centers, task.lower), task.upper)
         known = np.asarray((task.weights * np.abs(start - task.centers)).sum(axis=1))
         known[(task.lower > task.upper).any(axis=1)] = np.inf
-        if not isinstance(region, EnsembleRegion) or not _is_covered(region, task):
+        if region is None or not _is_covered(task.domain):
             return known
         conditions = Conditions.of(region, () if task.domain is None else task.domain.groups)
         size = max(1, TABLES // int(region.ensemble.n_cells.sum() + region.dim))
@@ -98,12 +99,11 @@ class EnsembleProofs(Proofs):
         return proved
 
 
-def _is_covered(region: EnsembleRegion, task: Task) -> bool:
+def _is_covered(domain: Domain | None) -> bool:
     """Return whether the rules here speak of all that the task allows.
 
     Inequalities that are kept beside may be left out: a bound on more points is one on fewer.
     """
-    domain = task.domain
     return domain is None or not (domain.bins or domain.together)
 
 

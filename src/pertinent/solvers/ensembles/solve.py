@@ -20,7 +20,7 @@ from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry import task as task_of
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.domain import Domain
-from pertinent.geometry.ensembles import Ensemble, EnsembleRegion, Tally, Trees
+from pertinent.geometry.ensembles import Ensemble, EnsembleRegion, Tally, Trees, as_ensemble
 from pertinent.geometry.running import deadline
 from pertinent.proofs.ensembles.proof import EnsembleProofs
 from pertinent.setting.effort import SEARCHING
@@ -138,8 +138,8 @@ class Row:
 
 def solve_ensemble(task: Task) -> Solved:
     """Return the nearest points of an ensemble's class."""
-    region = task.region
-    assert isinstance(region, EnsembleRegion)
+    region = as_ensemble(task.region)
+    assert region is not None  # `_method_of_ensemble` chose this
     n, leads = len(task), Leads.of(region)
     points, outcome = np.full(task.centers.shape, np.nan), np.full(n, TROUBLE, dtype=np.int8)
     believed, cases = np.zeros(n), []
