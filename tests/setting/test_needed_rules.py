@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -17,7 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 import pertinent
 from pertinent.lvq import GLVQ
 from pertinent.rules.reference import RuleKind
-from pertinent.setting.reasons.fewer import OneQuestion, confirmed, each_is_needed
+from pertinent.setting.judge import noting
+from pertinent.setting.reasons.fewer import Questions, RuleSets, confirmed, each_is_needed
 from pertinent.setting.reasons.reason import Why
 
 NUMBERS = ("x0", "x1", "x2", "x3")
@@ -226,10 +228,9 @@ def test_points_that_show_nothing_are_refuted(stored):
     explanation, _ = stored
     why, own = explanation.negative.reasons[0], explanation.negative.certificates[0].certificate
     table = explanation.negative.table
-    asked = OneQuestion(
-        explanation.asked.setting, why.asked, table, table.values[0], None, changes=True
-    )
-    assert each_is_needed(asked, why)
+    sets = RuleSets(explanation.asked.setting, changes=True)
+    asked = Questions(sets, why.asked, table, table.values, None)
+    assert each_is_needed(asked, [why]).all()
     wrong = (
         why.without[::-1],  # of other rules
         why.without[:1],
@@ -239,5 +240,40 @@ def test_points_that_show_nothing_are_refuted(stored):
     )
     for points in wrong:
         forged = replace(why, without=points)
-        assert not each_is_needed(asked, forged)
-        assert confirmed(asked, forged, own).without is None
+        assert not each_is_needed(asked, [forged]).any()
+        assert confirmed(asked, [forged], own)[0].without is None
+
+
+def test_what_obeys_some_of_the_rules_only_is_no_answer(stored):
+    explanation, _ = stored
+    why, table = explanation.negative.reasons[0], explanation.negative.table
+    asked = Questions(
+        RuleSets(explanation.asked.setting, changes=True), why.asked, table, table.values, None
+    )
+    rules = [rule for rule in why.rules if rule != why.rules[0]]
+    with noting() as ledger:
+        assert asked.under(rules).allow(why.without[:1]).all()
+    assert not ledger.known
+
+
+@pytest.mark.parametrize("kind", ["limits", "whole numbers", "relations and changes"])
+def test_many_samples_have_the_same_conflicts_as_one(kind):
+    X, y = load_wine(return_X_y=True)
+    X = np.round(X[:, :5], 1)
+    model = LogisticRegression(max_iter=5000).fit(X, y)
+    low, high = X.min(axis=0), X.max(axis=0)
+    more = {
+        "limits": {"frozen": [1, 2], "increase_only": [0]},
+        "whole numbers": {"frozen": [1, 2], "integer": [0, 4]},
+        "relations and changes": {"relations": ["x0 <= x4"], "max_changes": 1},
+    }[kind]
+    near = {j: (float(low[j]), float((low[j] + high[j]) / 2)) for j in range(5)}
+    rules = pertinent.Constraints(bounds=near, **more)
+    found = pertinent.pertinent_negatives(model, X[::9], constraints=rules)
+    none = np.flatnonzero(found.status == "infeasible")
+    assert len(none) >= 4
+    for i in none:
+        alone = pertinent.pertinent_negatives(model, X[::9][[i]], constraints=rules).reasons[0]
+        assert alone == found.reasons[i]
+        assert alone.without is not None, str(alone)
+        np.testing.assert_array_equal(alone.without, found.reasons[i].without)

@@ -44,8 +44,8 @@ class Projecting:
         )
         return Found(found.points, found.certificate, found.unique, found.second)
 
-    def why_none(self, setting: Setting, part: Certified, ask: Ask) -> Reason:
-        """Return why there is no point, by the rules that the proof of one row rests on."""
+    def why_none(self, setting: Setting, part: Certified, ask: Ask) -> list[Reason]:
+        """Return why there are no points, row by row, by rules that conflict."""
         return why_none(self, setting, part, ask)
 
 

@@ -15,7 +15,7 @@ from pertinent.setting.answers import Certified
 from pertinent.setting.claims.bounds import is_of_sets
 from pertinent.setting.question import Method, Norm
 from pertinent.setting.reasons.conflicts import why_infeasible, why_too_few
-from pertinent.setting.reasons.fewer import OneQuestion, each_is_needed, shown_by
+from pertinent.setting.reasons.fewer import Questions, RuleSets, each_is_needed, shown_by
 from pertinent.setting.reasons.implausible import is_shown, why_pair
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Is
@@ -72,20 +72,20 @@ def reason(
 
 def _question(
     setting: Setting, results: Results, center: FloatArray, beyond: Limits | None
-) -> OneQuestion:
+) -> Questions:
     """Return the question, to be asked again under some of its rules."""
     key, changes = results.certificates[0].key, isinstance(results, Negatives)
-    plain = setting.without_plausibility()
-    return OneQuestion(plain, key, results.table, center, beyond, changes)
+    sets = RuleSets(setting.without_plausibility(), changes)
+    return Questions(sets, key, results.table, center[None], beyond)
 
 
-def _needed(name: str, asked: OneQuestion, said: Reason) -> list[Finding]:
+def _needed(name: str, asked: Questions, said: Reason) -> list[Finding]:
     """Judge that none of the rules named could be left out, where that is said."""
     if said.without is None:
         return []
     claim = f"{name}: each of the rules named is needed"
-    plain = asked.setting.within is None and said.kind is Why.RULES
-    return [judged(claim, plain and said.asked == asked.key and each_is_needed(asked, said))]
+    plain = said.kind is Why.RULES and said.asked == asked.key
+    return [judged(claim, plain and bool(each_is_needed(asked, [said])[0]))]
 
 
 def _counts_features(results: Results) -> bool:
@@ -106,12 +106,12 @@ def _is_of_method(said: Reason, setting: Setting, results: Results) -> bool:
     return results.method is Method.STRICT and said == Reason(Why.OWN_VALUES, own)
 
 
-def _of_sets(asked: OneQuestion, said: Reason, results: Results, limits: Limits) -> tuple[str, str]:
+def _of_sets(asked: Questions, said: Reason, results: Results, limits: Limits) -> tuple[str, str]:
     """Return the verdict on a reason where the proof looks at sets of features.
 
     That one does not show which rules are in the way: the reason names all, or has its own proof.
     """
-    setting, key, table = asked.setting, asked.key, results.table
+    setting, key, table = asked.sets.setting, asked.key, results.table
     region = setting.region(key, setting.asked_margin)
     if said.proof is not None and said.proof.trusted().all():
         domain = setting.domain_of(table, changes=False)

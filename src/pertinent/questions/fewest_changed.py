@@ -113,8 +113,7 @@ def _within(negatives: Negatives, most: int, setting: Setting, ask: Ask) -> Nega
     none = far & (negatives.bound > most)
     reason = negatives.reasons.copy()
     reason[far] = Reason(Why.STOPPED)
-    for i in np.flatnonzero(none):
-        reason[i] = why_none_of_few(setting, negatives.table, ask, int(i), most)
+    why_none_of_few(setting, negatives.table, ask, none, most, reason)
     place = np.where(far, -1, negatives.target_place)
     return replace(
         negatives,

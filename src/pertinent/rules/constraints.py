@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -37,6 +37,8 @@ class _Fixed:
     lattice: dict[int, Lattice]
     given: dict[int, Lattice]
     data: FromData
+    #: Filled when it is asked for: see `Constraints.named_limits`.
+    named: dict[tuple[int, str], list[RuleRef]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -364,7 +366,13 @@ class Constraints(RuleFields):
         return [RuleRef(RuleKind.TOGETHER, _called(features, group)) for group in self.together]
 
     def named_limits(self, features: Features) -> dict[tuple[int, str], list[RuleRef]]:
-        """Return which rules stand behind each (column, "low" or "high") limit."""
+        """Return which rules stand behind each (column, "low" or "high") limit; found out once."""
+        fixed = self._fixed(features)
+        if not fixed.named:
+            fixed.named.update(self._name_limits(features))
+        return fixed.named
+
+    def _name_limits(self, features: Features) -> dict[tuple[int, str], list[RuleRef]]:
         rules: dict[tuple[int, str], list[RuleRef]] = {}
 
         def note(column: Any, side: str, kind: RuleKind, name: Feature, at: Any = None) -> None:

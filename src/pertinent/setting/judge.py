@@ -203,7 +203,7 @@ def judge(
         )
     judged = Judged(points, predicted, right, obeys, dense, broken)
     ledger = _LEDGER.get()
-    if ledger is not None:
+    if ledger is not None and not setting.is_partial:
         samples, valid = ask.table.values if ask.is_aligned else None, judged.valid
         # As they are now: both arrays are handed on, and answers are taken back in them.
         note = Accepted(ask.kind, points.copy(), samples, ask.labels, predicted.copy())

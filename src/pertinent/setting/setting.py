@@ -93,6 +93,8 @@ class Setting:
         self._known: dict[tuple[Kind, int], _Known] = {}
         self._made: dict[tuple[int, float, bool], Region] = {}
         self._plain: Self | None = None
+        #: Whether rules are left out: what the judge accepts is then no answer.
+        self.is_partial = False
         self.weights = read_only(self.weights)
         self.largest_weight = float(self.weights.max(initial=0.0))
         self.region(Is(0), 0.0)  # an unsupported model fails here, before any work

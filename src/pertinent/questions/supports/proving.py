@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pertinent.answering.conflict import conflict
+from pertinent.answering.conflict import conflicts
 from pertinent.answering.searching import SEARCH
-from pertinent.geometry.arrays import IntArray
+from pertinent.geometry.arrays import BoolArray, IntArray
 from pertinent.geometry.pieces import outline_of
 from pertinent.proofs import (
     FEASIBLE,
@@ -79,13 +80,13 @@ def _decide(batch: Batch) -> None:
     else:
         none = batch.claim > ask.at_most
     out.status[found & tight] = OPTIMAL
-    for row in np.flatnonzero(none & ~found):
-        # What the search said of its own failure is no reason once there is a proof.
-        known = out.reason[row] if out.status[row] == INFEASIBLE else None
-        out.status[row] = INFEASIBLE
-        out.reason[row] = known or why_none_of_few(
-            batch.setting, batch.table, ask, int(row), ask.at_most
-        )
+    none &= ~found
+    # What the search said of its own failure is no reason once there is a proof.
+    said = (out.status == INFEASIBLE) & np.array(
+        [why is not None for why in out.reason], dtype=bool
+    )
+    why_none_of_few(batch.setting, batch.table, ask, none & ~said, ask.at_most, out.reason)
+    out.status[none] = INFEASIBLE
     out.size_bound = np.where(found, np.fmin(batch.claim, size), np.inf)
     out.cost_bound = np.where(found, out.cost, np.inf)
 
@@ -101,18 +102,25 @@ def decide_unique(batch: Batch) -> None:
         out.unique[i] = uniqueness(optimal, float(size[i]), float(out.cost[i]), others, within)
 
 
-def why_none_of_few(setting: Setting, table: Table, ask: Ask, row: int, most: int | None) -> Reason:
-    """Return why no set of features, of at most so many if that was asked, will do.
+def why_none_of_few(
+    setting: Setting,
+    table: Table,
+    ask: Ask,
+    none: BoolArray,
+    most: int | None,
+    reason: NDArray[np.object_],
+) -> None:
+    """Note why no set of features, of at most so many if that was asked, will do in some rows.
 
     The proof of that is about sets of features. Where the rules count them, and leave no point
     either, their conflict is named.
     """
-    key = RegionKey(ask.kind, int(ask.labels[row]))
-    if most is not None and not ask.own_values:
-        one = np.array([row])
-        known = conflict(SEARCH, allowing(setting, most), table.take(one), key)
-        if known is not None:
-            return known
-    region = setting.region(key, setting.asked_margin)
-    limits = ask.lower[row], ask.upper[row]
-    return why_too_few(setting, key, region, limits, most)
+    for k in np.unique(ask.labels[none]).tolist():
+        key, rows = RegionKey(ask.kind, k), np.flatnonzero(none & (ask.labels == k))
+        known: list[Reason | None] = [None] * len(rows)
+        if most is not None and not ask.own_values:
+            known = conflicts(SEARCH, allowing(setting, most), table.take(rows), key)
+        region = setting.region(key, setting.asked_margin)
+        for i, own in zip(rows.tolist(), known, strict=True):
+            limits = ask.lower[i], ask.upper[i]
+            reason[i] = own or why_too_few(setting, key, region, limits, most)

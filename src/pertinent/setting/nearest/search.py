@@ -44,5 +44,5 @@ class Search(Protocol):
     def find(self, setting: Setting, ask: Ask, key: RegionKey, margin: float) -> Found:
         """Return the nearest points of the region at a margin."""
 
-    def why_none(self, setting: Setting, part: Certified, ask: Ask) -> Reason:
-        """Return why there is no point, by the rules that the proof of one row rests on."""
+    def why_none(self, setting: Setting, part: Certified, ask: Ask) -> list[Reason]:
+        """Return why there are no points, row by row, by rules that conflict."""

@@ -23,7 +23,7 @@ from pertinent.setting.answers import Answers, Ask, Certified
 from pertinent.setting.claims.about import is_of_distances
 from pertinent.setting.judge import Judged, handed_out, judge
 from pertinent.setting.nearest.search import Found, Search
-from pertinent.setting.reasons.fewer import OneQuestion, confirmed
+from pertinent.setting.reasons.fewer import Questions, confirmed
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import RegionKey
 from pertinent.setting.setting import Setting
@@ -251,21 +251,23 @@ def _give_reasons(
     """Say why rows have no point."""
     ask = proposed.ask
     answers.reason[without & (answers.status == FAILED)] = Reason(Why.NO_PROOF)
-    for i in np.flatnonzero(answers.status == INFEASIBLE):
-        for part in answers.certificates:
-            here = np.flatnonzero(part.rows == i)
-            if len(here):
-                own = Certified(part.key, here, part.certificate.take(here))
-                one = ask.take(np.array([i]))
-                answers.reason[i] = _why_none(search, setting, own, one)
+    none = answers.status == INFEASIBLE
+    for part in answers.certificates:
+        here = np.flatnonzero(none[part.rows])
+        if len(here):
+            own = Certified(part.key, np.arange(len(here)), part.certificate.take(here))
+            rows = part.rows[here]
+            answers.reason[rows] = _why_none(search, setting, own, ask.take(rows))
 
 
-def _why_none(search: Search, setting: Setting, part: Certified, ask: Ask) -> Reason:
-    """Return why one row has no point; what a search says of the rules is looked at."""
-    if not ask.says_why:
-        return Reason(Why.MODEL, part.key)
-    said = search.why_none(setting, part, ask)
-    return confirmed(OneQuestion.of(setting, ask, part.key), said, part.certificate)
+def _why_none(search: Search, setting: Setting, part: Certified, ask: Ask) -> NDArray[np.object_]:
+    """Return why rows have no point; what a search says of the rules is looked at."""
+    found = np.empty(len(ask), dtype=object)
+    found[:] = Reason(Why.MODEL, part.key)
+    if ask.says_why:
+        said = search.why_none(setting, part, ask)
+        found[:] = confirmed(Questions.of(setting, ask, part.key), said, part.certificate)
+    return found
 
 
 def prefer_start(setting: Setting, answers: Answers, ask: Ask, used: FloatArray) -> None:

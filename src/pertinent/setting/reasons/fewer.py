@@ -2,19 +2,19 @@
 
 The rules that a proof rests on may be more than are needed, or fewer than the user has to know of.
 A conflict is named with a proof about just its rules: the question is asked again as if there were
-no others. That a rule is needed is shown by a point: it is what was asked for, and obeys all rules
-of the conflict but this one. Both are looked at here, whoever found them.
+no others. That a rule is needed is shown by a point: it is what was asked for, and obeys each other
+rule of the conflict. Both are looked at here, whoever found them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from pertinent.geometry.arrays import FloatArray, Limits
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.region import Region
 from pertinent.geometry.task import Task
 from pertinent.proofs import Certificate
@@ -31,120 +31,161 @@ from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
 
-@dataclass(frozen=True, eq=False)
-class Ruled:
-    """One question under some rules.
-
-    Parameters
-    ----------
-    setting : Setting
-        Its constraints are these rules.
-    ask : Ask
-        Of one row.
-    region : Region
-    """
-
-    setting: Setting
-    ask: Ask
-    region: Region
-
-    @property
-    def limits(self) -> Limits:
-        """The lowest and the highest allowed values, each of shape (n_features,)."""
-        return self.ask.low[0], self.ask.high[0]
-
-    def gives(self, named: RuleRef) -> bool:
-        """Return whether a condition holds that is no rule, rather than one of a proof's cases."""
-        if named.kind not in (RuleKind.LOWER_LIMIT, RuleKind.UPPER_LIMIT):
-            return named.kind in GIVEN
-        limit = self.limits[0 if named.kind is RuleKind.LOWER_LIMIT else 1]
-        own = self.setting.features.owner == self.setting.features.index(named.features[0])
-        return bool(np.isfinite(limit[own]).any())
-
-
-@dataclass(frozen=True, eq=False)
-class OneQuestion:
-    """What is asked of one sample, so that it can be asked again under some of the rules.
+class RuleSets:
+    """Every rule of a setting, and the setting as it is if only some hold, each made once.
 
     Parameters
     ----------
     setting : Setting
         With all rules, without plausibility.
-    key : RegionKey
-    table : Table
-        The sample.
-    center : ndarray of shape (n_features,)
-    beyond : tuple of ndarray of shape (n_features,), or None
-        What the question allows beyond the rules; None: everything.
     changes : bool
         Whether the rules about change apply.
     """
 
-    setting: Setting
-    key: RegionKey
-    table: Table
-    center: FloatArray
-    beyond: Limits | None
-    changes: bool
-
-    @classmethod
-    def of(cls, setting: Setting, ask: Ask, key: RegionKey) -> OneQuestion:
-        """Return the question of one row."""
-        return cls(
-            setting.without_plausibility(), key, ask.table, ask.centers[0],
-            ask.beyond, ask.rules.changes,
-        )  # fmt: skip
+    def __init__(self, setting: Setting, changes: bool) -> None:
+        self.setting, self.changes = setting, changes
+        self._made: dict[frozenset[RuleRef], Setting] = {}
 
     @cached_property
     def rules(self) -> tuple[RuleRef, ...]:
         """Every rule."""
         return every_rule(self.setting.constraints, self.setting.features, changes=self.changes)
 
-    def under(self, rules: Collection[RuleRef]) -> Ruled:
-        """Return the question as it is if only some of the rules hold."""
-        features, table = self.setting.features, self.table
-        setting = self.setting.under(only(self.setting.constraints, features, rules))
-        limits = narrowed(setting.constraints.limits(features, table), self.beyond)
-        low, high = (np.broadcast_to(limit, (1, features.dim)) for limit in limits)
-        domain = RowRules(setting.domain_of(table, changes=self.changes), self.changes)
-        labels = np.array([self.key.place])
-        ask = Ask(table, self.center[None], self.key.kind, labels, low, high, domain, None, False)
-        return Ruled(setting, ask, setting.region(self.key, setting.asked_margin))
+    def under(self, rules: Collection[RuleRef]) -> Setting:
+        """Return the setting with some of the rules."""
+        key = frozenset(rules)
+        if key not in self._made:
+            some = only(self.setting.constraints, self.setting.features, key)
+            self._made[key] = self.setting.under(some)
+            self._made[key].is_partial = True
+        return self._made[key]
 
-    def shows(self, proof: Certificate, rules: Collection[RuleRef]) -> bool:
-        """Return whether a proof shows that some rules leave no point."""
-        if not set(rules) <= set(self.rules) or not proof.trusted().all() or proof.n != 1:
-            return False
-        ruled = self.under(rules)
-        part = Certified(self.key, np.zeros(1, dtype=np.int64), proof)
-        if not is_of_distances(ruled.setting, part, self.table.values):
-            return False
-        ask = ruled.ask
-        where = ask.centers, ruled.setting.weights, ask.low, ask.high
-        task = Task(ruled.region, *where, domain=ask.rules.domain)
-        return bool(proof.bounds(task)[0] == np.inf)
 
-    def reason(self, rules: Collection[RuleRef], proof: Certificate) -> Reason:
-        """Return the reason that a proof about some rules shows.
+@dataclass(frozen=True, eq=False)
+class Ruled:
+    """What is asked of n samples if only some rules hold.
+
+    Parameters
+    ----------
+    rules : tuple of RuleRef
+    setting : Setting
+        With these rules.
+    key : RegionKey
+    ask : Ask
+    """
+
+    rules: tuple[RuleRef, ...]
+    setting: Setting
+    key: RegionKey
+    ask: Ask
+
+    @property
+    def region(self) -> Region:
+        """What is asked for."""
+        return self.setting.region(self.key, self.setting.asked_margin)
+
+    def take(self, rows: IntArray) -> Ruled:
+        """Return the same of some of the samples."""
+        return replace(self, ask=self.ask.take(rows))
+
+    def limits(self, row: int) -> Limits:
+        """Return the lowest and the highest allowed values, each of shape (n_features,)."""
+        return self.ask.low[row], self.ask.high[row]
+
+    def leave_nothing(self, proof: Certificate) -> BoolArray:
+        """Return of which samples a proof shows that the rules leave no point."""
+        setting, ask, every = self.setting, self.ask, np.arange(len(self.ask))
+        about = Certified(self.key, every, proof)
+        if proof.n != len(ask) or not is_of_distances(setting, about, ask.table.values):
+            return np.zeros(len(ask), dtype=bool)
+        where = ask.centers, setting.weights, ask.low, ask.high
+        proved = proof.bounds(Task(self.region, *where, domain=ask.rules.domain))
+        return np.asarray((proved == np.inf) & proof.trusted())
+
+    def allow(self, points: FloatArray, predicted: IntArray | None = None) -> BoolArray:
+        """Return which points are what is asked for, as they are, and obey these rules."""
+        same = (handed_out(self.ask, points) == points).all(axis=1)
+        return np.asarray(same & judge(self.setting, self.ask, points, predicted).valid)
+
+    def reason(self, row: int, proof: Certificate) -> Reason:
+        """Return the reason that a proof about these rules shows of one sample.
 
         Beside the rules it names what else the proof rests on: the categories that there are, what
         the model reads, the limits that the question sets.
         """
-        ruled = self.under(rules)
-        read = why_infeasible(ruled.setting, self.key, proof, ruled.region, ruled.limits)
+        limits = self.limits(row)
+        read = why_infeasible(self.setting, self.key, proof, self.region, limits)
         if read.kind is Why.NEVER:
             return read
-        named = (*rules, *(rule for rule in read.rules if ruled.gives(rule)))
+        named = (*self.rules, *(rule for rule in read.rules if self._is_given(rule, limits)))
         found = tuple(sorted(named, key=str))
         return Reason(Why.RULES if found else Why.MODEL, self.key, found, proof=proof)
 
-    def is_needed(self, rule: RuleRef, rules: Collection[RuleRef], point: FloatArray) -> bool:
-        """Return whether a point shows that a rule is needed: it obeys all the others."""
-        ruled, points = self.under([one for one in rules if one != rule]), point[None]
-        if points.shape != ruled.ask.centers.shape or not np.isfinite(points).all():
-            return False
-        same = handed_out(ruled.ask, points) == points
-        return bool(same.all() and judge(ruled.setting, ruled.ask, points).valid[0])
+    def _is_given(self, named: RuleRef, limits: Limits) -> bool:
+        """Return whether a condition holds that is no rule, rather than one of a proof's cases."""
+        if named.kind not in (RuleKind.LOWER_LIMIT, RuleKind.UPPER_LIMIT):
+            return named.kind in GIVEN
+        limit = limits[0 if named.kind is RuleKind.LOWER_LIMIT else 1]
+        own = self.setting.features.owner == self.setting.features.index(named.features[0])
+        return bool(np.isfinite(limit[own]).any())
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """What is asked of n samples, so that it can be asked again under some of the rules.
+
+    Parameters
+    ----------
+    sets : RuleSets
+    key : RegionKey
+    table : Table
+        The samples.
+    centers : ndarray of shape (n, n_features)
+    beyond : tuple of ndarray of shape (n or 1, n_features), or None
+        What the question allows beyond the rules; None: everything.
+    """
+
+    sets: RuleSets
+    key: RegionKey
+    table: Table
+    centers: FloatArray
+    beyond: Limits | None
+
+    @classmethod
+    def of(cls, setting: Setting, ask: Ask, key: RegionKey) -> Questions:
+        """Return the questions of all rows."""
+        sets = RuleSets(setting.without_plausibility(), ask.rules.changes)
+        return cls(sets, key, ask.table, ask.centers, ask.beyond)
+
+    def __len__(self) -> int:
+        return len(self.centers)
+
+    @property
+    def rules(self) -> tuple[RuleRef, ...]:
+        """Every rule."""
+        return self.sets.rules
+
+    def take(self, rows: IntArray) -> Questions:
+        """Return some of the questions; they may repeat."""
+        beyond = self.beyond
+        if beyond is not None and len(beyond[0]) > 1:
+            beyond = beyond[0][rows], beyond[1][rows]
+        return replace(self, table=self.table.take(rows), centers=self.centers[rows], beyond=beyond)
+
+    def under(self, rules: Collection[RuleRef]) -> Ruled:
+        """Return the questions as they are if only some of the rules hold."""
+        setting = self.sets.under(rules)
+        limits = narrowed(setting.constraints.limits(setting.features, self.table), self.beyond)
+        return self.within(tuple(rules), setting, limits)
+
+    def within(self, rules: tuple[RuleRef, ...], setting: Setting, limits: Limits) -> Ruled:
+        """Return the same with limits of its own."""
+        low, high = (np.broadcast_to(limit, self.centers.shape) for limit in limits)
+        changes = self.sets.changes
+        domain = RowRules(setting.domain_of(self.table, changes=changes), changes)
+        labels = np.full(len(self), self.key.place)
+        where = self.table, self.centers, self.key.kind, labels, low, high
+        return Ruled(rules, setting, self.key, Ask(*where, domain, None, False))
 
 
 def own_rules(rules: Collection[RuleRef]) -> tuple[RuleRef, ...]:
@@ -152,42 +193,78 @@ def own_rules(rules: Collection[RuleRef]) -> tuple[RuleRef, ...]:
     return tuple(rule for rule in rules if rule.kind not in GIVEN)
 
 
-def shown_by(asked: OneQuestion, said: Reason, own: Certificate) -> Reason | None:
+def shown_by(asked: Questions, said: Reason, own: Certificate) -> Reason | None:
     """Return the reason that proofs show of the rules that are named; None if they show none.
 
     Parameters
     ----------
-    asked : OneQuestion
+    asked : Questions
+        Of one sample.
     said : Reason
         Its own proof, if it has one, is about its rules alone.
     own : Certificate
         The proof of the answer: about all rules.
     """
-    rules = own_rules(said.rules)
+    return _shown(asked, asked.under(own_rules(said.rules)), said, own)
+
+
+def _shown(asked: Questions, ruled: Ruled, said: Reason, own: Certificate) -> Reason | None:
+    rules, proof = ruled.rules, said.proof or own
     if said.proof is None and _relations(rules) != _relations(asked.rules):
         return None  # it speaks of the rows of all relations
-    proof = said.proof or own
-    if not asked.shows(proof, rules):
+    if not set(rules) <= set(asked.rules) or not ruled.leave_nothing(proof).all():
         return None
-    return replace(asked.reason(rules, proof), proof=said.proof, without=said.without)
+    return replace(ruled.reason(0, proof), proof=said.proof, without=said.without)
 
 
 def _relations(rules: Collection[RuleRef]) -> set[RuleRef]:
     return {rule for rule in rules if rule.kind is RuleKind.RELATION}
 
 
-def each_is_needed(asked: OneQuestion, said: Reason) -> bool:
-    """Return whether the points of a reason show that each of its rules is needed."""
-    rules = own_rules(said.rules)
-    if said.without is None or len(said.without) != len(rules):
-        return False
-    pairs = zip(rules, said.without, strict=True)
-    return all(asked.is_needed(rule, rules, point) for rule, point in pairs)
+def each_is_needed(asked: Questions, said: Sequence[Reason]) -> BoolArray:
+    """Return of which samples the points of their reasons show that each rule named is needed.
+
+    The point of a rule is what was asked for, and obeys each of the other rules.
+    """
+    shown, known, dim = np.zeros(len(asked), dtype=bool), set(asked.rules), asked.centers.shape[1]
+    pairs: list[tuple[int, RuleRef]] = []
+    points: list[FloatArray] = []
+    for i, reason in enumerate(said):
+        rules, found = own_rules(reason.rules), reason.without
+        if found is None or found.shape != (len(rules), dim) or not known.issuperset(rules):
+            continue
+        shown[i] = np.isfinite(found).all()
+        if shown[i]:
+            pairs += [(i, rule) for rule in rules]
+            points.append(found)
+    if not pairs:
+        return shown
+    owner, every = np.array([i for i, _ in pairs]), np.concatenate(points)
+    predicted = asked.sets.setting.predict(asked.table.take(owner), every)
+    good = asked.take(owner).under(()).allow(every, predicted)
+    place = {rule: k for k, rule in enumerate(dict.fromkeys(rule for _, rule in pairs))}
+    left_out = np.array([place[rule] for _, rule in pairs])
+    named = np.zeros((len(asked), len(place)), dtype=bool)
+    named[owner, left_out] = True
+    for rule, k in place.items():
+        rows = np.flatnonzero(named[owner, k] & (left_out != k))
+        if len(rows):
+            ruled = asked.take(owner[rows]).under((rule,))
+            good[rows] &= ruled.allow(every[rows], predicted[rows])
+    shown[owner[~good]] = False
+    return shown
 
 
-def confirmed(asked: OneQuestion, said: Reason, own: Certificate) -> Reason:
-    """Return a reason with what is shown of it: rules that are not needed are not said to be."""
-    if said.without is None:
-        return said
-    shown = shown_by(asked, said, own) == said and each_is_needed(asked, said)
-    return said if shown else replace(said, without=None)
+def confirmed(asked: Questions, said: Sequence[Reason], own: Certificate) -> list[Reason]:
+    """Return reasons with what is shown of them: rules that are not needed are not said to be."""
+    needed = each_is_needed(asked, said)
+    same: dict[tuple[RuleRef, ...], list[int]] = {}
+    for i in np.flatnonzero(needed).tolist():
+        same.setdefault(own_rules(said[i].rules), []).append(i)
+    for rules, rows in same.items():
+        ruled = asked.take(np.array(rows)).under(rules)
+        for k, i in enumerate(rows):
+            one = ruled.take(np.array([k]))
+            needed[i] = _shown(asked, one, said[i], own.take(np.array([i]))) == said[i]
+    pairs = zip(said, needed, strict=True)
+    return [reason if holds else replace(reason, without=None) for reason, holds in pairs]
