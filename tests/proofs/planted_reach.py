@@ -9,7 +9,14 @@ _POINTS_ONLY = (
     "problem needs it. Its points are judged and its proofs recomputed like those of every search"
 )
 
+_NEEDED = (
+    "proposes a point that shows that a rule of a conflict is needed, where many rules conflict or a "
+    "class has typical points; the point goes to the judge (`each_is_needed`) before that is said"
+)
+
 OUT_OF_REACH: dict[str, str] = {
+    "pertinent.answering.fewer_rules._Shrinking._broken": _NEEDED,
+    "pertinent.answering.fewer_rules._typical_of": _NEEDED,
     "pertinent.questions.ranges.boxes._endless": (
         "asked of sides without an end on which a curved row never turns: no small answer has one; "
         "what it lets through is looked at by the trusted code like every other box"
