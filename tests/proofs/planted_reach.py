@@ -10,7 +10,7 @@ _POINTS_ONLY = (
 )
 
 _NEEDED = (
-    "proposes a point that shows that a rule of a conflict is needed, where many rules conflict or a "
+    "proposes a point that shows that a rule of a conflict is needed, where many conflict or a "
     "class has typical points; the point goes to the judge (`each_is_needed`) before that is said"
 )
 
