@@ -180,6 +180,36 @@ def test_a_raised_claim_and_a_damaged_tree_of_cases_are_refused():
             assert damaged.take(np.array([row])).bounds(task.take(np.array([row])))[0] == 0.0
 
 
+def test_no_weights_prove_more_than_is_true(cancer):
+    model, X = cancer
+    region = EnsembleRegion.of(forest_of(model), 0)
+    centers = X[model.predict(X) != 0][:2]
+    task, found = Task.of(region, centers, np.ones(30)), project(centers, region)
+    proofs, best = found.certificate.blocks[0].proofs, found.objective
+    weights = proofs.weights
+    assert sum(map(len, weights.section)) > 100
+    rng = np.random.default_rng(0)
+
+    def changed(name, change):
+        return replace(weights, **{name: tuple(map(change, getattr(weights, name)))})
+
+    damaged = [
+        None,
+        changed("weight", lambda w: rng.integers(-5, 2**62, len(w))),
+        changed("weight", lambda w: w[:-1]),
+        changed("count", lambda c: c - 1),
+        changed("count", lambda c: c[::-1]),
+        changed("section", lambda s: s + 1),
+        changed("section", rng.permutation),
+        changed("where", lambda w: rng.integers(-3, 300, w.shape)),
+        changed("where", lambda w: w[:2]),
+        changed("where", lambda w: w + 0.5),
+    ]
+    for some in (weights, *damaged):
+        claim = replace(proofs, claimed=1.001 * best, weights=some)
+        assert (claim.bounds(task) <= best * (1 + 1e-12)).all()
+
+
 def test_proofs_speak_of_the_leaves_of_the_model():
     model, X = _forest(RandomForestClassifier, 5, 30, 4, 0)
     centers = X[model.predict(X) != 0][:8]

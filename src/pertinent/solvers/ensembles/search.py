@@ -69,6 +69,9 @@ class _Box:
 class NumpySearch:
     """All boxes below a budget, looked at step by step."""
 
+    #: The bound of the whole box without a budget: not known here.
+    least = 0.0
+
     def __init__(self, problem: RowProblem) -> None:
         self.problem, leads = problem, problem.leads
         leaves, choices = leads.region.ensemble.leaves, problem.choices
