@@ -153,8 +153,9 @@ BUDGET, BEST, LEAST = 0, 1, 2
 DONE, LEFT, NARROW = 0, 1, 2
 #: Closed boxes cost at least this share less than the budget: a tie counts as closed.
 CLOSER = 1e-10
-#: Rounds of rules for one box, and of prices.
-ROUNDS, PRICES = 20, 25
+#: Rounds of rules for one box, and of prices. No price closes a box whose nearest point has all the
+#: lead that is needed, so prices end where single precision, in which they are kept, still has them.
+ROUNDS, PRICES, LEAST_PRICE, MOST_PRICE = 20, 25, 1e-30, 1e30
 #: How often weights move, in the whole box and in others; by how much, and how that falls.
 TURNS_FIRST, TURNS, STEP, SLOWER = 80, 24, 2.0, 0.1
 #: After so many turns they move on only if this share of what is missing was won.
@@ -511,9 +512,11 @@ def best_price(
             if above - below < 0.02 * above:
                 break
             x = 0.5 * (below + above)
-        else:
-            x = x * factor if above < 0 else x / factor
-            factor = min(factor * factor, 10.0)
+            continue
+        x = x * factor if above < 0 else x / factor
+        if not LEAST_PRICE < x < MOST_PRICE:
+            break
+        factor = min(factor * factor, 10.0)
     return best_at, best
 
 
