@@ -2,7 +2,6 @@
 
 import pickle
 from dataclasses import replace
-from itertools import product
 from time import monotonic
 
 import numpy as np
@@ -14,12 +13,13 @@ import pertinent
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.geometry.running import deadline
-from pertinent.geometry.task import Task, distance
+from pertinent.geometry.task import Task
 from pertinent.models.trees.forests import forest_of
 from pertinent.solvers import choose_method, make_ready, project
 from pertinent.solvers.ensembles import solve
 from pertinent.solvers.ensembles.compiled import CompiledSearch
 from pertinent.solvers.ensembles.search import NumpySearch
+from tests.solvers.every_cell import least_cost
 
 WINE = load_wine(return_X_y=True)
 
@@ -30,50 +30,12 @@ def _forest(kind, n_features, trees, depth, seed, data=WINE):
     return kind(trees, max_depth=depth, random_state=seed).fit(X, y), X
 
 
-def _every_cell(region, center, lower, upper, domain=None):
-    """Return the allowed value next to the center in every product of cells, one point each."""
-    values = []
-    for j, (low, high) in enumerate(region.ends):
-        if domain is not None and domain.in_group[j]:
-            options = np.array([0.0, 1.0])
-            values.append(options[(options >= lower[j]) & (options <= upper[j])])
-            continue
-        least, most = np.maximum(low, lower[j]), np.minimum(high, upper[j])
-        keep = least <= most
-        value = np.clip(center[j], least[keep], most[keep])
-        if domain is not None and np.isfinite(domain.decimals[j]):
-            own = domain.own[0, j]
-            near = []
-            for v, a, b in zip(value, least[keep], most[keep], strict=True):
-                whole = np.array([np.floor(v), np.ceil(v), own])
-                whole = whole[(whole >= a) & (whole <= b)]
-                near += [whole[np.abs(whole - center[j]).argmin()]] if len(whole) else []
-            value = np.array(near)
-        values.append(value)
-    points = np.array(list(product(*values)))
-    if domain is not None:
-        points = points[
-            ~replace(domain, own=np.repeat(domain.own, len(points), 0)).violation(points)
-        ]
-    return points
-
-
-def _brute(region, task, row):
-    domain = None if task.domain is None else task.domain.take(np.array([row]))
-    points = _every_cell(region, task.centers[row], task.lower[row], task.upper[row], domain)
-    if not len(points):
-        return np.inf
-    inside = region.contains(points)
-    cost = distance(points, task.centers[[row]], task.weights)
-    return cost[inside].min(initial=np.inf)
-
-
 def _agrees(region, task, known=1e-9):
     """Solve, prove and compare with brute force; return the points."""
     found = project(task.centers, region, task.weights, task.lower, task.upper, domain=task.domain)
     proved = found.certificate.bounds(task)
     for i in range(len(task)):
-        best = _brute(region, task, i)
+        best = least_cost(region, task, i)
         if np.isinf(best):
             assert np.isinf(proved[i])
             assert np.isnan(found.points[i]).all()

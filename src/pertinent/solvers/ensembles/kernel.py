@@ -160,8 +160,10 @@ ROUNDS, PRICES, LEAST_PRICE, MOST_PRICE = 20, 25, 1e-30, 1e30
 TURNS_FIRST, TURNS, STEP, SLOWER = 80, 24, 2.0, 0.1
 #: After so many turns they move on only if this share of what is missing was won.
 PATIENCE, ENOUGH = 6, 0.12
-#: Limits of weights, where they begin, and what counts as none; a step that costs nothing.
-LEAST_WEIGHT, MOST_WEIGHT, FIRST_WEIGHT, NOBODY, TINY = 1.0, 1e5, 300, 1e-3, 1e-12
+#: Limits of weights, where they begin, and what counts as none.
+LEAST_WEIGHT, MOST_WEIGHT, FIRST_WEIGHT, NOBODY = 1.0, 1e5, 300, 1e-3
+#: What a sum of so many terms may be off by, as a share of it, is this times their number.
+ROUNDED = 2.0**-51
 
 
 @compiled
@@ -430,7 +432,8 @@ def share_costs(
     """Give each leaf its share of the cost of what it needs, in `Scratch.share`.
 
     The step from one choice to the next is paid by the trees that have a leaf beyond it, in
-    proportion to the weights of the sections it lies in: no point pays more than it costs.
+    proportion to the weights of the sections it lies in: no point pays more than it costs. Shares
+    are differences of sums, which may be far larger: they are lowered by what these are rounded by.
     """
     for f in range(len(low)):
         for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
@@ -446,16 +449,19 @@ def share_costs(
             w.steps[a] = paid
             if a < c.offset[f] + high[f] and total > NOBODY:
                 paid += abs(c.cost[a + 1] - c.cost[a]) / total
-    charged = 0.0
+    charged, off = 0.0, ROUNDED * (len(w.steps) + 4)
     for x in range(1, w.some[0] + 1):
         k = w.some[x]
         w.charged[k] = charged
-        charged += w.weight[k] * (w.steps[w.end[k]] - w.steps[w.begin[k]])
+        paid = w.steps[w.end[k]]
+        charged += w.weight[k] * max(paid - w.steps[w.begin[k]] - off * paid, 0.0)
         w.charged[k + 1] = charged
+    off = ROUNDED * (w.some[0] + 4)
     for i in range(n):
         leaf, share = leaves[i], 0.0
         for q in range(forest.need_start[leaf], forest.need_start[leaf + 1]):
-            share += w.charged[forest.need_high[q]] - w.charged[forest.need_low[q]]
+            last = w.charged[forest.need_high[q]]
+            share += max(last - w.charged[forest.need_low[q]] - off * last, 0.0)
         w.share[i] = share
 
 
@@ -551,15 +557,16 @@ def weigh_anew(
             won += w.won[a]
             w.steps[a], w.won[a] = length, part
             if a < c.offset[f] + high[f]:
-                step = abs(c.cost[a + 1] - c.cost[a]) + TINY
+                step = abs(c.cost[a + 1] - c.cost[a])
                 length += step
                 if total > NOBODY:
                     part += step * won / total
     for x in range(1, w.some[0] + 1):
         k = w.some[x]
         i, j = w.begin[k], w.end[k]
-        if j > i:
-            mean = (w.won[j] - w.won[i]) / (w.steps[j] - w.steps[i])
+        length = w.steps[j] - w.steps[i]
+        if length > 0:  # else its weight does not matter
+            mean = min((w.won[j] - w.won[i]) / length, 1.0)
             weight = w.weight[k] * np.exp(rate * (w.marks[k] - mean))
             w.weight[k] = min(max(weight, LEAST_WEIGHT), MOST_WEIGHT)
         w.marks[k] = 0
@@ -596,6 +603,8 @@ def shared_cost(
     Return whether the box is closed, whether the weights are others than before, the price, and
     how much of the room is covered.
     """
+    room *= 1.0 + ROUNDED * (forest.n_trees + 8)
+    price = min(max(price, LEAST_PRICE), MOST_PRICE)
     begin_weights(forest, c, w, leaves, n, low, high, weights)
     share_costs(forest, c, w, leaves, n, low, high)
     price, covered = best_price(forest, w, leaves, n, j, room, price)
@@ -603,16 +612,17 @@ def shared_cost(
     total, _ = at_price(forest, w, leaves, n, j, room, price)
     if total < 0:
         return True, False, price, covered
-    best, best_price_at, before = -np.inf, price, -np.inf
+    best, best_price_at, before = covered, price, -np.inf
     for x in range(1, w.some[0] + 1):
         w.weight[w.some[x]] = max(w.weight[w.some[x]], LEAST_WEIGHT)
+        w.best[w.some[x]] = w.weight[w.some[x]]
     for turn in range(turns):
         if covered > best:
             best, best_price_at = covered, price
             for x in range(1, w.some[0] + 1):
                 w.best[w.some[x]] = w.weight[w.some[x]]
-            if best > room:
-                break
+        if best > room:
+            break
         if turn % PATIENCE == PATIENCE - 1:
             if best - before < ENOUGH * min(room - best, best):
                 break
@@ -937,7 +947,9 @@ def run(
             p = clamp(c.center[column], s.low[d, column], s.high[d, column])
             away = 1 if p <= cut else 0  # the side that the nearest point is not on comes first
             note(record, numbers, column, 2 * cut + away, price, rival)
-            s.size[d], s.near[d], s.price[d] = n, near, price
+            s.size[d], s.near[d] = n, near
+            if price > 0:  # below an endless budget there is none
+                s.price[d] = price
             s.split[d, 0], s.split[d, 1], s.split[d, 2] = column, cut, 1 - away
             s.phase[d], side = 1, away
         elif s.phase[d] == 1:

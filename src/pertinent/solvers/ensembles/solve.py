@@ -93,7 +93,8 @@ class Row:
         top = min(self.cost, self.cutoff)
         if self._closes(top, 1):
             return
-        budget = SLOWER * self.search.least or self._first_budget(top)
+        least = SLOWER * self.search.least
+        budget = least if least > FIRST * top else self._first_budget(top)
         while self.proved < top:
             budget = min(budget, top)
             if not self._closes(budget, MOST_BOXES - self.search.boxes):
@@ -132,11 +133,8 @@ class Row:
                 self._note_point()
                 return False
         self._note_point()
-        better = self.search.found is not None
-        self.proved = self.cost * (1 - CLOSER) if better else budget
+        self.proved = budget if self.search.found is None else self.cost
         self.cases = self.search.branchings()
-        if better:
-            self.proved = self.cost
         return True
 
     def _note_point(self) -> None:
