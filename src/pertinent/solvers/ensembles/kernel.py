@@ -154,7 +154,7 @@ DONE, LEFT, NARROW = 0, 1, 2
 #: Closed boxes cost at least this share less than the budget: a tie counts as closed.
 CLOSER = 1e-10
 #: Rounds of rules for one box, and of prices. No price closes a box whose nearest point has all the
-#: lead that is needed, so prices end where single precision, in which they are kept, still has them.
+#: lead that is needed, so prices end where single precision, in which they are kept, has them.
 ROUNDS, PRICES, LEAST_PRICE, MOST_PRICE = 20, 25, 1e-30, 1e30
 #: How often weights move, in the whole box and in others; by how much, and how that falls.
 TURNS_FIRST, TURNS, STEP, SLOWER = 80, 24, 2.0, 0.1
