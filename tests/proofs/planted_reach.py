@@ -33,6 +33,7 @@ OUT_OF_REACH: dict[str, str] = {
     "pertinent.solvers.ensembles.solve.BoxSearch.begin": _ABSTRACT,
     "pertinent.solvers.ensembles.solve.BoxSearch.branchings": _ABSTRACT,
     "pertinent.solvers.ensembles.solve.BoxSearch.found": _ABSTRACT,
+    "pertinent.solvers.ensembles.solve.BoxSearch.least": _ABSTRACT,
     "pertinent.solvers.ensembles.solve.BoxSearch.run": _ABSTRACT,
     "pertinent.solvers.ensembles.solve._compile": (
         "runs the kernel once on two leaves, before any question is asked; nothing is kept of it"

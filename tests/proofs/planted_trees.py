@@ -94,6 +94,12 @@ def grouped() -> Domain:
     )
 
 
+def whole() -> Domain:
+    """Return a whole number and two others."""
+    own = np.array([[1.0, -1.5, 2.0], [-1.0, 0.0, -1.0]])
+    return Domain(np.array([0.0, np.nan, np.nan]), own=own)
+
+
 def tree_projections():
     """Return all projections onto classes of forests by name, the cheapest first."""
     out = {}
@@ -114,4 +120,8 @@ def tree_projections():
             out[f"{name}, {engine}"] = projection(
                 region, at, LOW, HIGH, domain=domain, truth=truth, under=under
             )
+    # No whole number lies between the bounds.
+    out["forest, nothing allowed"] = projection(
+        two, whole().own, 0.2, 0.8, domain=whole(), truth=[np.inf, np.inf]
+    )
     return out

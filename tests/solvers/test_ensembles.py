@@ -2,7 +2,6 @@
 
 import pickle
 from dataclasses import replace
-from itertools import product
 from time import monotonic
 
 import numpy as np
@@ -14,12 +13,13 @@ import pertinent
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.geometry.running import deadline
-from pertinent.geometry.task import Task, distance
+from pertinent.geometry.task import Task
 from pertinent.models.trees.forests import forest_of
 from pertinent.solvers import choose_method, make_ready, project
 from pertinent.solvers.ensembles import solve
 from pertinent.solvers.ensembles.compiled import CompiledSearch
 from pertinent.solvers.ensembles.search import NumpySearch
+from tests.solvers.every_cell import least_cost
 
 WINE = load_wine(return_X_y=True)
 
@@ -30,50 +30,12 @@ def _forest(kind, n_features, trees, depth, seed, data=WINE):
     return kind(trees, max_depth=depth, random_state=seed).fit(X, y), X
 
 
-def _every_cell(region, center, lower, upper, domain=None):
-    """Return the allowed value next to the center in every product of cells, one point each."""
-    values = []
-    for j, (low, high) in enumerate(region.ends):
-        if domain is not None and domain.in_group[j]:
-            options = np.array([0.0, 1.0])
-            values.append(options[(options >= lower[j]) & (options <= upper[j])])
-            continue
-        least, most = np.maximum(low, lower[j]), np.minimum(high, upper[j])
-        keep = least <= most
-        value = np.clip(center[j], least[keep], most[keep])
-        if domain is not None and np.isfinite(domain.decimals[j]):
-            own = domain.own[0, j]
-            near = []
-            for v, a, b in zip(value, least[keep], most[keep], strict=True):
-                whole = np.array([np.floor(v), np.ceil(v), own])
-                whole = whole[(whole >= a) & (whole <= b)]
-                near += [whole[np.abs(whole - center[j]).argmin()]] if len(whole) else []
-            value = np.array(near)
-        values.append(value)
-    points = np.array(list(product(*values)))
-    if domain is not None:
-        points = points[
-            ~replace(domain, own=np.repeat(domain.own, len(points), 0)).violation(points)
-        ]
-    return points
-
-
-def _brute(region, task, row):
-    domain = None if task.domain is None else task.domain.take(np.array([row]))
-    points = _every_cell(region, task.centers[row], task.lower[row], task.upper[row], domain)
-    if not len(points):
-        return np.inf
-    inside = region.contains(points)
-    cost = distance(points, task.centers[[row]], task.weights)
-    return cost[inside].min(initial=np.inf)
-
-
 def _agrees(region, task, known=1e-9):
     """Solve, prove and compare with brute force; return the points."""
     found = project(task.centers, region, task.weights, task.lower, task.upper, domain=task.domain)
     proved = found.certificate.bounds(task)
     for i in range(len(task)):
-        best = _brute(region, task, i)
+        best = least_cost(region, task, i)
         if np.isinf(best):
             assert np.isinf(proved[i])
             assert np.isnan(found.points[i]).all()
@@ -178,6 +140,36 @@ def test_a_raised_claim_and_a_damaged_tree_of_cases_are_refused():
                 proofs, column=(*proofs.column[:row], column, *proofs.column[row + 1 :])
             )
             assert damaged.take(np.array([row])).bounds(task.take(np.array([row])))[0] == 0.0
+
+
+def test_no_weights_prove_more_than_is_true(cancer):
+    model, X = cancer
+    region = EnsembleRegion.of(forest_of(model), 0)
+    centers = X[model.predict(X) != 0][:2]
+    task, found = Task.of(region, centers, np.ones(30)), project(centers, region)
+    proofs, best = found.certificate.blocks[0].proofs, found.objective
+    weights = proofs.weights
+    assert sum(map(len, weights.section)) > 100
+    rng = np.random.default_rng(0)
+
+    def changed(name, change):
+        return replace(weights, **{name: tuple(map(change, getattr(weights, name)))})
+
+    damaged = [
+        None,
+        changed("weight", lambda w: rng.integers(-5, 2**62, len(w))),
+        changed("weight", lambda w: w[:-1]),
+        changed("count", lambda c: c - 1),
+        changed("count", lambda c: c[::-1]),
+        changed("section", lambda s: s + 1),
+        changed("section", rng.permutation),
+        changed("where", lambda w: rng.integers(-3, 300, w.shape)),
+        changed("where", lambda w: w[:2]),
+        changed("where", lambda w: w + 0.5),
+    ]
+    for some in (weights, *damaged):
+        claim = replace(proofs, claimed=1.001 * best, weights=some)
+        assert (claim.bounds(task) <= best * (1 + 1e-12)).all()
 
 
 def test_proofs_speak_of_the_leaves_of_the_model():

@@ -241,6 +241,8 @@ class Rules:
             slack = np.bincount(of_box, most, len(boxes)) - needed + c.error
             closed |= slack < 0
             dropped |= lead < np.repeat(most - slack[of_box], count)
+        # Of several rivals each may leave out other leaves of a tree, together all of them.
+        closed[of_box[np.logical_and.reduceat(dropped, run)]] = True
         return boxes.without(dropped | closed[boxes.box])
 
     def _hull(self, boxes: Boxes, closed: BoolArray) -> bool:

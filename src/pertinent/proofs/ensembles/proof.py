@@ -24,6 +24,7 @@ from pertinent.proofs.ensembles.boxes import Boxes, Rules
 from pertinent.proofs.ensembles.conditions import Conditions
 from pertinent.proofs.ensembles.shares import best_prices, close_by_shares
 from pertinent.proofs.ensembles.tables import Tables
+from pertinent.proofs.ensembles.weights import RowWeights, Weighed, Weights
 
 #: Conditions of leaves that are looked at together.
 AT_ONCE = 400_000
@@ -55,6 +56,8 @@ class EnsembleProofs(Proofs):
         The rival against which the shared-cost bound is computed.
     price : tuple of ndarray
         Its price; 0: the other rules close the box.
+    weights : Weights, optional
+        Its weights; without them weights are guessed (see `shares`).
     """
 
     claimed: FloatArray
@@ -62,6 +65,7 @@ class EnsembleProofs(Proofs):
     cut: tuple[IntArray, ...]
     rival: tuple[IntArray, ...]
     price: tuple[FloatArray, ...]
+    weights: Weights | None = None
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the claims that replaying confirms, else the cost of the nearest point."""
@@ -117,18 +121,28 @@ class _Nodes:
     rival: IntArray
     price: FloatArray
     below: IntArray  # (n_nodes, 2): the lower and the upper side; -1 where there is none
+    source: IntArray  # (n_nodes,) the box above, or the box itself, that has weights; -1: none
+    stated: dict[int, RowWeights]
     sound: BoolArray  # (n_rows,)
 
     @classmethod
     def of(cls, proofs: EnsembleProofs) -> _Nodes:
         sizes = [len(column) for column in proofs.column]
         root = np.cumsum([0, *sizes])[:-1]
-        below, sound = [], []
-        for start, column, cut in zip(root, proofs.column, proofs.cut, strict=True):
+        below, sound, source, stated = [], [], [], dict[int, RowWeights]()
+        for row, (start, column, cut) in enumerate(
+            zip(root, proofs.column, proofs.cut, strict=True)
+        ):
             sides = _sides(np.asarray(column), np.asarray(cut))
             sound.append(sides is not None)
             none = np.full((len(column), 2), -1)
             below.append(none if sides is None else np.where(sides < 0, -1, sides + start))
+            own = None if proofs.weights is None else proofs.weights.of_row(row, len(column))
+            if own is None or sides is None:
+                source.append(np.full(len(column), -1))
+                continue
+            stated[row] = own
+            source.append(_sources(sides, own.count))
         columns = (proofs.column, proofs.cut, proofs.rival)
         column, cut, rival = (
             np.concatenate([np.asarray(a, dtype=np.int64) for a in one] or [np.zeros(0, int)])
@@ -137,7 +151,9 @@ class _Nodes:
         price = np.concatenate([np.asarray(a, dtype=float) for a in proofs.price] or [np.zeros(0)])
         price = np.where(np.isfinite(price), np.maximum(price, 0.0), 0.0)
         both = np.concatenate(below or [np.zeros((0, 2), int)])
-        return cls(root, column, cut, rival, price, both, np.array(sound, dtype=bool))
+        sources = np.concatenate(source or [np.zeros(0, int)])
+        good = np.array(sound, dtype=bool)
+        return cls(root, column, cut, rival, price, both, sources, stated, good)
 
 
 def _sides(column: IntArray, cut: IntArray) -> IntArray | None:
@@ -160,6 +176,16 @@ def _sides(column: IntArray, cut: IntArray) -> IntArray | None:
     return None if waiting else below
 
 
+def _sources(sides: IntArray, count: IntArray) -> IntArray:
+    """Return for each box itself if it has weights, else the next box above that has; -1: none."""
+    source = np.where(count > 0, np.arange(len(count)), -1).tolist()
+    for i, (low, high) in enumerate(sides.tolist()):
+        for side in (low, high):
+            if side >= 0 and source[side] < 0:
+                source[side] = source[i]
+    return np.array(source)
+
+
 @dataclass(eq=False)
 class _Replay:
     """The boxes of some rows, derived again."""
@@ -171,6 +197,7 @@ class _Replay:
     def run(self, rows: IntArray) -> BoolArray:
         """Return for which rows every box is closed."""
         self.failed = np.zeros(len(self.rules.claim), dtype=bool)
+        self.weighed = Weighed(self.rules, self.nodes.stated)
         sizes = np.array([len(c) for c in np.split(self.nodes.column, self.nodes.root[1:])])
         self.more = (MORE_BOXES + MORE_SHARE * sizes).astype(np.int64)
         listed = max(1, len(self.rules.conditions.leaf))
@@ -219,6 +246,8 @@ class _Replay:
         self, boxes: Boxes, column: IntArray, cut: IntArray, below: IntArray
     ) -> list[Boxes]:
         size = np.bincount(boxes.box[boxes.pair], minlength=len(boxes)) + 1
+        if self.nodes.stated:
+            size += len(self.weighed.sections) + int(self.rules.tables.offset[-1])
         batch = np.cumsum(2 * size) // AT_ONCE
         out = []
         for k in np.unique(batch):
@@ -241,7 +270,10 @@ class _Replay:
         rival = np.where(known, self.nodes.rival[boxes.node], 0)
         rival = np.clip(rival, 0, len(self.rules.conditions.needed) - 1)
         rivals = self._tightest(boxes, rival, ~known)
-        boxes = self._priced(boxes, closed, price, rivals, np.flatnonzero(~closed & (price > 0)))
+        stated = known & (self.nodes.source[boxes.node] >= 0)
+        boxes = self._weighed(boxes, closed, price, rivals, stated & (price > 0))
+        guessed = np.flatnonzero(~closed & ~stated & (price > 0))
+        boxes = self._priced(boxes, closed, price, rivals, guessed)
         self._decided(boxes, closed)
         # Nothing is known of what a box is closed by: look for a price.
         ends = known & (self.nodes.column[boxes.node] < 0) | ~known
@@ -254,6 +286,22 @@ class _Replay:
             boxes = self._priced(boxes, closed, price, rivals, tried)
             self._decided(boxes, closed)
         return boxes
+
+    def _weighed(
+        self, boxes: Boxes, closed: BoolArray, price: FloatArray, rival: IntArray, mine: BoolArray
+    ) -> Boxes:
+        """Use the bound with the weights of the proof on some boxes."""
+        some = np.flatnonzero(mine & ~closed & np.isfinite(self.rules.claim[boxes.row]))
+        if not len(some):
+            return boxes
+        mine = np.zeros(len(boxes), dtype=bool)
+        mine[some] = True
+        part, shut = boxes.take(some), np.zeros(len(some), dtype=bool)
+        source = self.nodes.source[part.node]
+        part = self.weighed.close(part, shut, price[some], rival[some], source)
+        part = self.rules.narrow(part, shut)
+        closed[some] |= shut
+        return _merged(boxes, part, mine, some)
 
     def _priced(
         self, boxes: Boxes, closed: BoolArray, price: FloatArray, rival: IntArray, some: IntArray

@@ -149,11 +149,13 @@ class Shares:
         sums = np.cumsum(weight, dtype=_LONG)
         # Who reaches at least as far: the rest of the road; rounded up.
         beyond = sums[self.road_end] - sums + weight + unit * sums[-1]
-        each = np.where(beyond > NEGLIGIBLE, self.step / beyond, _LONG(0.0))
+        some = beyond > NEGLIGIBLE
+        beyond = np.where(some, beyond, _LONG(1.0))
+        each = np.where(some, self.step / beyond, _LONG(0.0))
         paid = np.cumsum(each)
         before = paid - paid[self.road_start] + each[self.road_start]
         at_stop = before[self.stop] - unit * paid[self.stop]
-        slope = np.where(beyond > NEGLIGIBLE, 1.0 / beyond, 0.0)[self.stop]
+        slope = np.where(some, 1.0 / beyond, 0.0)[self.stop]
         rate = np.maximum(at_stop - self.short * slope * (1 + ROUNDED), 0.0)
         own = np.empty(len(weight))
         own[self.order] = weight

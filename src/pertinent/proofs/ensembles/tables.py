@@ -58,14 +58,18 @@ class Tables:
         value, fits = np.hstack(values), np.hstack(allowed)
         column = np.repeat(np.arange(region.dim), np.diff(offset))
         with np.errstate(invalid="ignore"):
-            cost = task.weights[column] * np.abs(value - task.centers[:, column])
+            away = np.abs(value - task.centers[:, column])
+            cost = task.weights[column] * away
         fixed = np.zeros(n)
         for group in () if domain is None else domain.groups:
             fixed += _choose_one(offset[group], cost, fits)
+            places = np.concatenate([offset[group], offset[group] + 1])
+            away[:, places] = cost[:, places]
         up, down, near = np.empty_like(value, dtype=np.int64), np.empty_like(value, np.int64), []
         for a, b in pairwise(offset):
             up[:, a:b], down[:, a:b] = _next_allowed(fits[:, a:b])
-            near.append(np.where(fits[:, a:b], cost[:, a:b], np.inf).argmin(axis=1))
+            # By distance, not by cost: a column that costs nothing still changes if it moves.
+            near.append(np.where(fits[:, a:b], away[:, a:b], np.inf).argmin(axis=1))
         return cls(offset, cost, value, up, down, np.stack(near, axis=1), fixed)
 
 

@@ -60,14 +60,18 @@ def choices_of(region: EnsembleRegion, task: Task, row: int) -> Choices:
     value = np.concatenate([value for value, _ in columns])
     cell = np.concatenate([cell for _, cell in columns])
     column, offset = np.repeat(np.arange(region.dim), sizes), np.concatenate([[0], sizes.cumsum()])
-    cost = task.weights[column] * np.abs(value - task.centers[row, column])
+    away = np.abs(value - task.centers[row, column])
+    cost = task.weights[column] * away
     first, last, fixed = np.zeros(region.dim, dtype=np.int64), sizes - 1, 0.0
     for group in () if domain is None else domain.groups:
         for j in group:
             allowed = _allowed_categories(region, task, row, int(j), cell[offset[j] :][:2])
             first[j], last[j] = (0 if allowed[0] else 1), (1 if allowed[1] else 0)
         fixed += _share_costs(cost, offset[group], first[group], last[group])
-    center = np.array([int(cost[a:b].argmin()) if b > a else 0 for a, b in pairwise(offset)])
+        for j in group:
+            away[offset[j] : offset[j + 1]] = cost[offset[j] : offset[j + 1]]
+    # By distance, not by cost: a column that costs nothing still changes if it moves.
+    center = np.array([int(away[a:b].argmin()) if b > a else 0 for a, b in pairwise(offset)])
     return Choices(value, cost, cell, offset, center, first, last, fixed)
 
 

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import IntArray
 from pertinent.solvers.ensembles import kernel
-from pertinent.solvers.ensembles.problem import Branchings, RowProblem
+from pertinent.solvers.ensembles.problem import Branchings, RowProblem, Weighing
+from pertinent.solvers.ensembles.sections import Sections
 
 #: Depth of the stack, branchings and lists of leaves to begin with; each grows where needed.
-DEPTH, RECORDED, LISTS = 128, 1024, 16
+DEPTH, RECORDED, LISTS = 64, 1024, 16
 
 
 class CompiledSearch:
@@ -22,11 +23,14 @@ class CompiledSearch:
         self.problem = problem
         ensemble, leads = problem.leads.region.ensemble, problem.leads
         tree, tally = ensemble.leaves.tree[problem.leaf], ensemble.tally
-        n_trees = len(ensemble.trees)
+        n_trees, self.sections = len(ensemble.trees), Sections.of(problem)
+        sections = self.sections
         self.forest = kernel.Forest(
             _small(tree), _small(problem.start), _small(problem.column), _small(problem.first),
             _small(problem.last), np.ascontiguousarray(leads.lead[problem.leaf]), leads.needed,
             leads.error, n_trees,
+            _small(sections.need_start), _small(sections.need_low), _small(sections.need_high),
+            _small(sections.low), _small(sections.high), _small(sections.column),
         )  # fmt: skip
         has_threshold = tally.threshold is not None
         self.tally = kernel.Tally(
@@ -45,23 +49,24 @@ class CompiledSearch:
         )  # fmt: skip
         self.scratch = self._scratch(n_units)
         self.boxes = 0
+        self.weights = np.full(len(sections.cut), kernel.FIRST_WEIGHT, np.int32)
         span = leads.lead[problem.leaf]
         self._span = float(np.ptp(span, axis=0).max(initial=0.0)) * n_trees or 1.0
 
     def _scratch(self, n_units: int) -> kernel.Scratch:
         n_leaves, n_rivals = self.forest.lead.shape
         dim, n_choices = len(self.costs.center), len(self.costs.cost)
-        n_trees, conditions = self.forest.n_trees, len(self.forest.column) + 1
-        single, double = np.int32, np.float64
+        n_trees, n_sections = self.forest.n_trees, len(self.sections.cut)
+        single = np.int32
         return kernel.Scratch(
             np.empty((n_trees, n_rivals)), np.empty(n_rivals),
             np.zeros(dim, single), np.zeros(dim, single), np.zeros(dim, single),
-            np.zeros(n_choices), np.zeros(n_choices),
-            np.zeros(2 * dim), np.full(2 * dim, -1, single),
-            np.empty(conditions, single), np.empty(conditions), np.empty(conditions, single),
-            np.empty(n_trees + 1, single), np.empty(n_leaves), np.empty(n_trees, single),
-            np.empty(n_leaves, bool), np.empty(n_trees, double), np.zeros(n_units, single),
-            np.empty(n_leaves, bool),
+            np.zeros(n_choices + 1), np.zeros(n_choices + 1),
+            np.empty(n_sections), np.empty(n_sections), np.zeros(n_sections + 1),
+            np.empty(n_sections, single), np.empty(n_sections, single),
+            np.zeros(n_sections + 1, single), np.empty(n_sections + 1, single),
+            np.empty(n_leaves), np.empty(n_trees, single), np.empty(n_leaves, bool),
+            np.zeros(n_units, single), np.empty(n_leaves, bool),
         )  # fmt: skip
 
     def begin(self, budget: float) -> None:
@@ -71,21 +76,24 @@ class CompiledSearch:
         leaves[:n_leaves] = np.arange(n_leaves)
         small = np.int32
         self.state = kernel.State(
-            np.zeros(4, np.int64), np.array([budget, np.inf]),
+            np.zeros(5, np.int64), np.array([budget, np.inf, 0.0]),
             np.empty((DEPTH, dim), small), np.empty((DEPTH, dim), small),
             np.zeros(DEPTH + 1, np.int64), np.zeros(DEPTH, np.int64), np.zeros(DEPTH),
             np.zeros((DEPTH, 3), small), np.zeros(DEPTH, small), np.zeros(DEPTH),
-            np.full(dim, -1, small), leaves,
+            np.full(dim, -1, small), leaves, np.empty((DEPTH, len(self.weights)), small),
         )  # fmt: skip
         self.state.low[0], self.state.high[0] = (
             self.problem.choices.first,
             self.problem.choices.last,
         )
         self.state.size[0] = n_leaves
+        self.state.weights[0] = self.weights
         self.state.price[0] = 0.1 * self._span / budget if 0 < budget < np.inf else 1.0
         self.record = kernel.Record(
             np.empty(RECORDED, small), np.empty(RECORDED, small),
-            np.empty(RECORDED, np.float32), np.empty(RECORDED, small),
+            np.empty(RECORDED, np.float32), np.empty(RECORDED, small), np.empty(RECORDED, np.int64),
+            np.empty(LISTS * len(self.weights) + 1, small),
+            np.empty(LISTS * len(self.weights) + 1, small),
         )  # fmt: skip
 
     def run(self, boxes: int) -> bool:
@@ -99,6 +107,7 @@ class CompiledSearch:
             )
             if said != kernel.NARROW:
                 self.boxes += int(self.state.numbers[kernel.BOXES]) - before
+                self._keep_first(before)
                 return bool(said == kernel.DONE)
             self._widen()
 
@@ -106,13 +115,31 @@ class CompiledSearch:
         """Make room in whatever is full."""
         s, r = self.state, self.record
         if s.numbers[kernel.RECORDED] >= len(r.column):
-            self.record = kernel.Record._make(_longer(a) for a in r)
+            boxes = ("column", "cut", "price", "rival", "end")
+            r = r._replace(**{name: _longer(getattr(r, name)) for name in boxes})
+        if s.numbers[kernel.WEIGHTS] + s.weights.shape[1] > len(r.section):
+            r = r._replace(section=_longer(r.section), weight=_longer(r.weight))
+        self.record = r
         depth = int(s.numbers[kernel.DEPTH])
         if depth + 2 >= len(s.phase):
-            stacks = ("low", "high", "begin", "size", "near", "split", "phase", "price")
+            stacks = ("low", "high", "begin", "size", "near", "split", "phase", "price", "weights")
             self.state = s = s._replace(**{name: _longer(getattr(s, name)) for name in stacks})
         if s.begin[depth] + 2 * s.size[depth] > len(s.leaves):
             self.state = s._replace(leaves=_longer(s.leaves))
+
+    def _keep_first(self, before: int) -> None:
+        """Keep the weights of the whole box: the next budget begins with them."""
+        if (
+            before == 0
+            and self.state.numbers[kernel.BOXES]
+            and self.state.floats[kernel.BUDGET] < np.inf
+        ):
+            self.weights = self.state.weights[0].copy()
+
+    @property
+    def least(self) -> float:
+        """What all points cost by the bound of the whole box, what is fixed aside."""
+        return float(self.state.floats[kernel.LEAST])
 
     @property
     def found(self) -> tuple[float, IntArray] | None:
@@ -123,9 +150,16 @@ class CompiledSearch:
 
     def branchings(self) -> Branchings:
         """Return the cases of a search that is done."""
-        n = int(self.state.numbers[kernel.RECORDED])
-        column, cut, price, rival = self.record
-        return Branchings(column[:n].copy(), cut[:n].copy(), price[:n].copy(), rival[:n].copy())
+        n, r = int(self.state.numbers[kernel.RECORDED]), self.record
+        used, sections = int(self.state.numbers[kernel.WEIGHTS]), self.sections
+        where = np.stack([sections.tree, sections.column, sections.lower_cell(self.problem)])
+        section, place = np.unique(r.section[:used], return_inverse=True)
+        weighing = Weighing(
+            np.diff(r.end[:n], prepend=0), where[:, section], place.reshape(-1), r.weight[:used]
+        )
+        return Branchings(
+            r.column[:n].copy(), r.cut[:n].copy(), r.price[:n].copy(), r.rival[:n].copy(), weighing
+        )
 
 
 def _small(values: IntArray) -> NDArray[np.int32]:

@@ -52,6 +52,13 @@ class Forest(NamedTuple):
     needed: FloatArray  # (n_rivals,)
     error: float
     n_trees: int
+    # What a leaf needs, as runs of sections; see `pertinent.solvers.ensembles.sections`.
+    need_start: Small  # (n_leaves + 1,)
+    need_low: Small
+    need_high: Small
+    section_low: Small  # (n_sections,) the steps of each section
+    section_high: Small
+    section_column: Small
 
 
 class Tally(NamedTuple):
@@ -98,6 +105,7 @@ class State(NamedTuple):
     price: FloatArray  # (depth,)
     best: Small  # (n_columns,) choices of the best point
     leaves: Small  # the stack of lists
+    weights: Small  # (depth, n_sections)
 
 
 class Record(NamedTuple):
@@ -107,6 +115,9 @@ class Record(NamedTuple):
     cut: Small
     price: Singles
     rival: Small
+    end: IntArray  # where the weights of each box end
+    section: Small  # weights that are not those of the box above, nor 0
+    weight: Small
 
 
 class Scratch(NamedTuple):
@@ -117,32 +128,42 @@ class Scratch(NamedTuple):
     seen: Small  # (n_columns,)
     least_first: Small
     most_last: Small
-    gain: FloatArray  # (n_choices,)
-    steps: FloatArray  # (n_choices,)
-    weight: FloatArray  # (2 n_columns,)
-    reach: Small  # (2 n_columns,)
-    pair: Small  # (n_conditions,) 2 * column + direction of each pair of a tree and a direction
-    pair_weight: FloatArray
-    pair_reach: Small
-    pair_start: Small  # (n_trees + 1,)
+    steps: FloatArray  # (n_choices + 1,)
+    won: FloatArray  # (n_choices + 1,)
+    weight: FloatArray  # (n_sections,)
+    best: FloatArray  # (n_sections,)
+    charged: FloatArray  # (n_sections + 1,) what all sections before one are charged
+    begin: Small  # (n_sections,) the steps of each section that lie in the box
+    end: Small
+    marks: Small  # (n_sections + 1,)
+    some: Small  # (n_sections + 1,) how many sections are needed, and which
     share: FloatArray  # (n_leaves,)
     winner: Small  # (n_trees,)
     keep: NDArray[np.bool_]  # (n_leaves,)
-    at_center: FloatArray  # (n_trees,)
     changed: Small  # (n_units,)
     inside: NDArray[np.bool_]  # (n_leaves,)
 
 
 #: Places in `State.numbers`.
-DEPTH, BOXES, RECORDED, FOUND = 0, 1, 2, 3
-#: Places in `State.floats`: what a point must cost less than, and the best one's cost.
-BUDGET, BEST = 0, 1
+DEPTH, BOXES, RECORDED, FOUND, WEIGHTS = 0, 1, 2, 3, 4
+#: Places in `State.floats`: what a point must cost less than, the best one's cost, and what the
+#: bound of the whole box says that all cost.
+BUDGET, BEST, LEAST = 0, 1, 2
 #: What `run` says: all boxes are closed; boxes are left; an array is too small.
 DONE, LEFT, NARROW = 0, 1, 2
 #: Closed boxes cost at least this share less than the budget: a tie counts as closed.
 CLOSER = 1e-10
-#: Rounds of rules for one box, of weighing shares anew, and of prices.
-ROUNDS, WEIGHINGS, PRICES = 20, 9, 12
+#: Rounds of rules for one box, and of prices. No price closes a box whose nearest point has all the
+#: lead that is needed, so prices end where single precision, in which they are kept, has them.
+ROUNDS, PRICES, LEAST_PRICE, MOST_PRICE = 20, 25, 1e-30, 1e30
+#: How often weights move, in the whole box and in others; by how much, and how that falls.
+TURNS_FIRST, TURNS, STEP, SLOWER = 80, 24, 2.0, 0.1
+#: After so many turns they move on only if this share of what is missing was won.
+PATIENCE, ENOUGH = 6, 0.12
+#: Limits of weights, where they begin, and what counts as none.
+LEAST_WEIGHT, MOST_WEIGHT, FIRST_WEIGHT, NOBODY = 1.0, 1e5, 300, 1e-3
+#: What a sum of so many terms may be off by, as a share of it, is this times their number.
+ROUNDED = 2.0**-51
 
 
 @compiled
@@ -370,74 +391,7 @@ def tightest_rival(forest: Forest, w: Scratch, leaves: Small, n: int) -> int:
 
 
 @compiled
-def weigh_pairs(
-    forest: Forest, c: Costs, w: Scratch, leaves: Small, n: int, low: Small, high: Small, j: int
-) -> int:
-    """Give each pair of a tree and a direction a weight: what the tree can win by going there.
-
-    A leaf whose lead is larger by g than at the nearest point, and that costs d more, puts
-    ``g d_f / d`` on each direction f that it needs; the largest of a tree's leaves counts.
-    """
-    pairs, trees, i = 0, 0, 0
-    while i < n:
-        t, begin = forest.tree[leaves[i]], i
-        here, found = np.inf, False
-        while i < n and forest.tree[leaves[i]] == t:
-            if w.inside[i]:
-                here, found = forest.lead[leaves[i], j], True
-            elif not found and forest.lead[leaves[i], j] < here:
-                here = forest.lead[leaves[i], j]
-            i += 1
-        w.at_center[trees] = here
-        w.pair_start[trees] = pairs
-        first_pair = pairs
-        for x in range(begin, i):
-            if w.inside[x]:
-                continue
-            leaf = leaves[x]
-            gain = max(forest.lead[leaf, j] - here, 1e-9)
-            cost = 0.0
-            for q in range(forest.start[leaf], forest.start[leaf + 1]):
-                f = forest.column[q]
-                p = clamp(c.center[f], low[f], high[f])
-                at = c.offset[f]
-                if p < forest.first[q]:
-                    cost += c.cost[at + forest.first[q]] - c.cost[at + p]
-                elif p > forest.last[q]:
-                    cost += c.cost[at + forest.last[q]] - c.cost[at + p]
-            if cost <= 0:
-                continue
-            for q in range(forest.start[leaf], forest.start[leaf + 1]):
-                f = forest.column[q]
-                p = clamp(c.center[f], low[f], high[f])
-                if p < forest.first[q]:
-                    pair, a = 2 * f + 1, forest.first[q]
-                elif p > forest.last[q]:
-                    pair, a = 2 * f, forest.last[q]
-                else:
-                    continue
-                at = c.offset[f]
-                weight = gain * (c.cost[at + a] - c.cost[at + p]) / cost
-                if w.reach[pair] < 0:
-                    w.reach[pair], w.weight[pair] = a, weight
-                    w.pair[pairs] = pair
-                    pairs += 1
-                else:
-                    w.weight[pair] = max(w.weight[pair], weight)
-                    if pair % 2 == 1:
-                        w.reach[pair] = max(w.reach[pair], a)
-                    else:
-                        w.reach[pair] = min(w.reach[pair], a)
-        for x in range(first_pair, pairs):
-            w.pair_weight[x], w.pair_reach[x] = w.weight[w.pair[x]], w.reach[w.pair[x]]
-            w.reach[w.pair[x]] = -1
-        trees += 1
-    w.pair_start[trees] = pairs
-    return pairs
-
-
-@compiled
-def share_costs(
+def begin_weights(
     forest: Forest,
     c: Costs,
     w: Scratch,
@@ -445,59 +399,70 @@ def share_costs(
     n: int,
     low: Small,
     high: Small,
-    pairs: int,
+    weights: Small,
+) -> None:
+    """Begin with the weights of the box above, of those sections that some leaf needs."""
+    sections = len(forest.section_low)
+    for k in range(sections + 1):
+        w.marks[k] = 0
+    for i in range(n):
+        leaf = leaves[i]
+        for q in range(forest.need_start[leaf], forest.need_start[leaf + 1]):
+            w.marks[forest.need_low[q]] += 1
+            w.marks[forest.need_high[q]] -= 1
+    needed, x = 0, 0
+    for k in range(sections):
+        needed += w.marks[k]
+        w.marks[k] = 0
+        if needed > 0:
+            x += 1
+            w.some[x] = k
+            w.weight[k] = float(weights[k])
+            f = forest.section_column[k]
+            at = c.offset[f]
+            w.begin[k] = min(max(forest.section_low[k], at + low[f]), at + high[f])
+            w.end[k] = max(min(forest.section_high[k], at + high[f]), w.begin[k])
+    w.some[0] = x
+
+
+@compiled
+def share_costs(
+    forest: Forest, c: Costs, w: Scratch, leaves: Small, n: int, low: Small, high: Small
 ) -> None:
     """Give each leaf its share of the cost of what it needs, in `Scratch.share`.
 
     The step from one choice to the next is paid by the trees that have a leaf beyond it, in
-    proportion to their weights: no point pays more than it costs.
+    proportion to the weights of the sections it lies in: no point pays more than it costs. Shares
+    are differences of sums, which may be far larger: they are lowered by what these are rounded by.
     """
     for f in range(len(low)):
         for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
-            w.gain[a] = 0.0
-    for x in range(pairs):
-        w.gain[c.offset[w.pair[x] // 2] + w.pair_reach[x]] += w.pair_weight[x]
+            w.steps[a] = 0.0
+    for x in range(1, w.some[0] + 1):
+        k = w.some[x]
+        w.steps[w.begin[k]] += w.weight[k]
+        w.steps[w.end[k]] -= w.weight[k]
     for f in range(len(low)):
-        at = c.offset[f]
-        p = at + clamp(c.center[f], low[f], high[f])
-        total = 0.0
-        for a in range(at + high[f], p, -1):
-            total += w.gain[a]
-            w.gain[a] = total
-        w.steps[p] = 0.0
-        for a in range(p + 1, at + high[f] + 1):
-            step = 0.0
-            if w.gain[a] > 0:
-                step = (c.cost[a] - c.cost[a - 1]) / w.gain[a]
-            w.steps[a] = w.steps[a - 1] + step
-        total = 0.0
-        for a in range(at + low[f], p):
-            total += w.gain[a]
-            w.gain[a] = total
-        for a in range(p - 1, at + low[f] - 1, -1):
-            step = 0.0
-            if w.gain[a] > 0:
-                step = (c.cost[a] - c.cost[a + 1]) / w.gain[a]
-            w.steps[a] = w.steps[a + 1] + step
-    i, t = 0, 0
-    while i < n:
-        tree = forest.tree[leaves[i]]
-        for x in range(w.pair_start[t], w.pair_start[t + 1]):
-            w.weight[w.pair[x]] = w.pair_weight[x]
-        while i < n and forest.tree[leaves[i]] == tree:
-            share = 0.0
-            if not w.inside[i]:
-                leaf = leaves[i]
-                for q in range(forest.start[leaf], forest.start[leaf + 1]):
-                    f = forest.column[q]
-                    p = clamp(c.center[f], low[f], high[f])
-                    if p < forest.first[q]:
-                        share += w.weight[2 * f + 1] * w.steps[c.offset[f] + forest.first[q]]
-                    elif p > forest.last[q]:
-                        share += w.weight[2 * f] * w.steps[c.offset[f] + forest.last[q]]
-            w.share[i] = share
-            i += 1
-        t += 1
+        total, paid = 0.0, 0.0
+        for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
+            total += w.steps[a]
+            w.steps[a] = paid
+            if a < c.offset[f] + high[f] and total > NOBODY:
+                paid += abs(c.cost[a + 1] - c.cost[a]) / total
+    charged, off = 0.0, ROUNDED * (len(w.steps) + 4)
+    for x in range(1, w.some[0] + 1):
+        k = w.some[x]
+        w.charged[k] = charged
+        paid = w.steps[w.end[k]]
+        charged += w.weight[k] * max(paid - w.steps[w.begin[k]] - off * paid, 0.0)
+        w.charged[k + 1] = charged
+    off = ROUNDED * (w.some[0] + 4)
+    for i in range(n):
+        leaf, share = leaves[i], 0.0
+        for q in range(forest.need_start[leaf], forest.need_start[leaf + 1]):
+            last = w.charged[forest.need_high[q]]
+            share += max(last - w.charged[forest.need_low[q]] - off * last, 0.0)
+        w.share[i] = share
 
 
 @compiled
@@ -529,58 +494,93 @@ def at_price(
 def best_price(
     forest: Forest, w: Scratch, leaves: Small, n: int, j: int, room: float, price: float
 ) -> tuple[float, float]:
-    """Return the least bound over all prices, begun at one, and its price.
+    """Return the price, begun at one, at which most of the room is covered, and that much.
 
-    The bound is convex in the price: its slope tells on which side the least one lies.
+    At a price the cost is at least ``room - total / price``, concave in ``1 / price``: the leads of
+    the winners tell on which side the most lies.
     """
-    below, above = 0.0, -1.0
-    best, best_at = np.inf, price
+    below, above, factor = 0.0, -1.0, 1.1
+    best, best_at = -np.inf, price
     x = price
     for _ in range(PRICES):
-        total, slope = at_price(forest, w, leaves, n, j, room, x)
-        if total < best:
-            best, best_at = total, x
-            if best < 0:
-                break
-        if slope > 0:
+        total, _ = at_price(forest, w, leaves, n, j, room, x)
+        covered = room - total / x
+        if covered > best:
+            best, best_at = covered, x
+        lead = forest.error - forest.needed[j]
+        for t in range(forest.n_trees):
+            lead += forest.lead[leaves[w.winner[t]], j]
+        if lead < 0:
             above = x
         else:
             below = x
-        if above < 0:
-            x *= 2.5
-        elif below == 0:
-            x /= 2.5
-        else:
-            if above - below < 0.05 * above:
+        if above > 0 and below > 0:
+            if above - below < 0.02 * above:
                 break
             x = 0.5 * (below + above)
-    return best, best_at
+            continue
+        x = x * factor if above < 0 else x / factor
+        if not LEAST_PRICE < x < MOST_PRICE:
+            break
+        factor = min(factor * factor, 10.0)
+    return best_at, best
 
 
 @compiled
 def weigh_anew(
-    forest: Forest, c: Costs, w: Scratch, leaves: Small, low: Small, high: Small
+    forest: Forest, c: Costs, w: Scratch, leaves: Small, low: Small, high: Small, rate: float
 ) -> None:
-    """Move weight to the directions that the winners need."""
+    """Move weight to the sections that the winners need, away from where there are many of them.
+
+    A step of exponentiated gradient: a section that a winner needs grows, as much as the winners'
+    part of the weight along its steps falls short of all.
+    """
     for t in range(forest.n_trees):
         leaf = leaves[w.winner[t]]
-        for x in range(w.pair_start[t], w.pair_start[t + 1]):
-            w.pair_weight[x] *= 0.6
-        if w.inside[w.winner[t]]:
-            continue
-        for q in range(forest.start[leaf], forest.start[leaf + 1]):
-            f = forest.column[q]
-            p = clamp(c.center[f], low[f], high[f])
-            pair = -1
-            if p < forest.first[q]:
-                pair = 2 * f + 1
-            elif p > forest.last[q]:
-                pair = 2 * f
-            if pair >= 0:
-                for x in range(w.pair_start[t], w.pair_start[t + 1]):
-                    if w.pair[x] == pair:
-                        w.pair_weight[x] *= 2.0
-                        break
+        for q in range(forest.need_start[leaf], forest.need_start[leaf + 1]):
+            for k in range(forest.need_low[q], forest.need_high[q]):
+                w.marks[k] = 1
+    for f in range(len(low)):
+        for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
+            w.steps[a], w.won[a] = 0.0, 0.0
+    for x in range(1, w.some[0] + 1):
+        k = w.some[x]
+        w.steps[w.begin[k]] += w.weight[k]
+        w.steps[w.end[k]] -= w.weight[k]
+        if w.marks[k] == 1:
+            w.won[w.begin[k]] += w.weight[k]
+            w.won[w.end[k]] -= w.weight[k]
+    for f in range(len(low)):
+        total, won, part, length = 0.0, 0.0, 0.0, 0.0
+        for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
+            total += w.steps[a]
+            won += w.won[a]
+            w.steps[a], w.won[a] = length, part
+            if a < c.offset[f] + high[f]:
+                step = abs(c.cost[a + 1] - c.cost[a])
+                length += step
+                if total > NOBODY:
+                    part += step * won / total
+    for x in range(1, w.some[0] + 1):
+        k = w.some[x]
+        i, j = w.begin[k], w.end[k]
+        length = w.steps[j] - w.steps[i]
+        if length > 0:  # else its weight does not matter
+            mean = min((w.won[j] - w.won[i]) / length, 1.0)
+            weight = w.weight[k] * np.exp(rate * (w.marks[k] - mean))
+            w.weight[k] = min(max(weight, LEAST_WEIGHT), MOST_WEIGHT)
+        w.marks[k] = 0
+
+
+@compiled
+def round_weights(w: Scratch, weights: Small) -> None:
+    """Make whole numbers of the best weights."""
+    for k in range(len(weights)):
+        weights[k] = 0
+    for x in range(1, w.some[0] + 1):
+        k = w.some[x]
+        weights[k] = int(w.best[k] + 0.5)
+        w.weight[k] = float(weights[k])
 
 
 @compiled
@@ -595,36 +595,64 @@ def shared_cost(
     room: float,
     j: int,
     price: float,
-) -> tuple[float, float]:
-    """Note in `Scratch.keep` which leaves a point within the budget can need.
+    weights: Small,
+    turns: int,
+) -> tuple[bool, bool, float, float]:
+    """Look for weights and a price that close a box, or leave out leaves: see `Scratch.keep`.
 
-    Return the least bound found, below 0 if there is no such point, and its price.
+    Return whether the box is closed, whether the weights are others than before, the price, and
+    how much of the room is covered.
     """
-    pairs = weigh_pairs(forest, c, w, leaves, n, low, high, j)
-    share_costs(forest, c, w, leaves, n, low, high, pairs)
-    least, price = best_price(forest, w, leaves, n, j, room, price)
-    if least < 0:
-        return least, price
-    for turn in range(WEIGHINGS + 1):
-        if turn > 0:
-            share_costs(forest, c, w, leaves, n, low, high, pairs)
-        total, _ = at_price(forest, w, leaves, n, j, room, price)
-        if total < 0:
-            return total, price
-        least = min(least, total)
-        i, t = 0, 0
-        while i < n:
-            tree = forest.tree[leaves[i]]
-            top = w.winner[t]
-            most = forest.lead[leaves[top], j] - price * w.share[top]
-            while i < n and forest.tree[leaves[i]] == tree:
-                if forest.lead[leaves[i], j] - price * w.share[i] < most - total:
-                    w.keep[i] = False
-                i += 1
-            t += 1
-        if turn < WEIGHINGS:
-            weigh_anew(forest, c, w, leaves, low, high)
-    return least, price
+    room *= 1.0 + ROUNDED * (forest.n_trees + 8)
+    price = min(max(price, LEAST_PRICE), MOST_PRICE)
+    begin_weights(forest, c, w, leaves, n, low, high, weights)
+    share_costs(forest, c, w, leaves, n, low, high)
+    price, covered = best_price(forest, w, leaves, n, j, room, price)
+    price = float(np.float32(price))
+    total, _ = at_price(forest, w, leaves, n, j, room, price)
+    if total < 0:
+        return True, False, price, covered
+    best, best_price_at, before = covered, price, -np.inf
+    for x in range(1, w.some[0] + 1):
+        w.weight[w.some[x]] = max(w.weight[w.some[x]], LEAST_WEIGHT)
+        w.best[w.some[x]] = w.weight[w.some[x]]
+    for turn in range(turns):
+        if covered > best:
+            best, best_price_at = covered, price
+            for x in range(1, w.some[0] + 1):
+                w.best[w.some[x]] = w.weight[w.some[x]]
+        if best > room:
+            break
+        if turn % PATIENCE == PATIENCE - 1:
+            if best - before < ENOUGH * min(room - best, best):
+                break
+            before = best
+        at_price(forest, w, leaves, n, j, room, price)
+        weigh_anew(forest, c, w, leaves, low, high, STEP / (1.0 + SLOWER * turn))
+        share_costs(forest, c, w, leaves, n, low, high)
+        if turn % 3 == 2:
+            price, covered = best_price(forest, w, leaves, n, j, room, price)
+        else:
+            total, _ = at_price(forest, w, leaves, n, j, room, price)
+            covered = room - total / price
+    round_weights(w, weights)
+    share_costs(forest, c, w, leaves, n, low, high)
+    price, covered = best_price(forest, w, leaves, n, j, room, best_price_at)
+    price = float(np.float32(price))
+    total, _ = at_price(forest, w, leaves, n, j, room, price)
+    if total < 0:
+        return True, True, price, covered
+    i, t = 0, 0
+    while i < n:
+        tree = forest.tree[leaves[i]]
+        top = w.winner[t]
+        most = forest.lead[leaves[top], j] - price * w.share[top]
+        while i < n and forest.tree[leaves[i]] == tree:
+            value = forest.lead[leaves[i], j] - price * w.share[i]
+            w.keep[i] = value >= most - total
+            i += 1
+        t += 1
+    return False, True, price, covered
 
 
 @compiled
@@ -800,58 +828,59 @@ def look_at(
     high: Small,
     budget: float,
     price: float,
-) -> tuple[int, float, float, int, int, int]:
+    weights: Small,
+    turns: int,
+) -> tuple[int, float, float, int, int, int, bool, float]:
     """Close a box, find its best point, or say where to branch.
 
     Return the number of leaves left (-1: closed; -2: its nearest point is an answer), the cost of
-    the nearest point, the price and the rival of the last bound, and column and cut to branch on.
+    the nearest point, the price and the rival of the bound, column and cut to branch on, whether
+    there are new weights, and what all points cost by the bound.
     """
     n, near = propagate(forest, c, w, leaves, n, low, high, budget)
     if n < 0:
-        return -1, near, 0.0, 0, -1, -1
-    rival = 0
-    for _ in range(3):
-        hits = note_center(forest, c, w, leaves, n, low, high)
-        rival = tightest_rival(forest, w, leaves, n)
-        if hits == forest.n_trees and missing_choice(c, low, high) < 0:
-            if wins(forest, tally, w, leaves, n):
-                return -2, near, price, rival, -1, -1
-            if n == forest.n_trees:
-                return -1, near, 0.0, 0, -1, -1
-        if not np.isfinite(budget):
-            break
-        for i in range(n):
-            w.keep[i] = True
-        least, price = shared_cost(forest, c, w, leaves, n, low, high, budget - near, rival, price)
-        if least < 0:
-            return -1, near, price, rival, -1, -1
+        return -1, near, 0.0, 0, -1, -1, False, near
+    hits = note_center(forest, c, w, leaves, n, low, high)
+    rival = tightest_rival(forest, w, leaves, n)
+    if hits == forest.n_trees and missing_choice(c, low, high) < 0:
+        if wins(forest, tally, w, leaves, n):
+            return -2, near, 0.0, rival, -1, -1, False, near
+        if n == forest.n_trees:
+            return -1, near, 0.0, 0, -1, -1, False, near
+    new, least = False, near
+    if not np.isfinite(budget):
+        price = 0.0
+    else:
+        closed, new, price, covered = shared_cost(
+            forest, c, w, leaves, n, low, high, budget - near, rival, price, weights, turns
+        )
+        least += covered
+        if closed:
+            return -1, near, price, rival, -1, -1, new, least
         k = 0
         for i in range(n):
             if w.keep[i]:
                 leaves[k] = leaves[i]
                 k += 1
-        few = k > 0.9 * n
         if k < n:
             n, near = propagate(forest, c, w, leaves, k, low, high, budget)
             if n < 0:
-                return -1, near, price, rival, -1, -1
-        if few:
-            break
+                return -1, near, price, rival, -1, -1, new, least
     hits = note_center(forest, c, w, leaves, n, low, high)
     column = missing_choice(c, low, high)
     if column >= 0:
-        return n, near, price, rival, column, 0
+        return n, near, price, rival, column, 0, new, least
     # The last rules may have moved the nearest point.
     if hits == forest.n_trees and wins(forest, tally, w, leaves, n):
-        return -2, near, price, rival, -1, -1
+        return -2, near, price, rival, -1, -1, new, least
     for f in range(len(low)):
         for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
             w.steps[a] = 0.0
     room = budget - near if np.isfinite(budget) else 1.0
     column, cut = branch(forest, c, w, leaves, n, low, high, room, rival)
     if column < 0:
-        return -1, near, price, rival, -1, -1
-    return n, near, price, rival, column, cut
+        return -1, near, price, rival, -1, -1, new, least
+    return n, near, price, rival, column, cut, new, least
 
 
 @compiled
@@ -862,7 +891,19 @@ def note(
     i = numbers[RECORDED]
     record.column[i], record.cut[i] = column, cut
     record.price[i], record.rival[i] = price, rival
+    record.end[i] = numbers[WEIGHTS]
     numbers[RECORDED] = i + 1
+
+
+@compiled
+def note_weights(record: Record, numbers: IntArray, weights: Small) -> None:
+    """Write down the weights of the box that is noted next."""
+    i = numbers[WEIGHTS]
+    for k in range(len(weights)):
+        if weights[k] > 0:
+            record.section[i], record.weight[i] = k, weights[k]
+            i += 1
+    numbers[WEIGHTS] = i
 
 
 @entry
@@ -881,12 +922,18 @@ def run(
             # Room for the list of the box below.
             if s.begin[d] + 2 * s.size[d] > len(s.leaves):
                 return NARROW
+            if numbers[WEIGHTS] + s.weights.shape[1] > len(record.section):
+                return NARROW
             numbers[BOXES] += 1
             leaves = s.leaves[s.begin[d] :]
-            n, near, price, rival, column, cut = look_at(
+            n, near, price, rival, column, cut, new, least = look_at(
                 forest, tally, c, w, leaves, s.size[d], s.low[d], s.high[d],
-                s.floats[BUDGET], s.price[d],
+                s.floats[BUDGET], s.price[d], s.weights[d], TURNS if d > 0 else TURNS_FIRST,
             )  # fmt: skip
+            if d == 0:
+                s.floats[LEAST] = least
+            if new or (d == 0 and np.isfinite(s.floats[BUDGET])):
+                note_weights(record, numbers, s.weights[d])
             if n == -2:
                 s.floats[BEST] = near
                 s.floats[BUDGET] = near * (1.0 - CLOSER)
@@ -900,7 +947,9 @@ def run(
             p = clamp(c.center[column], s.low[d, column], s.high[d, column])
             away = 1 if p <= cut else 0  # the side that the nearest point is not on comes first
             note(record, numbers, column, 2 * cut + away, price, rival)
-            s.size[d], s.near[d], s.price[d] = n, near, price
+            s.size[d], s.near[d] = n, near
+            if price > 0:  # below an endless budget there is none
+                s.price[d] = price
             s.split[d, 0], s.split[d, 1], s.split[d, 2] = column, cut, 1 - away
             s.phase[d], side = 1, away
         elif s.phase[d] == 1:
@@ -923,6 +972,7 @@ def descend(s: State, d: int, side: int) -> None:
     for i in range(n):
         s.leaves[begin + i] = s.leaves[s.begin[d] + i]
     s.begin[d + 1], s.size[d + 1], s.price[d + 1] = begin, n, s.price[d]
+    s.weights[d + 1] = s.weights[d]
     for f in range(s.low.shape[1]):
         s.low[d + 1, f], s.high[d + 1, f] = s.low[d, f], s.high[d, f]
     column, cut = s.split[d, 0], s.split[d, 1]

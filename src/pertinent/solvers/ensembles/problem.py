@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -100,6 +100,31 @@ class RowProblem:
 
 
 @dataclass(eq=False)
+class Weighing:
+    """The weights of the shared-cost bound, box by box; see `EnsembleProofs`.
+
+    Parameters
+    ----------
+    count : ndarray of int, shape (n_boxes,)
+        How many weights each box has; none: those of the box above.
+    where : ndarray of int, shape (3, n_sections)
+        Tree, column and cell on the lower side of the cut of each section.
+    section, weight : ndarray of int
+    """
+
+    count: IntArray
+    where: IntArray
+    section: IntArray
+    weight: NDArray[np.int32]
+
+    @classmethod
+    def none(cls, boxes: int) -> Weighing:
+        """Return no weights."""
+        none = np.zeros(0, dtype=np.int64)
+        return cls(np.zeros(boxes, np.int64), none.reshape(3, 0), none, none.astype(np.int32))
+
+
+@dataclass(eq=False)
 class Branchings:
     """The cases of a search in the order in which it made them.
 
@@ -111,12 +136,19 @@ class Branchings:
         Twice the last choice of the lower side, plus 1 where the upper side comes first.
     price, rival : ndarray
         Of the shared-cost bound.
+    weighing : Weighing, optional
     """
 
     column: NDArray[np.int32]
     cut: NDArray[np.int32]
     price: NDArray[np.float32]
     rival: NDArray[np.int32]
+    weighing: Weighing | None = None
+
+    @property
+    def weights(self) -> Weighing:
+        """The weights of all boxes; where nothing is known of them, none."""
+        return Weighing.none(len(self.column)) if self.weighing is None else self.weighing
 
     @classmethod
     def closed(cls) -> Branchings:
@@ -131,7 +163,7 @@ class Branchings:
         in_group = np.isin(column, np.concatenate([*problem.groups, np.zeros(0, dtype=np.int64)]))
         last = np.where(in_group, self.cut // 2, cell)
         cut = np.where(self.column < 0, 0, 2 * last + self.cut % 2)
-        return Branchings(self.column, cut.astype(np.int32), self.price, self.rival)
+        return replace(self, cut=cut.astype(np.int32))
 
 
 def _choices_of_cells(choices: Choices, n_cells: IntArray) -> tuple[IntArray, IntArray]:

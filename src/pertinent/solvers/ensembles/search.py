@@ -69,6 +69,9 @@ class _Box:
 class NumpySearch:
     """All boxes below a budget, looked at step by step."""
 
+    #: The bound of the whole box without a budget: not known here.
+    least = 0.0
+
     def __init__(self, problem: RowProblem) -> None:
         self.problem, leads = problem, problem.leads
         leaves, choices = leads.region.ensemble.leaves, problem.choices
@@ -176,7 +179,7 @@ class NumpySearch:
                 return None
             before = len(box.leaf)
             left = self._enough(self._reachable(box, p, here, more))
-            if left is None:
+            if left is None or len(self._runs(left)) < self.n_trees:
                 return None
             box = left
             moved = self._hull(box)
@@ -224,8 +227,7 @@ class NumpySearch:
         return box.without(dropped)
 
     def _runs(self, box: _Box) -> IntArray:
-        tree = self.tree[box.leaf]
-        return np.flatnonzero(np.concatenate([[True], tree[1:] != tree[:-1]]))
+        return np.flatnonzero(np.diff(self.tree[box.leaf], prepend=-1))
 
     def _enough(self, box: _Box) -> _Box | None:
         """R3; None where some tree has no leaf, or leads are not enough."""

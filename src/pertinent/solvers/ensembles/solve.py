@@ -1,9 +1,9 @@
 """The nearest points of a class of a tree ensemble, row by row, with the branchings as proof.
 
 A box search is fast if its budget is close to the optimum: near the optimum it needs 4 to 50 times
-fewer boxes than below the first point found. So the budget begins where the whole box is no longer
-closed at once, and grows until a search finds a point below it; that search then also proves its
-best one. Every budget that fails is a proved lower bound, for rows whose time is over.
+fewer boxes than below the first point found. So the budget begins at what the bound of the whole
+box says, and grows until a search finds a point below it; that search then also proves its best
+one. Every budget that fails is a proved lower bound, for rows whose time is over.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.ensembles import Ensemble, EnsembleRegion, Tally, Trees, as_ensemble
 from pertinent.geometry.running import deadline
 from pertinent.proofs.ensembles.proof import EnsembleProofs
+from pertinent.proofs.ensembles.weights import Weights
 from pertinent.setting.effort import SEARCHING
 from pertinent.solvers.ensembles.problem import Branchings, Leads, RowProblem
 from pertinent.solvers.ensembles.search import NumpySearch
@@ -30,8 +31,8 @@ from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Method, Solve
 from pertinent.solvers.select import choose_method, make_ready
 from pertinent.solvers.tolerances import CLOSER
 
-#: The first budget, as a share of the first point's cost; how it grows while the whole box is
-#: closed at once, and then.
+#: Where the bound of the whole box is not known: the first budget, as a share of the first point's
+#: cost, and how it grows while the whole box is closed at once. How it grows then.
 FIRST, FASTER, SLOWER = 1 / 64, 1.4, 1.2
 #: Boxes of one row after which it is handed out as it is, with its bound; and for the first point.
 MOST_BOXES, FIRST_BOXES = 100_000, 2_000
@@ -49,6 +50,10 @@ class BoxSearch(Protocol):
 
     def run(self, boxes: int) -> bool:
         """Look at so many boxes; return whether all are closed."""
+
+    @property
+    def least(self) -> float:
+        """What points cost at least, as the bound of the whole box has it; 0: unknown."""
 
     @property
     def found(self) -> tuple[float, IntArray] | None:
@@ -86,9 +91,10 @@ class Row:
         if not self._first_point():
             return
         top = min(self.cost, self.cutoff)
-        budget = FIRST * top
-        while budget < top and self._closes(budget, 1):
-            budget *= FASTER
+        if self._closes(top, 1):
+            return
+        least = SLOWER * self.search.least
+        budget = least if least > FIRST * top else self._first_budget(top)
         while self.proved < top:
             budget = min(budget, top)
             if not self._closes(budget, MOST_BOXES - self.search.boxes):
@@ -96,6 +102,13 @@ class Row:
             if self.cost <= self.proved:
                 return
             budget *= SLOWER
+
+    def _first_budget(self, top: float) -> float:
+        """Return a budget at which the whole box is not closed at once."""
+        budget = FIRST * top
+        while budget < top and self._closes(budget, 1):
+            budget *= FASTER
+        return budget
 
     def _first_point(self) -> bool:
         """Look for any point; return whether there may be one worth looking for."""
@@ -120,11 +133,8 @@ class Row:
                 self._note_point()
                 return False
         self._note_point()
-        better = self.search.found is not None
-        self.proved = self.cost * (1 - CLOSER) if better else budget
+        self.proved = budget if self.search.found is None else self.cost
         self.cases = self.search.branchings()
-        if better:
-            self.proved = self.cost
         return True
 
     def _note_point(self) -> None:
@@ -175,6 +185,12 @@ def proofs_of(claimed: FloatArray, cases: list[Branchings]) -> EnsembleProofs:
         tuple(case.cut.astype(np.int64) for case in cases),
         tuple(case.rival.astype(np.int64) for case in cases),
         tuple(case.price.astype(float) for case in cases),
+        Weights(
+            tuple(case.weights.count for case in cases),
+            tuple(case.weights.where for case in cases),
+            tuple(case.weights.section for case in cases),
+            tuple(case.weights.weight.astype(np.int64) for case in cases),
+        ),
     )
 
 
