@@ -18,6 +18,7 @@ from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX, is_closed
 from pertinent.geometry.pieces import as_cell, pieces_of
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
+from pertinent.proofs.cases.near import Near
 from pertinent.proofs.rounding import model_rounding, rounding_unit
 
 
@@ -79,6 +80,13 @@ class Proofs(Rows, ABC):
             wide = replace(piece, h=piece.h + off, sums=None)
             out[rows] = self.take(rows).bounds(replace(task.take(rows), region=wide))
         return out
+
+    def only_near(self, task: Task, near: Near) -> BoolArray:
+        """Return of which rows it is shown that all points that cost no more are near the answer.
+
+        These are the points of the task's piece, within the bounds, of a cost up to ``near.cost``.
+        """
+        return np.zeros(len(near), dtype=bool)
 
     @property
     def speaks_of_cost(self) -> bool:
@@ -322,6 +330,14 @@ class SeveralProofs(Proofs):
                 found = proofs.bounds(task.take(rows))
                 best[rows] = np.fmax(best[rows], found)
         return best
+
+    def only_near(self, task: Task, near: Near) -> BoolArray:
+        """Return of which rows any part shows it."""
+        shown = np.zeros(self.n, dtype=bool)
+        for rows, proofs in self.parts:
+            if speak_of(proofs, len(rows)):
+                shown[rows] |= proofs.only_near(task.take(rows), near.take(rows))
+        return shown
 
     def trusted(self) -> BoolArray:
         """Return False where any part rests on a solver's word, or is of another number of rows."""

@@ -19,6 +19,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell, row_products
 from pertinent.geometry.task import Task
+from pertinent.proofs.cases.near import Near, Tangent, lies_near
 from pertinent.proofs.core import Proofs
 from pertinent.proofs.rounding import RowTerms, Terms, one_row_terms, rounding_unit
 from pertinent.proofs.tolerances import CANCELLED, EQUAL, INDEPENDENT, REACH, SCALED
@@ -47,6 +48,19 @@ class LinearProofs(Proofs):
         parts = y * (row_products(start, cell.G) - cell.h)
         excess = parts[:, 0] if len(cell.G) == 1 else parts.sum(1)
         return row_bounds(task, start, slopes, excess, self.ray, RowTerms(y, cell, start))
+
+    def only_near(self, task: Task, near: Near) -> BoolArray:
+        """Return whether the multipliers leave the box alone."""
+        cell, y = task.cell, np.maximum(self.multipliers, 0.0)
+        shown, bounds = np.zeros(len(near), dtype=bool), self.bounds(task)
+        if y.shape[1:] != cell.h.shape:
+            return shown
+        for i in np.flatnonzero(~self.ray):
+            none = np.zeros((0, cell.dim)), np.zeros(0)
+            tangent = Tangent(y[i] @ cell.G, y[i] @ np.abs(cell.G), y[i], *none)
+            one = np.array([i])
+            shown[i] = lies_near(task.take(one), near.take(one), tangent, float(bounds[i]))
+        return shown
 
 
 @record_as("single-row")

@@ -22,10 +22,12 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.codec import record_as
-from pertinent.geometry.task import Task
+from pertinent.geometry.task import Task, distance
 from pertinent.proofs.cases.axes import axis_row, is_separable
+from pertinent.proofs.cases.axis_boxes import OneRow
+from pertinent.proofs.cases.near import Near
 from pertinent.proofs.core import RaisingProofs
-from pertinent.proofs.tolerances import CURVED
+from pertinent.proofs.tolerances import CURVED, SUMS
 
 #: Numbers looked at together, features times lines of some centers: few enough for the cache.
 AT_ONCE = 200_000
@@ -65,6 +67,21 @@ class SweepProofs(RaisingProofs):
             part = SweepProofs(self.radius[k], self.slopes[k])
             holds[k] = part._holds(a, row.slope[k], steep[k], value[k], up[k], down[k])
         return known + np.where(holds, self.radius, 0.0)
+
+    def only_near(self, task: Task, near: Near) -> BoolArray:
+        """Return whether boxes of the row leave the answer's alone; the slopes are not needed."""
+        cell, weights, start = task.cell, task.weights, task.start()
+        shown, one_row = np.zeros(len(near), dtype=bool), len(cell.quadratics) == 1
+        if not one_row or len(cell.G) or not (weights > 0).all() or not is_separable(cell):
+            return shown
+        known = distance(start, task.centers, weights)
+        for i in range(len(near)):
+            row = OneRow(axis_row(cell.quadratics[0], start[i : i + 1], weights))
+            ends = [task.lower[i], task.upper[i], near.lower[i], near.upper[i]]
+            low, high, *box = ((end - start[i]) * weights for end in ends)
+            cost = float(near.cost[i] - known[i] * (1 - SUMS))
+            shown[i] = row.only_near(low, high, cost, (box[0], box[1]))
+        return shown
 
     def _holds(
         self,

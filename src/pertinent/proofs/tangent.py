@@ -36,6 +36,7 @@ from pertinent.geometry.arrays import OF_EACH, BoolArray, FloatArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell, row_products
 from pertinent.geometry.task import Task
+from pertinent.proofs.cases.near import Near, Tangent, lies_near
 from pertinent.proofs.core import Proofs
 from pertinent.proofs.linear import row_bounds
 from pertinent.proofs.rounding import RowTerms, Terms, rounding_unit
@@ -64,6 +65,25 @@ class TangentProofs(Proofs):
         start = task.start()
         slopes, excess, terms = self.combined(task.cell, start)
         return row_bounds(task, start, slopes, excess, self.ray, terms)
+
+    def only_near(self, task: Task, near: Near) -> BoolArray:
+        """Return whether the tangents, and what rows lie above them, leave the box alone."""
+        cell, shown = task.cell, np.zeros(len(near), dtype=bool)
+        slopes, _, terms = self.combined(cell, task.start())
+        bounds, y = self.bounds(task), np.maximum(self.multipliers, 0.0)
+        for i in np.flatnonzero(~self.ray):
+            factors, images = [np.zeros((0, cell.dim))], [np.zeros(0)]
+            for k, row in enumerate(cell.quadratics):
+                if row.is_convex:
+                    root = np.sqrt(y[i, k])
+                    factors.append(root * row.plus)
+                    images.append(root * (self.tangents[k][i] + row.plus @ row.at))
+            straight = y[i, len(cell.quadratics) :]
+            factor, image = np.vstack(factors), np.concatenate(images)
+            tangent = Tangent(slopes[i], terms.slopes[i], straight, factor, image)
+            one = np.array([i])
+            shown[i] = lies_near(task.take(one), near.take(one), tangent, float(bounds[i]))
+        return shown
 
     def combined(self, cell: Cell, start: FloatArray) -> tuple[FloatArray, FloatArray, Terms]:
         """Return slope, value at the start and size of the terms of all rows together."""
@@ -117,6 +137,15 @@ class CutProofs(Proofs):
             one = replace(task.take(np.array([i])), region=with_tangents(task.cell, touched))
             proved[i] = proof.bounds(one)[0]
         return proved
+
+    def only_near(self, task: Task, near: Near) -> BoolArray:
+        """Return of which rows the inner proofs show it."""
+        shown = np.zeros(len(self), dtype=bool)
+        for i, (touched, proof) in enumerate(zip(self.touched, self.inner, strict=True)):
+            own = np.array([i])
+            one = replace(task.take(own), region=with_tangents(task.cell, touched))
+            shown[i] = proof.only_near(one, near.take(own))[0]
+        return shown
 
 
 def with_tangents(cell: Cell, points: FloatArray) -> Cell:

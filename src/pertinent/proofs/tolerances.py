@@ -40,6 +40,9 @@ SMALLER = 1e-12
 NOTHING = 1e-12
 #: Columns are independent above this share of the largest entry.
 INDEPENDENT = 1e-10
+#: Rows determine a point, up to what they leave open, if their least singular value, columns scaled
+#: to a length of 1, exceeds this.
+DETERMINED = 1e-7
 #: A matrix is positive definite if its eigenvalues, scaled to a diagonal of 1, exceed this share
 #: for each row (and for a sum of rows, for each pair of features).
 DEFINITE = 1e-14
@@ -63,9 +66,14 @@ LITTLE = 1e-3
 MOST_BRANCHES, FIRST_BRANCHES = 200_000, 500
 #: Open boxes at any time, and rounds of halving, after which a claim counts as not proved.
 MOST_BOXES, MOST_ROUNDS = 8_000, 160
+#: The same where all but a box around an answer shall be closed: another answer never is.
+NEAR_BOXES, NEAR_ROUNDS = 2_000, 60
 #: Features that may move where boxes are halved.
 MOST_HALVED = 6
 #: What a claim about boxes may be lowered by, relative to its distance from what is known without.
 LOWERED = (0.0, 1e-6, 5e-5)
 #: With more corners than this a form of varying multipliers has too many coefficients.
 MOST_CORNERS = 128
+#: Boxes of a separable row, at any time, after which an answer counts as not shown to be the only
+#: one; and in how many steps a multiplier is looked for, up to how many times the least one.
+AXIS_BOXES, MULTIPLIER_STEPS = 200, (16, 1e3)

@@ -44,8 +44,10 @@ class Options:
         Relative gap at which ``exact`` may stop.
     time_limit : float
         Seconds that SCIP may take for each program, with ``exact``.
-    unique : bool
-        Decide whether the optimum is unique.
+    unique : bool, optional
+        Whether to decide if the answer is the only one of its size. None: where it takes next to no
+        time, as it does for linear rows. True: for curved rows and densities as well, which may
+        take longer than the answer itself.
     round_steps : bool
         Numbers in steps under curved rows: round the nearest point of all, and say how far that
         may be from the smallest, rather than search for the smallest.
@@ -55,8 +57,13 @@ class Options:
     exact: bool = False
     gap: float = 1e-4
     time_limit: float = 30.0
-    unique: bool = True
+    unique: bool | None = None
     round_steps: bool = False
+
+    @property
+    def decides_unique(self) -> bool:
+        """Whether solvers say if an answer is the only one, where they see it."""
+        return self.unique is not False
 
 
 @dataclass(frozen=True, eq=False)

@@ -242,7 +242,7 @@ class PieceSearch(Problem[IntArray]):
     def _uniqueness(self, found: BoolArray) -> tuple[Decision, list[Block]]:
         """Return which answers are the only ones, and what the certificate must hold to show it."""
         decision, shown = Decision.none(len(found)), list[Block]()
-        if not self.task.options.unique:
+        if not self.task.options.decides_unique:
             return decision, shown
         for p, rows, task, answer in self.answers:
             own = np.flatnonzero(self.piece[rows] == p)

@@ -182,10 +182,10 @@ def _alone(task: Task, piece: Cell | Region, proved_on: Cell | Region | None) ->
 
 
 def _unique(task: Task, found: BoolArray | None, points: FloatArray, answer: Solved) -> Decision:
-    if found is None and task.options.unique:
+    if found is None and task.options.decides_unique:
         return decide_unique(task, points, answer.proofs)
     decision = Decision.none(len(task))
-    if found is not None and found.any() and task.options.unique:
+    if found is not None and found.any() and task.options.decides_unique:
         rows = np.flatnonzero(found)
         decision.update(
             rows, decide_unique(task.take(rows), points[rows], answer.proofs.take(rows))

@@ -25,6 +25,7 @@ from pertinent.geometry.region import Cell
 from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.axes import seen_from
+from pertinent.proofs.cases.near import Near
 from pertinent.proofs.core import RaisingProofs
 from pertinent.proofs.tolerances import (
     ELLIPSOID,
@@ -33,6 +34,8 @@ from pertinent.proofs.tolerances import (
     MOST_BOXES,
     MOST_HALVED,
     MOST_ROUNDS,
+    NEAR_BOXES,
+    NEAR_ROUNDS,
 )
 
 
@@ -66,6 +69,21 @@ class HalvingProofs(RaisingProofs):
                         proved[i] = claim
                         break
         return proved
+
+    def only_near(self, task: Task, near: Near) -> BoolArray:
+        """Return whether halving closes every box that is not within the answer's."""
+        cell, weights, start = task.cell, task.weights, task.start()
+        shown = np.zeros(len(near), dtype=bool)
+        for i in range(len(near)):
+            low, high = task.lower[i], task.upper[i]
+            free = high > low
+            if cell.exponentials or free.sum() > MOST_HALVED:
+                continue
+            few = _Few.of(cell, free, start[i], task.centers[i], weights)
+            spent = float((weights * np.abs(start[i] - task.centers[i]))[~free].sum())
+            box = near.lower[i][free] - few.center, near.upper[i][free] - few.center
+            shown[i] = few.closes(low[free], high[free], float(near.cost[i]) - spent, box)
+        return shown
 
 
 def _claims(known: float, claimed: float) -> list[float]:
@@ -112,8 +130,17 @@ class _Few:
         c_size = np.concatenate([here, [row.c_size for row in rows]])
         return cls(A, g, c, (A_size, g_size, c_size), weights[free], center[free])
 
-    def closes(self, lower: FloatArray, upper: FloatArray, claim: float) -> bool:
-        """Return whether no point of the box costs less than the claim."""
+    def closes(
+        self,
+        lower: FloatArray,
+        upper: FloatArray,
+        claim: float,
+        but: tuple[FloatArray, FloatArray] | None = None,
+    ) -> bool:
+        """Return whether no point of the box costs less than the claim, but for some of a box.
+
+        ``but`` are the ends of that box, as steps from the center; None: but for none.
+        """
         if not len(self.weights):
             return bool((self.c > MIDDLE * self.sizes[2]).any())
         with np.errstate(divide="ignore"):
@@ -125,14 +152,17 @@ class _Few:
             low, high = np.maximum(low, -down), np.minimum(high, up)
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             return False
-        for _ in range(MOST_ROUNDS):
+        rounds, most = (MOST_ROUNDS, MOST_BOXES) if but is None else (NEAR_ROUNDS, NEAR_BOXES)
+        for _ in range(rounds):
             if not len(low):
                 return True
             if is_over():
                 return False
             open_ = self._open(low, high, claim)
+            if but is not None:
+                open_ &= ~((low >= but[0]) & (high <= but[1])).all(axis=1)
             low, high = _halved(low[open_], high[open_], self.weights)
-            if len(low) > MOST_BOXES:
+            if len(low) > most:
                 return False
         return False
 

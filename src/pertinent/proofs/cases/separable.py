@@ -20,10 +20,12 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, RowIndex
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell
-from pertinent.geometry.task import Task
+from pertinent.geometry.task import Task, distance
 from pertinent.proofs.cases.axes import axis_row, is_separable, linear_rows
+from pertinent.proofs.cases.axis_boxes import Sums
+from pertinent.proofs.cases.near import Near
 from pertinent.proofs.core import RaisingProofs
-from pertinent.proofs.tolerances import CURVED
+from pertinent.proofs.tolerances import CURVED, SUMS
 
 
 @record_as("separable")
@@ -91,6 +93,25 @@ class SeparableProofs(RaisingProofs):
         whole = np.maximum(up, down).sum(axis=1) <= self.radius
         return known + np.where(holds, np.where(whole, np.inf, self.radius), 0.0)
 
+    def only_near(self, task: Task, near: Near) -> BoolArray:
+        """Return whether, with the answer's cost for the radius, leaves leave its box alone."""
+        cell, weights, start = task.cell, task.weights, task.start()
+        holds = np.isfinite(self.radius) & bool((weights > 0).all() and is_separable(cell))
+        if not holds.any():
+            return holds
+        ends = [(end - start) * weights for end in (task.lower, task.upper, near.lower, near.upper)]
+        cost = near.cost - distance(start, task.centers, weights) * (1 - SUMS)
+        low, high = np.maximum(ends[0], -cost[:, None]), np.minimum(ends[1], cost[:, None])
+        owner, first_child = self._owners()
+        low, high = self._boxes(low, high, first_child)
+        leaves = np.flatnonzero(self.feature < 0)
+        own, low, high = owner[leaves], low[leaves], high[leaves]
+        sums = self._sums(cell, start, weights, own, leaves)
+        beyond = sums.beyond(low, high, cost[own], (ends[2][own], ends[3][own]))
+        open_ = (sums.bounds(low, high)[0] <= cost[own]) & (beyond[0] | beyond[1]).any(axis=1)
+        holds[own[open_ & (low <= high).all(axis=1)]] = False
+        return holds
+
     def _owners(self) -> tuple[IntArray, IntArray]:
         """Return each node's root, and the first child of each node that is split."""
         n, nodes = len(self), len(self.feature)
@@ -133,8 +154,20 @@ class SeparableProofs(RaisingProofs):
         leaves: IntArray,
     ) -> BoolArray:
         """Return whether the bound of each leaf reaches the radius."""
-        own, y = owner[leaves], np.maximum(self.multipliers[leaves], 0.0)
-        value = np.zeros(len(leaves))
+        own, low, high = owner[leaves], low[leaves], high[leaves]
+        bounds, _ = self._sums(cell, start, weights, own, leaves).bounds(low, high)
+        return np.asarray((low > high).any(axis=1) | (bounds >= self.radius[own]))
+
+    def _sums(
+        self,
+        cell: Cell,
+        start: FloatArray,
+        weights: FloatArray,
+        own: IntArray,
+        leaves: IntArray,
+    ) -> Sums:
+        """Return what the multipliers of leaves make of the rows; ``own`` are their centers."""
+        y, value = np.maximum(self.multipliers[leaves], 0.0), np.zeros(len(leaves))
         square, slope = np.zeros((len(leaves), cell.dim)), np.zeros((len(leaves), cell.dim))
         blur = np.zeros((len(leaves), cell.dim))  # by how much slopes may be off
         rows = [axis_row(row, start, weights) for row in cell.quadratics]
@@ -146,21 +179,4 @@ class SeparableProofs(RaisingProofs):
             value += y[:, k] * (row.value - row.value_off)[own]
         # Sums over rows are rounded themselves.
         blur += CURVED * y.shape[1] * np.abs(slope)
-        least, sizes = _least(square, slope, blur, low[leaves], high[leaves])
-        rounding = CURVED * cell.dim * (np.abs(value) + sizes.sum(axis=1))
-        nothing = (low[leaves] > high[leaves]).any(axis=1)
-        return np.asarray(nothing | (value + least.sum(axis=1) - rounding >= self.radius[own]))
-
-
-def _least(
-    square: FloatArray, slope: FloatArray, blur: FloatArray, low: FloatArray, high: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return ``min (1 - blur) |s| + square s^2 + slope s`` over [low, high], and its size."""
-    convex, cost = square > 0, 1.0 - blur
-    soft = np.sign(-slope) * np.maximum(np.abs(slope) - cost, 0.0)
-    vertex = np.where(convex, soft / np.where(convex, 2 * square, 1.0), 0.0)
-    best, size = np.full(low.shape, np.inf), np.zeros(low.shape)
-    for s in (low, high, np.clip(0.0, low, high), np.clip(vertex, low, high)):
-        best = np.minimum(best, cost * np.abs(s) + square * s * s + slope * s)
-        size = np.maximum(size, np.abs(s) + np.abs(square) * s * s + np.abs(slope * s))
-    return best, size
+        return Sums(value, square, slope, blur)

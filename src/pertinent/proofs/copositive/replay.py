@@ -21,17 +21,19 @@ replayed with plain NumPy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.codec import record_as
-from pertinent.geometry.task import Task
+from pertinent.geometry.task import Task, distance
+from pertinent.proofs.cases.near import Near
+from pertinent.proofs.copositive.cone import Cone, undeleted
 from pertinent.proofs.copositive.corner_rows import CornerRows, rows_at, sizes_at
 from pertinent.proofs.copositive.simplices import Simplices
 from pertinent.proofs.core import RaisingProofs
-from pertinent.proofs.tolerances import DEFINITE, ENTRY, MOST_CORNERS, SMALLEST
+from pertinent.proofs.tolerances import DEFINITE, ENTRY, MOST_CORNERS, SMALLEST, SUMS
 
 
 @record_as("copositive")
@@ -57,6 +59,23 @@ class CopositiveProofs(RaisingProofs):
                 proved[i] += np.inf if whole else proof.radius
         return proved
 
+    def only_near(self, task: Task, near: Near) -> BoolArray:
+        """Return whether, with the answer's cost for the radius, parts leave its box alone."""
+        cell, weights, start = task.cell, task.weights, task.start()
+        shown, known = np.zeros(len(near), dtype=bool), distance(start, task.centers, weights)
+        if not (weights > 0).all():
+            return shown
+        rows, sizes = rows_at(cell, start, weights), sizes_at(cell, start, weights)
+        room = np.hstack([task.upper - start, start - task.lower]) * np.hstack([weights, weights])
+        low, high = (near.lower - start) * weights, (near.upper - start) * weights
+        for i, proof in enumerate(self.proofs[: len(start)]):
+            if isinstance(proof, Simplices):
+                proof = replace(proof, radius=float(near.cost[i] - known[i] * (1 - SUMS)))
+                replay = _Replay(proof, rows.of(i), sizes.of(i), np.maximum(room[i], 0.0))
+                replay.box = low[i], high[i]
+                shown[i] = replay.holds()
+        return shown
+
 
 class _Replay:
     """Walk through one proof and check every part."""
@@ -69,6 +88,8 @@ class _Replay:
         self.usable = np.append(room > 0, True)
         self.matrices: dict[int, FloatArray] = {}
         self.error = 0.0
+        #: What parts may leave open, as steps in cost; None: nothing.
+        self.box: tuple[FloatArray, FloatArray] | None = None
 
     def holds(self) -> bool:
         proof = self.proof
@@ -87,7 +108,11 @@ class _Replay:
                 continue
             if proof.option[node] >= 0:
                 matrix = self._closing(node, corners)
-                if matrix is None or not _is_copositive(matrix, self._alive(corners)):
+                if matrix is None:
+                    return False
+                if not _is_copositive(matrix, self._alive(corners)) and not (
+                    self._leaves_the_box(matrix, corners)
+                ):
                     return False
                 continue
             i, j, share = int(proof.first[node]), int(proof.second[node]), proof.share[node]
@@ -99,6 +124,18 @@ class _Replay:
                 part[:, replaced] = new
                 open_parts.append(part)
         return not open_parts
+
+    def _leaves_the_box(self, matrix: FloatArray, corners: FloatArray) -> bool:
+        """Return whether points of a part at which the form is not positive are all in the box."""
+        if self.box is None or not np.isfinite(matrix).all():
+            return False
+        cone = Cone.of(matrix, self._alive(corners))
+        if cone is None:
+            return False
+        d = len(self.room) // 2
+        middle, far = cone.images(corners[:d] - corners[d : 2 * d])
+        low, high = (end / self.proof.radius for end in self.box)
+        return bool(((middle - far >= low) & (middle + far <= high)).all())
 
     def _depth(self) -> int:
         """Return how many splits the smallest part is made by; corners are rounded at each."""
@@ -222,13 +259,7 @@ def _is_copositive(M: FloatArray, alive: BoolArray) -> bool:
     """Return whether M is copositive by row deletion and positive definiteness."""
     if not np.isfinite(M).all():
         return False
-    while alive.any():
-        part = M[alive][:, alive]
-        negative = (part < 0).any(axis=1)
-        if negative.all():
-            break
-        alive = alive.copy()
-        alive[np.flatnonzero(alive)[~negative]] = False
+    alive = undeleted(M, alive)
     if not alive.any():
         return True
     part = M[alive][:, alive]

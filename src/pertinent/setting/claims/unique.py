@@ -12,24 +12,30 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.gaps import GAP_CONVEX, is_closed, rounding_unit
 from pertinent.geometry.pieces import cells_of
+from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task, distance
-from pertinent.proofs import Certificate, LinearProofs
-from pertinent.proofs.core import WHOLE, Block
+from pertinent.proofs import OPTIMAL, Certificate, HalvingProofs, LinearProofs
+from pertinent.proofs.cases.near import Near
+from pertinent.proofs.core import WHOLE, Block, speak_of
 from pertinent.proofs.linear import leaves_one_point
 from pertinent.proofs.records import UnknownProofs
-from pertinent.setting.answers import Certified
+from pertinent.proofs.rounding import model_rounding
+from pertinent.setting.answers import Answers, Ask, Certified
 from pertinent.setting.claims.negatives import with_its_limit
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import held_limits, negative_limits, positive_limits, turned_off
 from pertinent.setting.question import Method, NegativeQuestion, Norm, PositiveQuestion
 from pertinent.setting.region_key import Kind
-from pertinent.setting.results import SEVERAL, UNKNOWN, Negatives, Positives, Results
+from pertinent.setting.results import SEVERAL, UNIQUE, UNKNOWN, Negatives, Positives, Results
 from pertinent.setting.setting import Setting
 
 R = TypeVar("R", Positives, Negatives)
 
 #: Bounds and costs are sums of many terms: what is closer than this, relatively, is the same.
 ROUNDED = 1e-12
+#: The only answer: any other point that costs no more differs from it, in every feature, by no more
+#: than this share of the cost.
+NEAR = 1e-2
 SEVERAL_BYTE = bytes([SEVERAL])
 
 
@@ -160,6 +166,21 @@ def unit_of(results: Results) -> float:
     return rounding_unit(results.table.single_precision, results.values.shape[1])
 
 
+def decide_only(setting: Setting, ask: Ask, answers: Answers) -> None:
+    """Say which optimal answers are the only ones, where nothing was said and it is shown."""
+    single, lattice = ask.table.single_precision, _is_lattice(ask.rules.domain)
+    unit = rounding_unit(single, ask.centers.shape[1])
+    unique = answers.unique = answers.unique.copy()
+    for i in np.flatnonzero((answers.status == OPTIMAL) & (unique == UNKNOWN)):
+        if is_over():
+            return
+        row = np.array([i])
+        one, asked = answers.take(row), ask.take(row)
+        limits, parts = (asked.low, asked.high), one.certificates
+        if is_only_one(setting, parts, asked.centers, one.points, limits, lattice, unit):
+            unique[i] = UNIQUE
+
+
 def is_only_one(
     setting: Setting,
     certified: Sequence[Certified],
@@ -178,13 +199,15 @@ def is_only_one(
         return False
     if (point == np.clip(center, low, high)).all():
         return True
+    certified = [part for part in certified if len(part.rows)]
     if lattice or len(certified) != 1:
         return False
     region = setting.region(certified[0].key, setting.asked_margin)
     cells = cells_of(region)
     if cells is None:
         return False
-    blocks = certified[0].certificate.blocks
+    # A bound that only repeats a solver's word rules out nothing.
+    blocks = [b for b in certified[0].certificate.blocks if b.proofs.trusted().all()]
     # Rounding may put the bound of the point's own piece above its cost.
     cost = float(distance(point, center, setting.weights)[0]) * (1 + ROUNDED)
     whole, known = Task(region, center, setting.weights, low, high), np.zeros(len(cells))
@@ -194,13 +217,32 @@ def is_only_one(
     left = []
     for piece in np.flatnonzero(known <= cost).tolist():
         own = tuple(replace(block, piece=0) for block in blocks if block.piece == piece)
-        alone = replace(whole, region=cells[piece])
+        alone = whole.on(cells[piece])
         if Certificate(1, own).bounds(alone)[0] <= cost:
             left.append((alone, own))
-    if len(left) != 1:
-        return False
-    alone, own = left[0]
-    return any(_leaves_one_point(alone, block, point, unit) for block in own)
+    if len(left) == 1 and any(_leaves_one_point(left[0][0], b, point, unit) for b in left[0][1]):
+        return True
+    near = _near(point, center, setting.weights, cost)
+    return bool(left) and all(_is_near(alone, own, near) for alone, own in left)
+
+
+def _near(point: FloatArray, center: FloatArray, weights: FloatArray, cost: float) -> Near:
+    """Return the box around an answer in which other points are the same but for rounding."""
+    with np.errstate(divide="ignore"):
+        reach = np.where(weights > 0, NEAR * cost / weights, 0.0)
+    return Near(point, np.array([cost]), point - reach, point + reach)
+
+
+def _is_near(task: Task, blocks: Sequence[Block], near: Near) -> bool:
+    """Return whether all points of one piece that cost no more are shown to be near."""
+    cell = task.cell
+    if cell.sums is not None:
+        off = float(model_rounding(task, near.cost)[0])
+        task = replace(task, region=replace(cell, h=cell.h + off, sums=None))
+    own = [block.proofs for block in blocks if len(block.rows) == 1 and speak_of(block.proofs, 1)]
+    if cell.quadratics:  # with few features that move the cost alone is proof enough
+        own.append(HalvingProofs(near.cost))
+    return any(proofs.only_near(task, near)[0] for proofs in own)
 
 
 def _leaves_one_point(task: Task, block: Block, point: FloatArray, unit: float) -> bool:

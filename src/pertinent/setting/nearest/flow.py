@@ -13,6 +13,7 @@ import numpy as np
 from pertinent.geometry.arrays import FloatArray, IntArray, Limits
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Answers, Ask, RowRules, blank
+from pertinent.setting.claims.unique import decide_only
 from pertinent.setting.nearest.ladder import TRIES_SINGLE, climb
 from pertinent.setting.nearest.search import Search
 from pertinent.setting.nearest.verdicts import (
@@ -163,4 +164,6 @@ def _settled(search: Search, setting: Setting, proposed: Proposal, predicted: In
         slowly = TRIES_SINGLE if ask.table.single_precision else 0
         climb(refused, used, again, slowly + TRIES, slowly=slowly)
     prefer_start(setting, answers, ask, used)
+    if setting.options.unique:
+        decide_only(setting, ask, answers)
     return answers
