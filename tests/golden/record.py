@@ -14,11 +14,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import sklearn
 
 import pertinent
+from pertinent.api import instead
 from tests.golden.cases import CASES, Case
 from tests.golden.models import fitted, record_learnt
 
@@ -97,11 +99,19 @@ def answers(found: pertinent.Positives | pertinent.Negatives) -> list[Row]:
     return out
 
 
+def stand_in(told: instead.Instead) -> Row:
+    """Return what is kept of an answer that is told instead of an empty positive."""
+    found = [] if told.positive is None else answers(told.positive)
+    return {"basis": str(told.basis), "place": told.place, **(found[0] if found else {})}
+
+
 def answered(case: Case) -> tuple[list[Row], list[Any]]:
     """Return the values and the words of all rows of a case."""
     found = case.run()
     if not isinstance(found, pertinent.Explanations):
         return answers(found), [plain(reason) for reason in found.reason]
+    with mock.patch.object(instead, "SECONDS", 600.0):  # no clock decides what is recorded
+        told = found.instead(list(range(len(found))))
     values, words = [], []
     pairs = zip(answers(found.positive), answers(found.negative), strict=True)
     for i, (positive, negative) in enumerate(pairs):
@@ -112,6 +122,7 @@ def answered(case: Case) -> tuple[list[Row], list[Any]]:
                 "negative": negative,
                 "avoided": plain(found.avoided[i]),
                 "overlap": plain(found.overlap[i]),
+                **({} if told[i] is None else {"instead": stand_in(told[i])}),
                 "check": checked.verdict,
                 "verdicts": [finding.verdict for finding in checked.findings],
             }

@@ -13,7 +13,7 @@ from pertinent.api.asking import both_of, negatives_of, positives_of
 from pertinent.api.batches import in_batches
 from pertinent.api.explanation import Explanations
 from pertinent.api.gathering import Gathering
-from pertinent.api.preparing import be_ready, prepare, values_in
+from pertinent.api.preparing import TypicalByClass, be_ready, prepare, values_in
 from pertinent.api.progress import Progress
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
@@ -141,6 +141,7 @@ class Explainer:
             baseline if isinstance(baseline, str) else "given",
             given,
             None if train is None else np.quantile(train, [0.05, 0.95], axis=0),
+            None if table is None else TypicalByClass(self.setting, table, _usual(baseline)),
         )
 
     def __repr__(self) -> str:
@@ -324,3 +325,8 @@ class Explainer:
             why = tuple(part.among(none, len(table)) for part in negative.certificates)
             negative = replace(negative.overwritten(rows, again), avoiding_certificates=why)
         return negative, avoided
+
+
+def _usual(baseline: Any) -> str:
+    """Return how typical values are read off data: as the baseline, where that is."""
+    return baseline if isinstance(baseline, str) else "median"

@@ -13,7 +13,9 @@ import numpy as np
 
 from pertinent.api.progress import Progress, told
 from pertinent.exceptions import InputError, one_line
+from pertinent.setting.claims.instead import Basis, Instead
 from pertinent.summary.asked import Answered, Rooms
+from pertinent.summary.instead import as_told
 from pertinent.summary.raw import Raw
 from pertinent.summary.summary import Summary, asked_of, summarize
 from pertinent.summary.words import shown
@@ -83,8 +85,26 @@ class Explanation:
 
     @property
     def kept(self) -> dict[str, Raw]:
-        """Features that suffice for the prediction, with their values in the positive."""
-        return {v["feature"]: v["exact"] for v in self.summary()["positive"]["values"]}
+        """Features that suffice for the prediction, with their values; see ``basis``."""
+        return {v["feature"]: v["exact"] for v in as_told(self.summary()["positive"])["values"]}
+
+    @property
+    def basis(self) -> str | None:
+        """What "enough" means for this sample; None where no answer was found.
+
+        "typical": with the other values typical (at the baseline). Where the typical values have
+        the class already, which says nothing about this sample: "sufficient", whatever the other
+        values are; "contrast", with the others typical of the class that the change leads to;
+        "negative", nothing: see what would have changed the prediction.
+        """
+        positive = self.summary()["positive"]
+        if positive["point"] is None:
+            return None
+        instead = positive.get("instead")  # files of before lack it
+        if instead is not None:
+            return str(instead["basis"])
+        own = positive["method"] == Basis.SUFFICIENT
+        return str(Basis.SUFFICIENT if own else Basis.TYPICAL)
 
     @property
     def changed(self) -> dict[str, tuple[Raw, Raw]]:
@@ -126,7 +146,7 @@ class Explanation:
     @property
     def kept_ranges(self) -> dict[str, Range]:
         """How far each value that was enough may move by itself: the prediction stays."""
-        return _ranges(self.summary()["positive"]["values"], "range")
+        return _ranges(as_told(self.summary()["positive"])["values"], "range")
 
     def summary(self) -> Summary:
         """Return the plain dictionary that all views share; see the published schema."""
@@ -280,14 +300,39 @@ class Explanations(Answered):
         return [self._rooms[row] for row in rows]
 
     @cached_property
+    def _instead(self) -> dict[int, Instead | None]:
+        from pertinent.api.instead import empty_rows
+
+        rows = np.flatnonzero(~empty_rows(self, asked_of(self)))
+        return dict.fromkeys(rows.tolist())
+
+    def instead(self, rows: list[int]) -> list[Instead | None]:
+        """Return what stands in for the empty positives of some rows; searched for once."""
+        self._look_instead(rows, alone=True)
+        return [self._instead[row] for row in rows]
+
+    def _look_instead(self, rows: list[int], *, alone: bool) -> list[int]:
+        """Look for what stands in; return the rows of which it is known."""
+        from pertinent.api.instead import instead_of
+
+        new = [row for row in rows if row not in self._instead]
+        self._instead.update(instead_of(self, asked_of(self), new, alone=alone))
+        return [row for row in rows if row in self._instead]
+
+    @cached_property
     def _summaries(self) -> dict[int, dict[str, Any]]:
         return {}
 
     def summaries(self, row: int) -> dict[str, Any]:
-        """Return the summary of one row; neighbours are made together and remembered."""
+        """Return the summary of one row; neighbours are made together and remembered.
+
+        Those whose answer takes long to find are left for when they are looked at.
+        """
         if row not in self._summaries:
             start = row - row % SUMMARIES_AT_ONCE
-            rows = range(start, min(len(self), start + SUMMARIES_AT_ONCE))
+            block = list(range(start, min(len(self), start + SUMMARIES_AT_ONCE)))
+            new = [other for other in block if other not in self._summaries]
+            rows = sorted({row, *self._look_instead(new, alone=False)})
             self._summaries.update(zip(rows, summarize(self, rows), strict=True))
         return self._summaries[row]
 
@@ -309,7 +354,9 @@ class Explanations(Answered):
 
         return plot_summary(shown(self.summary()))
 
-    def to_frame(self, backend: str | None = None, *, ranges: bool = False) -> Any:
+    def to_frame(
+        self, backend: str | None = None, *, ranges: bool = False, instead: bool = False
+    ) -> Any:
         """Return one row for each sample: predictions, status, distances, probabilities and points.
 
         Parameters
@@ -319,14 +366,18 @@ class Explanations(Answered):
         ranges : bool
             Also how far each changed number may move, by itself and in the box: columns
             ``negative.NAME.low``, ``.high``, ``.box_low`` and ``.box_high``. They are searched for.
+        instead : bool
+            Also what is told where the base values have the class already, and ``kept`` is empty:
+            columns ``basis`` (see `Explanation.basis`) and ``enough``, the features that it
+            names. It is searched for, up to a second a row.
         """
         from pertinent.views.frame import to_frame
 
-        return to_frame(self, backend, ranges)
+        return to_frame(self, backend, ranges, instead)
 
-    def to_arrow(self, *, ranges: bool = False) -> Any:
+    def to_arrow(self, *, ranges: bool = False, instead: bool = False) -> Any:
         """Return `to_frame` as a pyarrow Table."""
-        return self.to_frame("pyarrow", ranges=ranges)
+        return self.to_frame("pyarrow", ranges=ranges, instead=instead)
 
     def to_csv(self, path: str | Path) -> Path:
         """Write the columns of `to_frame` as CSV, and return its path.
@@ -362,7 +413,8 @@ class Explanations(Answered):
         with told(progress, "Reporting") as tell:
             for start in range(0, len(rows), SUMMARIES_AT_ONCE):
                 some = rows[start : start + SUMMARIES_AT_ONCE]
-                self.rooms(some)  # nearly all of the work
+                self.rooms(some)  # these two are nearly all of the work
+                self.instead(some)
                 if tell is not None:
                     tell(start + len(some), len(rows))
         return write_report(self, path, title, max_rows)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
@@ -14,9 +18,12 @@ from pertinent.setting.question import Missing
 from pertinent.setting.region_key import Is
 from pertinent.setting.setting import Setting
 from pertinent.solvers import make_ready
-from pertinent.tables.baselines import weight_values
+from pertinent.tables.baselines import baseline_values, weight_values
 from pertinent.tables.reading import read_table
 from pertinent.tables.table import Table
+
+#: What is typical of a class is read off at most so many rows of the data, evenly spread.
+MOST_ROWS = 10_000
 
 
 def prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Setting, Table | None]:
@@ -58,3 +65,50 @@ def be_ready(setting: Setting) -> None:
 def values_in(data: Table | None) -> FloatArray | None:
     """Return the columns of the training data, if there are any."""
     return None if data is None else data.values
+
+
+class TypicalByClass(Mapping[int, FloatArray]):
+    """The typical values of the rows that the model puts into each class, found out when asked.
+
+    From the place of a class in ``classes`` to its values.
+
+    Parameters
+    ----------
+    setting : Setting
+    data : Table
+        The training data.
+    how : {"median", "mean"}
+
+    Notes
+    -----
+    Numbers are the median or mean, on the steps that the rules ask for; categories the most
+    frequent one. A class that no row of the data is put into has no typical values. Copies for
+    other processes hold the values and not the data.
+    """
+
+    def __init__(self, setting: Setting, data: Table, how: str) -> None:
+        n = len(data)
+        some = data if n <= MOST_ROWS else data.take(np.arange(MOST_ROWS) * n // MOST_ROWS)
+        self._source = setting, some, how
+
+    @cached_property
+    def _by_place(self) -> dict[int, FloatArray]:
+        setting, data, how = self._source
+        lattice = setting.constraints.lattice(setting.features)
+        places = setting.predict(data, data.values)
+        return {
+            int(k): baseline_values(how, setting.features, data.values[places == k], lattice)
+            for k in np.unique(places)
+        }
+
+    def __getitem__(self, place: int) -> FloatArray:
+        return self._by_place[place]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._by_place)
+
+    def __len__(self) -> int:
+        return len(self._by_place)
+
+    def __reduce__(self) -> Any:
+        return dict, (self._by_place,)

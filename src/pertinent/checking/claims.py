@@ -17,6 +17,7 @@ from pertinent.checking.findings import (
     Finding,
     judged,
 )
+from pertinent.checking.instead import instead_findings
 from pertinent.checking.negatives import negative_findings, overlap_findings
 from pertinent.checking.positives import positive_findings
 from pertinent.checking.ranges import range_findings
@@ -117,6 +118,7 @@ def _findings(explanations: Answered, document: dict[str, Any]) -> list[Finding]
     return [
         judged("the sample is predicted as said", same),
         *positive_findings(asked, positive, unsure),
+        *instead_findings(replace(explanations, positive=positive), negative, unsure),
         *negative_findings(asked, negative, change, unsure),
         *overlap_findings(explanations, negative, change, unsure),
         *moves,

@@ -20,15 +20,16 @@ from pertinent.rules.inferred import Inferred
 from pertinent.rules.relations import read_relation
 from pertinent.rules.wording import Wording
 from pertinent.setting.answers import Certified
+from pertinent.setting.claims.instead import Basis, Instead
 from pertinent.setting.options import Settings
-from pertinent.setting.question import Missing, PositiveQuestion
+from pertinent.setting.question import Method, Missing, PositiveQuestion, kind_of
 from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Answered, Asked
 from pertinent.summary.ranges import read_rooms, strange_ranges
 from pertinent.summary.reasons import read_reason
-from pertinent.summary.stored import CERTIFICATES, REASONS, json_schema
+from pertinent.summary.stored import CERTIFICATES, INSTEAD, REASONS, json_schema
 from pertinent.tables.features import Features
 from pertinent.tables.reading import read_table
 from pertinent.tables.table import Table, installed_backend
@@ -46,6 +47,7 @@ RECORDS: dict[str, dict[str, type]] = {
 
 #: The parts of a document, and of what it holds to be checked.
 PARTS, PROOF_PARTS = {"format", "version", "summary", "proof"}, {"question", "positive", "negative"}
+INSTEAD_PARTS = {"basis", "class", "baseline", "positive"}
 
 
 def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
@@ -86,7 +88,24 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
         np.array([bool(question["avoided"])]),
         asked,
         (read_rooms(proof.get("ranges"), features),),
+        (_instead(proof.get(INSTEAD), shared, setting),),
     )
+
+
+def _instead(record: Any, shared: dict[str, Any], setting: Setting) -> Instead | None:
+    """Return what stands in for an empty positive; files of before say nothing of it."""
+    if record is None:
+        return None
+    basis = kind_of(Basis, "basis", record["basis"])
+    if "positive" not in record:
+        return Instead(basis)
+    baseline = _per_column(decode(record["baseline"]), shared["table"], "baseline")
+    method = kind_of(Method, "method", record["positive"]["method"])
+    own = shared | {"baseline": baseline, "method": method}
+    place, classes = -1, setting.classes.tolist()
+    if record["class"] is not None:
+        place = classes.index(record["class"])
+    return Instead(basis, _results(Positives, record["positive"], own, setting), place)
 
 
 def asked_target(question: dict[str, Any], setting: Setting) -> int | None:
@@ -205,20 +224,25 @@ def not_known(document: dict[str, Any]) -> list[str]:
     strange += [
         str(key) for key in document if key not in ("format", "version", "summary", "proof")
     ]
-    known = ("question", "positive", "negative", "ranges")
+    known = ("question", "positive", "negative", "ranges", INSTEAD)
     strange += [f"proof.{key}" for key in proof if key not in known]
+    strange += [f"{INSTEAD}.{key}" for key in proof.get(INSTEAD) or {} if key not in INSTEAD_PARTS]
     strange += strange_ranges(proof.get("ranges"))
     for key, kinds in RECORDS.items():
         record = question[key]
         if isinstance(record, dict) and record.get("type") not in kinds:
             strange.append(f"{key} of the kind {record.get('type')!r}")
         strange += [f"{key}.{part}" for part in _strange_parts(key, record)]
-    for key, results in (("positive", Positives), ("negative", Negatives)):
+    answers = [
+        ("positive", Positives, proof["positive"]),
+        ("negative", Negatives, proof["negative"]),
+    ]
+    if "positive" in (proof.get(INSTEAD) or {}):
+        answers.append((INSTEAD, Positives, proof[INSTEAD]["positive"]))
+    for key, results, record in answers:
         names = {f.name for f in fields(results)} | {"reason"}
-        strange += [f"{key}.{part}" for part in proof[key] if part not in names]
-        parts = [
-            one for name in proof[key] if name.endswith(CERTIFICATES) for one in proof[key][name]
-        ]
+        strange += [f"{key}.{part}" for part in record if part not in names]
+        parts = [one for name in record if name.endswith(CERTIFICATES) for one in record[name]]
         beside = {name for part in parts for name in part} - {"region", "certificate"}
         strange += [f"{key}: {name} beside a certificate" for name in sorted(beside)]
     return strange

@@ -5,11 +5,13 @@ What a summary, a view or a check needs, and nothing that can solve.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.setting.claims.instead import Instead
 from pertinent.setting.options import Settings
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.ranges import Room
@@ -37,6 +39,8 @@ class Asked:
         What the weights are: "spread" (1 / standard deviation), "units" (all 1) or "given".
     ranges : ndarray of shape (2, n_features), optional
         Where the middle 90% of the training data lie.
+    typical : mapping of int to ndarray, optional
+        The typical values of each class, by its place, where there are training data.
     """
 
     setting: Setting
@@ -45,6 +49,7 @@ class Asked:
     baseline: str = "given"
     measure: str = "given"
     ranges: FloatArray | None = None
+    typical: Mapping[int, FloatArray] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +61,7 @@ class Answered:
     avoided: BoolArray
     asked: Asked | None = None
     known_rooms: tuple[Rooms, ...] = field(default=(), repr=False)
+    known_instead: tuple[Instead | None, ...] = field(default=(), repr=False)
 
     @property
     def table(self) -> Table:
@@ -73,6 +79,13 @@ class Answered:
         Nothing is searched for here: nothing is said of rows of which it is not known.
         """
         return [self.known_rooms[i] if self.known_rooms else (Room(), Room()) for i in rows]
+
+    def instead(self, rows: list[int]) -> list[Instead | None]:
+        """Return what stands in for the empty positives of the rows; None where none is empty.
+
+        Nothing is searched for here either.
+        """
+        return [self.known_instead[i] if self.known_instead else None for i in rows]
 
     def __len__(self) -> int:
         return len(self.positive)

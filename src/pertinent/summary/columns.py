@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray
+from pertinent.setting.claims.instead import Basis
+from pertinent.setting.question import Method
 from pertinent.setting.results import Results
 from pertinent.summary.asked import Answered
 from pertinent.summary.chances import shown_chances
@@ -16,10 +18,11 @@ from pertinent.tables.table import BACKENDS, installed_backend
 __all__ = ["BACKENDS", "columns", "installed_backend"]
 
 
-def columns(explanations: Answered, ranges: bool = False) -> dict[str, Any]:
+def columns(explanations: Answered, ranges: bool = False, instead: bool = False) -> dict[str, Any]:
     """Return the columns of the table: answers first, then the points feature by feature.
 
-    With ``ranges``, how far each changed number may move by itself, and in the box, as well.
+    With ``ranges``, how far each changed number may move by itself, and in the box, as well; with
+    ``instead``, what stands in for the positives that keep nothing by choice.
     """
     positive, negative = explanations.positive, explanations.negative
     out: dict[str, Any] = {
@@ -42,9 +45,26 @@ def columns(explanations: Answered, ranges: bool = False) -> dict[str, Any]:
         "overlap": explanations.overlap,
     }
     out |= _chances(explanations)
+    if instead:
+        out |= _instead(explanations)
     if ranges:
         out |= _ranges(explanations)
     return out | _points("positive", positive) | _points("negative", negative)
+
+
+def _instead(explanations: Answered) -> dict[str, Any]:
+    """Return what each answer to "what was enough" rests on, and the features that it keeps."""
+    positive, told = explanations.positive, explanations.instead(list(range(len(explanations))))
+    own = Basis.SUFFICIENT if positive.method is Method.SUFFICIENT else Basis.TYPICAL
+    basis = [
+        None if not found else str(own if other is None else other.basis)
+        for found, other in zip(positive.found.tolist(), told, strict=True)
+    ]
+    kept = positive.kept.copy()
+    for i, other in enumerate(told):
+        if other is not None and other.positive is not None:
+            kept[i] = other.positive.kept[0]
+    return {"basis": basis, "enough": _names(explanations, kept)}
 
 
 def _ranges(explanations: Answered) -> dict[str, Any]:

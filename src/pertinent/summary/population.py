@@ -8,6 +8,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.rules.words import Speech
+from pertinent.setting.claims.instead import fixed_by_rules
 from pertinent.setting.question import Overlap
 from pertinent.summary.summary import Summary, asked_of, model_name, rule_lines
 
@@ -26,7 +27,9 @@ def summarize_population(explanations: Answered) -> Summary:
     asked = asked_of(explanations)
     positive, negative = explanations.positive, explanations.negative
     wording, features = asked.settings.wording, explanations.table.features
-    kept = _free(explanations, positive.kept)
+    fixed = fixed_by_rules(asked.setting, asked.question, explanations.table)
+    kept = positive.kept & ~fixed
+    empty = ~kept.any(axis=1) & positive.found
     speech, rules = wording.speech(features.names), rule_lines(asked)
     return {
         "n": len(explanations),
@@ -49,7 +52,8 @@ def summarize_population(explanations: Answered) -> Summary:
         "changed": _by_class(explanations, negative.changed, negative.found),
         "positive": _outcomes(positive, speech),
         "negative": _outcomes(negative, speech),
-        "nothing_needed": int((~kept.any(axis=1) & positive.found).sum()),
+        "nothing_needed": int(empty.sum()),
+        "rules_fix": bool(positive.kept[empty].any()),
         "n_kept": _counts(kept.sum(axis=1)[positive.found]),
         "n_changed": _counts(negative.changed.sum(axis=1)[negative.found]),
         "distance": _distribution(negative.objective[negative.found]),
@@ -62,14 +66,6 @@ def _class(explanations: Answered, k: int) -> Summary:
     label = explanations.positive.classes.tolist()[k]
     text = asked_of(explanations).settings.wording.label(label)
     return {"label": label, "text": text, "count": int((explanations.positive.label == k).sum())}
-
-
-def _free(explanations: Answered, kept: BoolArray) -> BoolArray:
-    """Return what is kept by choice: a frozen feature is kept whatever it is good for."""
-    frozen = explanations.table.features.indices(asked_of(explanations).setting.constraints.frozen)
-    chosen = kept.copy()
-    chosen[:, frozen] = False
-    return chosen
 
 
 def _by_class(explanations: Answered, mask: BoolArray, found: BoolArray) -> list[list[int]]:

@@ -42,6 +42,8 @@ VERSIONS = {
 ELSEWHERE = ("table", "classes", "baseline")
 #: Fields that hold certificates, by their ending.
 CERTIFICATES = "certificates"
+#: The part of a proof that holds what stands in for an empty positive.
+INSTEAD = "instead"
 #: The field that holds reasons, stored as "reason".
 REASONS = "reasons"
 
@@ -90,6 +92,7 @@ def document(explanations: Answered, row: int, summary: Summary) -> Document:
             "positive": _answers(explanations.positive, row),
             "negative": _answers(explanations.negative, row),
             "ranges": write_rooms(explanations.rooms([row])[0]),
+            **_instead(explanations, row),
         },
     }
 
@@ -114,7 +117,7 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "baseline": encode(asked.question.baseline),
         "between": bool(settings.between),
         "off_tol": float(settings.off_tol),
-        "ranges": encode(_ranges(explanations)),
+        "ranges": encode(_ranges(explanations, row)),
         "method": str(settings.method),
         "norm": str(settings.norm),
         "target": _target(explanations.negative, row),
@@ -149,11 +152,32 @@ def _target(negatives: Negatives, row: int) -> Any:
     return None
 
 
-def _ranges(explanations: Answered) -> Any:
+def _ranges(explanations: Answered, row: int) -> Any:
     """Return between which values the others may vary, where that was asked."""
-    if explanations.positive.method is not Method.SUFFICIENT:
+    [instead] = explanations.instead([row])
+    told = explanations.positive if instead is None else instead.positive
+    if told is None or told.method is not Method.SUFFICIENT:
         return None
     return asked_of(explanations).question.ranges
+
+
+def _instead(explanations: Answered, row: int) -> dict[str, Any]:
+    """Return what stands in for an empty positive, under its key; nothing if it is not empty."""
+    [instead] = explanations.instead([row])
+    if instead is None:
+        return {}
+    found = instead.positive
+    if found is None:
+        return {INSTEAD: {"basis": str(instead.basis)}}
+    label = None if instead.place < 0 else found.classes.tolist()[instead.place]
+    return {
+        INSTEAD: {
+            "basis": str(instead.basis),
+            "class": label,
+            "baseline": encode(found.baseline),
+            "positive": _answers(found, 0),
+        }
+    }
 
 
 def _answers(results: Results, row: int) -> dict[str, Any]:

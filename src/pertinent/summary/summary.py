@@ -12,11 +12,13 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
 from pertinent.rules.inferred import STEP
 from pertinent.rules.words import Speech, in_words, words_from_data
+from pertinent.setting.claims.instead import fixed_by_rules
 from pertinent.setting.claims.negatives import with_its_limit
-from pertinent.setting.limits import negative_limits, positive_limits
+from pertinent.setting.limits import negative_limits
 from pertinent.setting.question import Overlap
 from pertinent.summary.asked import Answered, Asked, Rooms
 from pertinent.summary.chances import shown_chances
+from pertinent.summary.instead import instead_summary, rounded_positive
 from pertinent.summary.ranges import shown_range, shown_side
 from pertinent.summary.raw import (
     Raw,
@@ -60,6 +62,7 @@ def summarize(
         steps = rounding_steps(explanations)
     tables = _decoded(explanations, asked, chosen, steps)
     rooms = explanations.rooms(chosen.tolist())
+    instead = explanations.instead(chosen.tolist())
     chances = _chances(explanations, asked, chosen)
     names = row_names(explanations.table.take(chosen))
     speech = asked.settings.wording.speech(explanations.table.features.names)
@@ -74,6 +77,7 @@ def summarize(
                 name,
                 {k: t[i] for k, t in tables.items()},
                 _Ranges(rooms[i], explanations.table.features, steps, speech),
+                instead_summary(asked, instead[i], steps),
             ),
             "reasons": {name: _said(results, row, speech) for name, results in both},
             "rules": rules.copy(),
@@ -149,14 +153,7 @@ def _decoded(
     table, features = explanations.table.take(rows), explanations.table.features
     positive, negative = explanations.positive, explanations.negative
     baseline = np.broadcast_to(asked.question.baseline, table.values.shape)
-    # Categories and the sample's own values are quoted; only new numbers are rounded.
-    new = number_columns(features) & (positive.values[rows] != table.values)
-    kept_limits = positive_limits(asked.setting, table, asked.question)
-    kept = round_valid(
-        asked.setting, table, positive.values[rows],
-        new & features.by_column(positive.kept[rows]), baseline,
-        positive.label[rows], kept_limits, steps,
-    )  # fmt: skip
+    kept = rounded_positive(asked, asked.question, positive, rows, steps)
     untouched = (positive.kept & explanations.avoided[:, None])[rows]
     limits = negative_limits(asked.setting, table, untouched)
     changed = round_valid(
@@ -174,14 +171,13 @@ def _decoded(
         "negative": negative.values[rows],
     }
     out: dict[str, list[list[Any]]] = {n: raw_rows(table, v) for n, v in points.items()}
-    low, high = (np.broadcast_to(side, table.values.shape) for side in kept_limits)
-    out["fixed"] = (~features.by_feature(low != high)).tolist()
+    out["fixed"] = fixed_by_rules(asked.setting, asked.question, table).tolist()
     return out
 
 
 def _summary(
     explanations: Answered, asked: Asked, row: int, name: Any, raw: dict[str, list[Any]],
-    ranges: _Ranges,
+    ranges: _Ranges, instead: Summary | None,
 ) -> Summary:  # fmt: skip
     wording, keeps_off = asked.settings.wording, asked.settings.overlap is Overlap.AVOID
     positive, negative = explanations.positive, explanations.negative
@@ -197,7 +193,7 @@ def _summary(
         "prediction": prediction,
         "prediction_text": wording.labels.get(prediction),
         "features": _features(explanations, asked, row, raw),
-        "positive": _positive(explanations, row, raw, ranges),
+        "positive": _positive(explanations, row, raw, ranges) | {"instead": instead},
         "negative": _negative(explanations, asked, row, raw, ranges),
         "overlap": [names[j] for j in np.flatnonzero(both)],
         "avoided": bool(explanations.avoided[row]) if keeps_off else None,

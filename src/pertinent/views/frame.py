@@ -15,10 +15,15 @@ from pertinent.summary.columns import BACKENDS, columns, installed_backend
 if TYPE_CHECKING:
     from pertinent.summary.asked import Answered
 
-_NULLABLE = {"positive_reason": nw.String, "negative_reason": nw.String}
+_NULLABLE = {"positive_reason": nw.String, "negative_reason": nw.String, "basis": nw.String}
 
 
-def to_frame(explanations: Answered, backend: str | None = None, ranges: bool = False) -> Any:
+def to_frame(
+    explanations: Answered,
+    backend: str | None = None,
+    ranges: bool = False,
+    instead: bool = False,
+) -> Any:
     """Return one row for each sample; see `Explanations.to_frame`."""
     source = explanations.table.source
     framed = isinstance(source, nw.DataFrame)
@@ -26,9 +31,10 @@ def to_frame(explanations: Answered, backend: str | None = None, ranges: bool = 
         backend = source.implementation.value if framed else installed_backend()
     chosen: Any = backend
     _require(chosen)
-    frame = nw.from_dict(columns(explanations, ranges), backend=chosen)
+    frame = nw.from_dict(columns(explanations, ranges, instead), backend=chosen)
     # A column of nothing but None has no type of its own.
-    frame = frame.with_columns(nw.col(name).cast(dtype) for name, dtype in _NULLABLE.items())
+    known = {name: dtype for name, dtype in _NULLABLE.items() if name in frame.columns}
+    frame = frame.with_columns(nw.col(name).cast(dtype) for name, dtype in known.items())
     if framed and chosen == "pandas" and len(frame) == len(source):
         index: Any = [nw.maybe_get_index(source)]
         frame = nw.maybe_set_index(frame, index=index)

@@ -12,6 +12,7 @@ from pertinent.summary.summary import Summary
 from pertinent.views.layout import Strip, strips
 from pertinent.views.population import population_text
 from pertinent.views.text import (
+    as_seen,
     chances,
     change,
     enough,
@@ -53,7 +54,7 @@ def html(summary: Summary) -> str:
             opening=opening(summary),
             strips=[strip_marks(strip) for strip in shown],
             more=more,
-            usual=typical(summary),
+            usual=typical(as_seen(summary)),
             ranges=summary["features"][0]["low"] is not None,
             enough=enough(summary),
             change=change(summary),

@@ -11,7 +11,7 @@ from typing import Any
 
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import plain
-from pertinent.views.text import proposed
+from pertinent.views.text import as_seen, proposed
 
 #: Blue and vermilion of the Okabe-Ito palette: told apart with every kind of colour vision.
 ENOUGH, CHANGE = "#0072B2", "#D55E00"
@@ -49,6 +49,7 @@ def strips(summary: Summary, most: int = 12) -> tuple[list[Strip], int]:
 
     Changed features come first, then kept ones, each in the order of the model.
     """
+    summary = as_seen(summary)
     kept = {value["feature"]: value for value in summary["positive"]["values"]}
     changed = {value["feature"]: value for value in summary["negative"]["values"]}
     matter = [f for f in summary["features"] if f["name"] in changed]

@@ -10,7 +10,7 @@ from pertinent.exceptions import InputError, optional
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import counted
 from pertinent.views.layout import CHANGE, ENOUGH, Strip, strips
-from pertinent.views.text import prediction_words, reason, target_words, typical
+from pertinent.views.text import allowed, as_seen, prediction_words, reason, target_words, typical
 
 GREY, INK = "#6b6b6b", "#1a1a1a"
 #: What is removed from an image, beside what is added; of the same palette.
@@ -24,6 +24,7 @@ def pyplot() -> Any:
 
 def plot(summary: Summary, ax: Any = None) -> Any:
     """Return axes with one strip for each feature that matters; see `Explanation.plot`."""
+    summary = as_seen(summary)
     shown, more = strips(summary)
     if ax is None:
         size = (8.4, 1.9 + 0.72 * max(len(shown), 1))
@@ -88,7 +89,7 @@ def _dress(ax: Any, summary: Summary, shown: list[Strip], more: int) -> None:
         proved = ", proved smallest" if summary["negative"]["status"] == "optimal" else ""
         title += f"; in orange the change to {target_words(summary)}{proved}"
     elif summary["negative"]["status"] == "infeasible":
-        title += "; proved: nothing that the rules allow would change it"
+        title += f"; proved: nothing{allowed(summary)} would change it"
     elif summary["negative"]["status"] == "already":
         title += ", as was asked for"
     ax.set_title(title, loc="left", fontsize=11, color=INK)
@@ -133,6 +134,7 @@ def _legend(ax: Any, summary: Summary) -> None:
 
 def plot_image(summary: Summary, shape: tuple[int, ...]) -> Any:
     """Return three axes: the sample, what was enough, and what would change it."""
+    summary = as_seen(summary)
     features = summary["features"]
     if len(shape) not in (2, 3) or int(np.prod(shape)) != len(features):
         raise InputError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import counted, listed, percent
+from pertinent.views.text import TYPICAL
 
 
 def population_text(population: Summary) -> str:
@@ -69,11 +70,13 @@ def _proof_words(population: Summary) -> str:
 def _absent(population: Summary) -> list[str]:
     out = []
     if population["nothing_needed"]:
-        fixed = ", with what the rules fix," if population["constraints"] != "none" else ""
+        fixed = ", with what the rules fix," if population["rules_fix"] else ""
+        usual = TYPICAL.get(population["baseline"], "base")
         share = percent(population["nothing_needed"] / population["n"])
         out.append(
-            f"For {share} nothing in particular was needed: the base values{fixed} get the same "
-            "prediction."
+            f"For {share} nothing in particular was needed: the {usual} values{fixed} get the same "
+            "prediction. Each of them, looked at by itself, says what was enough whatever the "
+            "other values are, or compared with another class."
         )
     for name, words in (("positive", "is enough"), ("negative", "would change it")):
         answers = population[name]

@@ -19,7 +19,7 @@ from pertinent.summary.words import listed, percent, shown
 from pertinent.views.html import own_file, templates
 from pertinent.views.layout import strips
 from pertinent.views.population import population_text
-from pertinent.views.text import MEASURE, change, enough, row_line, row_proof, typical
+from pertinent.views.text import MEASURE, as_seen, change, enough, row_line, row_proof, typical
 
 if TYPE_CHECKING:
     from pertinent.summary.asked import Answered
@@ -107,7 +107,6 @@ def _data(summaries: list[Summary]) -> Markup:
     place = {feature["text"]: j for j, feature in enumerate(features)}
     data = {
         "features": [feature["text"] for feature in features],
-        "usual": typical(summaries[0]) if summaries else "",
         "rows": [_strips(summary, place) for summary in summaries],
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
@@ -117,13 +116,15 @@ def _data(summaries: list[Summary]) -> Markup:
 
 def _strips(summary: Summary, place: dict[str, int]) -> list[list[Any]]:
     out = []
+    usual = typical(as_seen(summary))
     for s in strips(summary, MOST_STRIPS)[0]:
         low, high = s.typical or (None, None)
         marks = (s.baseline, s.sample, s.kept, s.changed, low, high)
         texts = s.texts
         new = texts.get("changed", "")
         numbers = [-1 if m is None else round(1000 * m) for m in marks]
-        strip = [place[s.name], *numbers, texts["sample"], new, texts["baseline"]]
+        base = f"{usual} {texts['baseline']}"
+        strip = [place[s.name], *numbers, texts["sample"], new, base]
         if texts.get("kept", texts["sample"]) != texts["sample"]:
             strip.append(texts["kept"])
         out.append(strip)

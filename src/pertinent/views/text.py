@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from pertinent.exceptions import InputError
+from pertinent.summary.instead import as_told
 from pertinent.summary.rounding import LONG
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import counted, label_text, listed, percent, plain
@@ -20,7 +21,7 @@ LENGTHS = ("short", "medium", "long")
 #: More features than this are counted, not listed.
 LISTED = {"short": 3, "report": 6, "medium": 8, "long": 1000}
 
-_TYPICAL = {"median": "typical", "mean": "average"}
+TYPICAL = {"median": "typical", "mean": "average"}
 MEASURE = {
     "spread": "the sum of all changes, each divided by the usual spread of its feature",
     "units": "the sum of all changes, each in the units of its feature",
@@ -69,9 +70,29 @@ def target_words(summary: Summary) -> str:
     return negative["target_text"] or label_text(negative["target"])
 
 
+def as_seen(summary: Summary) -> Summary:
+    """Return the summary as it is told: what stands in for an empty positive takes its place."""
+    told = as_told(summary["positive"])
+    if told is summary["positive"]:
+        return summary
+    at_rest = zip(summary["features"], told["baseline"], strict=True)
+    features = [feature | {"baseline": value} for feature, value in at_rest]
+    return summary | {"positive": told, "features": features}
+
+
 def typical(summary: Summary) -> str:
-    """Return the adjective for the baseline."""
-    return _TYPICAL.get(summary["rules"]["baseline"], "base")
+    """Return the adjective for the values that the others rest at."""
+    words = TYPICAL.get(summary["rules"]["baseline"], "base")
+    positive = summary["positive"]
+    if positive.get("basis") != "contrast":
+        return words
+    label = positive["class_text"] or label_text(positive["class"])
+    return f"{'typical' if words == 'base' else words} {label}"
+
+
+def allowed(summary: Summary) -> str:
+    """Return the words that limit a claim to the rules; "" where there are none."""
+    return "" if summary["rules"]["constraints"] == "none" else " that the rules allow"
 
 
 def reason(summary: Summary, part: str) -> str:
@@ -88,7 +109,15 @@ def opening(summary: Summary) -> str:
 
 
 def _short_enough(summary: Summary) -> str:
+    summary = as_seen(summary)
     positive = summary["positive"]
+    basis = positive.get("basis")
+    if basis == "sufficient":
+        if not positive["values"]:
+            return "No value matters for it, within their bounds."
+        return f"Enough for it, whatever the other values are: {_kept_list(summary, 'short')}."
+    if basis == "contrast":
+        return f"Enough for it, the others {typical(summary)}: {_kept_list(summary, 'short')}."
     if _kept(summary, fixed=False):
         return f"Enough for it: {_kept_list(summary, 'short')}."
     if positive["values"]:
@@ -104,22 +133,49 @@ def _none(summary: Summary, part: str, what: str) -> str:
     if status == "already":
         return f"{what}: nothing has to, since the model predicts {target_words(summary)} already."
     if status == "infeasible":
-        return f"{what}: nothing that the rules allow. Proved: {reason(summary, part)}."
+        return f"{what}: nothing{allowed(summary)}. Proved: {reason(summary, part)}."
     return f"{what}: no answer, since {reason(summary, part)}." if status == "failed" else ""
 
 
 def enough(summary: Summary, length: str = "medium") -> str:
     """Return what was enough for the prediction: the pertinent positive."""
-    positive, usual = summary["positive"], typical(summary)
     none = _none(summary, "positive", "What was enough")
     if none:
         return none
+    said = _enough(as_seen(summary), length)
+    return f"{said}{_why_so(summary)}"
+
+
+def _why_so(summary: Summary) -> str:
+    """Return why an answer of another kind is told, where the base values have the class already.
+
+    "" where the answer is of the usual kind.
+    """
+    positive, label = summary["positive"], prediction_words(summary)
+    instead = positive.get("instead")
+    if instead is None and not positive["trivial"]:
+        return ""
+    basis = "negative" if instead is None else instead["basis"]
+    if basis == "negative":
+        rests = " This explanation rests on what would have changed it."
+        return rests if summary["negative"]["values"] else ""
+    ruled = ", with what the rules fix," if positive["values"] else ""
+    asked = "Asked so" if basis == "sufficient" else "Compared so"
+    return f" ({asked} because the {typical(summary)} values{ruled} get {label} as well.)"
+
+
+def _enough(summary: Summary, length: str) -> str:
+    """Return what was enough, of a summary as it is told."""
+    positive, usual = summary["positive"], typical(summary)
+    label = prediction_words(summary)
     if positive["trivial"]:
-        return (
-            f"What was enough: nothing in particular. With every value at its {usual} value the "
-            f"model predicts {prediction_words(summary)} too, so what would have changed it says "
-            "more."
-        )
+        start = "What was enough: nothing in particular."
+        if positive["method"] == "sufficient":
+            return (
+                f"{start} Whatever the values are within their bounds, the model predicts {label}. "
+                f"{_enough_proof(summary)}"
+            )
+        return f"{start} With every value at its {usual} value the model predicts {label} too."
     kept, total = len(positive["values"]), len(summary["features"])
     rest = total - kept
     moved = _near_typical(summary)
@@ -128,16 +184,19 @@ def enough(summary: Summary, length: str = "medium") -> str:
         others = f" and the other {rest:,} close to their {usual} values ({cut(moved, length)})"
     these = "this value" if kept == 1 else f"these {kept:,} values"
     if positive["method"] == "sufficient" and rest:
-        others = f", whatever the other {rest:,} are within their bounds"
+        free = positive.get("free", rest)
+        others = f", whatever the other {free:,} are within their bounds"
+        if free < rest:
+            others += " beside what the rules fix"
     if not kept:
         return (
             f"What was enough: values close to the {usual} ones. With {cut(moved, length)}, the "
-            f"model already predicts {prediction_words(summary)}. {_enough_proof(summary)}"
+            f"model already predicts {label}. {_enough_proof(summary)}"
             f"{_plausible(summary)}"
         )
     return (
         f"What was enough: {_kept_list(summary, length)}. With {these}{others}, the model "
-        f"already predicts {prediction_words(summary)}. {_enough_proof(summary)}"
+        f"already predicts {label}. {_enough_proof(summary)}"
         f"{_plausible(summary)}"
     )
 
@@ -222,7 +281,7 @@ def _short_change(summary: Summary) -> str:
         proved = f" (proved {best})" if negative["status"] == "optimal" else ""
         return f"For {target_words(summary)}: {_change_list(summary, 'short')}{proved}."
     if negative["status"] == "infeasible":
-        return "Proved: no change that the rules allow would have changed it."
+        return f"Proved: no change{allowed(summary)} would have changed it."
     if negative["status"] == "already":
         return f"Nothing has to change for {target_words(summary)}."
     return "What would have changed it could not be found."
@@ -238,6 +297,8 @@ def change(summary: Summary, length: str = "medium") -> str:
         f"{target_words(summary)}. {_change_proof(summary)}"
     )
     avoided = summary["avoided"]
+    if summary["positive"].get("instead") is not None:
+        return parts  # what is told above is not what the change had to keep off
     if avoided:
         return f"{parts} What was enough above is left as it is."
     if avoided is False:
@@ -247,7 +308,7 @@ def change(summary: Summary, length: str = "medium") -> str:
 
 def _change_proof(summary: Summary) -> str:
     negative = summary["negative"]
-    rules = "" if summary["rules"]["constraints"] == "none" else " that the rules allow"
+    rules = allowed(summary)
     if negative.get("norm") == "l0":  # files of format 1 do not say
         if negative["status"] == "optimal":
             return (
@@ -307,7 +368,7 @@ def moves(summary: Summary) -> str:
     parts = [
         (what, [_move(features[entry["feature"]], entry["range"]) for entry in entries])
         for what, entries in (
-            (prediction_words(summary), _with_range(summary["positive"])),
+            (prediction_words(summary), _with_range(as_told(summary["positive"]))),
             (target_words(summary), _with_range(summary["negative"])),
         )
     ]
@@ -384,7 +445,7 @@ def share(value: float) -> str:
 
 def proof_words(summary: Summary) -> str:
     """Return what the certificates say, in words."""
-    positive, negative = summary["positive"], summary["negative"]
+    positive, negative = as_told(summary["positive"]), summary["negative"]
     parts = [f"The size of a change is {MEASURE[summary['rules']['measure']]}."]
     parts.append(_answer_proof("What was enough", positive))
     if positive["closeness"] is not None and not positive["trivial"]:
@@ -406,6 +467,10 @@ def _answer_proof(what: str, answer: Summary) -> str:
     if answer["status"] == "already":
         return f"{what}: nothing has to."
     size, bound = _size(answer["objective"]), _size(answer["bound"])
+    if answer.get("method", "two-phase") != "two-phase":
+        number = counted(int(answer["objective"]), "value")
+        proved = f"proved is that fewer than {bound} are not enough"
+        return f"{what}: {number}; {proved}."
     if answer["status"] == "optimal":
         return f"{what}: size {size}, and no valid answer is smaller (bound {bound})."
     return f"{what}: size {size}, and none below {bound} exists; smaller ones in between might."
@@ -459,7 +524,7 @@ def cut(parts: list[str], length: str, noun: str = "value") -> str:
 
 def headline(summary: Summary) -> str:
     """Return the explanation in half a line."""
-    positive, negative = summary["positive"], summary["negative"]
+    positive, negative = as_told(summary["positive"]), summary["negative"]
     kept, total = len(positive["values"]), len(summary["features"])
     proved = {"optimal": " (proved smallest)", "feasible": " (not proved smallest)"}
     first = f"predicted {prediction_words(summary)}"
@@ -486,5 +551,5 @@ def row_line(summary: Summary) -> str:
 
 def row_proof(summary: Summary) -> str:
     """Return the certificates of one explanation among many, in as few words as possible."""
-    first = _answer_proof("Certificate of what was enough", summary["positive"])
+    first = _answer_proof("Certificate of what was enough", as_told(summary["positive"]))
     return f"{first} {_answer_proof('Of what would have changed it', summary['negative'])}"

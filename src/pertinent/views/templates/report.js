@@ -55,7 +55,7 @@
     side.textContent = own;
     if (k >= 0) span(side, "p-kept", kept ? `(${kept} was enough)` : "was enough");
     if (c >= 0) span(side, "p-changed", `→ ${fresh}`);
-    span(side, "p-soft", `${data.usual} ${base}`);
+    span(side, "p-soft", base);
     li.append(name, track, side);
     return li;
   };
