@@ -185,3 +185,19 @@ def test_keeping_off_the_positive_is_not_said_of_what_stands_in(iris):
     result = pertinent.Explainer(model, data=X, overlap="avoid").explain(X)
     for i in empty(result):
         assert "enough above" not in result[i].text()
+
+
+def test_values_close_to_the_typical_ones_are_not_the_typical_ones(iris):
+    """With a tolerance nothing may count as kept, and yet the base values be of another class."""
+    X, y = iris
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    explainer = pertinent.Explainer(model, data=X, off_tol=3.0)
+    result = explainer.explain(X)
+    base = pd.DataFrame([explainer.question.baseline], columns=NAMES)
+    others = [i for i in range(len(X)) if not result.positive.kept[i].any()]
+    others = [i for i in others if y_of(model, X, i) != model.predict(base)[0]]
+    assert others
+    assert not set(others) & set(empty(result))
+    for i in others[:5]:
+        assert result[i].basis == "typical"
+        assert "as well" not in result[i].text()
