@@ -15,9 +15,9 @@ from pertinent.api.progress import Progress, told
 from pertinent.exceptions import InputError, one_line
 from pertinent.setting.claims.instead import Basis, Instead
 from pertinent.summary.asked import Answered, Rooms
-from pertinent.summary.instead import as_told
+from pertinent.summary.instead import as_told, instead_summary
 from pertinent.summary.raw import Raw
-from pertinent.summary.summary import Summary, asked_of, summarize
+from pertinent.summary.summary import Summary, asked_of, rounding_steps, summarize
 from pertinent.summary.words import shown
 
 #: Summaries are made for this many neighbouring rows at a time.
@@ -311,13 +311,11 @@ class Explanations(Answered):
         self._look_instead(rows, alone=True)
         return [self._instead[row] for row in rows]
 
-    def _look_instead(self, rows: list[int], *, alone: bool) -> list[int]:
-        """Look for what stands in; return the rows of which it is known."""
+    def _look_instead(self, rows: list[int], *, alone: bool) -> None:
         from pertinent.api.instead import instead_of
 
         new = [row for row in rows if row not in self._instead]
         self._instead.update(instead_of(self, asked_of(self), new, alone=alone))
-        return [row for row in rows if row in self._instead]
 
     @cached_property
     def _summaries(self) -> dict[int, dict[str, Any]]:
@@ -326,14 +324,18 @@ class Explanations(Answered):
     def summaries(self, row: int) -> dict[str, Any]:
         """Return the summary of one row; neighbours are made together and remembered.
 
-        Those whose answer takes long to find are left for when they are looked at.
+        What stands in for an empty positive may take long to find: then it is left for when the
+        row is looked at.
         """
         if row not in self._summaries:
             start = row - row % SUMMARIES_AT_ONCE
-            block = list(range(start, min(len(self), start + SUMMARIES_AT_ONCE)))
-            new = [other for other in block if other not in self._summaries]
-            rows = sorted({row, *self._look_instead(new, alone=False)})
-            self._summaries.update(zip(rows, summarize(self, rows), strict=True))
+            rows = list(range(start, min(len(self), start + SUMMARIES_AT_ONCE)))
+            self._look_instead(rows, alone=False)
+            known = [self._instead.get(other) for other in rows]
+            self._summaries.update(zip(rows, summarize(self, rows, instead=known), strict=True))
+        if row not in self._instead:
+            told = instead_summary(asked_of(self), self.instead([row])[0], rounding_steps(self))
+            self._summaries[row]["positive"]["instead"] = told
         return self._summaries[row]
 
     def summary(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
 from pertinent.rules.inferred import STEP
 from pertinent.rules.words import Speech, in_words, words_from_data
-from pertinent.setting.claims.instead import fixed_by_rules
+from pertinent.setting.claims.instead import Instead, fixed_by_rules
 from pertinent.setting.claims.negatives import with_its_limit
 from pertinent.setting.limits import negative_limits
 from pertinent.setting.question import Overlap
@@ -39,7 +39,10 @@ Summary = dict[str, Any]
 
 
 def summarize(
-    explanations: Answered, rows: Sequence[int] | None = None, steps: FloatArray | None = None
+    explanations: Answered,
+    rows: Sequence[int] | None = None,
+    steps: FloatArray | None = None,
+    instead: Sequence[Instead | None] | None = None,
 ) -> list[Summary]:
     """Return the summaries of some rows, or of all.
 
@@ -49,6 +52,8 @@ def summarize(
     rows : sequence of int, optional
     steps : ndarray of shape (n_features,), optional
         Coarsest rounding of each feature; by default from the spread of the data.
+    instead : sequence of Instead or None, optional
+        What stands in for the empty positives of the rows; by default it is asked for.
 
     Returns
     -------
@@ -62,7 +67,8 @@ def summarize(
         steps = rounding_steps(explanations)
     tables = _decoded(explanations, asked, chosen, steps)
     rooms = explanations.rooms(chosen.tolist())
-    instead = explanations.instead(chosen.tolist())
+    if instead is None:
+        instead = explanations.instead(chosen.tolist())
     chances = _chances(explanations, asked, chosen)
     names = row_names(explanations.table.take(chosen))
     speech = asked.settings.wording.speech(explanations.table.features.names)

@@ -75,8 +75,8 @@ def _absent(population: Summary) -> list[str]:
         share = percent(population["nothing_needed"] / population["n"])
         out.append(
             f"For {share} nothing in particular was needed: the {usual} values{fixed} get the same "
-            "prediction. Each of them, looked at by itself, says what was enough whatever the "
-            "other values are, or compared with another class."
+            "prediction. Looked at one by one, they say what was enough whatever the other values "
+            "are, or compared with another class, where there is such an answer."
         )
     for name, words in (("positive", "is enough"), ("negative", "would change it")):
         answers = population[name]

@@ -115,7 +115,10 @@ def _short_enough(summary: Summary) -> str:
     if basis == "sufficient":
         if not positive["values"]:
             return "No value matters for it, within their bounds."
-        return f"Enough for it, whatever the other values are: {_kept_list(summary, 'short')}."
+        rest = len(summary["features"]) - len(positive["values"])
+        ruled = " beside what the rules fix" if positive["free"] < rest else ""
+        kept = _kept_list(summary, "short")
+        return f"Enough for it{ruled}, whatever the other values are: {kept}."
     if basis == "contrast":
         return f"Enough for it, the others {typical(summary)}: {_kept_list(summary, 'short')}."
     if _kept(summary, fixed=False):

@@ -55,14 +55,16 @@ def fixed_by_rules(setting: Setting, question: PositiveQuestion, table: Table) -
 
 
 def is_empty(setting: Setting, question: PositiveQuestion, positive: Positives) -> BoolArray:
-    """Return which positives keep nothing but what the rules fix.
+    """Return which positives stand at the base values, but for what the rules fix.
 
     The base values get the class already. That of "sufficient" says more: whatever values do.
     """
     if positive.method is Method.SUFFICIENT:
         return np.zeros(len(positive), dtype=bool)
+    base = question.in_precision_of(positive.table).baseline
     free = ~fixed_by_rules(setting, question, positive.table)
-    return positive.found & ~(positive.kept & free).any(axis=1)
+    moved = setting.features.by_feature(positive.values != base)
+    return np.asarray(positive.found & ~(moved & free).any(axis=1))
 
 
 def left_free(setting: Setting, question: PositiveQuestion, positive: Positives) -> BoolArray:

@@ -1,0 +1,203 @@
+"""Where the base values have the class already, another answer is told; each kind is true."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import pertinent
+from pertinent.api import instead
+
+NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])
+    return pd.DataFrame(X, columns=NAMES), names[y]
+
+
+def empty(result):
+    return [i for i, told in enumerate(result.instead(list(range(len(result))))) if told]
+
+
+def test_a_sufficient_answer_holds_whatever_the_others_are(iris):
+    X, y = iris
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    result = pertinent.Explainer(model, data=X).explain(X)
+    rows = [i for i in empty(result) if result[i].basis == "sufficient"]
+    assert len(rows) > 20
+    low, high, rng = X.min().to_numpy(), X.max().to_numpy(), np.random.default_rng(0)
+    for i in rows:
+        points = np.round(rng.uniform(low, high, size=(500, 4)), 1)
+        points = np.where(rng.random((500, 4)) < 0.3, low, points)
+        for name, value in result[i].kept.items():
+            assert value == X.loc[i, name]
+            points[:, NAMES.index(name)] = value
+        assert (model.predict(pd.DataFrame(points, columns=NAMES)) == y_of(model, X, i)).all()
+
+
+def y_of(model, X, i):
+    return model.predict(X.iloc[[i]])[0]
+
+
+def test_no_fewer_values_are_sufficient(iris):
+    """A grid of all corners of the data finds a counterexample for every smaller set."""
+    X, y = iris
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    result = pertinent.Explainer(model, data=X).explain(X)
+    corners = np.array(np.meshgrid(*[(X[n].min(), X[n].max()) for n in NAMES])).reshape(4, -1).T
+    rows = [i for i in empty(result) if result[i].basis == "sufficient"]
+    for i in rows:
+        kept = list(result[i].kept)
+        for left_out in kept:
+            points = pd.DataFrame(corners, columns=NAMES)
+            for name in kept:
+                if name != left_out:
+                    points[name] = X.loc[i, name]
+            assert (model.predict(points) != y_of(model, X, i)).any()
+
+
+def test_a_curved_model_is_compared_with_the_contrast_class(iris):
+    X, y = iris
+    model = QuadraticDiscriminantAnalysis().fit(X, y)
+    result = pertinent.Explainer(model, data=X).explain(X)
+    rows = empty(result)
+    assert rows
+    assert {result[i].basis for i in rows} == {"contrast"}
+    own = model.predict(X)
+    for i in rows:
+        told = result[i].summary()["positive"]["instead"]
+        usual = X[own == told["class"]].median().round(1)
+        assert told["class"] == result[i].target
+        assert told["baseline"] == pytest.approx(usual.tolist(), abs=0.051)
+        assert model.predict(pd.DataFrame([told["baseline"]], columns=NAMES))[0] == told["class"]
+        assert model.predict(pd.DataFrame([told["point"]], columns=NAMES))[0] == own[i]
+        rest = [j for j, name in enumerate(NAMES) if name not in result[i].kept]
+        assert [told["point"][j] for j in rest] == [told["baseline"][j] for j in rest]
+
+
+def test_without_data_the_explanation_rests_on_the_negative(iris):
+    X, y = iris
+    model = QuadraticDiscriminantAnalysis().fit(X, y)
+    explainer = pertinent.Explainer(model, baseline=dict(zip(NAMES, X.median(), strict=True)))
+    result = explainer.explain(X)
+    rows = empty(result)
+    assert {result[i].basis for i in rows} == {"negative"}
+    one = result[rows[0]]
+    assert one.kept == {}
+    assert "This explanation rests on what would have changed it." in one.text()
+    assert pertinent.check(one.json(), model).ok
+
+
+@pytest.mark.parametrize("length", ["short", "medium", "long"])
+def test_nothing_is_said_of_rules_where_there_are_none(iris, length):
+    X, y = iris
+    models = (
+        LogisticRegression(max_iter=1000),
+        QuadraticDiscriminantAnalysis(),
+        DecisionTreeClassifier(max_depth=3, random_state=0),
+    )
+    for model in models:
+        explainer = pertinent.Explainer(
+            model.fit(X, y), data=X, limits_from=None, steps_from=None, rare=0
+        )
+        result = explainer.explain(X[::10])
+        assert explainer.asked.setting.constraints == pertinent.Constraints()
+        for one in result:
+            assert "rules" not in one.text(length)
+        assert "rules" not in result.text()
+
+
+def test_rules_are_named_where_they_fix_something(iris):
+    X, y = iris
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    rules = pertinent.Constraints(frozen=["petal length"])
+    result = pertinent.Explainer(model, data=X, constraints=rules).explain(X)
+    rows = empty(result)
+    assert "with what the rules fix," in result.text()
+    assert any(result.positive.kept[rows].any(axis=1))
+    for i in rows:
+        assert "petal length" not in result[i].kept or result[i].basis != "sufficient"
+        if result[i].basis == "sufficient":
+            assert "beside what the rules fix" in result[i].text()
+
+
+def test_bulk_answers_are_the_paper_s_and_cost_no_search(iris, monkeypatch):
+    X, y = iris
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    asked = []
+    monkeypatch.setattr(instead, "positives_of", lambda *a: asked.append(a))
+    result = pertinent.Explainer(model, data=X).explain(X)
+    frame = result.to_frame()
+    assert (frame["kept"] == "")[result.positive.trivial].all()
+    assert "basis" not in frame.columns
+    result.text(), result.summary()
+    assert not asked
+
+
+def test_a_table_can_hold_what_is_told_instead(iris):
+    X, y = iris
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    result = pertinent.Explainer(model, data=X).explain(X)
+    frame = result.to_frame(instead=True)
+    for i in range(0, len(X), 7):
+        assert frame["basis"].iloc[i] == result[i].basis
+        assert frame["enough"].iloc[i] == ", ".join(result[i].kept)
+
+
+def test_the_company_of_a_row_and_the_clock_change_nothing(iris, monkeypatch):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = LogisticRegression(max_iter=10000).fit(X, y)
+    explainer = pertinent.Explainer(model, data=X)
+    together = explainer.explain(X[:80])
+    rows = empty(together)
+    alone = [explainer.explain(X[i : i + 1])[0] for i in rows[:6]]
+    # All at once is never fast enough: each row is asked by itself.
+    monkeypatch.setattr(instead, "SEARCHING", -1.0)
+    one_by_one = explainer.explain(X[:80])
+    for i, single in zip(rows, alone, strict=False):
+        assert together[i].json() == one_by_one[i].json()
+        assert together[i].document()["proof"] == single.document()["proof"]
+
+
+def test_results_that_travel_hold_no_data(iris):
+    X, y = iris
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    explainer = pertinent.Explainer(model, data=X)
+    result = explainer.explain(X[50:60])
+    again = pickle.loads(pickle.dumps(result))
+    assert type(again.asked.typical) is dict
+    assert [one.json() for one in again] == [one.json() for one in result]
+
+
+def test_keeping_off_the_positive_is_not_said_of_what_stands_in(iris):
+    X, y = iris
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    result = pertinent.Explainer(model, data=X, overlap="avoid").explain(X)
+    for i in empty(result):
+        assert "enough above" not in result[i].text()
+
+
+def test_values_close_to_the_typical_ones_are_not_the_typical_ones(iris):
+    """With a tolerance nothing may count as kept, and yet the base values be of another class."""
+    X, y = iris
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    explainer = pertinent.Explainer(model, data=X, off_tol=3.0)
+    result = explainer.explain(X)
+    base = pd.DataFrame([explainer.question.baseline], columns=NAMES)
+    others = [i for i in range(len(X)) if not result.positive.kept[i].any()]
+    others = [i for i in others if y_of(model, X, i) != model.predict(base)[0]]
+    assert others
+    assert not set(others) & set(empty(result))
+    for i in others[:5]:
+        assert result[i].basis == "typical"
+        assert "as well" not in result[i].text()
