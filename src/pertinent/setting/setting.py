@@ -232,8 +232,8 @@ class Setting:
         asks = self.min_proba is not None or self.within is not None or self.margin is not None
         if not asks and self.constraints.relation_cell(self.features) is None:
             return self
-        bare = {"constraints": Constraints(), "min_proba": None, "within": None, "margin": None}
-        return replace(self, **bare)
+        bare = replace(self, min_proba=None, within=None, margin=None)
+        return bare.under(Constraints())
 
     def by_regions(self, points: FloatArray) -> IntArray | None:
         """Return the class whose region holds each point, if each class is one linear cell.
