@@ -146,3 +146,34 @@ def test_gaussian_scores_in_any_unit(kind, unit):
     found = pertinent.pertinent_negatives(model, X[::10], weights=1 / X.std(axis=0))
     assert (found.status == "optimal").all()
     assert_valid_in_any_company(model, found.points, found.target)
+
+
+def by_company(model, X):
+    """Return the class by the sign of a score; on the boundary by how many are asked about."""
+    scores = model.decision_function(X)
+    size = np.abs(X * model.coef_).sum(axis=1)
+    near = (np.abs(scores) <= 1e-14 * size) & (size > 0)
+    return model.classes_[np.where(near, len(X) > 1, scores > 0).astype(int)]
+
+
+@pytest.mark.parametrize("many", [2, 5, 300])
+def test_a_sample_has_the_class_that_it_has_by_itself(many, monkeypatch):
+    """Where rounding decides, what is explained is what the model says of the sample alone."""
+    monkeypatch.setattr(LogisticRegression, "predict", by_company)
+    model = LogisticRegression().fit(np.array([[-1.0, -1.0], [1.0, 1.0]]), [0, 1])
+    model.coef_, model.intercept_ = np.ones((1, 2)), np.zeros(1)
+    X = np.random.default_rng(0).normal(size=(many, 2))
+    X[0] = [1e9, -1e9]
+    assert model.predict(X)[0] == 1
+    assert model.predict(X[:1])[0] == 0
+    rules = {"min_proba": 0.9}, {"constraints": pertinent.Constraints(frozen=[1])}, {}
+    for asked in rules:
+        found = pertinent.Explainer(model, **asked).explain(X)
+        alone = pertinent.Explainer(model, **asked).explain(X[:1])
+        assert found.positive.label.tolist() == [0, *model.predict(X[1:])]
+        for part in ("positive", "negative"):
+            together, one = getattr(found, part), getattr(alone, part)
+            assert together.values[0].tobytes() == one.values[0].tobytes()
+        np.testing.assert_array_equal(
+            pertinent.pertinent_negatives(model, X[:2], **asked).label[:1], [0]
+        )

@@ -62,9 +62,9 @@ def check(explanation: Documented | dict[str, Any] | str | Path, model: Foreign)
     Checked
         ``ok`` only if every claim was checked and holds. A proof of a kind that is not known
         here, or one that repeats a solver's word, is "not re-checkable here", and so is a
-        question with parts that are not known here. Names of features, where weights come from,
-        and the words of a file are no claims about the model: "taken as given". Parts of the
-        summary that are not known here are "not checked".
+        question with parts that are not known here. Names of features and where weights come
+        from are no claims about the model: "taken as given". Parts of the summary that are not
+        known here, and sentences that this version would not write so, are "not checked".
 
     Examples
     --------
@@ -159,8 +159,8 @@ def as_shown(explanations: Answered, document: dict[str, Any], unsure: str) -> l
     wrong = f"differs in {', '.join(found.wrong)}"
     out = [judged(claim, not found.wrong, wrong)]
     if found.worded:
-        words = f"this version words differently: {', '.join(found.worded)}"
-        out.append(Finding("the words of what is shown", GIVEN, words))
+        words = f"this version says it in other words: {', '.join(found.worded)}"
+        out.append(Finding("the words of what is shown", NOT_CHECKED, words))
     if found.strange:
         out.append(Finding(f"further parts shown: {', '.join(found.strange)}", NOT_CHECKED))
     return out

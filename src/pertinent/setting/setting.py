@@ -192,7 +192,10 @@ class Setting:
         return MARGIN_SINGLE if table.single_precision else MARGIN
 
     def predict(self, table: Table, points: FloatArray | None = None) -> IntArray:
-        """Return the places in ``classes`` of the model's own predictions."""
+        """Return the places in ``classes`` of the model's own predictions.
+
+        Samples (no ``points``) are predicted by themselves where their company may decide.
+        """
         own = points is None
         if points is None:
             points = table.values
@@ -206,7 +209,33 @@ class Setting:
                 f"{type(self.model).__name__} predicts several outputs at once; explain one "
                 "output at a time with a single-output classifier."
             )
-        return self.places(labels)
+        places = self.places(labels)
+        return self.without_company(table, places) if own and len(places) > 1 else places
+
+    def without_company(self, table: Table, places: IntArray) -> IntArray:
+        """Return what samples are predicted as one by one, from what they are in any company.
+
+        Sums are added up in another order in another batch. Where every order gives the same class
+        the model need not be asked again.
+        """
+        plain, asked = self._of_predict, (Kind.IS, places, table.values)
+        sure = plain.is_sure(*asked, table)
+        if np.count_nonzero(sure) == len(sure):
+            return places
+        alone = places.copy()
+        for i in np.flatnonzero(~(sure | plain.is_exact(*asked))):
+            one = table.take(np.array([i]))
+            alone[i] = self.places(predicted_labels(self.model, one.for_model(one.values)))[0]
+        return alone
+
+    @cached_property
+    def _of_predict(self) -> Setting:
+        """The same with nothing asked for but the class itself."""
+        asks = self.min_proba is not None or self.within is not None or self.margin is not None
+        if not asks and self.constraints.relation_cell(self.features) is None:
+            return self
+        bare = replace(self, min_proba=None, within=None, margin=None)
+        return bare.under(Constraints())
 
     def by_regions(self, points: FloatArray) -> IntArray | None:
         """Return the class whose region holds each point, if each class is one linear cell.

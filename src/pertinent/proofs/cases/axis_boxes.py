@@ -19,7 +19,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits, Rows
 from pertinent.geometry.running import is_over
 from pertinent.proofs.cases.axes import AxisRow
-from pertinent.proofs.tolerances import AXIS_BOXES, CURVED, MULTIPLIER_STEPS
+from pertinent.proofs.tolerances import AXIS_BOXES, CURVED, MULTIPLIER_STEPS, NEAR_ROUNDS
 
 #: How the golden section divides a range.
 GOLDEN = (np.sqrt(5) - 1) / 2
@@ -84,7 +84,9 @@ class OneRow:
         All are steps from the start, in cost; ``low`` and ``high`` are the bounds.
         """
         low, high = np.maximum(low, -cost)[None], np.minimum(high, cost)[None]
-        while len(low):
+        for _ in range(NEAR_ROUNDS):
+            if not len(low):
+                return True
             if len(low) > AXIS_BOXES or is_over():
                 return False
             low, high = _affordable(low, high, cost)
@@ -99,7 +101,7 @@ class OneRow:
             if halves is None:
                 return False
             low, high = halves
-        return True
+        return False
 
     def _best(self, low: FloatArray, high: FloatArray, cost: float) -> Sums:
         """Return the multipliers that prove most: a golden section, what is proved is concave.

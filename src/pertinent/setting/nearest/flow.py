@@ -110,7 +110,7 @@ def answered_if_guessed(
     """Return the same where the labels of the samples were guessed; None if one is wrong."""
     given = [proposed.given for proposed in proposals]
     own, *predicted = predict_all(setting, [(given[-1][0], table.values), *given])
-    if np.count_nonzero(own == labels) < len(labels):
+    if np.count_nonzero(setting.without_company(table, own) == labels) < len(labels):
         return None
     return [
         _settled(search, setting, proposed, own)
