@@ -109,16 +109,18 @@ def _values(asked: Asked, positive: Positives, few: Evidence, near: Evidence) ->
     on = asked.setting.features.by_column(kept)
     own = (positive.values == positive.table.values)[on].all()
     out.append(judged("the values it keeps are the sample's own", own))
-    return [*out, _whatever(asked, positive)] if positive.method is Method.SUFFICIENT else out
+    return [*out, _whatever(asked, positive, few)] if positive.method is Method.SUFFICIENT else out
 
 
-def _whatever(asked: Asked, positive: Positives) -> Finding:
+def _whatever(asked: Asked, positive: Positives, few: Evidence) -> Finding:
     """Judge whether the kept values suffice, by the model or by a proof of its own."""
+    claim = "it holds whatever the other values are"
+    if few.unsure:  # the rules say what the others may be
+        return Finding(claim, UNKNOWN, few.unsure)
     table, label = positive.table, int(positive.label[0])
     limits = sufficient_limits(asked.setting, table, asked.question)
     why = positive.closeness_certificates
     holds, sure = holds_whatever(asked.setting, label, table, positive.kept, limits, why)
-    claim = "it holds whatever the other values are"
     if not holds[0] and not sure:
         return Finding(claim, UNKNOWN, "no proof of it is stored, and this model needs one")
     return judged(claim, holds[0], "another class is possible")

@@ -67,7 +67,7 @@ class Terms(Rows):
         steepest = self.slopes / np.where(free, np.inf, weights)
         room = np.maximum(task.upper - start, start - task.lower)
         # What costs nothing, or less than its bounds leave to be paid, may be anywhere in them.
-        within = free | (room * weights < rise[:, None])
+        within = free | (room * np.where(free, 1.0, weights) < rise[:, None])
         room = np.where(np.isinf(room), REACH * (1.0 + np.abs(start)), room)
         anywhere = np.where(within, self.slopes * room, 0.0).sum(axis=1)
         beyond = np.where(within, 0.0, steepest).max(axis=1, initial=0.0)
