@@ -176,6 +176,7 @@ def test_curved_regions_use_the_quadratic_machinery():
     assert (found.bound <= found.objective).all()
 
 
+@pytest.mark.slow
 def test_digits_in_a_projected_space_in_raw_units():
     data, kind = load_digits(return_X_y=True)
     model = LogisticRegression(max_iter=5000, C=0.01).fit(data, kind)

@@ -400,6 +400,9 @@ class Explanations(Answered):
     ) -> Path:
         """Write one self-contained HTML page about all samples, and return its path.
 
+        Where the typical values have the class already, what is told instead (`Explanation.basis`)
+        is looked for in reports of up to 64 rows.
+
         Parameters
         ----------
         path : str or Path
@@ -409,14 +412,15 @@ class Explanations(Answered):
         progress : bool or callable, optional
             As in `Explainer.explain`.
         """
-        from pertinent.views.report import write_report
+        from pertinent.views.report import FEW_ROWS, write_report
 
         rows = list(range(min(len(self), max_rows)))
         with told(progress, "Reporting") as tell:
             for start in range(0, len(rows), SUMMARIES_AT_ONCE):
                 some = rows[start : start + SUMMARIES_AT_ONCE]
                 self.rooms(some)  # these two are nearly all of the work
-                self.instead(some)
+                if len(rows) <= FEW_ROWS:
+                    self.instead(some)
                 if tell is not None:
                     tell(start + len(some), len(rows))
         return write_report(self, path, title, max_rows)

@@ -37,7 +37,7 @@ def instead_of(
 ) -> dict[int, Instead]:
     """Return what stands in for the empty positives of some rows.
 
-    All are asked at once, in one second. Where that is too short, each gets a second of its own,
+    All are asked at once, with a second for each. Where that is too short, each is asked by itself,
     so that the answer does not depend on the company of a row; without ``alone`` they are left out.
     """
     with one_thread:
@@ -61,7 +61,7 @@ def _sufficient(
     limit = min(SECONDS, asked.question.effort.time_limit or SECONDS)
     effort = replace(asked.question.effort, time_limit=limit)
     question = replace(asked.question, fallback=False, alternatives=0, effort=effort)
-    start = monotonic()
+    start, limit = monotonic(), limit * len(rows)
     found: dict[int, Instead] = {}
     with until(start + limit):
         for here in _by(explanations.positive.label, rows):

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Strips drawn for each row, and features listed for each class.
 MOST_STRIPS, MOST_FEATURES = 8, 15
+#: Up to so many rows, what stands in for an empty positive is looked for: it takes time.
+FEW_ROWS = 64
 
 
 def write_report(
@@ -42,7 +44,9 @@ def write_report(
 def report_html(explanations: Answered, title: str | None = None, max_rows: int = 1000) -> str:
     """Return the report as HTML; the same explanations give the same bytes."""
     population = shown(summarize_population(explanations))
-    summaries = shown(summarize(explanations, range(min(len(explanations), max_rows))))
+    rows = range(min(len(explanations), max_rows))
+    instead = None if len(rows) <= FEW_ROWS else [None] * len(rows)
+    summaries = shown(summarize(explanations, rows, instead=instead))
     noun = f"{population['subject']}s"
     template = templates().get_template("report.html.jinja")
     return template.render(
