@@ -99,6 +99,17 @@ def test_report_dom(applicants, tmp_path):
     assert "@media print" in page
 
 
+def test_each_row_of_a_table_has_a_cell_under_each_heading(applicants, tmp_path):
+    page = applicants.report(tmp_path / "report.html").read_text()
+    tables = re.findall(r"<table.*?</table>", page, re.S)
+    assert len(tables) >= 1
+    for table in tables:
+        rows = [
+            len(re.findall(r"<t[hd][ >]", row)) for row in re.findall(r"<tr.*?</tr>", table, re.S)
+        ]
+        assert len(set(rows)) == 1, (rows, table[:300])
+
+
 def test_report_is_deterministic(applicants, tmp_path):
     one = applicants.report(tmp_path / "1.html").read_bytes()
     assert one == applicants.report(tmp_path / "2.html").read_bytes()
