@@ -145,6 +145,12 @@ class _Shrinking:
             found[int(place)] = rules.limits(asked.sets.setting.features, asked.table)
         return found
 
+    @cached_property
+    def _has_typical(self) -> bool:
+        """Whether typical points of the class are known."""
+        region = self.asked.under(()).region
+        return any(len(cell.anchors) for cell in cells_of(region) or ())
+
     def _asked(self, rows: IntArray, masks: BoolArray) -> Iterator[tuple[IntArray, Ruled]]:
         """Yield the questions of some samples, each under its rules, those alike together."""
         if not len(self.every):
@@ -258,7 +264,9 @@ class _Shrinking:
         """Return typical points of the class, moved into the limits, that will do: no search."""
         alone = np.flatnonzero(self.size[rows] == 1)
         found: dict[int, FloatArray] = {}
-        for some, ruled in self._asked(rows[alone], left[alone]) if len(alone) else ():
+        if not self._has_typical or not len(alone):
+            return found
+        for some, ruled in self._asked(rows[alone], left[alone]):
             cells = [cell for cell in cells_of(ruled.region) or () if len(cell.anchors)]
             if ruled.ask.rules.domain is not None or not cells:
                 continue
