@@ -23,7 +23,7 @@ ROWS, FEATURES = 1_000_000, 30
 NEEDED_SPEED, NEEDED_MEMORY = 100_000, 2.0
 
 
-def problem(rows: int, d: int = FEATURES):
+def problem(rows: int, d: int = FEATURES, **asked):
     """A fitted pipeline, rows in raw units, and an explainer with bounds on every feature."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -39,7 +39,7 @@ def problem(rows: int, d: int = FEATURES):
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(train, y)
     low, high = train.min(0), train.max(0)
     rules = pertinent.Constraints(bounds={i: (low[i], high[i]) for i in range(d)})
-    return model, X, pertinent.Explainer(model, data=train, constraints=rules)
+    return model, X, pertinent.Explainer(model, data=train, constraints=rules, **asked)
 
 
 def peak_gib() -> float:

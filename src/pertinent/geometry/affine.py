@@ -16,11 +16,13 @@ def row_products(points: FloatArray, rows: FloatArray) -> FloatArray:
     One large matrix product rounds a row differently depending on how many rows are multiplied
     at once. Here every point is a product of its own, so results do not depend on the batch.
     """
-    if points.shape[1] == 1:
-        return np.asarray(points * rows[:, 0])
-    if len(points) == 1 and points.flags.forc and rows.flags.forc:
+    n, d = points.shape
+    if n == 1 < d and points.flags.forc and rows.flags.forc:
         # The product that `matmul` makes of numbers that lie side by side, in half the time.
-        return np.asarray(points.dot(rows.T))
+        product: FloatArray = points.dot(rows.T)
+        return product
+    if d == 1:
+        return np.asarray(points * rows[:, 0])
     if len(rows) == 0 or len(points) == 0:
         return np.zeros((len(points), len(rows)))
     return np.asarray(np.matmul(points[:, None, :], rows.T)[:, 0, :])

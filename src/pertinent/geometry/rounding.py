@@ -127,6 +127,24 @@ class MarginRows:
         return np.asarray(clear)
 
 
+def surely_win(
+    W: FloatArray, b: FloatArray, places: IntArray, points: FloatArray, single: bool
+) -> BoolArray:
+    """Return of which points the score ``W x + b`` at a place is the largest however it is rounded.
+
+    Each score is off by at most ``unit`` times its own terms: the largest of the others must stay
+    below, both at their worst.
+    """
+    unit = (points.shape[1] + 4) * (ROUNDOFF_SINGLE if single else ROUNDOFF)
+    scores = row_products(points, W) + b
+    off = unit * (row_products(np.abs(points), np.abs(W)) + np.abs(b))
+    rows = np.arange(len(points))
+    least = scores[rows, places] - off[rows, places]
+    rivals = scores + off
+    rivals[rows, places] = -np.inf
+    return np.asarray(least > rivals.max(axis=1))
+
+
 class Rounding(Protocol):
     """What rounds in a region."""
 

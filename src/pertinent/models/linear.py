@@ -95,6 +95,17 @@ def adds_up_in_double(model: Foreign) -> bool:
     return np.result_type(model.coef_.dtype, np.float32) == np.float64
 
 
+def winning_scores(model: Foreign) -> tuple[FloatArray, FloatArray] | None:
+    """Return ``W`` and ``b`` of a model that predicts the class of the largest ``W x + b``.
+
+    None for models that decide otherwise, or that have a step before them.
+    """
+    if registered_function(model) is not scored_region:
+        return None
+    coef, intercept = coefficients(model)
+    return (coef, intercept) if len(coef) == len(model_classes(model)) > 1 else None
+
+
 def _require_a_class_for_every_score(
     model: Foreign, coef: FloatArray, intercept: FloatArray
 ) -> None:

@@ -125,8 +125,11 @@ def first_nearest_region(
     rank = np.arange(len(prototypes))
     if handicap is not None:
         rank = np.argsort(handicap, kind="stable")
+    first: dict[bytes, int] = {}
     # Adding 0 turns -0.0 into 0.0: the two coincide.
-    kept = np.sort(rank[np.unique(prototypes[rank] + 0.0, axis=0, return_index=True)[1]])
+    for i, row in zip(rank.tolist(), prototypes[rank] + 0.0, strict=True):
+        first.setdefault(row.tobytes(), i)
+    kept = np.sort(list(first.values()))
     if handicap is not None:
         handicap = handicap[kept]
     own = is_own[kept]

@@ -56,8 +56,23 @@ class Terms(Rows):
     count: int = field(metadata=SHARED)
 
     def lowered(self, proved: FloatArray, cost: FloatArray, task: Task) -> FloatArray:
-        """Return bounds that rounding cannot have raised; ``cost`` is that of the start."""
-        return self.lowered_by(proved, np.maximum(proved - cost, 0.0), task, task.start())
+        """Return bounds that rounding cannot have raised; ``cost`` is that of the start.
+
+        The steepest feature for everything there is to be paid is known in no time, and enough
+        unless features have unlike units, or cost nothing.
+        """
+        rise = np.maximum(proved - cost, 0.0)
+        if not task.weights.all():
+            return self.lowered_by(proved, rise, task, task.start())
+        steepest = (self.slopes / task.weights).max(axis=1, initial=0.0)
+        total = rise * steepest + np.abs(proved) + self.at_start
+        loss = rounding_unit(self.slopes.shape[1], self.count) * total
+        enough = loss <= LITTLE_LOST * proved
+        if np.count_nonzero(enough) == len(enough):
+            return np.asarray(proved - loss)
+        # Row by row: a bound does not depend on who else is in the batch.
+        full = self.lowered_by(proved, rise, task, task.start())
+        return np.where(enough, proved - loss, full)
 
     def lowered_by(
         self, proved: FloatArray, rise: FloatArray, task: Task, start: FloatArray

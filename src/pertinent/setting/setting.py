@@ -6,7 +6,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -17,10 +17,10 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray, 
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import Joined, cells_of, lone_cell, meet, owners_of, pieces_of
 from pertinent.geometry.region import Region
-from pertinent.geometry.rounding import STEP, Rounding
+from pertinent.geometry.rounding import STEP, Rounding, surely_win
 from pertinent.models import model_classes, region_function
 from pertinent.models.confidence import confident
-from pertinent.models.linear import adds_up_in_double
+from pertinent.models.linear import adds_up_in_double, winning_scores
 from pertinent.models.registry import predicted_labels
 from pertinent.models.steps.pipeline import mixes_features
 from pertinent.rules.constraints import Constraints
@@ -29,6 +29,8 @@ from pertinent.setting.options import Options
 from pertinent.setting.region_key import Is, Kind, RegionKey
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table
+
+T = TypeVar("T")
 
 #: With more classes than this, to look at all their regions costs more than it saves.
 MANY = 12
@@ -93,11 +95,19 @@ class Setting:
         self._known: dict[tuple[Kind, int], _Known] = {}
         self._made: dict[tuple[int, float, bool], Region] = {}
         self._plain: Self | None = None
+        self._kept: dict[str, Any] = {}
         #: Whether rules are left out: what the judge accepts is then no answer.
         self.is_partial = False
         self.weights = read_only(self.weights)
         self.largest_weight = float(self.weights.max(initial=0.0))
         self.region(Is(0), 0.0)  # an unsupported model fails here, before any work
+
+    def kept(self, name: str, make: Callable[[Setting], T]) -> T:
+        """Return what is made of this setting once; ``name`` tells one such thing from another."""
+        if name not in self._kept:
+            self._kept[name] = make(self)
+        made: T = self._kept[name]
+        return made
 
     def without_plausibility(self) -> Self:
         """Return the same without plausibility; made once."""
@@ -110,7 +120,7 @@ class Setting:
     def under(self, constraints: Constraints) -> Self:
         """Return the same with other rules; what is known of the model is shared."""
         other = copy(self)
-        other.constraints, other._plain = constraints, None
+        other.constraints, other._plain, other._kept = constraints, None, {}
         if constraints.read_relations != self.constraints.read_relations:
             other._known = {}  # regions hold relations, and no other rules
         return other
@@ -218,15 +228,32 @@ class Setting:
         Sums are added up in another order in another batch. Where every order gives the same class
         the model need not be asked again.
         """
-        plain, asked = self._of_predict, (Kind.IS, places, table.values)
-        sure = plain.is_sure(*asked, table)
+        rows = self._unclear(table, places)
+        if not len(rows):
+            return places
+        some, alone = table if len(rows) == len(places) else table.take(rows), places.copy()
+        plain, asked = self._of_predict, (Kind.IS, places[rows], some.values)
+        sure = plain.is_sure(*asked, some)
         if np.count_nonzero(sure) == len(sure):
             return places
-        alone = places.copy()
-        for i in np.flatnonzero(~(sure | plain.is_exact(*asked))):
+        for i in rows[~(sure | plain.is_exact(*asked))]:
             one = table.take(np.array([i]))
             alone[i] = self.places(predicted_labels(self.model, one.for_model(one.values)))[0]
         return alone
+
+    def _unclear(self, table: Table, places: IntArray) -> IntArray:
+        """Return the samples whose scores alone do not show that their class is sure.
+
+        All scores are looked at in one go: to make the region of each class takes longer.
+        """
+        if self._scores is None:
+            return np.arange(len(places))
+        wins = surely_win(*self._scores, places, table.values, self.sums_in_single(table))
+        return np.asarray((~wins).nonzero()[0])
+
+    @cached_property
+    def _scores(self) -> tuple[FloatArray, FloatArray] | None:
+        return winning_scores(self.model)
 
     @cached_property
     def _of_predict(self) -> Setting:
@@ -245,7 +272,9 @@ class Setting:
         if self._rows_of_all is None:
             return None
         rows, right, starts = self._rows_of_all
-        worst = np.maximum.reduceat(row_products(points, rows) - right, starts, axis=1)
+        worst = row_products(points, rows) - right
+        if len(starts) < len(right):
+            worst = np.maximum.reduceat(worst, starts, axis=1)
         return np.asarray(worst.argmin(axis=1))
 
     @cached_property

@@ -11,6 +11,7 @@ from pertinent.setting.nearest.negative import (
     nearest_contrast,
     propose_negatives,
 )
+from pertinent.setting.nearest.one_row import one_at_once
 from pertinent.setting.nearest.positive import propose_positives, two_phase
 from pertinent.setting.nearest.search import Search
 from pertinent.setting.question import NegativeQuestion, PositiveQuestion
@@ -38,6 +39,10 @@ def both_at_once(
     target : ndarray of int, shape (n,), optional
         Place of the wanted class of each sample; None for the nearest of all others.
     """
+    if len(table) == 1 and target is None:
+        alone = one_at_once(search, setting, table, question)
+        if alone is not None:
+            return alone
     labels = guess(setting, table) if target is None else None
     if labels is not None:
         found = _both(search, setting, table, labels, question, None, guessed=True)

@@ -69,7 +69,7 @@ def _already(setting: Setting, table: Table, labels: IntArray, norm: Norm) -> Ne
     found.status[:], found.objective[:] = ALREADY, 0.0
     for i, label in enumerate(labels.tolist()):
         found.reason[i] = Reason(Why.ALREADY, Is(label))
-    return replace(_result(setting, table, labels, labels, found), norm=norm)
+    return replace(negatives_from(setting, table, labels, labels, found), norm=norm)
 
 
 @dataclass(eq=False)
@@ -86,7 +86,7 @@ class NegativeProposal:
         """Return the negatives, from the points that the model accepts."""
         doubt(self.setting, self.table, found)
         wanted = found.label if self.target is None else self.target
-        return _result(self.setting, self.table, self.labels, wanted, found)
+        return negatives_from(self.setting, self.table, self.labels, wanted, found)
 
 
 def nearest_contrast(
@@ -141,9 +141,10 @@ def refuse_own_class(setting: Setting, labels: IntArray, target: IntArray) -> No
         )
 
 
-def _result(
+def negatives_from(
     setting: Setting, table: Table, labels: IntArray, wanted: IntArray, found: Answers
 ) -> Negatives:
+    """Return the negatives, from the points that were found for the classes that were wanted."""
     different = setting.features.by_feature(found.points != table.values)
     changed = found.found[:, None] & different
     log_density, threshold, percentile = measure(setting.within, wanted, found.points)

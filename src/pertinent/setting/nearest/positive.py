@@ -78,7 +78,7 @@ class PositiveProposal:
                 here = rows[part.rows]
                 close.put(here, self._second_phase(here, part))
                 spent[here] = part.spent
-        return _joined(
+        return positives_from(
             self.setting, self.table, self.labels, self.question, sparse, close, off, spent
         )
 
@@ -167,7 +167,7 @@ def _fall_back_on_the_sample(proposal: PositiveProposal, sparse: Answers) -> Non
     sparse.status[rows], sparse.reason[rows] = FEASIBLE, None
 
 
-def _joined(
+def positives_from(
     setting: Setting,
     table: Table,
     labels: IntArray,
@@ -177,6 +177,7 @@ def _joined(
     off: BoolArray,
     spent: FloatArray,
 ) -> Positives:
+    """Return the positives, from what both phases found, what is off, and what that costs."""
     samples, weights = table.values, setting.weights
     # Phase 1's point is valid as it stands: it answers where phase 2 has numerical trouble.
     found = sparse.found

@@ -300,12 +300,19 @@ def _near_start(setting: Setting, answers: Answers, ask: Ask, used: FloatArray) 
     asks_more = setting.within is not None or setting.min_proba is not None
     if ask.rules.domain is not None or asks_more or setting.asked_margin > 0:
         return np.zeros(0, dtype=np.int64)
-    # A margin is a distance in the units of the model's features; NaN where no point is.
-    far = answers.objective > 100 * setting.largest_weight * used
+    far = far_from_start(setting, answers.objective, used)
     if np.count_nonzero(far) == len(far):  # most often
         return np.zeros(0, dtype=np.int64)
     rows: IntArray = (~far & (answers.objective != 0)).nonzero()[0]
     return np.asarray(rows[(ask.low[rows] <= ask.high[rows]).all(axis=1)])
+
+
+def far_from_start(setting: Setting, cost: FloatArray, used: FloatArray) -> BoolArray:
+    """Return which points cost more than the margin may explain that they were found with.
+
+    A margin is a distance in the units of the model's features. False where there is no point.
+    """
+    return np.asarray(cost > 100 * setting.largest_weight * used)
 
 
 def _drop(out: Answers, i: int, reason: Reason) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pertinent.geometry import task as geometry
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.region import row_products
 from pertinent.proofs import LinearProofs
@@ -42,6 +43,18 @@ def solve_halfspace(task: Task) -> Solved:
         empty |= contradictory.any(axis=1)
         points[empty], outcome[empty] = np.nan, EMPTY
     return Solved(points, outcome, LinearProofs(multiplier[:, None], empty))
+
+
+def look_at_halfspace(task: geometry.Task) -> tuple[FloatArray, float | None]:
+    """Return the optimum of a single row and its multiplier; no multiplier where there is none."""
+    cell, point = task.cell, task.start()
+    demand = row_products(point, cell.G).item() - cell.h.item()
+    if np.count_nonzero(task.lower > task.upper):
+        return point, None
+    if not demand > 0:
+        return point, 0.0
+    multiplier, unmet = _fill_one(task, 0, point[0], demand)
+    return point, None if unmet else multiplier
 
 
 def _fill(task: Task, points: FloatArray, demand: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -84,7 +97,7 @@ def _fill_many(
     unmet[active] = True
 
 
-def _fill_one(task: Task, k: int, point: FloatArray, need: float) -> tuple[float, bool]:
+def _fill_one(task: geometry.Task, k: int, point: FloatArray, need: float) -> tuple[float, bool]:
     """Do the same, to the bit, one number at a time: few rows pay for each array.
 
     Return the multiplier of row k, and whether it is not met.

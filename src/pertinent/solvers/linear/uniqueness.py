@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pertinent.geometry import task as geometry
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.region import row_products
 from pertinent.geometry.running import is_over
@@ -69,7 +70,7 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
         # Weights are positive, so a center that already lies inside is its only nearest point.
         unique = np.where((points == task.centers).all(axis=1), 1, -1)
         return Decision(unique.astype(np.int8))
-    if _is_clear(task, proofs.multipliers):
+    if is_clear(task, proofs.multipliers):
         return Decision(np.ones(len(task), dtype=np.int8))
     unique = np.full(len(task), -1, dtype=np.int8)
     y = _certain(proofs.multipliers, task)
@@ -109,7 +110,7 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
     return decision
 
 
-def _is_clear(task: Task, multipliers: FloatArray) -> bool:
+def is_clear(task: geometry.Task, multipliers: FloatArray) -> bool:
     """Return whether no row can have another optimum, whatever its multipliers are.
 
     Without any, nothing pulls: each feature is where it costs least. Under a single row at most
