@@ -52,7 +52,9 @@ test: $(call one_of,SUITE,$(SUITES))suite-$(SUITE) ## Run every check: ruff, myp
 ##   SUITE=browser        the report in a browser; needs an installed Chromium
 ##   SUITE=lvq-peers      our regions on models of sklvq, sklearn-lvq, prosemble
 
-suite-all: lint
+# One core compiles while the other one reads: see tests/compiling.py.
+suite-all: $(VENV)/.stamp-test
+	$(ONE_THREAD) $(BIN)/python -m tests.compiling & compiling=$$!; $(MAKE) --no-print-directory lint && wait $$compiling
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not engines" $(PYTEST_ARGS)
 
 suite-slow: $(VENV)/.stamp-test

@@ -165,6 +165,13 @@ class Rounding(Protocol):
         """Return which points no rounding can put elsewhere, sums in single precision or not."""
         ...
 
+    def decided(self, points: FloatArray) -> BoolArray:
+        """Return which points no rounding can put into another class, whichever is theirs.
+
+        What one region alone can tell: False where it would take those of other classes.
+        """
+        return np.zeros(len(points), dtype=bool)
+
     @property
     def pieces(self) -> Sequence[MarginRows]:
         """The region piece by piece: what lies surely in one of them is sure. None: not known."""
@@ -346,6 +353,19 @@ class WinnerRounding(Rounding):
             told = (own.W[best[i]] != rivals.W).any(axis=1)
             sure[i] = ahead[i] >= most[i, told].max(initial=-np.inf)
         return np.asarray(sure & inside)
+
+    def decided(self, points: FloatArray) -> BoolArray:
+        """Return where one item is ahead of all others, own or not, by more than may be rounded."""
+        if self.common is not None or len(self.own) + len(self.rivals) < 2:
+            return super().decided(points)
+        unit = (points.shape[1] + 4) * ROUNDOFF
+        scores = np.hstack([self.own.closely(points), self.rivals.closely(points)])
+        off = unit * np.concatenate([self.own.sizes, self.rivals.sizes])
+        rows, best = np.arange(len(points)), scores.argmax(axis=1)
+        ahead = scores[rows, best] - off[best] - 2 * unit * self.sums(points)
+        scores += off
+        scores[rows, best] = -np.inf
+        return np.asarray(ahead > scores.max(axis=1))
 
     @property
     def pieces(self) -> Sequence[MarginRows]:

@@ -246,10 +246,13 @@ class Setting:
 
         All scores are looked at in one go: to make the region of each class takes longer.
         """
-        if self._scores is None:
+        if self._scores is not None:
+            wins = surely_win(*self._scores, places, table.values, self.sums_in_single(table))
+            return np.asarray((~wins).nonzero()[0])
+        rounding = self._of_predict.rounding(Is(0))
+        if rounding is None or len(places) == 1:
             return np.arange(len(places))
-        wins = surely_win(*self._scores, places, table.values, self.sums_in_single(table))
-        return np.asarray((~wins).nonzero()[0])
+        return np.asarray((~rounding.decided(table.values)).nonzero()[0])
 
     @cached_property
     def _scores(self) -> tuple[FloatArray, FloatArray] | None:
