@@ -64,7 +64,7 @@ def points_of(rng, cell, cost, weights, lower, upper):
 @pytest.mark.parametrize("d", [2, 3, 7])
 def test_no_point_that_costs_no_more_lies_beside_the_box(kind, d):
     rng, said = np.random.default_rng(d), Counter()
-    for _ in range(30):
+    for _ in range(20):
         weights = rng.choice([1.0, 2.0, 0.3], d)
         bounded = rng.random() < 0.3
         lower, upper = (np.full((1, d), s * (3.0 if bounded else np.inf)) for s in (-1, 1))

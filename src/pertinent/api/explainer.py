@@ -66,9 +66,10 @@ class Explainer:
         Counts are never negative and truth values stay 0 or 1 whatever is said here.
     steps_from : {"data", None}
         Values are written as in the data: whole numbers, one or two decimals, multiples of 10 or
-        0.5. A number with more digits that changes does so by a thousandth of its standard
-        deviation at least. Without data, columns of whole numbers by type stay whole. None: any
-        number will do.
+        0.5. Beside such columns or categories, a number with more digits that changes does so by
+        a thousandth of its standard deviation at least: it is not there to make up for what the
+        others jump. Without data, columns of whole numbers by type stay whole. None: any number
+        will do.
     rare : int
         Categories of fewer rows, and those that mean "unknown", are not suggested; 0 allows all.
 

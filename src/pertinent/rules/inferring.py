@@ -104,7 +104,11 @@ def infer(
             found += _precision(name, values, step)
         if j not in ruled.bounds:
             found += _range(name, values, limits_from, own.get(j))
-    return tuple(found)
+    jumps = ruled.steps or any(features.is_category(j) for j in range(len(features)))
+    if jumps or any(rule.kind == STEP for rule in found):
+        return tuple(found)
+    # Where every number may take any value, none has to make up for what another one jumps.
+    return tuple(rule for rule in found if rule.kind != CHANGE)
 
 
 def infer_types(table: Table, given: Constraints) -> tuple[Inferred, ...]:
