@@ -65,6 +65,21 @@ def test_every_kind_of_column_is_known(model, table):
     }
 
 
+def test_numbers_of_full_precision_alone_stay_free():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(50, 3)), columns=["a", "b", "c"])
+    model = LogisticRegression().fit(data, data["a"] > 0)
+    kinds = {rule.kind for rule in Explainer(model, data=data).inferred}
+    assert kinds == {"range"}
+    # Beside a number that jumps, the others are not there to make up for it.
+    rules = Constraints(step={"b": 0.25})
+    assert any(
+        "changes by at least" in rule for rule in said(Explainer(model, data, constraints=rules))
+    )
+    data["b"] = data["b"].round()
+    assert any("changes by at least" in rule for rule in said(Explainer(model, data)))
+
+
 def test_answers_obey_what_is_inferred_and_it_is_in_every_view(model, table):
     result = Explainer(model, data=table).explain(table.head(40))
     points = result.negative.points
