@@ -12,12 +12,14 @@ from unittest import mock
 import numpy as np
 
 import pertinent
+from pertinent.api.gathering import gather
 from pertinent.api.preparing import prepare
 from pertinent.geometry.gaps import GAP_NONCONVEX
 from pertinent.questions.supports import pool
 from pertinent.setting.claims.bounds import holds_whatever
 from pertinent.setting.options import Settings
 from pertinent.setting.question import PositiveQuestion
+from pertinent.tables.reading import read_table
 from tests.proofs import planted_truth as truth_of
 from tests.proofs.planted_problems import Claim, Problem, no_cases
 from tests.proofs.planted_truth import (
@@ -232,6 +234,20 @@ def negatives(truth, measure=costs, model=logistic, given=None, under=nullcontex
     return question(ask, proved, measure, truth, model, holds, given, **kind)
 
 
+def row_by_row(truth):
+    """Return the problem of negatives that are asked one by one, together with positives."""
+
+    def ask():
+        explainer = pertinent.Explainer(logistic(), baseline=0.0, **BOX)
+        parts = [explainer.explain(X[[i]]).negative for i in range(len(X))]
+        return gather(parts, read_table(explainer.setting.features, X))
+
+    def proved(setting, found):
+        return proved_of_negatives(setting, found)[0]
+
+    return question(ask, proved, costs, truth, logistic)
+
+
 def positives(truth, measure, model=logistic, given=None, **how):
     """Return the problem of positives of the smallest size."""
     asked, given = PositiveQuestion(np.zeros(4)), BOX | (given or {})
@@ -382,6 +398,7 @@ def questions():
     """Return all questions by name, the cheapest first."""
     return {
         "negative": negatives(lambda: truth_of.change_costs(4)),
+        "negative, row by row": row_by_row(lambda: truth_of.change_costs(4)),
         "at most two changes": negatives(
             lambda: truth_of.change_costs(2), few_costs(2), max_changes=2
         ),

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from pertinent.checking.document import asked_target, not_known, rebuild
+from pertinent.checking.document import asked_target, not_known, not_read, rebuild
 from pertinent.checking.findings import (
     GIVEN,
     NOT_CHECKED,
@@ -85,9 +85,12 @@ def check(explanation: Documented | dict[str, Any] | str | Path, model: Foreign)
         rebuilt = rebuild(document, model)
         findings = _findings(rebuilt, document)
         return Checked(tuple(findings), VERSIONS[document["version"]])
-    except PertinentError:
-        raise
-    except _MALFORMED as error:
+    except (PertinentError, *_MALFORMED) as error:
+        strange = not_read(document)
+        if strange:  # what this version cannot read is no fault of the file
+            return Checked((_unsure(_not_known(strange)),), VERSIONS[document["version"]])
+        if isinstance(error, PertinentError):
+            raise
         why = f"{type(error).__name__}: {one_line(error)}"
         raise InputError(f"The stored explanation is malformed: {why}.") from error
 
@@ -108,7 +111,7 @@ def _findings(explanations: Answered, document: dict[str, Any]) -> list[Finding]
     negative = replace(explanations.negative, label=label)
     target = asked_target(question, asked.setting)
     strange = not_known(document)
-    unsure = f"not known here: {', '.join(strange)}" if strange else ""
+    unsure = _not_known(strange) if strange else ""
     same = label[0] == explanations.positive.label[0] == explanations.negative.label[0]
     explanations, moves = range_findings(explanations, unsure)
     untouched = positive.kept & explanations.avoided[:, None]
@@ -123,9 +126,17 @@ def _findings(explanations: Answered, document: dict[str, Any]) -> list[Finding]
         *overlap_findings(explanations, negative, change, unsure),
         *moves,
         *as_shown(explanations, document, unsure),
-        *([Finding("all parts of the question are known here", UNKNOWN, unsure)] if unsure else []),
+        *([_unsure(unsure)] if unsure else []),
         Finding("names, and where typical values and weights come from", GIVEN),
     ]
+
+
+def _not_known(strange: list[str]) -> str:
+    return f"not known here: {', '.join(strange)}"
+
+
+def _unsure(why: str) -> Finding:
+    return Finding("all parts of the question are known here", UNKNOWN, why)
 
 
 #: Keys of a summary whose values are sentences: a later version may say the same better.

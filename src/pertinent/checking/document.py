@@ -13,6 +13,7 @@ from pertinent.density.hull import Hulls
 from pertinent.density.mixture import Densities
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.geometry.codec import KIND, strange_parts
 from pertinent.models.steps.pipeline import features_of
 from pertinent.proofs.records import decode
 from pertinent.rules.constraints import Constraints
@@ -245,7 +246,18 @@ def not_known(document: dict[str, Any]) -> list[str]:
         parts = [one for name in record if name.endswith(CERTIFICATES) for one in record[name]]
         beside = {name for part in parts for name in part} - {"region", "certificate"}
         strange += [f"{key}: {name} beside a certificate" for name in sorted(beside)]
-    return strange
+    # A proof of a kind that is not known leaves all other claims as they are.
+    others = [part for part in not_read(document) if not (CERTIFICATES in part and KIND in part)]
+    return strange + [part for part in others if not part.startswith(tuple(strange))]
+
+
+def not_read(document: dict[str, Any]) -> list[str]:
+    """Return the parts of stored values that this version does not know, by where they are."""
+    question, proof = document["proof"]["question"], document["proof"]
+    strange = [part for key in question for part in strange_parts(question[key], key)]
+    for key in ("positive", "negative", "ranges", INSTEAD):
+        strange += strange_parts(proof.get(key), key)
+    return list(dict.fromkeys(strange))
 
 
 def _strange_parts(key: str, record: Any) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, TypeVar
 
@@ -198,6 +198,53 @@ def unknown_kinds(value: Any) -> set[str]:
     if is_dataclass(value):
         return set().union(*(unknown_kinds(getattr(value, f.name)) for f in fields(value)))
     return set()
+
+
+#: Stands between where a value is and its kind, which is not known.
+KIND = " of the kind "
+#: The parts of records that are no dataclasses.
+_PARTS = {
+    "array": {"of", "shape", "at", "values"},
+    "float": {"value"},
+    "mapping": {"pairs"},
+}
+
+
+def strange_parts(record: Any, path: str = "") -> Iterator[str]:
+    """Yield where a stored value has parts, or is of a kind, that are not known here.
+
+    Examples
+    --------
+    >>> from pertinent.geometry.codec import strange_parts
+    >>> list(strange_parts({"type": "mapping", "pairs": [], "order": "first"}, "bounds"))
+    ['bounds.order']
+    >>> list(strange_parts([{"type": "a later one"}], "rules"))
+    ["rules of the kind 'a later one'"]
+    """
+    if isinstance(record, list):
+        for item in record:
+            yield from strange_parts(item, path)
+        return
+    if not isinstance(record, dict):
+        return
+    names = set(record)
+    if "type" in record:
+        kind = record["type"]
+        known = _BY_NAME.get(kind) if isinstance(kind, str) else None
+        if known is not None:
+            names = {f.name for f in fields(known.cls)} | set(known.retired)
+        elif kind in _PARTS:
+            names = _PARTS[kind]
+        elif "." in str(kind):
+            return  # something of Python that no file can hold: not of a later version
+        else:
+            yield f"{path}{KIND}{kind!r}"
+            return
+    for key, value in record.items():
+        if key in names:
+            yield from strange_parts(value, f"{path}.{key}" if "type" not in record else path)
+        elif key != "type":
+            yield f"{path}.{key}"
 
 
 def _encode_dataclass(value: Any) -> dict[str, Any]:

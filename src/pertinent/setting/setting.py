@@ -91,6 +91,7 @@ class Setting:
         if self.min_proba is not None:
             self._region_of = confident(self.min_proba)
         self._adds_up_in_double = adds_up_in_double(self.model)
+        self._scores = winning_scores(self.model)
         self.classes = model_classes(self.model)
         self._known: dict[tuple[Kind, int], _Known] = {}
         self._made: dict[tuple[int, float, bool], Region] = {}
@@ -253,10 +254,6 @@ class Setting:
         if rounding is None or len(places) == 1:
             return np.arange(len(places))
         return np.asarray((~rounding.decided(table.values)).nonzero()[0])
-
-    @cached_property
-    def _scores(self) -> tuple[FloatArray, FloatArray] | None:
-        return winning_scores(self.model)
 
     @cached_property
     def _of_predict(self) -> Setting:

@@ -1,0 +1,87 @@
+"""Whatever a later version adds to a file, wherever it does: it is not known here, never held."""
+
+import copy
+import json
+
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+import pertinent
+
+X, Y = load_iris(return_X_y=True)
+MODELS = {
+    "linear": LogisticRegression(max_iter=1000).fit(X, Y),
+    "forest": RandomForestClassifier(4, max_depth=3, random_state=0).fit(X, Y),
+}
+ASKED = {
+    "plain": {},
+    "rules": {"constraints": pertinent.Constraints(bounds={0: (4, 8)}, relations=["x0 >= x1"])},
+    "exact": {"method": "exact"},
+    "fewest": {"norm": "l0"},
+}
+NOT_KNOWN = "not re-checkable here"
+
+
+def _stored(model, asked):
+    explainer = pertinent.Explainer(MODELS[model], data=X, **ASKED[asked])
+    return json.loads(explainer.explain(X[60:61])[0].json())
+
+
+def _records(value, path=()):
+    """Yield the path of every mapping; of long lists the first items stand for all."""
+    if isinstance(value, dict):
+        yield path
+        for key, item in value.items():
+            yield from _records(item, (*path, key))
+    elif isinstance(value, list):
+        for i, item in enumerate(value[:2]):
+            yield from _records(item, (*path, i))
+
+
+def _changed(document, path, **parts):
+    other = copy.deepcopy(document)
+    record = other
+    for key in path:
+        record = record[key]
+    record.update(parts)
+    return other
+
+
+@pytest.mark.parametrize(
+    ("model", "asked"),
+    [("linear", "plain"), ("linear", "rules"), ("linear", "exact"), ("linear", "fewest"),
+     ("forest", "plain")],
+)  # fmt: skip
+def test_every_part_of_a_question_and_its_proofs(model, asked):
+    document = _stored(model, asked)
+    assert pertinent.check(document, MODELS[model]).ok
+    tried = 0
+    for path in _records(document["proof"], ("proof",)):
+        found = pertinent.check(_changed(document, path, later=1), MODELS[model])
+        assert found.verdict == NOT_KNOWN, path
+        tried += 1
+    assert tried > 40
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_kind_of_value(model):
+    document = _stored(model, "plain")
+    tried = 0
+    for path in _records(document["proof"], ("proof",)):
+        record = document
+        for key in path:
+            record = record[key]
+        if "type" in record:
+            found = pertinent.check(_changed(document, path, type="later"), MODELS[model])
+            assert found.verdict == NOT_KNOWN, path
+            tried += 1
+    assert tried > 20
+
+
+def test_what_is_malformed_is_still_refused():
+    document = _stored("linear", "plain")
+    del document["proof"]["question"]["weights"]["values"]
+    with pytest.raises(pertinent.exceptions.InputError, match="array is malformed"):
+        pertinent.check(document, MODELS["linear"])
