@@ -55,6 +55,15 @@ MAY_EVALUATE = {
     "solvers/problem.py", "questions/strict.py", "questions/supports/alternatives.py",
 }  # fmt: skip
 
+#: What may be imported beside Python's own library by what has to be trusted: numbers, and how many
+#: threads they are computed on.
+PLAIN = {"proofs": {"numpy"}, "geometry": {"numpy", "threadpoolctl"}}
+#: Public names, and names of before, are looked up when they are asked for, and optional packages
+#: by name; the last two look whether a user has loaded a notebook, or a kind of table.
+MAY_HIDE = {
+    "__init__.py", "_moved.py", "exceptions.py", "api/progress.py", "tables/reading.py",
+}  # fmt: skip
+
 ROOT_FILES = {"__init__", "__main__", "_moved", "exceptions", "demo", "testing"}
 MOST_ROOT_FILES, MOST_ENTRIES = 6, 15
 
@@ -241,9 +250,15 @@ def _attributes(tree: ast.Module, alias: str | None) -> list[str]:
 
 def private_taken(root: Path = SOURCES) -> list[str]:
     """Return the imports of private modules or names from outside the folder that holds them."""
-    return _lines(
-        f"private: {one.file} imports {one.target}" for one in imports(root) if is_taken(one)
+    trees = dict(files(root))
+    used = (
+        Import(one.file, one.module, attribute)
+        for one in imports(root)
+        if one.name is None
+        for attribute in _attributes(trees[one.file], one.alias)
     )
+    taken = [one for one in (*imports(root), *used) if is_taken(one)]
+    return _lines(f"private: {one.file} imports {one.target}" for one in taken)
 
 
 def is_taken(one: Import) -> bool:
@@ -253,6 +268,43 @@ def is_taken(one: Import) -> bool:
         holders.append(parts[:-1])
     own = one.file.split("/")[:-1]
     return any(own[: len(holder)] != holder for holder in holders)
+
+
+def hidden_imports(root: Path = SOURCES) -> list[str]:
+    """Return imports that cannot be read off the source: by ``__import__``, or a name made up."""
+    found = []
+    for file, tree in files(root):
+        for node in ast.walk(tree):
+            call = _last_name(node.func) if isinstance(node, ast.Call) else ""
+            if call == "__import__" or (call == "import_module" and not _is_plain(node)):
+                found.append(f"hidden: {file} imports by {call}")
+            if isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.modules":
+                found.append(f"hidden: {file} imports by sys.modules")
+    return _lines(line for line in found if line.split()[1] not in MAY_HIDE)
+
+
+def _is_plain(node: ast.AST) -> bool:
+    """Return whether a call of ``import_module`` names one module, in full."""
+    first = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    named = isinstance(first, ast.Constant) and not str(first.value).startswith(".")
+    return named and len(node.args) == 1 and not node.keywords  # type: ignore[attr-defined]
+
+
+def foreign_packages(root: Path = SOURCES) -> list[str]:
+    """Return what the trusted base imports beside NumPy and Python's own library."""
+    found = []
+    for file, tree in files(root):
+        fine = PLAIN.get(place_of(file))
+        for node in ast.walk(tree) if fine is not None else ():
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names = [str(node.module)]
+            tops = {name.split(".")[0] for name in names}
+            strange = tops - fine - sys.stdlib_module_names - {PACKAGE} if fine else set()
+            found += [f"foreign: {file} imports {name}" for name in strange]
+    return _lines(found)
 
 
 def sizes(root: Path = SOURCES) -> Counter[str]:
@@ -279,7 +331,8 @@ def crowded(root: Path = SOURCES) -> list[str]:
 
 
 CHECKS = (
-    without_place, against_order, functions_taken, proofs_evaluated, private_taken, crowded,
+    without_place, against_order, functions_taken, proofs_evaluated, private_taken,
+    hidden_imports, foreign_packages, crowded,
 )  # fmt: skip
 
 

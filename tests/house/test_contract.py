@@ -141,12 +141,47 @@ def test_private_names_stay_in_their_folder(house):
             "setting/two": "from pertinent.proofs.own import _hidden",
             "setting/three": "import __future__\nfrom pertinent import __version__",
             "proofs/four": "from pertinent.proofs.deep._inside import value",
+            "setting/five": "from pertinent.proofs import own\nown._hidden()",
         }
     )
     assert contract.private_taken(root) == [
         "private: proofs/four.py imports proofs.deep._inside.value",
+        "private: setting/five.py imports proofs.own._hidden",
         "private: setting/one.py imports proofs._branch.children",
         "private: setting/two.py imports proofs.own._hidden",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "how"),
+    [
+        ("__import__('pertinent.solvers.select')", "__import__"),
+        ("n = 'solvers'\nimport_module(f'pertinent.{n}.select')", "import_module"),
+        ("import_module('.solvers.select', 'pertinent')", "import_module"),
+        ("import sys\nsys.modules['pertinent.solvers']", "sys.modules"),
+    ],
+)
+def test_no_import_is_hidden(house, source, how):
+    root = house({"rules/form": source, "rules/fine": "import_module('json')", "_moved": source})
+    assert contract.hidden_imports(root) == [f"hidden: rules/form.py imports by {how}"]
+
+
+def test_the_trusted_base_is_plain(house):
+    fine = "import ast\nimport numpy as np\nfrom pertinent.geometry import cell"
+    root = house(
+        {
+            "proofs/fine": fine,
+            "proofs/one": "import scipy.optimize",
+            "proofs/two": "def f():\n    from highspy import Highs",
+            "geometry/three": "from sklearn import tree",
+            "geometry/cell": "import threadpoolctl",
+            "solvers/four": "import highspy",
+        }
+    )
+    assert contract.foreign_packages(root) == [
+        "foreign: geometry/three.py imports sklearn",
+        "foreign: proofs/one.py imports scipy",
+        "foreign: proofs/two.py imports highspy",
     ]
 
 

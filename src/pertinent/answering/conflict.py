@@ -10,7 +10,7 @@ from pertinent.answering.blends import nearest_blends
 from pertinent.answering.fewer_rules import smallest_conflicts, under
 from pertinent.density.hull import Hulls
 from pertinent.geometry.arrays import FloatArray
-from pertinent.geometry.pieces import cells_of
+from pertinent.geometry.pieces import anchored_cells
 from pertinent.proofs import INFEASIBLE, Certificate
 from pertinent.setting.answers import Ask, Certified
 from pertinent.setting.nearest.search import Search
@@ -64,7 +64,7 @@ def _impossible(setting: Setting, two: Pair, sample: FloatArray) -> Certificate 
         args = (one, low[None], high[None])
         found, _ = nearest_blends(setting.within, one, two.region, two.owner, setting.weights, args)
     elif any(
-        cell.contains(np.clip(cell.anchors, low, high)).any() for cell in cells_of(two.region) or ()
+        cell.contains(np.clip(cell.anchors, low, high)).any() for cell in anchored_cells(two.region)
     ):
         return None  # the mean of a mixture is such a point
     else:

@@ -16,7 +16,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.cell import Cell
-from pertinent.geometry.pieces import cells_of
+from pertinent.geometry.pieces import anchored_cells
 from pertinent.geometry.running import is_over
 from pertinent.proofs import INFEASIBLE, Certificate
 from pertinent.rules.reference import RuleKind, RuleRef
@@ -149,7 +149,7 @@ class _Shrinking:
     def _has_typical(self) -> bool:
         """Whether typical points of the class are known."""
         region = self.asked.under(()).region
-        return any(len(cell.anchors) for cell in cells_of(region) or ())
+        return bool(anchored_cells(region))
 
     def _asked(self, rows: IntArray, masks: BoolArray) -> Iterator[tuple[IntArray, Ruled]]:
         """Yield the questions of some samples, each under its rules, those alike together."""
@@ -267,7 +267,7 @@ class _Shrinking:
         if not self._has_typical or not len(alone):
             return found
         for some, ruled in self._asked(rows[alone], left[alone]):
-            cells = [cell for cell in cells_of(ruled.region) or () if len(cell.anchors)]
+            cells = anchored_cells(ruled.region)
             if ruled.ask.rules.domain is not None or not cells:
                 continue
             for k, place in enumerate(some.tolist()):

@@ -9,7 +9,7 @@ import numpy as np
 
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.affine import AffineMap
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.cell import Cell
 from pertinent.geometry.region import CellUnion, Region, any_of, chain
 from pertinent.geometry.rounding import JoinedRounding, Rounding
@@ -159,6 +159,16 @@ def lone_cell(region: Region) -> Cell | None:
     """Return the cell that a region consists of; None where it is another kind, or several."""
     cells = cells_of(region)
     return None if cells is None or len(cells) != 1 else cells[0]
+
+
+def anchored_cells(region: Region) -> tuple[Cell, ...]:
+    """Return the cells of a region that know typical points; none of other kinds of regions."""
+    return tuple(cell for cell in cells_of(region) or () if len(cell.anchors))
+
+
+def cell_limits(region: Region) -> tuple[Limits, ...]:
+    """Return between which values the points of each cell lie; nothing of other regions."""
+    return tuple((cell.lower, cell.upper) for cell in cells_of(region) or ())
 
 
 def each_cell(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, Limits
-from pertinent.geometry.pieces import cells_of
+from pertinent.geometry.pieces import cell_limits, cells_of
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import Certificate, LinearProofs, SeveralProofs
 from pertinent.proofs.cases.branch import CHANGE, BranchProofs
@@ -125,9 +125,9 @@ class RowRules:
     def beside(self, region: Region) -> set[RuleRef]:
         """Return rules that between them keep every cell out, where each is a box they miss."""
         missed: list[set[tuple[int, str]]] = []
-        for cell in cells_of(region) or ():
-            above = {(int(i), HIGH) for i in np.flatnonzero(cell.lower > self.upper)}
-            below = {(int(i), LOW) for i in np.flatnonzero(cell.upper < self.lower)}
+        for lower, upper in cell_limits(region):
+            above = {(int(i), HIGH) for i in np.flatnonzero(lower > self.upper)}
+            below = {(int(i), LOW) for i in np.flatnonzero(upper < self.lower)}
             if not above and not below:
                 return set()
             missed.append(above | below)
