@@ -3,7 +3,8 @@
 from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX
 from pertinent.proofs.tolerances import SUMS
 from pertinent.questions import tolerances
-from pertinent.setting.effort import CLOSED, CLOSED_QUADRATIC, Effort
+from pertinent.setting.effort import Effort
+from pertinent.setting.margins import CLOSED, CLOSED_QUADRATIC
 
 
 def test_what_the_search_rules_out_the_checker_can_refute():

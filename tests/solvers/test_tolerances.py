@@ -10,11 +10,10 @@ import pytest
 import pertinent.solvers
 from pertinent.geometry import gaps
 from pertinent.proofs import tolerances as trusted
-from pertinent.setting import effort
+from pertinent.setting import margins
 from pertinent.solvers import tolerances as own
 from pertinent.solvers.curved import halving
 from pertinent.solvers.curved.copositive import varying
-from pertinent.solvers.search import duality
 
 UNIT = 2.0**-53
 
@@ -38,9 +37,9 @@ def test_a_convex_row_is_proved_within_the_gap_of_a_convex_cell():
 
 def test_a_case_is_closed_only_within_the_gap_of_an_optimal_answer():
     assert trusted.SUMS < own.CASE_EXACT < own.CASE_CLOSED < gaps.GAP_NONCONVEX
-    assert trusted.SUMS < effort.CLOSED
-    assert 4 * effort.CLOSED < gaps.GAP_CONVEX
-    assert 4 * effort.CLOSED_QUADRATIC <= gaps.GAP_NONCONVEX
+    assert trusted.SUMS < margins.CLOSED
+    assert 4 * margins.CLOSED < gaps.GAP_CONVEX
+    assert 4 * margins.CLOSED_QUADRATIC <= gaps.GAP_NONCONVEX
 
 
 def test_searches_allow_for_more_rounding_than_the_check():
@@ -57,7 +56,7 @@ def test_searches_allow_for_more_rounding_than_the_check():
 
 
 def test_searches_look_no_farther_and_no_longer_than_the_check():
-    assert duality.REACH <= trusted.REACH
+    assert own.RAY_REACH <= trusted.REACH
     assert varying.MOST_CORNERS <= trusted.MOST_CORNERS
     assert halving.MOST_FREE <= trusted.MOST_HALVED
     assert halving.PROOF_LIMITS.waiting <= trusted.MOST_BOXES

@@ -1,4 +1,8 @@
-"""When a bound meets an objective: relative gaps, and what counts as rounding."""
+"""When a bound meets an objective: relative gaps, and what counts as rounding.
+
+The table of the tolerances of regions; what must hold between them, and with those of other
+packages, is tested (``tests/setting/test_tolerances.py``).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,12 @@ GAP_NONCONVEX = 1e-4
 #: Differences this small, relative to the coordinates, never open a gap: rounding in double
 #: precision, and of points handed out in single precision.
 ROUNDING, ROUNDING_SINGLE = 1e-12, 2.5e-7
+#: Items with equal coefficients cannot be told apart by moving: whether one wins the tie is for the
+#: model to say. Up to this margin a tie counts as won; a larger one is asked for by the user, or
+#: because the model said no, and leaves such items out.
+TIES_COUNT = 1e-5
+#: The slope that such rows count with then, as a share of the item's coefficients; never 0.
+TIED_SLOPE, TINY = 1e-9, float(np.finfo(float).tiny)
 
 
 def rounding_unit(single: bool, dim: int) -> float:

@@ -19,6 +19,7 @@ import numpy as np
 
 from pertinent.geometry.affine import Scores
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.gaps import TIED_SLOPE, TIES_COUNT, TINY
 from pertinent.geometry.quadratic import Sums
 from pertinent.geometry.region import (
     AffineMap,
@@ -31,12 +32,6 @@ from pertinent.geometry.region import (
 )
 from pertinent.geometry.rounding import Rounding, WinnerRounding
 
-#: Items with equal coefficients cannot be told apart by moving: whether one wins the tie is for the
-#: model to say. Up to this margin a tie counts as won; a larger one is asked for by the user, or
-#: because the model said no, and leaves such items out.
-TIES_COUNT = 1e-5
-#: The slope that such rows count with then, as a share of the item's coefficients; never 0.
-TIED_SLOPE, TINY = 1e-9, float(np.finfo(float).tiny)
 #: A margin for rounding is kept by slopes and, up to this share, by the sizes of the sums: points
 #: in single precision need more of the first, and nothing of the second.
 MOST_OF_SUMS = 2.0**-40

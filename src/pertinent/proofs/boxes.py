@@ -26,6 +26,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.cell import Exponential
 from pertinent.geometry.quadratic import Quadratic, Squares, Sums
 from pertinent.geometry.rounding import Leading, MarginRows
+from pertinent.proofs.tolerances import LOGARITHMS
 
 #: A box is cut into at most so many parts.
 MOST_PARTS = 4000
@@ -33,8 +34,6 @@ MOST_PARTS = 4000
 MOST_CORNERS, MOST_FACES = 10, 5
 #: A part at most so many units of rounding thick is left to the model: see `gaps`.
 SLIVER = 4
-#: What logarithms and exponentials are rounded by, beside their arguments.
-LOGARITHMS = 1e-12
 
 Box = tuple[FloatArray, FloatArray]
 

@@ -26,10 +26,7 @@ from pertinent.geometry.arrays import SHARED, FloatArray, Rows
 from pertinent.geometry.region import Cell, Quadratic, row_products
 from pertinent.geometry.rounding import ROUNDOFF
 from pertinent.geometry.task import Task, distance
-from pertinent.proofs.tolerances import REACH
-
-#: A bound that is lowered by no more than this share need not be lowered by less.
-LITTLE_LOST = 1e-10
+from pertinent.proofs.tolerances import LITTLE_LOST, REACH
 
 
 def rounding_unit(dim: int, rows: int) -> float:

@@ -77,3 +77,18 @@ MOST_CORNERS = 128
 #: Boxes of a separable row, at any time, after which an answer counts as not shown to be the only
 #: one; and in how many steps a multiplier is looked for, up to how many times the least one.
 AXIS_BOXES, MULTIPLIER_STEPS = 200, (16, 1e3)
+
+# Tree ensembles, boxes, and bounds that are lowered.
+
+#: A claim is met by costs that are this share smaller: sums of costs are rounded.
+ENSEMBLE_COSTS = 1e-12
+#: Gains below this count as this much: a leaf that gains nothing may be the only one left.
+LEAST_GAIN = 1e-9
+#: Steps whose weights are a smaller share than this of their box's are paid by nobody.
+NEGLIGIBLE = 1e-7
+#: What sums of a few thousand terms in double precision may be off by.
+ROUNDED = 1e-12
+#: What logarithms and exponentials are rounded by, beside their arguments.
+LOGARITHMS = 1e-12
+#: A bound that is lowered by no more than this share need not be lowered by less.
+LITTLE_LOST = 1e-10

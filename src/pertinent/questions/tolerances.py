@@ -56,3 +56,13 @@ STEP_NUMBERS = 120_000
 BLOCK = 8
 #: Children of a problem that the walk looks at before its other ones.
 FIRST = 2
+
+# Ranges and boxes around answers.
+#: An end so close to the answer's own value (in scales) is that value.
+NEAR = 1e-8
+#: Where spans are cut beside a value, as shares of the way to their end.
+SHARES = (1e-9, 1e-6, 1e-3, 0.03)
+#: Ends found by halving are this precise, in scales of their column.
+PRECISION = 1e-8
+#: An endless side that a row cannot tell apart from a long one is this many scales long.
+LONG = 1e4

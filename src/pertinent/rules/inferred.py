@@ -18,14 +18,13 @@ from pertinent.geometry.codec import record_as
 from pertinent.geometry.domain import Lattice
 from pertinent.rules.form import lattice_of
 from pertinent.rules.reference import RuleKind, RuleRef
+from pertinent.rules.tolerances import SLACK
 from pertinent.tables.features import Features
 from pertinent.tables.numbers import is_number
 
 #: The kinds of rules, and how many numbers each has.
 RANGE, STEP, CHANGE, CATEGORIES = "range", "step", "change", "categories"
 NUMBERS = {RANGE: 2, STEP: 1, CHANGE: 1, CATEGORIES: 0}
-#: Moving by a step may round: a change this much smaller than the smallest, relatively, will do.
-SLACK = 1e-9
 
 
 @record_as("inferred")

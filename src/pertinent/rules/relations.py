@@ -14,13 +14,12 @@ import numpy as np
 
 from pertinent.exceptions import InputError, one_line
 from pertinent.geometry.arrays import FloatArray
+from pertinent.rules.tolerances import SATISFIED
 
 Feature = str | int
 _SENSES: dict[type[ast.cmpop], str] = {
     ast.LtE: "<=", ast.GtE: ">=", ast.Eq: "==",
 }  # fmt: skip
-#: A relation counts as satisfied within this share of the size of its terms.
-TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Relation:
         """Return whether the relation holds, within rounding."""
         terms = [c * float(values[name]) for name, c in self.coefficients.items()]
         excess = sum(terms) - self.constant
-        slack = TOLERANCE * (sum(abs(t) for t in terms) + abs(self.constant))
+        slack = SATISFIED * (sum(abs(t) for t in terms) + abs(self.constant))
         above, below = excess > slack, excess < -slack
         return not {"<=": above, ">=": below, "==": above or below}[self.sense]
 

@@ -12,10 +12,6 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.running import deadline, until
 from pertinent.tables.numbers import is_number, require_number
 
-#: A proof excludes a set of features whose cost it puts this close to the best; for quadratic rows
-#: it is coarser; 4 times this is the gap of 1e-4 at which a non-convex answer is optimal.
-CLOSED, CLOSED_QUADRATIC = 1e-7, 2.5e-5
-
 
 @dataclass(frozen=True)
 class Budget:

@@ -18,14 +18,11 @@ from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.task import distance
 from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.proofs.supports.fewest_mixed import is_discrete
+from pertinent.setting.margins import NEARLY_FREE
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table, values_of
-
-#: The weight of a feature that may move at no cost, as a share of its own: positive, since solvers
-#: ask for that, and so small that it outweighs no feature that counts.
-NEARLY_FREE = 1e-9
 
 
 def positive_limits(

@@ -15,6 +15,9 @@ The policy:
 5. A point that is found is judged by what rounds at the point itself, not at the center: one that
    is not sure, or that ``predict`` refuses all the same, is solved again with a larger margin (see
    `pertinent.setting.nearest.ladder`).
+
+Beside margins, every other tolerance of the package stands here, in one table;
+``tests/setting/test_tolerances.py`` holds what must be true between them.
 """
 
 from __future__ import annotations
@@ -36,6 +39,29 @@ UNKNOWN, UNKNOWN_SINGLE = 1e-12, 1e-6
 
 #: A margin that rounding needs and that may be seen in an answer: it is met in small steps.
 SEEN = 1e-11
+
+# What is claimed of answers: gaps, ties, and what only rounding explains.
+#: The weight of a feature that may move at no cost, as a share of its own: positive, since solvers
+#: ask for that, and so small that it outweighs no feature that counts.
+NEARLY_FREE = 1e-9
+#: A proof excludes a set of features whose cost it puts this close to the best; for quadratic rows
+#: it is coarser; 4 times this is the gap of 1e-4 at which a non-convex answer is optimal.
+CLOSED, CLOSED_QUADRATIC = 1e-7, 2.5e-5
+#: Two costs closer than this, relatively, are a tie.
+TIE = 1e-9
+#: Bounds and costs are sums of many terms: what is closer than this, relatively, is the same.
+ROUNDED = 1e-12
+#: The only answer: any other point that costs no more differs from it, in every feature, by no more
+#: than this share of the cost.
+NEAR = 1e-2
+#: One step farther is this share of a column's scale (1 / weight), and at least a few roundings.
+STEP_FARTHER, ROUNDINGS = 1e-6, 8
+#: Values so many scales away from the answer's are as good as endless.
+FAR = 1e4
+#: Slopes of a proof below this share of the largest are rounding.
+FLAT = 1e-7
+#: Default margins: enough for ``predict`` to agree in double and in single precision.
+MARGIN, MARGIN_SINGLE = 1e-9, 1e-5
 
 
 def _small_steps(need: FloatArray) -> FloatArray:

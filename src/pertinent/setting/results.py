@@ -21,12 +21,11 @@ from pertinent.geometry.arrays import (
 )
 from pertinent.proofs import FAILED, FEASIBLE, status_names
 from pertinent.setting.answers import Certified
+from pertinent.setting.margins import TIE
 from pertinent.setting.question import Method, Norm
 from pertinent.tables.table import Table
 
 _TRUTH = np.array([None, False, True], dtype=object)
-#: Two costs closer than this, relatively, are a tie.
-TIE = 1e-9
 UNKNOWN, SEVERAL, UNIQUE = -1, 0, 1
 _FAILED = bytes([FAILED])
 

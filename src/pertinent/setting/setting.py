@@ -24,7 +24,7 @@ from pertinent.models.linear import adds_up_in_double, winning_scores
 from pertinent.models.registry import predicted_labels
 from pertinent.models.steps.pipeline import mixes_features
 from pertinent.rules.constraints import Constraints
-from pertinent.setting.margins import first_margins
+from pertinent.setting.margins import MARGIN, MARGIN_SINGLE, first_margins
 from pertinent.setting.options import Options
 from pertinent.setting.region_key import Is, Kind, RegionKey
 from pertinent.tables.features import Features
@@ -34,8 +34,6 @@ T = TypeVar("T")
 
 #: With more classes than this, to look at all their regions costs more than it saves.
 MANY = 12
-#: Default margins: enough for ``predict`` to agree in double and in single precision.
-MARGIN, MARGIN_SINGLE = 1e-9, 1e-5
 
 
 @dataclass(eq=False)

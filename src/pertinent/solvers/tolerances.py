@@ -113,3 +113,12 @@ BREAKPOINT = 1e-13
 RATIO_TIE = 1e-12
 #: An answer whose primal, dual or gap error is larger is not handed out.
 ACCEPT = 1e-9
+
+# Reach, and columns that cost nothing.
+
+#: How far an endless feature is followed to see whether a problem may be empty.
+EMPTY_REACH = 1e4
+#: What a column that costs nothing pays, as a share of the least cost of all others.
+LITTLE = 1e-3
+#: A ray speaks of the points whose columns lie within this many times ``1 + |start|``.
+RAY_REACH = 1e6

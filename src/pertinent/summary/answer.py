@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.gaps import GAP_NONCONVEX
 from pertinent.rules.wording import Wording
 from pertinent.setting.question import Method, Norm
 from pertinent.setting.results import Negatives, Positives
 from pertinent.summary.raw import Raw, raw_rows
 from pertinent.summary.summary import Summary
-
-#: A bound this close to the value, relative to it, is the value.
-GAP = 1e-4
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ class Answer:
     @property
     def proved_closeness(self) -> bool:
         """Whether it is proved that no other set of that many features comes closer."""
-        met = self.closeness_bound >= self.closeness * (1 - GAP)
+        met = self.closeness_bound >= self.closeness * (1 - GAP_NONCONVEX)
         return self.status == "optimal" or (self.proved_number and met)
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pertinent.summary.answer import GAP, Answer, Chosen
+from pertinent.geometry.gaps import GAP_NONCONVEX
+from pertinent.summary.answer import Answer, Chosen
 from pertinent.summary.words import counted, listed
 from pertinent.views.text import cut, own_value, require_length, with_unit
 
@@ -46,7 +47,7 @@ class _Words:
     @property
     def least(self) -> int:
         """The number of features that the bound proves to be needed."""
-        return max(int(np.ceil(self.row.bound - GAP)), 0)
+        return max(int(np.ceil(self.row.bound - GAP_NONCONVEX)), 0)
 
     def one(self, j: int, chosen: Chosen) -> str:
         """Return a feature with its value, in full where it is not the sample's own."""

@@ -25,6 +25,7 @@ from pertinent.proofs.ensembles.conditions import Conditions
 from pertinent.proofs.ensembles.shares import best_prices, close_by_shares
 from pertinent.proofs.ensembles.tables import Tables
 from pertinent.proofs.ensembles.weights import RowWeights, Weighed, Weights
+from pertinent.proofs.tolerances import ENSEMBLE_COSTS
 
 #: Conditions of leaves that are looked at together.
 AT_ONCE = 400_000
@@ -32,8 +33,6 @@ AT_ONCE = 400_000
 TABLES = 4_000_000
 #: Boxes that may be split beside those of a proof: so many, and this share of its own.
 MORE_BOXES, MORE_SHARE = 200, 1.0
-#: A claim is met by costs that are this share smaller: sums of costs are rounded.
-COSTS = 1e-12
 #: What a claim made for points in single precision, a margin inside, is lowered by: nothing, or a
 #: share of the coordinates.
 LOWERED = (0.0, 1e-12, 3e-7, 3e-6)
@@ -97,9 +96,10 @@ class EnsembleProofs(Proofs):
                 rows = rows[np.isfinite(self.claimed[rows])]
             if not len(rows) or is_over():
                 break
-            rules = Rules(conditions, tables, claim * (1 - COSTS) - tables.fixed, task.domain)
+            met = claim * (1 - ENSEMBLE_COSTS)
+            rules = Rules(conditions, tables, met - tables.fixed, task.domain)
             holds = _Replay(rules, region, nodes).run(rows)
-            proved[rows[holds]] = (claim * (1 - COSTS))[rows[holds]]
+            proved[rows[holds]] = met[rows[holds]]
         return proved
 
 

@@ -25,15 +25,10 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.proofs.ensembles.boxes import Boxes, Rules, heads
+from pertinent.proofs.tolerances import LEAST_GAIN, NEGLIGIBLE, ROUNDED
 
 #: How often weights move, and by which factors.
 WEIGHINGS, LESS, MORE = 7, 0.6, 2.0
-#: Gains below this count as this much: a leaf that gains nothing may be the only one left.
-LEAST_GAIN = 1e-9
-#: Steps whose weights are a smaller share than this of their box's are paid by nobody.
-NEGLIGIBLE = 1e-7
-#: What sums of a few thousand terms in double precision may be off by.
-ROUNDED = 1e-12
 _LONG = np.longdouble
 
 

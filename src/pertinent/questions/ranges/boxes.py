@@ -19,18 +19,15 @@ from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.rounding import Leading, MarginRows
 from pertinent.questions.ranges.reach import Moves, reach
 from pertinent.questions.ranges.spans import bin_ends, inward
+from pertinent.questions.tolerances import LONG, PRECISION
 from pertinent.setting.claims.ranges import MOST_PARTS, Answer, unions_of
 from pertinent.setting.ranges import Span
 from pertinent.setting.setting import Setting
 
 #: Halvings to find where a side ends.
 HALVINGS = 60
-#: Ends found by halving are this precise, in scales of their column.
-PRECISION = 1e-8
 #: Corners of a box are looked at up to so many columns.
 MOST_CORNERS = 8
-#: An endless side that a row cannot tell apart from a long one is this many scales long.
-FAR = 1e4
 
 
 class Growing:
@@ -192,7 +189,7 @@ class Growing:
     ) -> float:
         weight = self.setting.weights[column]
         if np.isinf(farthest):
-            farthest = self.point[column] + sign * FAR / (weight if weight > 0 else 1.0)
+            farthest = self.point[column] + sign * LONG / (weight if weight > 0 else 1.0)
         low, high = 0.0, float(sign * (farthest - self.point[column]))
         if holds(high):
             return high

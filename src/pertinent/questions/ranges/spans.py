@@ -11,14 +11,14 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.rounding import Leading, MarginRows
 from pertinent.questions.ranges.reach import Moves, reach
-from pertinent.setting.claims.ranges import FAR, Answer, unions_of
+from pertinent.questions.tolerances import NEAR, SHARES
+from pertinent.setting.claims.ranges import Answer, unions_of
+from pertinent.setting.margins import FAR
 from pertinent.setting.ranges import Span
 from pertinent.setting.setting import Setting
 
 #: A walk crosses at most so many pieces.
 MOST_PIECES = 400
-#: An end so close to the answer's own value (in scales) is that value.
-NEAR = 1e-8
 
 
 @dataclass(frozen=True)
@@ -251,10 +251,6 @@ def propose_spans(setting: Setting, answer: Answer, asked: Try = BOLD) -> list[l
         inner = sorted({c for c in (*cuts[2 * k], *cuts[2 * k + 1], *near) if low < c < high})
         out[i].append(Span(column, float(low), float(high), tuple(inner)))
     return out
-
-
-#: Where spans are cut beside a value, as shares of the way to their end.
-SHARES = (1e-9, 1e-6, 1e-3, 0.03)
 
 
 def _less(asked: Try, weights: FloatArray, own: FloatArray, ends: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from pertinent.geometry.arrays import BoolArray
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import OPTIMAL, Argument, FewestProofs, Goal
 from pertinent.questions.supports.closed_forms import further_boxes, is_boxes
-from pertinent.setting.effort import CLOSED
+from pertinent.setting.margins import CLOSED
 from pertinent.setting.results import Alternative
 
 if TYPE_CHECKING:

@@ -22,8 +22,9 @@ from pertinent.questions.supports.pool import Best, Pool, SampleSearch
 from pertinent.questions.supports.smallest import RegionPiece, Supports, smallest_supports
 from pertinent.questions.tolerances import FEWEST_RETRIES, HINT_ROOM
 from pertinent.setting.answers import Answers, Certified
-from pertinent.setting.effort import CLOSED, Effort
+from pertinent.setting.effort import Effort
 from pertinent.setting.limits import discrete_domain
+from pertinent.setting.margins import CLOSED
 from pertinent.setting.nearest.flow import nearest
 from pertinent.setting.nearest.ladder import climb
 from pertinent.setting.reasons.reason import Reason, Why

@@ -35,7 +35,7 @@ from pertinent.questions.tolerances import (
     TIE,
 )
 from pertinent.setting.claims.bounds import search_gap
-from pertinent.setting.effort import CLOSED
+from pertinent.setting.margins import CLOSED
 from pertinent.setting.options import Options
 from pertinent.solvers import Projections, project
 from pertinent.solvers.curved.halving import closes

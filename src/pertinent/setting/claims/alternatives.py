@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
-from pertinent.setting.results import TIE, Alternative, Negatives, Positives
+from pertinent.setting.margins import TIE
+from pertinent.setting.results import Alternative, Negatives, Positives
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ from pertinent.proofs import FewestProofs
 from pertinent.proofs.supports.reach import pushes, splits_by_feature
 from pertinent.proofs.tolerances import SUMS
 from pertinent.setting.answers import Certified
-from pertinent.setting.effort import CLOSED, CLOSED_QUADRATIC
 from pertinent.setting.limits import allowing, discrete_domain
+from pertinent.setting.margins import CLOSED, CLOSED_QUADRATIC
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Is, Kind, Not
 from pertinent.setting.setting import Setting

@@ -17,7 +17,6 @@ from pertinent.setting.claims.bounds import (
     size_of_changes,
 )
 from pertinent.setting.claims.shown import (
-    ROUNDED,
     Measure,
     Shown,
     accepted,
@@ -29,6 +28,7 @@ from pertinent.setting.claims.shown import (
 )
 from pertinent.setting.judge import Ledger
 from pertinent.setting.limits import allowing, counts_by_rules, negative_limits
+from pertinent.setting.margins import ROUNDED
 from pertinent.setting.question import NegativeQuestion, Norm
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Alternative, Negatives

@@ -12,7 +12,6 @@ from pertinent.setting.claims.about import Goal, Subject
 from pertinent.setting.claims.alternatives import Listed, some_limits
 from pertinent.setting.claims.bounds import bounds_of, holds_whatever, search_gaps
 from pertinent.setting.claims.shown import (
-    ROUNDED,
     Measure,
     Shown,
     accepted,
@@ -31,6 +30,7 @@ from pertinent.setting.limits import (
     sufficient_limits,
     turned_off,
 )
+from pertinent.setting.margins import ROUNDED
 from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Alternative, Positives

@@ -26,18 +26,15 @@ from pertinent.geometry.rounding import ROUNDOFF, ROUNDOFF_SINGLE, MarginRows
 from pertinent.models.steps.pipeline import is_pipeline
 from pertinent.proofs.boxes import Box, gaps
 from pertinent.rules.reference import RuleKind, RuleRef
-from pertinent.rules.relations import TOLERANCE
+from pertinent.rules.tolerances import SATISFIED
 from pertinent.setting.answers import Ask, RowRules
 from pertinent.setting.judge import Judged, handed_out, judge
+from pertinent.setting.margins import FAR, ROUNDINGS, STEP_FARTHER
 from pertinent.setting.ranges import End, EndKind, Room, Span
 from pertinent.setting.region_key import Is, Kind
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
-#: One step farther is this share of a column's scale (1 / weight), and at least a few roundings.
-STEP, ROUNDINGS = 1e-6, 8
-#: Values so many scales away from the answer's are as good as endless.
-FAR = 1e4
 #: The model is asked about each number of a sliver, up to so many.
 MOST_ASKED = 16
 #: A box is shown in at most so many parts.
@@ -216,7 +213,7 @@ class _Stating:
         weight = self.setting.weights[column]
         single = self.answer.table.single_precision
         size = np.spacing(np.float32(abs(end))) if single else np.spacing(abs(end))
-        step = max(STEP / weight if weight > 0 else 0.0, ROUNDINGS * float(size))
+        step = max(STEP_FARTHER / weight if weight > 0 else 0.0, ROUNDINGS * float(size))
         beyond = end + sign * step
         return float(np.float32(beyond)) if single else beyond
 
@@ -268,7 +265,7 @@ class _Stating:
         """
         own, column = float(self.answer.points[i, span.column]), span.column
         weight, single = self.setting.weights[column], self.answer.table.single_precision
-        step = (10 if single else 1) * STEP / weight if weight > 0 else 0.0
+        step = (10 if single else 1) * STEP_FARTHER / weight if weight > 0 else 0.0
         return span.low - step <= own <= span.high + step and span.low <= span.high
 
     def _changes(self, i: int, span: Span, own: float) -> bool:
@@ -320,7 +317,7 @@ class _Stating:
             ends = np.where(g > 0, high, low)[used]
             worst = float((g[used] * ends).sum()) - h
             least = np.where((low < 0) & (high > 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
-            slack = TOLERANCE * (float((np.abs(g) * least)[used].sum()) + abs(h))
+            slack = SATISFIED * (float((np.abs(g) * least)[used].sum()) + abs(h))
             if not worst <= slack:
                 return rule
         return None

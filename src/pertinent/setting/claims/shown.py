@@ -23,9 +23,6 @@ from pertinent.tables.table import Table
 
 R = TypeVar("R", Positives, Negatives)
 
-#: How far a distance over some features may miss a bound by rounding alone.
-ROUNDED = 1e-12
-
 
 @dataclass(frozen=True, eq=False)
 class Measure:

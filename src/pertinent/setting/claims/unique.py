@@ -24,6 +24,7 @@ from pertinent.setting.answers import Answers, Ask, Certified
 from pertinent.setting.claims.negatives import with_its_limit
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import held_limits, negative_limits, positive_limits, turned_off
+from pertinent.setting.margins import NEAR, ROUNDED
 from pertinent.setting.question import Method, NegativeQuestion, Norm, PositiveQuestion
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import SEVERAL, UNIQUE, UNKNOWN, Negatives, Positives, Results
@@ -31,11 +32,6 @@ from pertinent.setting.setting import Setting
 
 R = TypeVar("R", Positives, Negatives)
 
-#: Bounds and costs are sums of many terms: what is closer than this, relatively, is the same.
-ROUNDED = 1e-12
-#: The only answer: any other point that costs no more differs from it, in every feature, by no more
-#: than this share of the cost.
-NEAR = 1e-2
 SEVERAL_BYTE = bytes([SEVERAL])
 
 

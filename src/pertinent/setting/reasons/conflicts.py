@@ -16,6 +16,7 @@ from pertinent.proofs.cases.branch import CHANGE, BranchProofs
 from pertinent.proofs.core import Proofs
 from pertinent.proofs.tangent import CutProofs, with_tangents
 from pertinent.rules.reference import RuleKind, RuleRef
+from pertinent.setting.margins import ROUNDED
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import RegionKey
 
@@ -170,7 +171,7 @@ class RowRules:
 
     def _met(self, slopes: FloatArray) -> set[RuleRef]:
         """Return the rules behind the limits that a combination of rows runs into."""
-        size = 1e-12 * np.abs(slopes).max(initial=0.0)
+        size = ROUNDED * np.abs(slopes).max(initial=0.0)
         found: set[RuleRef] = set()
         grouped = np.zeros(len(slopes), dtype=bool)
         for group in self.features.groups:

@@ -21,6 +21,7 @@ from pertinent.geometry.task import Task
 from pertinent.proofs import Certificate, Proofs, SeveralProofs
 from pertinent.proofs.tangent import HullProofs
 from pertinent.rules.reference import RuleKind, RuleRef
+from pertinent.setting.margins import FLAT
 from pertinent.setting.reasons.conflicts import HIGH, LOW, RowRules, why_infeasible
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Kind, RegionKey
@@ -28,8 +29,6 @@ from pertinent.setting.region_key import Kind, RegionKey
 if TYPE_CHECKING:
     from pertinent.setting.setting import Setting
 
-#: Slopes of a proof below this share of the largest are rounding.
-FLAT = 1e-7
 #: The kinds of reasons that rest on two of the three, in the order in which they are tried.
 PAIRS = (Why.RULES, Why.DENSITY_CLASS, Why.DENSITY_RULES)
 #: What `why_infeasible` may say of class and rules alone.

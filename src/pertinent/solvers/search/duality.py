@@ -15,9 +15,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell, row_products
 from pertinent.solvers.search.narrow import Boxes
-
-#: A ray speaks of the points whose columns lie within this many times ``1 + |start|``.
-REACH = 1e6
+from pertinent.solvers.tolerances import RAY_REACH
 
 
 def case_bounds(
@@ -60,7 +58,7 @@ def case_bounds(
     proved = cost + excess + least.over(domain)
     if ray.any():
         r = np.flatnonzero(ray)
-        reach = REACH * (1.0 + np.abs(start[r]))
+        reach = RAY_REACH * (1.0 + np.abs(start[r]))
         low = np.where(np.isinf(boxes.lower[r]), start[r] - reach, boxes.lower[r])
         high = np.where(np.isinf(boxes.upper[r]), start[r] + reach, boxes.upper[r])
         free = np.zeros_like(weights)

@@ -19,9 +19,7 @@ from pertinent.geometry.region import AffineMap
 from pertinent.setting.options import Options
 from pertinent.solvers.problem import Solved, Task
 from pertinent.solvers.search.narrow import Boxes
-
-#: What a column that costs nothing pays, as a share of the least cost of all others.
-LITTLE = 1e-3
+from pertinent.solvers.tolerances import LITTLE
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,11 +24,9 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, Rows
 from pertinent.solvers.curved.interior.algebra import Scaling, cone_room, divide, jordan
 from pertinent.solvers.curved.shifted import least_costs
-from pertinent.solvers.tolerances import CENTERED, INTERIOR_GAP, INTERIOR_RESIDUAL
+from pertinent.solvers.tolerances import CENTERED, EMPTY_REACH, INTERIOR_GAP, INTERIOR_RESIDUAL
 
 ROUNDS = 40
-#: How far an endless feature is followed to see whether a problem may be empty.
-REACH = 1e4
 #: Share of the way to the boundary that a step may go.
 STAY_INSIDE = 0.99
 
@@ -175,7 +173,7 @@ def _looks_empty(a: FloatArray, excess: FloatArray, balls: Balls) -> BoolArray:
 
     Where a feature is endless, a ray has no slope; an interior point only comes close to that.
     """
-    end = np.minimum(np.where(a > 0, balls.down, balls.up), REACH)
+    end = np.minimum(np.where(a > 0, balls.down, balls.up), EMPTY_REACH)
     return np.asarray(excess - (np.abs(a) * end).sum(axis=1) > 1e-9 * np.abs(excess))
 
 

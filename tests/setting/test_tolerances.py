@@ -1,0 +1,52 @@
+"""What must hold between the tolerances of what is claimed, of rules and of regions."""
+
+import numpy as np
+
+from pertinent.geometry import gaps
+from pertinent.geometry.domain import SMALLEST_CHANGE
+from pertinent.proofs import tolerances as proofs
+from pertinent.questions import tolerances as questions
+from pertinent.rules import tolerances as rules
+from pertinent.setting import margins
+
+EPS = np.finfo(np.float64).eps
+
+
+def test_rounding_never_opens_a_gap_or_makes_a_tie():
+    assert EPS < margins.ROUNDED <= gaps.ROUNDING < margins.TIE < gaps.GAP_CONVEX
+    assert gaps.GAP_CONVEX <= gaps.GAP_NONCONVEX
+    assert gaps.ROUNDING_SINGLE < gaps.GAP_CONVEX
+
+
+def test_margins_that_rounding_needs_are_not_seen():
+    assert margins.LEAST < margins.UNKNOWN < margins.SEEN < margins.MARGIN < gaps.GAP_CONVEX
+    assert margins.UNKNOWN_SINGLE < margins.MARGIN_SINGLE <= gaps.TIES_COUNT
+
+
+def test_what_excludes_a_set_of_features_closes_the_gap():
+    assert margins.CLOSED < margins.CLOSED_QUADRATIC
+    assert 4 * margins.CLOSED_QUADRATIC <= gaps.GAP_NONCONVEX
+
+
+def test_what_is_nearly_free_outweighs_nothing_that_counts():
+    assert EPS < margins.NEARLY_FREE <= margins.TIE
+    assert gaps.TINY < EPS < gaps.TIED_SLOPE
+
+
+def test_ranges_end_where_a_step_can_be_seen():
+    assert margins.FAR * EPS < questions.PRECISION
+    assert questions.NEAR < margins.STEP_FARTHER
+    assert questions.PRECISION < margins.STEP_FARTHER
+    assert margins.STEP_FARTHER < SMALLEST_CHANGE
+    assert questions.LONG <= proofs.REACH
+    assert list(questions.SHARES) == sorted(questions.SHARES)
+
+
+def test_a_rule_is_missed_by_rounding_only():
+    assert EPS < rules.SATISFIED <= margins.TIE
+    assert EPS < rules.SLACK < SMALLEST_CHANGE
+
+
+def test_the_only_answer_is_looked_for_farther_than_gaps_and_slopes_reach():
+    assert gaps.GAP_NONCONVEX < margins.NEAR < 1
+    assert margins.ROUNDED < margins.FLAT < gaps.GAP_CONVEX
