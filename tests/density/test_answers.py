@@ -364,3 +364,20 @@ def _peaks_given(mixture, held):
         peak -= 0.5 * np.linalg.slogdet(covariance)[1]
         out.append(peak - 0.5 * away @ np.linalg.solve(own, away))
     return np.array(out)
+
+
+def test_mixtures_are_fitted_once_however_often_they_are_asked(monkeypatch):
+    from pertinent.density import fit
+
+    fitted, fit_class = [], fit.fit_class
+
+    def counted(z, label, recipe):
+        fitted.append(label)
+        return fit_class(z, label, recipe)
+
+    monkeypatch.setattr(fit, "fit_class", counted)
+    plausible = Plausibility(X, y, n_components=1)
+    for _ in range(3):
+        pertinent.pertinent_negatives(MODEL, X[:1], target=1, plausibility=plausible)
+        pertinent.Explainer(MODEL, data=X, plausibility=plausible).explain(X[:1])
+    assert sorted(fitted) == [0, 1, 2]

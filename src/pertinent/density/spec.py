@@ -130,7 +130,7 @@ class Plausibility:
     def bind(self, features: Features, classes: Any) -> Densities | Hulls:
         """Return what is asked for in a model's own features and order of classes; remembered."""
         names = np.asarray(classes).tolist()
-        key = (features, tuple(names))
+        key = (features.key, tuple(names))
         if key not in self._bound:
             values = read_table(features, self.data, "Plausibility's data").values
             own = self.labels.tolist()

@@ -6,7 +6,7 @@ for each category, of which exactly one is 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -68,6 +68,11 @@ class Features:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def key(self) -> Hashable:
+        """What tells columns apart: the same for the features of two calls about one model."""
+        return self.names, self.named, self.levels, self.others, self.binned, self.unused
 
     @property
     def is_plain(self) -> bool:
