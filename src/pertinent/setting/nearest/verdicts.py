@@ -134,7 +134,12 @@ def _alike(labels: IntArray, used: FloatArray) -> Iterator[tuple[int, float, Int
 def predict_all(setting: Setting, asked: Sequence[tuple[Ask, FloatArray]]) -> Iterator[IntArray]:
     """Yield the predictions of the points of each question, from one call where they are few."""
     table, sizes = asked[0][0].table, [len(points) for _, points in asked]
-    if len(asked) == 1 or sum(sizes) > FEW or not table.takes_any_points:
+    few = len(asked) > 1 and sum(sizes) <= FEW
+    if few and not table.takes_any_points:
+        # A point goes to the model with what its own sample has beside numbers.
+        n, few = len(table), all([ask.table is table and len(p) == len(table) for ask, p in asked])
+        table = table.take(np.tile(np.arange(n), len(asked))) if few else table
+    if not few:
         yield from (setting.predict(ask.table, points) for ask, points in asked)
         return
     predicted = setting.predict(table, np.concatenate([points for _, points in asked]))
