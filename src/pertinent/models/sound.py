@@ -34,6 +34,8 @@ from pertinent.tables.table import installed_backend
 
 #: Largest model file, unpacked, and the largest description of its parts.
 LARGEST, LARGEST_SCHEMA = 2_000_000_000, 100_000_000
+#: Beyond it products of coefficients are no numbers any more.
+LARGEST_COEFFICIENT = 1e150
 #: Most features of a model.
 MOST_FEATURES = 1_000_000
 
@@ -193,6 +195,8 @@ def _hist_boosting(model: Any) -> None:
     require(np.shape(model._baseline_prediction) == (1, sums), "sums of another number")
     require(np.isfinite(model._baseline_prediction), "sums that start from no numbers")
     require([len(step) == sums for step in model._predictors], "trees of another number")
+    labels = len(model.classes_) if hasattr(model, "classes_") else 2  # a number is one sum, too
+    require(sums == (1 if labels == 2 else labels), "labels of another number")
     _hist_columns(model)
     count, sets = model.n_features_in_, np.asarray(mapper.is_categorical_, dtype=bool)
     require(sets.shape == (count,) == (len(mapper.bin_thresholds_),), "bins of other features")
@@ -376,6 +380,8 @@ def _linear(model: Any) -> None:
     coef = getattr(model, "coef_", None)
     if coef is not None and hasattr(model, "n_features_in_"):
         require(coef.shape[-1] == model.n_features_in_, "coefficients of other features")
+        for numbers in (coef.data if sparse.issparse(coef) else coef, getattr(model, "intercept_", 0.0)):
+            require(np.abs(numbers) <= LARGEST_COEFFICIENT, "coefficients that overflow")
 
 
 _CHECKS: dict[str, Callable[[Any], None]] = {
