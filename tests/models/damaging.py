@@ -18,12 +18,14 @@ import skops.io
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
-from sklearn.impute import SimpleImputer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler, TargetEncoder
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -48,13 +50,27 @@ MODELS = {
     "pipeline": make_pipeline(SimpleImputer(), StandardScaler(), PCA(2), LogisticRegression()),
     "calibrated": CalibratedClassifierCV(LogisticRegression(), ensemble=False, cv=2),
 }
-TWO_CLASSES = ("svc", "calibrated")
+MODELS |= {
+    "hist": HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=4, min_samples_leaf=5),
+    "hist_sets": HistGradientBoostingClassifier(
+        max_iter=2, max_leaf_nodes=4, min_samples_leaf=5, categorical_features=[0, 2]
+    ),
+    "forest": RandomForestClassifier(2, max_depth=2, random_state=0),
+    "one_hot": make_pipeline(OneHotEncoder(min_frequency=5, drop="first"), LogisticRegression()),
+    "target": make_pipeline(TargetEncoder(cv=2), LogisticRegression()),
+    "bins": make_pipeline(KBinsDiscretizer(3, strategy="uniform"), LogisticRegression()),
+    "imputers": make_pipeline(KNNImputer(), IterativeImputer(max_iter=1), LogisticRegression()),
+}
+TWO_CLASSES = ("svc", "calibrated", "target")
+#: Whole numbers, for what takes numbers as categories.
+CODES = np.round(X) + 3
+TABLES = dict.fromkeys(("hist_sets", "one_hot", "target"), CODES)
 
 
 def fitted(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return MODELS[name].fit(X, y > 0 if name in TWO_CLASSES else y)
+        return MODELS[name].fit(TABLES.get(name, X), y > 0 if name in TWO_CLASSES else y)
 
 
 def written(array):
@@ -115,7 +131,7 @@ def write(path, content):
             archive.writestr(name, data)
 
 
-def attempt(path):
+def attempt(path, table):
     """Return what is wrong with how a file is taken; None if it is refused or answered."""
     try:
         model = load_model(path)
@@ -124,7 +140,7 @@ def attempt(path):
     except Exception as error:
         return f"load_model: {error!r}"
     try:
-        pertinent.Explainer(model, data=X).explain(X[:1])
+        pertinent.Explainer(model, data=table).explain(table[:1])
     except PertinentError:
         return None
     except Exception as error:
@@ -143,7 +159,7 @@ def main(names):
             load_model(whole)  # the honest file
             for i, content in enumerate(damaged_files(whole)):
                 write(damaged, content)
-                found = attempt(damaged)
+                found = attempt(damaged, TABLES.get(name, X))
                 tried += 1
                 wrong += [f"{name} {i}: {found}"] if found else []
     print(json.dumps({"tried": tried, "wrong": wrong}))

@@ -21,7 +21,7 @@ from pertinent.api.progress import told
 from pertinent.checking import HOLDS, REFUTED, UNKNOWN, check
 from pertinent.cli import codes
 from pertinent.cli.files import model_columns, parse_label, parse_rows, read_table
-from pertinent.cli.given import Given, ModelFile, Pickle, with_given
+from pertinent.cli.given import Given, ModelFile, Pickle, Trust, with_given
 from pertinent.exceptions import InputError, PertinentError, reading, visible, writing
 from pertinent.geometry.codec import MOST_CHARACTERS, read_json
 from pertinent.models import supported_models
@@ -197,10 +197,11 @@ def check_(
     model: ModelFile,
     json_: AsJson = False,
     allow_pickle: Pickle = False,
+    trust: Trust = None,
 ) -> None:
     """Verify stored explanations again: with the model, without a solver."""
     with _said():
-        loaded = load_model(model, allow_pickle=allow_pickle)
+        loaded = load_model(model, allow_pickle=allow_pickle, trust=trust or [])
         checked = [(d["summary"]["id"], check(d, loaded)) for d in _documents(explanation)]
         if json_:
             found = [

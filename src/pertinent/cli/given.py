@@ -30,6 +30,14 @@ Pickle = Annotated[
     bool, typer.Option("--allow-pickle", help="Read pickles too: they run whatever they hold.")
 ]
 Names = list[str] | None
+Trust = Annotated[
+    Names,
+    typer.Option(
+        help="Full name of a type in the model file to trust beside those of supported models; "
+        "reading it may run code. Repeat it for several.",
+        metavar="TYPE",
+    ),
+]
 #: Options of these kinds have a panel of their own in the help.
 _rule = partial(typer.Option, rich_help_panel="What answers obey")
 _default = partial(typer.Option, rich_help_panel="What the data suggest")
@@ -87,6 +95,7 @@ class Given:
         float | None, typer.Option(min=0, help="Seconds for each search for a proof.")
     ] = None
     allow_pickle: Pickle = False
+    trust: Trust = None
 
     def rules(self) -> dict[str, Any]:
         """Return the rules as they were given, for a manifest."""
@@ -100,7 +109,7 @@ class Given:
 
     def load(self, model_file: Path) -> Foreign:
         """Return the model of a file."""
-        return load_model(model_file, allow_pickle=self.allow_pickle)
+        return load_model(model_file, allow_pickle=self.allow_pickle, trust=self.trust or [])
 
     def explainer(self, model: Foreign, data: Any = None, ignore: Sequence[str] = ()) -> Explainer:
         """Return what explains by these rules, with ``data`` where no training data are given."""

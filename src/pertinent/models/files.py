@@ -6,8 +6,12 @@ made of is checked before it is used (see `pertinent.models.sound`).
 
 from __future__ import annotations
 
+import shlex
 import warnings
 import zipfile
+from collections.abc import Sequence
+from functools import lru_cache
+from inspect import isfunction
 from pathlib import Path
 
 from pertinent.exceptions import InputError, optional, reading
@@ -25,6 +29,7 @@ __all__ = ["UnsafeModelError", "load_model", "require_sound"]
 #: Compiled types beside what skops vouches for; their arrays are checked.
 COMPILED = frozenset(
     {
+        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.metrics._dist_metrics.EuclideanDistance64",
         "sklearn.metrics._dist_metrics.ManhattanDistance64",
         "sklearn.neighbors._ball_tree.BallTree",
@@ -32,26 +37,60 @@ COMPILED = frozenset(
         "sklearn.tree._tree.Tree",
     }
 )
-#: Parts of supported models that skops does not vouch for: data, and functions that only ``fit``
-#: calls.
+#: Parts of supported models that skops does not vouch for: data, and what only ``fit`` calls (see
+#: also `_published`). The partial is checked, too.
 PARTS = frozenset(
     {
+        "builtins.object",
+        "collections.OrderedDict",
+        "functools.partial",
         "numpy.dtype",
+        "numpy.floating",
+        "numpy.integer",
+        "numpy.number",
         "scipy.sparse._csr.csr_array",
         "scipy.sparse._csr.csr_matrix",
         "sklearn.calibration._CalibratedClassifier",
         "sklearn.calibration._SigmoidCalibration",
         "sklearn.compose._column_transformer._RemainderColsList",
-        "sklearn.feature_selection._univariate_selection.chi2",
-        "sklearn.feature_selection._univariate_selection.f_classif",
+        "sklearn.compose._column_transformer.make_column_selector",
+        "sklearn.impute._iterative.IterativeImputer",
+        "sklearn.impute._iterative._ImputerTriplet",
+        "sklearn.metrics._scorer._CurveScorer",
+        "sklearn.metrics._scorer._MultimetricScorer",
         "sklearn.metrics._scorer._PassthroughScorer",
-        "sklearn.model_selection._split.KFold",
-        "sklearn.model_selection._split.StratifiedKFold",
+        "sklearn.metrics._scorer._Scorer",
+        "sklearn.model_selection._search_successive_halving.HalvingGridSearchCV",
+        "sklearn.model_selection._search_successive_halving.HalvingRandomSearchCV",
+        "sklearn.utils._metadata_requests.MetadataRequest",
+        "sklearn.utils._metadata_requests.MethodMetadataRequest",
+        "sklearn.utils.validation.check_array",
     }
 )
+#: How the names of functions of scikit-learn end that only compare labels and predictions.
+SCORES = ("_score", "_loss", "_error", "_deviance", "_corrcoef")
 
 
-def load_model(path: str | Path, *, allow_pickle: bool = False) -> Foreign:
+@lru_cache(maxsize=1)
+def _published() -> frozenset[str]:
+    """Return what scikit-learn publishes for ``fit`` alone: splits, scores, tests of features."""
+    from sklearn import feature_selection, metrics, model_selection
+
+    def of(package: Foreign) -> list[Foreign]:
+        # Not all names are there before what is experimental is switched on.
+        return [vars(package)[name] for name in package.__all__ if name in vars(package)]
+
+    found = [
+        *(one for one in of(model_selection) if hasattr(one, "split")),
+        *(one for one in of(metrics) if isfunction(one) and one.__name__.endswith(SCORES)),
+        *(one for one in of(feature_selection) if isfunction(one)),
+    ]
+    return frozenset(f"{one.__module__}.{one.__name__}" for one in found)
+
+
+def load_model(
+    path: str | Path, *, allow_pickle: bool = False, trust: Sequence[str] = ()
+) -> Foreign:
     """Return the classifier in a file, if it is one that we support and its arrays are sound.
 
     Parameters
@@ -61,12 +100,18 @@ def load_model(path: str | Path, *, allow_pickle: bool = False) -> Foreign:
     allow_pickle : bool
         Also read pickle and joblib files. Reading such a file runs whatever code it holds: only
         for files of your own.
+    trust : sequence of str
+        Full names of types in a skops file to trust beside those of supported models, e.g.
+        ``["mypackage.Scaler"]``. Reading such a type may run code of its package on what the file
+        holds, so name only types of files whose author you trust.
 
     Raises
     ------
     UnsafeModelError
         The file holds types that are not trusted, or arrays that would crash compiled code.
     """
+    if isinstance(trust, str):
+        raise InputError(f"trust takes a list of names: trust=[{trust!r}].")
     file = Path(path)
     if not file.is_file():
         raise InputError(f"There is no file {file}.")
@@ -78,31 +123,51 @@ def load_model(path: str | Path, *, allow_pickle: bool = False) -> Foreign:
             "(--allow-pickle, allow_pickle=True)."
         )
     with reading(file, " as a model", UnsafeModelError):
-        model = _load_skops(file) if is_skops else _load_pickle(file)
+        model = _load_skops(file, trust) if is_skops else _load_pickle(file)
         region_function(model)  # names an unsupported or unfitted model
         require_sound(model)
         rehearse(model)
     return model
 
 
-def _load_skops(file: Path) -> Foreign:
+def _load_skops(file: Path, trust: Sequence[str]) -> Foreign:
     io = optional("skops.io", "cli", "Reading a model file")
     with zipfile.ZipFile(file) as archive:
         require_sound_archive(archive)
     unknown = set(io.get_untrusted_types(file=file))
-    refused = sorted(name for name in unknown if not _is_trusted(name))
+    refused = sorted(name for name in unknown - set(trust) if not _is_trusted(name))
     if refused:
-        raise UnsafeModelError(
-            f"It holds types that are not trusted: {', '.join(refused)}. "
-            "Only supported models and their parts are loaded."
-        )
+        raise UnsafeModelError(_refusal(refused))
     return io.load(file, trusted=sorted(unknown))
+
+
+def _refusal(names: list[str]) -> str:
+    """Return which types are not trusted, and what to write if they are to be.
+
+    Examples
+    --------
+    >>> from pertinent.models.files import _refusal
+    >>> print(_refusal(["mypackage.Scaler"]))
+    It holds types that are not trusted: mypackage.Scaler; if you trust whoever made the file, add
+    --trust mypackage.Scaler (in Python: trust=['mypackage.Scaler']).
+    """
+    options = " ".join(f"--trust {shlex.quote(name)}" for name in names)
+    said = (
+        f"It holds types that are not trusted: {', '.join(names)}; if you trust whoever made the "
+        f"file, add {options} (in Python: trust={names})."
+    )
+    if any(name.startswith("scipy.stats.") for name in names):
+        said += (
+            " A distribution runs text of the file when it is read; of a search, the file of its "
+            "best_estimator_ does without."
+        )
+    return said
 
 
 def _is_trusted(name: str) -> bool:
     public = ".".join(part for part in name.split(".") if not part.startswith("_"))
     own = name.startswith("pertinent.") and public in supported_models()
-    return own or name in COMPILED | PARTS
+    return own or name in COMPILED | PARTS | _published()
 
 
 def _load_pickle(file: Path) -> Foreign:

@@ -190,6 +190,11 @@ def predicted_labels(model: Foreign, table: Foreign) -> NDArray[Any]:
     """Return what a model predicts, one label a row; CatBoost gives a column of them."""
     try:
         labels = np.asarray(model.predict(table))
+    except TypeError as error:  # scikit-learn's encoders, for numbers where they know text
+        raise InputError(
+            f"{type(model).__name__} cannot read values of these types: {one_line(error)}. Give "
+            "every column the type that it had in training."
+        ) from error
     except ValueError as error:
         if not isinstance(table, np.ndarray) or not hasattr(model, "feature_names_in_"):
             raise

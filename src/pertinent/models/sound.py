@@ -29,10 +29,13 @@ from pertinent.geometry.arrays import Foreign
 from pertinent.models.registry import decision_region, model_classes, predicted_labels
 from pertinent.models.steps.pipeline import features_of
 from pertinent.tables.features import Features
+from pertinent.tables.numbers import is_missing
 from pertinent.tables.table import installed_backend
 
 #: Largest model file, unpacked, and the largest description of its parts.
 LARGEST, LARGEST_SCHEMA = 2_000_000_000, 100_000_000
+#: Beyond it products of coefficients are no numbers any more.
+LARGEST_COEFFICIENT = 1e150
 #: Most features of a model.
 MOST_FEATURES = 1_000_000
 
@@ -124,16 +127,26 @@ def _tree(tree: Any) -> None:
     """Check a decision tree: children come after their parent, features exist."""
     require(0 < tree.node_count <= tree.capacity, "a tree has another number of nodes")
     require(tree.n_outputs == 1, "a tree has several outputs")
-    left, right, feature = tree.children_left, tree.children_right, tree.feature
-    here, inner = np.arange(len(left)), left != -1
+    left, right, inner = tree.children_left, tree.children_right, tree.children_left != -1
     require((left == -1) == (right == -1), "a tree has nodes with one child")
-    for child in (left[inner], right[inner]):
-        require((child > here[inner]) & (child < len(left)), "a tree has children out of range")
-    children = np.concatenate([left[inner], right[inner]])
-    require(len(np.unique(children)) == len(children), "a tree has nodes with two parents")
-    places = feature[inner]
-    require((places >= 0) & (places < tree.n_features), "a tree splits on a feature out of range")
+    _require_forward(left, right, inner)
+    _require_within(tree.feature[inner], tree.n_features, "a tree splits on a feature out of range")
     require(np.isfinite(tree.threshold[inner]), "a tree has thresholds that are no numbers")
+
+
+def _require_forward(left: Any, right: Any, inner: Any) -> None:
+    """Refuse nodes with children that do not come after them, which is how a walk ends."""
+    here = np.arange(len(inner))[inner]
+    children = np.concatenate([left[inner], right[inner]]).astype(np.int64)
+    forward = (children > np.concatenate([here, here])) & (children < len(inner))
+    require(forward, "a tree has children out of range")
+    require(len(np.unique(children)) == len(children), "a tree has nodes with two parents")
+
+
+def _require_within(places: Any, end: int, words: str) -> None:
+    """Refuse places that are not among 0, 1, ..., end - 1."""
+    numbers = np.asarray(places)
+    require((numbers >= 0) & (numbers < end), words)
 
 
 def _decision_tree(model: Any) -> None:
@@ -157,6 +170,8 @@ def _ensemble(model: Any) -> None:
 
 def _gradient_boosting(model: Any) -> None:
     """Check gradient boosting: compiled code adds each column of trees to a column of sums."""
+    if not hasattr(model, "estimators_"):  # not fitted, as in a search
+        return
     trees, sums = model.estimators_, 1 if len(model.classes_) == 2 else len(model.classes_)
     require(np.ndim(trees) == 2 and trees.shape[1] == sums, "trees of another number")
     whole = [type(getattr(one, "tree_", None)).__name__ == "Tree" for one in trees.ravel()]
@@ -169,8 +184,156 @@ def _gradient_boosting(model: Any) -> None:
     require(model._raw_predict_init(row).shape == (1, sums), "sums of another number")
 
 
+def _hist_boosting(model: Any) -> None:
+    """Check gradient boosting on histograms: compiled code follows nodes, columns and bits."""
+    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+
+    if not hasattr(model, "_predictors"):
+        return
+    sums, mapper = model.n_trees_per_iteration_, model._bin_mapper
+    require(not getattr(model, "_in_fit", False), "it says that it is being fitted")
+    require(np.shape(model._baseline_prediction) == (1, sums), "sums of another number")
+    require(np.isfinite(model._baseline_prediction), "sums that start from no numbers")
+    require([len(step) == sums for step in model._predictors], "trees of another number")
+    labels = len(model.classes_) if hasattr(model, "classes_") else 2  # a number is one sum, too
+    require(sums == (1 if labels == 2 else labels), "labels of another number")
+    _hist_columns(model)
+    count, sets = model.n_features_in_, np.asarray(mapper.is_categorical_, dtype=bool)
+    require(sets.shape == (count,) == (len(mapper.bin_thresholds_),), "bins of other features")
+    for j in np.flatnonzero(sets):
+        _require_within(mapper.bin_thresholds_[j], 256, "categories out of range")
+    for tree in (tree for step in model._predictors for tree in step):
+        require(type(tree) is TreePredictor, "trees of another kind")
+        _hist_tree(tree, sets)
+
+
+def _hist_columns(model: Any) -> None:
+    """Check the encoder inside: each column reaches the trees once, which nothing else checks."""
+    encoder = model._preprocessor
+    if encoder is None:
+        return
+    chosen, words = np.asarray(model.is_categorical_), "an encoder of other columns"
+    require(chosen.dtype == bool and chosen.shape == (model.n_features_in_,), words)
+    require(encoder.n_features_in_ == model.n_features_in_, words)
+    kinds, masks = ("OrdinalEncoder", "FunctionTransformer"), (chosen, ~chosen)
+    require(len(encoder.transformers_) >= 2, words)
+    for (name, step, own), kind, mask in zip(encoder.transformers_, kinds, masks, strict=False):
+        require(type(step).__name__ == kind and np.array_equal(own, mask), words)
+        places = encoder._transformer_to_input_indices[name]
+        require(np.array_equal(places, np.flatnonzero(mask)), words)
+    require([step == "drop" for _, step, _ in encoder.transformers_[2:]], words)
+    require(len({name for name, *_ in encoder.transformers_}) == len(encoder.transformers_), words)
+
+
+def _hist_tree(tree: Any, sets: Any) -> None:
+    """Check one tree; ``sets`` says which features are categories."""
+    nodes, words = tree.nodes, np.asarray(tree.raw_left_cat_bitsets)
+    require(nodes.ndim == 1 and len(nodes), "a tree has another number of nodes")
+    inner = nodes["is_leaf"] == 0
+    _require_forward(nodes["left"], nodes["right"], inner)
+    columns = nodes["feature_idx"][inner]
+    _require_within(columns, len(sets), "a tree splits on a feature out of range")
+    require(~np.isnan(nodes["num_threshold"][inner]), "a tree has thresholds that are no numbers")
+    require(np.isfinite(nodes["value"][~inner]), "a tree has values that are no numbers")
+    by_sets = nodes["is_categorical"][inner] != 0
+    require(sets[columns[by_sets]], "a tree splits a number by categories")
+    require(words.dtype == np.uint32 and words.shape[1:] == (8,), "sets of another shape")
+    _require_within(nodes["bitset_idx"][inner][by_sets], len(words), "a tree has sets out of range")
+
+
+def _array_check(check: Any) -> None:
+    """Check a partial: the one that gradient boosting makes of `check_array`, and no other."""
+    from sklearn.utils.validation import check_array
+
+    plain = {"dtype": [np.float64], "ensure_all_finite": False}
+    own = check.func is check_array and check.args == () and check.keywords == plain
+    require(own and not vars(check), "a function that no supported step has")
+
+
+def _encoder(step: Any) -> None:
+    """Check an encoder: codes are places in sorted numbers, and columns of sparse matrices."""
+    known = getattr(step, "categories_", None)
+    if known is None:
+        return
+    require(len(known) == step.n_features_in_, "categories of other features")
+    for own in known:
+        require(np.ndim(own) == 1 and len(own), "categories of another shape")
+        values = [value for value in own.tolist() if not is_missing([value])[0]]
+        numbers = all(isinstance(value, bool | int | float) for value in values)
+        require(not numbers or np.diff(values) > 0, "categories that are not in order")
+        require(len(set(values)) == len(values), "categories that appear twice")
+    sizes = [len(own) for own in known]
+    if getattr(step, "_infrequent_enabled", False):
+        sizes = _require_rare(step, sizes)
+    if hasattr(step, "_n_features_outs"):
+        _require_width(step, sizes)
+    if hasattr(step, "encodings_"):
+        count = len(step.encodings_) // len(known)  # one for each class where there are several
+        wanted = [size for size in sizes for _ in range(count)]
+        require([len(own) for own in step.encodings_] == wanted, "encodings of another number")
+
+
+def _require_rare(step: Any, sizes: list[int]) -> list[int]:
+    """Check which categories an encoder takes together; return how many are left of each."""
+    left, skipped = list(sizes), getattr(step, "_missing_indices", {})
+    require(len(step._infrequent_indices) == len(sizes), "rare categories of other features")
+    for j, (rare, mapping) in enumerate(
+        zip(step._infrequent_indices, step._default_to_infrequent_mappings, strict=True)
+    ):
+        if rare is None:
+            require(mapping is None, "rare categories that are not mapped")
+            continue
+        count = sizes[j] - (j in skipped)
+        _require_within(rare, count, "rare categories out of range")
+        frequent = np.setdiff1d(np.arange(count), rare)
+        wanted = np.full(count, len(frequent))
+        wanted[frequent] = np.arange(len(frequent))
+        require(len(rare) > 0 and np.array_equal(mapping, wanted), "rare categories elsewhere")
+        left[j] = len(frequent) + 1
+    return left
+
+
+def _require_width(step: Any, sizes: list[int]) -> None:
+    """Check how many columns a one-hot encoder makes; sparse matrices take its word for it."""
+    dropped = step._drop_idx_after_grouping
+    drops = [None] * len(sizes) if dropped is None else list(dropped)
+    require(len(drops) == len(sizes), "dropped categories of other features")
+    for drop, size in zip(drops, sizes, strict=True):
+        _require_within([] if drop is None else drop, size, "dropped categories out of range")
+    wanted = [size - (drop is not None) for drop, size in zip(drops, sizes, strict=True)]
+    require(list(step._n_features_outs) == wanted, "an encoder of another number of columns")
+
+
+def _bins(step: Any) -> None:
+    edges = getattr(step, "bin_edges_", [])
+    require(len(edges) in (0, getattr(step, "n_features_in_", 0)), "bins of other features")
+    for own in edges:
+        require(len(own) >= 2 and np.diff(np.asarray(own, dtype=float)) > 0, "bins not in order")
+
+
+def _statistics(step: Any) -> None:
+    if hasattr(step, "statistics_"):
+        require(
+            np.shape(step.statistics_) == (step.n_features_in_,), "statistics of other features"
+        )
+
+
+def _calibrated(model: Any) -> None:
+    count = len(model.classes)
+    wanted = 1 if count == 2 else count
+    require(len(model.calibrators) == wanted, "calibrators of another number")
+
+
+def _sigmoid(calibrator: Any) -> None:
+    numbers = [calibrator.a_, calibrator.b_]
+    require([np.ndim(number) == 0 for number in numbers], "a calibrator of another shape")
+    require(np.isfinite(np.array(numbers, dtype=float)), "a calibrator that is no number")
+
+
 def _neighbours(model: Any) -> None:
     """Check neighbours, and make their search tree again: nothing follows the one of the file."""
+    if not (hasattr(model, "_fit_X") or hasattr(model, "_tree")):
+        return
     points = model._fit_X
     require(points.dtype.kind in "fiu", "training points that are no numbers")
     shape = (model.n_samples_fit_, model.n_features_in_)
@@ -217,6 +380,8 @@ def _linear(model: Any) -> None:
     coef = getattr(model, "coef_", None)
     if coef is not None and hasattr(model, "n_features_in_"):
         require(coef.shape[-1] == model.n_features_in_, "coefficients of other features")
+        for numbers in (coef.data if sparse.issparse(coef) else coef, getattr(model, "intercept_", 0.0)):
+            require(np.abs(numbers) <= LARGEST_COEFFICIENT, "coefficients that overflow")
 
 
 _CHECKS: dict[str, Callable[[Any], None]] = {
@@ -225,6 +390,13 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
     "BaseDecisionTree": _decision_tree,
     "BaseEnsemble": _ensemble,
     "GradientBoostingClassifier": _gradient_boosting,
+    "BaseHistGradientBoosting": _hist_boosting,
+    "partial": _array_check,
+    "_BaseEncoder": _encoder,
+    "KBinsDiscretizer": _bins,
+    "SimpleImputer": _statistics,
+    "_CalibratedClassifier": _calibrated,
+    "_SigmoidCalibration": _sigmoid,
     "NeighborsBase": _neighbours,
     "BaseLibSVM": _support_vectors,
     "LinearClassifierMixin": _linear,
@@ -241,9 +413,23 @@ def rehearse(model: Foreign) -> None:
     decision_region(model, classes.tolist()[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a model without names says so, rightly, later
+        for part in _parts(model):
+            if type(part).__name__ in _IMPUTERS and hasattr(part, "n_features_in_"):
+                _fill(part)
         row = _row(features_of(model), hasattr(model, "feature_names_in_"))
         label = predicted_labels(model, row)
     require(np.shape(label) == (1,) and label[0] in classes, "it predicts something else")
+
+
+_IMPUTERS = ("SimpleImputer", "KNNImputer", "IterativeImputer")
+
+
+def _fill(imputer: Any) -> None:
+    """Have an imputer fill every column once, some of them in each of two rows."""
+    text = np.asarray(getattr(imputer, "statistics_", 0.0)).dtype == object
+    rows = np.zeros((2, imputer.n_features_in_), dtype=object if text else float)
+    rows[0, ::2] = rows[1, 1::2] = imputer.missing_values
+    imputer.transform(rows)
 
 
 def _row(features: Features, named: bool) -> Any:

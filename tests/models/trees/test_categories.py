@@ -95,6 +95,16 @@ def test_a_category_that_was_never_seen_goes_where_missing_values_go():
         np.testing.assert_array_equal(inside, model.predict(fresh) == label)
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_categories_that_no_tree_looks_at_are_no_reason_to_refuse(name):
+    frame, _ = _table()
+    young = np.where(frame["age"] < 40, "yes", "no")
+    model = MODELS[name].fit(frame.assign(colour="red", size="S"), young)
+    points = read_table(features_of(model), frame.assign(colour="red", size="S")).values
+    inside = pertinent.decision_region(model, "yes").contains(points)
+    np.testing.assert_array_equal(inside, young == "yes")
+
+
 def test_an_explanation_of_own_categories_is_stored_and_checked():
     frame, y = _table()
     model = MODELS["own categories"].fit(frame, y)

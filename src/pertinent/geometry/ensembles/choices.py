@@ -43,9 +43,9 @@ def with_choices(
         which no node looks at any more, are constant.
     """
     rows = {} if through.is_diagonal else _choices_of_rows(through.matrix, groups)
-    nodes = np.flatnonzero(np.isin(trees.column, list(rows)))
-    if not len(nodes):
+    if not rows:
         return trees, keep, through
+    nodes = np.flatnonzero(np.isin(trees.column, list(rows)))
     column, cut = trees.column.tolist(), trees.cut.tolist()
     lower, upper = trees.lower.tolist(), trees.upper.tolist()
     for node in nodes.tolist():

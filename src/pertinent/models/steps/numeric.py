@@ -108,7 +108,7 @@ def selector(step: Foreign, columns: Columns, walk: Walk) -> Columns:
 def function_transformer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """Return the columns themselves; any function but None, and checks of arrays, is refused."""
     checks = getattr(step.func, "func", None)  # of a partial, as in HistGradientBoosting
-    if step.func is not None and checks is not check_array:
+    if step.func is not None and (checks is not check_array or step.kw_args):
         name = getattr(step.func, "__name__", repr(step.func))
         raise walk.refuse(
             step, f"applies {name!r}, which is not known to be affine; func=None passes through. "
