@@ -85,7 +85,7 @@ def test_report_dom(applicants, tmp_path):
     assert len(dom.ids) == len(set(dom.ids))
     assert {"model", "rules", "summary", "rows", "words", "p-find", "p-class"} <= set(dom.ids)
     labelled = {v for t, n, v in dom.attributes if t == "label" and n == "for"}
-    assert {"p-find", "p-class", "p-status"} == labelled
+    assert {"p-find", "p-class", "p-status", "p-order"} == labelled
     assert ("html", "lang", "en") in dom.attributes
     assert any(name == "content" and "width=device-width" in value
                for tag, name, value in dom.attributes if tag == "meta")  # fmt: skip
