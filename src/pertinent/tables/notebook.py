@@ -14,8 +14,8 @@ def card(title: str, rows: Iterable[Sequence[str]], note: str = "") -> str:
     Examples
     --------
     >>> from pertinent.tables.notebook import card
-    >>> card("Rules", [("a < b",)])
-    '<div><strong>Rules</strong><table><tbody><tr><td style="text-align: left">a &lt; b</td></tr></tbody></table></div>'
+    >>> card("a < b", [], "all of them")
+    '<div><strong>a &lt; b</strong><p>all of them</p></div>'
     """
     lines = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     table = f"<table><tbody>{lines}</tbody></table>" if lines else ""

@@ -146,7 +146,7 @@ def _legend(ax: Any, summary: Summary) -> None:
         del entries[3]
     if summary["features"][0]["low"] is None:
         del entries[2]
-    long = sum(len(entry.get_label()) for entry in entries) > TITLE
+    long = len("".join(str(entry.get_label()) for entry in entries)) > TITLE
     ax.legend(handles=entries, loc="upper center", bbox_to_anchor=(0.5, -0.01), frameon=False,
               ncols=2 if long else 5, fontsize=9, columnspacing=1.2, handlelength=1.6,
               handletextpad=0.5)  # fmt: skip

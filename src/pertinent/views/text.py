@@ -147,7 +147,7 @@ def enough(summary: Summary, length: str = "medium") -> str:
 
 
 def _why_so(summary: Summary) -> str:
-    """Return why an answer of another kind is told, where the typical values have the class already.
+    """Return why another kind of answer is told, where the typical values have the class already.
 
     "" where the answer is of the usual kind.
     """
