@@ -182,4 +182,17 @@ def test_a_first_page_shows_code():
     for page in (ROOT / "README.md", ROOT / "docs/index.md"):
         kinds = [kind for kind, _, _ in blocks(page)]
         assert kinds[0] == "python", page
-        assert "pip install \".[" in page.read_text(encoding="utf-8"), page
+        assert 'pip install ".[' in page.read_text(encoding="utf-8"), page
+
+
+@pytest.mark.parametrize(
+    "example", sorted((ROOT / "examples").glob("plot_*.py")), ids=lambda path: path.stem
+)
+def test_every_example_runs_and_draws_a_picture(example):
+    """The gallery shows its first picture as a thumbnail."""
+    matplotlib.use("Agg")
+    plt.close("all")
+    subject = {"__name__": "__main__"}
+    exec(compile(example.read_text(encoding="utf-8"), str(example), "exec"), subject)
+    assert plt.get_fignums()
+    plt.close("all")

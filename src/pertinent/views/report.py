@@ -60,6 +60,7 @@ def report_html(
     instead = None if len(rows) <= FEW_ROWS else [None] * len(rows)
     summaries = shown(summarize(explanations, rows, instead=instead, rooms=rooms))
     noun = f"{population['subject']}s"
+    made, marks = day(date), _marks(explanations)
     template = templates().get_template("report.html.jinja")
     return template.render(
         style=own_file(),
@@ -72,7 +73,8 @@ def report_html(
         noun=noun,
         card=[
             *model_card(population),
-            *_origin(fingerprints(explanations), day(date)),
+            *([("Made on", made)] if made else []),
+            ("Fingerprints", marks),
             *((visible(name), visible(fact)) for name, fact in (facts or {}).items()),
         ],
         rules=population["rules"],
@@ -84,6 +86,8 @@ def report_html(
         usual=typical(as_seen(summaries[0])) if summaries else "",
         ranges=bool(summaries) and summaries[0]["features"][0]["low"] is not None,
         version=version("pertinent"),
+        made=made,
+        marks=marks,
         **_charts(population),
     )
 
@@ -126,11 +130,11 @@ def day(date: str | None = None) -> str:
     return now.date().isoformat()
 
 
-def _origin(marks: dict[str, str | None], made: str) -> list[tuple[str, str]]:
-    """Return when a report was made, and of what exactly."""
-    model = marks["model"] or "none (it cannot be written down)"
-    lines = [("Fingerprints", f"model {model}; explained rows {marks['data']}")]
-    return [("Made on", made), *lines] if made else lines
+def _marks(explanations: Answered) -> str:
+    """Return of which model and rows a report is, by their fingerprints."""
+    known = fingerprints(explanations)
+    model = known["model"] or "none (it cannot be written down)"
+    return f"model {model}; explained rows {known['data']}"
 
 
 def _notes(population: Summary) -> list[str]:
