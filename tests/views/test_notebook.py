@@ -97,7 +97,7 @@ def test_long_names_fit_into_a_picture(long_names):
     for row in range(3):
         figure = long_names[row].plot().figure
         for words, left, right, _ in extents(figure):
-            assert -0.01 <= left, words
+            assert left >= -0.01, words
             assert right <= 1.01, words
         assert figure.axes[0].get_position().width > 0.4  # room is left for the strips
         plt.close(figure)
@@ -106,7 +106,7 @@ def test_long_names_fit_into_a_picture(long_names):
 def test_long_names_fit_into_the_summary(long_names):
     figure = long_names.plot_summary()
     for words, left, right, _ in extents(figure):
-        assert -0.01 <= left, words
+        assert left >= -0.01, words
         assert right <= 1.01, words
     plt.close(figure)
 

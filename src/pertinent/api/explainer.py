@@ -43,7 +43,7 @@ class Explainer:
     ----------
     model : fitted classifier
     data : array or DataFrame, optional
-        Training data: gives names, base values and the scale of each feature.
+        Training data: gives names, typical values and the scale of each feature.
     baseline : float, array, mapping, "mean" or "median", optional
         Default "median" with data, else 0.
     weights, constraints, plausibility, margin, options

@@ -135,7 +135,8 @@ def _legend(ax: Any, summary: Summary) -> None:
         Line2D([], [], marker="o", color=INK, linestyle="", label="own value"),
         Line2D([], [], marker="|", color=GREY, linestyle="", markersize=12, markeredgewidth=2,
                label=f"{typical(summary)} value"),
-        Line2D([], [], color="#bdbdbd", linewidth=4, solid_capstyle="butt", label="90% of the data"),
+        Line2D([], [], color="#bdbdbd", linewidth=4, solid_capstyle="butt",
+               label="90% of the data"),
         Line2D([], [], color=ENOUGH, linewidth=7, solid_capstyle="butt", label="was enough"),
         Line2D([], [], marker=">", color=CHANGE, linewidth=2.4, label="would change it"),
     ]  # fmt: skip
