@@ -51,6 +51,12 @@ print(now.to_frame().assign(then=then))
 print(found.status[0], found.objective[0], found.bound[0])
 
 # %%
+# In a picture
+# ------------
+explainer = pertinent.Explainer(model, data=X, constraints=rules)
+explainer.explain(refused)[0].plot()
+
+# %%
 # With more confidence
 # --------------------
 sure = pertinent.pertinent_negatives(model, refused, data=X, constraints=rules, min_proba=0.8)

@@ -14,6 +14,8 @@ import shlex
 import subprocess
 import sys
 import tomllib
+import warnings
+from importlib import import_module
 from pathlib import Path
 
 import matplotlib
@@ -71,9 +73,9 @@ def look_up(words):
         assert words[1] in targets, words
     else:
         assert words[:2] == ["pip", "install"], words
-        name, extras = re.fullmatch(r"(\w+)(?:\[([\w,]+)\])?", words[2]).groups()
+        name, extras = re.fullmatch(r"(\w+|\.)(?:\[([\w,]+)\])?", words[2]).groups()
         project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-        assert name == project["name"], words
+        assert name in (project["name"], "."), words  # a clone is installed from its own folder
         asked = set(extras.split(",")) if extras else set()
         assert asked <= set(project["optional-dependencies"]), words
 
@@ -150,3 +152,47 @@ def test_every_word_on_another_library_has_a_source():
             if not cell.endswith("not documented"):
                 target = links[re.fullmatch(r"\[.+\]\[([\w-]+)\]", cell)[1]]
                 assert re.match(r"https://github.com/\S+/blob/(v\d|[0-9a-f]{7})", target), target
+
+
+#: Packages whose names a user imports; those of `pertinent` itself come first.
+PUBLIC = ["", "checking.", "datasets.", "lvq.", "scale."]
+
+
+def api_names():
+    return re.findall(r"^   ([A-Za-z_][\w.]*)$", (ROOT / "docs/api.rst").read_text(), re.M)
+
+
+@pytest.mark.parametrize("package", PUBLIC, ids=lambda package: package or "pertinent")
+def test_every_public_name_is_on_the_api_page(package):
+    module = import_module(f"pertinent.{package}".rstrip("."))
+    public = {name for name in module.__all__ if not name.isupper() or package == "lvq."}
+    known = {name.rpartition(".")[2] for name in api_names()}
+    assert public <= known, public - known
+
+
+@pytest.mark.parametrize("name", api_names())
+def test_names_of_the_api_page_exist_and_have_not_moved(name):
+    home, _, own = f"pertinent.{name}".rpartition(".")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        assert getattr(import_module(home), own).__doc__
+
+
+def test_a_first_page_shows_code():
+    for page in (ROOT / "README.md", ROOT / "docs/index.md"):
+        kinds = [kind for kind, _, _ in blocks(page)]
+        assert kinds[0] == "python", page
+        assert 'pip install ".[' in page.read_text(encoding="utf-8"), page
+
+
+@pytest.mark.parametrize(
+    "example", sorted((ROOT / "examples").glob("plot_*.py")), ids=lambda path: path.stem
+)
+def test_every_example_runs_and_draws_a_picture(example):
+    """The gallery shows its first picture as a thumbnail."""
+    matplotlib.use("Agg")
+    plt.close("all")
+    subject = {"__name__": "__main__"}
+    exec(compile(example.read_text(encoding="utf-8"), str(example), "exec"), subject)
+    assert plt.get_fignums()
+    plt.close("all")

@@ -1,6 +1,7 @@
 """The report in a real browser: `make test SUITE=browser`, which needs an installed Chromium."""
 
 import os
+import re
 import shutil
 
 import matplotlib
@@ -107,3 +108,22 @@ def test_without_javascript_everything_can_be_read(browser, report):
     assert page.locator(".find").is_hidden()
     page.locator(".rows details summary").first.click()
     assert "What was enough" in page.locator(".rows details").first.inner_text()
+
+
+def test_rows_can_be_sorted(browser, report):
+    page = opened(browser, report)
+    first = page.locator(".rows details summary").first.inner_text()
+    page.select_option("#p-order", label="change, largest first")
+    assert page.locator(".rows details summary").first.inner_text() != first
+    page.select_option("#p-order", label="the order of the table")
+    assert page.locator(".rows details summary").first.inner_text() == first
+    assert page.locator(".rows details").count() == 1000
+
+
+def test_one_case_is_printed_on_one_page(browser, report):
+    page = opened(browser, report)
+    page.evaluate("window.print = () => {}")  # no dialog
+    row = page.locator(".rows details").nth(4)
+    row.locator("summary").click()
+    row.get_by_role("button", name="Print this case").click()
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf())) == 1

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import pickle
 import subprocess
@@ -96,6 +97,37 @@ def test_report(files, tmp_path):
     assert "All of them" in page.read_text(encoding="utf-8")
     assert json.loads(result.stdout.splitlines()[0])["n"] == 12
     assert f"({page.stat().st_size / 1e3:.0f} kB)" in result.stderr  # small, but never 0.0 MB
+
+
+def test_report_names_its_files(files, tmp_path):
+    page = tmp_path / "report.html"
+    arguments = ["report", str(files / "model.skops"), str(files / "rows.parquet"), "-o", str(page)]
+    assert run(app, [*arguments, "--date", "1 May 2030"]).exit_code == codes.DONE
+    text = page.read_text(encoding="utf-8")
+    for name in ("model.skops", "rows.parquet"):
+        digest = hashlib.sha256((files / name).read_bytes()).hexdigest()
+        assert f"{name}, SHA-256 {digest}" in text
+    assert "1 May 2030" in text
+
+
+def test_messages_name_options(files, tmp_path):
+    rows = pd.read_csv(files / "rows.csv").drop(columns="extra")
+    rows.loc[0, "income"] = None
+    rows.to_csv(tmp_path / "gaps.csv", index=False)
+    result = run(app, ["explain", str(files / "model.skops"), str(tmp_path / "gaps.csv")])
+    assert result.exit_code == codes.REFUSED
+    assert "The table has missing" in result.output
+    assert "data has" not in result.output
+    arguments = ["explain", str(files / "model.skops"), str(files / "rows.csv")]
+    refused = run(app, [*arguments, "--limits", "-1"])
+    assert "limits_from" not in refused.output
+    assert "a share of at least 0" in refused.output
+
+
+def test_help_does_not_load_scikit_learn():
+    code = "import sys, pertinent.cli.app; print(sorted({'sklearn', 'pandas'} & set(sys.modules)))"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert answer.stdout.strip() == "[]", answer.stderr
 
 
 def test_models():

@@ -91,7 +91,7 @@ def test_answers_obey_what_is_inferred_and_it_is_in_every_view(model, table):
     assert (model.predict(points) != model.predict(table.head(40))).all()
     explanation = result[0]
     assert "from the data: steps of 0.5 (rooms)" in explanation.text("long")
-    assert "not suggested (job clown, unknown)" in explanation.text("long")
+    assert "not suggested (job “clown”, “unknown”)" in explanation.text("long")
     assert "rooms keeps steps of 0.5" in explanation.summary()["rules"]["inferred"]
     assert "steps of 0.5" in explanation.html()
     assert pertinent.check(explanation.json(), model).verdict == "holds"

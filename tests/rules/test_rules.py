@@ -203,8 +203,8 @@ def test_rules_in_words():
         costs={"job": 2},
     )
     assert str(rules) == (
-        "age frozen; months is a whole number; income has no decimals; job is one of fixed, "
-        "freelance; education changes only from school to bachelor; debt <= 0.4 * income; "
+        "age frozen; months is a whole number; income has no decimals; job is one of “fixed”, "
+        "“freelance”; education changes only from “school” to “bachelor”; debt <= 0.4 * income; "
         "at most 2 features change; income and debt change together; job costs 2 times as much"
     )
 

@@ -1,3 +1,4 @@
+import json
 import re
 from html.parser import HTMLParser
 
@@ -85,7 +86,7 @@ def test_report_dom(applicants, tmp_path):
     assert len(dom.ids) == len(set(dom.ids))
     assert {"model", "rules", "summary", "rows", "words", "p-find", "p-class"} <= set(dom.ids)
     labelled = {v for t, n, v in dom.attributes if t == "label" and n == "for"}
-    assert {"p-find", "p-class", "p-status"} == labelled
+    assert {"p-find", "p-class", "p-status", "p-order"} == labelled
     assert ("html", "lang", "en") in dom.attributes
     assert any(name == "content" and "width=device-width" in value
                for tag, name, value in dom.attributes if tag == "meta")  # fmt: skip
@@ -113,6 +114,70 @@ def test_each_row_of_a_table_has_a_cell_under_each_heading(applicants, tmp_path)
 def test_report_is_deterministic(applicants, tmp_path):
     one = applicants.report(tmp_path / "1.html").read_bytes()
     assert one == applicants.report(tmp_path / "2.html").read_bytes()
+
+
+def test_a_report_bears_its_date_and_fingerprints(applicants, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    page = applicants.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    assert '<th scope="row">Made on</th><td>1970-01-02</td>' in page
+    assert f"pertinent {pertinent.__version__}, scikit-learn" in page
+    marks = re.search(r"model ([0-9a-f]{16}); explained rows ([0-9a-f]{16})<", page)
+    fewer = applicants[:30].report(tmp_path / "r.html", date="May 2030", facts={"By": "<b>"})
+    again = fewer.read_text(encoding="utf-8")
+    assert f"model {marks[1]};" in again  # the same model, other rows
+    assert marks[2] not in again
+    assert "May 2030" in again
+    assert '<th scope="row">By</th><td>&lt;b&gt;</td>' in again
+    assert "Made on" not in applicants.report(tmp_path / "r.html", date="").read_text("utf-8")
+
+
+def test_a_model_that_cannot_be_pickled_has_no_fingerprint(tmp_path):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = LogisticRegression().fit(X, X[:, 0] > 0)
+    model.note = lambda: None
+    page = pertinent.Explainer(model, data=X).explain(X[:2]).report(tmp_path / "r.html")
+    assert "model none (it cannot be written down)" in page.read_text(encoding="utf-8")
+
+
+def test_rows_are_sorted_by_what_they_say(applicants, tmp_path):
+    page = applicants.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    data = json.loads(re.search(r'<script id="p-data"[^>]*>(.*?)</script>', page)[1])
+    assert len(data["orders"]) == len(applicants)
+    for (size, changes, probability), one in zip(data["orders"], applicants, strict=True):
+        negative = one.summary()["negative"]
+        if negative["values"]:
+            assert size == pytest.approx(negative["objective"], rel=1e-5)
+        assert changes == (len(one.changed) or None)
+        assert probability == pytest.approx(one.summary()["probability"]["prediction"], abs=1e-6)
+    options = re.findall(r'<option value="(\d),-?1">', page)
+    assert {int(place) for place in options} == set(range(len(data["orders"][0])))
+
+
+def test_on_paper_a_case_has_a_page(applicants, tmp_path):
+    page = applicants.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    paper = page[page.rindex("@media print") :]
+    assert "details[open] { break-before: page;" in paper
+    assert ".alone .rows details:not(.chosen)" in paper
+    assert "@media print" in applicants[0].html()  # a card by itself, too
+
+
+def test_a_report_looks_for_no_range_that_it_does_not_show(applicants, tmp_path, monkeypatch):
+    """How far kept values may move is not listed, and was half of the work."""
+    from pertinent.api import rooms
+
+    before, asked = rooms.rooms_of, []
+
+    def counting(*given, kept):
+        asked.append(kept)
+        return before(*given, kept=kept)
+
+    monkeypatch.setattr(rooms, "rooms_of", counting)
+    some = applicants[:12]
+    page = some.report(tmp_path / "r.html").read_bytes()
+    assert set(asked) == {False}
+    assert page == some.report(tmp_path / "r.html").read_bytes()
+    some.rooms([0])  # whoever asks still gets both
+    assert set(asked) == {False, True}
 
 
 def test_report_lists_only_so_many_rows(applicants, tmp_path):

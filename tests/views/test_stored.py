@@ -44,6 +44,20 @@ def test_round_trip(applicants, tmp_path):
     assert pertinent.Explanation.from_json(path).json() == text
 
 
+def test_a_stored_explanation_equals_the_one_it_was(applicants):
+    again = pertinent.Explanation.from_json(applicants[4].json())
+    assert again == applicants[4]
+    assert hash(again) == hash(applicants[4])
+    assert again != applicants[5]
+
+
+def test_a_slice_of_a_result_is_a_result(applicants):
+    some = applicants[0:2]
+    assert isinstance(some, pertinent.Explanations)
+    assert [one.text() for one in some] == [applicants[0].text(), applicants[1].text()]
+    assert some.text().startswith("2 applicants explained")
+
+
 def test_json_is_deterministic(credit):
     from pertinent.demo import explain_applicants
 

@@ -26,8 +26,9 @@ from pertinent.setting.options import Options, Settings
 from pertinent.setting.question import Method, Overlap
 from pertinent.setting.results import Negatives, Positives
 from pertinent.summary.asked import Asked
-from pertinent.summary.summary import rule_lines
+from pertinent.summary.summary import model_name, rule_lines
 from pertinent.tables.baselines import or_default
+from pertinent.tables.notebook import card
 from pertinent.tables.reading import read_table
 from pertinent.tables.table import Table
 
@@ -42,7 +43,7 @@ class Explainer:
     ----------
     model : fitted classifier
     data : array or DataFrame, optional
-        Training data: gives names, base values and the scale of each feature.
+        Training data: gives names, typical values and the scale of each feature.
     baseline : float, array, mapping, "mean" or "median", optional
         Default "median" with data, else 0.
     weights, constraints, plausibility, margin, options
@@ -152,6 +153,19 @@ class Explainer:
             f"<Explainer of {type(self.model).__name__}: {len(features)} features, "
             f"{len(self.setting.classes)} classes, {told}>"
         )
+
+    def _repr_html_(self) -> str:
+        wording, given = self.settings.wording, self.asked.baseline
+        names = [wording.feature(name) for name in self.setting.features.names]
+        labels = [wording.label(label) for label in self.setting.classes.tolist()]
+        facts = [
+            ("model", model_name(self.model)),
+            ("features", ", ".join(names)),
+            ("classes", ", ".join(labels)),
+            ("typical values", "given" if given == "given" else f"the {given} of the data"),
+            *(("rule", rule) for rule in rule_lines(self.asked)),
+        ]
+        return card(repr(self).strip("<>"), facts)
 
     @property
     def inferred(self) -> tuple[Inferred, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 from pertinent.api.progress import Progress, told
 from pertinent.exceptions import InputError, one_line
 from pertinent.setting.claims.instead import Basis, Instead
+from pertinent.setting.ranges import Room
 from pertinent.summary.asked import Answered, Rooms
 from pertinent.summary.instead import as_told, instead_summary
 from pertinent.summary.raw import Raw
@@ -286,18 +287,23 @@ class Explanations(Answered):
         return f"<Explanations: {len(self)} samples\n  {self.positive!r}\n  {self.negative!r}>"
 
     @cached_property
-    def _rooms(self) -> dict[int, Rooms]:
+    def _rooms(self) -> dict[tuple[int, bool], Room]:
         return {}
+
+    def _rooms_of(self, rows: list[int], *, kept: bool) -> list[Room]:
+        """Return how far kept values may move, or else changed ones; searched for once."""
+        from pertinent.api.rooms import rooms_of
+
+        new = [row for row in rows if (row, kept) not in self._rooms]
+        if new:
+            found = rooms_of(self, asked_of(self), new, kept=kept)
+            self._rooms.update({(row, kept): room for row, room in zip(new, found, strict=True)})
+        return [self._rooms[row, kept] for row in rows]
 
     def rooms(self, rows: list[int]) -> list[Rooms]:
         """Return how far kept and changed values of some rows may move; searched for once."""
-        from pertinent.api.rooms import rooms_of
-
-        new = [row for row in rows if row not in self._rooms]
-        if new:
-            found = rooms_of(self, asked_of(self), new)
-            self._rooms.update(zip(new, found, strict=True))
-        return [self._rooms[row] for row in rows]
+        kept, changed = (self._rooms_of(rows, kept=kept) for kept in (True, False))
+        return list(zip(kept, changed, strict=True))
 
     @cached_property
     def _instead(self) -> dict[int, Instead | None]:
@@ -369,7 +375,7 @@ class Explanations(Answered):
             Also how far each changed number may move, by itself and in the box: columns
             ``negative.NAME.low``, ``.high``, ``.box_low`` and ``.box_high``. They are searched for.
         instead : bool
-            Also what is told where the base values have the class already, and ``kept`` is empty:
+            Also what is told where the typical values have the class already, and ``kept`` is empty:
             columns ``basis`` (see `Explanation.basis`) and ``enough``, the features that it
             names. It is searched for, up to a second a row.
         """
@@ -397,6 +403,9 @@ class Explanations(Answered):
         title: str | None = None,
         max_rows: int = 1000,
         progress: Progress | bool | None = None,
+        *,
+        date: str | None = None,
+        facts: Mapping[str, str] | None = None,
     ) -> Path:
         """Write one self-contained HTML page about all samples, and return its path.
 
@@ -411,6 +420,17 @@ class Explanations(Answered):
             Rows listed one by one; the summary is about all of them.
         progress : bool or callable, optional
             As in `Explainer.explain`.
+        date : str, optional
+            Written on the page as it is; "" leaves it out. By default the day it is made (UTC), or
+            that of the environment variable ``SOURCE_DATE_EPOCH``: with it, or with a date given,
+            the same explanations give the same bytes on any day.
+        facts : mapping of str to str, optional
+            More lines for the facts about the model, such as who approved it.
+
+        Notes
+        -----
+        The page names fingerprints of the model (of its parameters, the fitted ones included) and
+        of the rows explained (of their names and values): another content has another one.
         """
         from pertinent.views.report import FEW_ROWS, write_report
 
@@ -418,12 +438,15 @@ class Explanations(Answered):
         with told(progress, "Reporting") as tell:
             for start in range(0, len(rows), SUMMARIES_AT_ONCE):
                 some = rows[start : start + SUMMARIES_AT_ONCE]
-                self.rooms(some)  # these two are nearly all of the work
+                self._rooms_of(some, kept=False)  # these two are nearly all of the work
                 if len(rows) <= FEW_ROWS:
                     self.instead(some)
                 if tell is not None:
                     tell(start + len(some), len(rows))
-        return write_report(self, path, title, max_rows)
+        rooms = [(Room(), room) for room in self._rooms_of(rows, kept=False)]
+        return write_report(
+            self, path, title=title, max_rows=max_rows, date=date, facts=facts, rooms=rooms
+        )
 
     def _repr_html_(self) -> str:
         from pertinent.views.html import population_html

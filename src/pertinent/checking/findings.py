@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pertinent.exceptions import visible
+from pertinent.tables.notebook import card
+from pertinent.tables.words import counted
 
 HOLDS, REFUTED, UNKNOWN = "holds", "refuted", "not re-checkable here"
 #: What no model can confirm or deny: part of the question, not of the answer.
@@ -58,6 +60,10 @@ class Checked:
 
     def __str__(self) -> str:
         return "\n".join(str(finding) for finding in self.findings)
+
+    def _repr_html_(self) -> str:
+        rows = [(one.verdict, one.claim, one.detail) for one in self.findings]
+        return card(f"{counted(len(rows), 'claim')}: {self.verdict}", rows, self.format)
 
 
 def judged(claim: str, holds: Any, detail: str = "") -> Finding:

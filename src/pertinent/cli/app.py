@@ -9,29 +9,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from pertinent.api.explanation import Explanations
 from pertinent.api.progress import told
-from pertinent.checking import HOLDS, REFUTED, UNKNOWN, check
 from pertinent.cli import codes
 from pertinent.cli.files import model_columns, parse_label, parse_rows, read_table
 from pertinent.cli.given import Given, ModelFile, Pickle, Trust, with_given
+from pertinent.cli.wording import in_options
 from pertinent.exceptions import InputError, PertinentError, reading, visible, writing
 from pertinent.geometry.codec import MOST_CHARACTERS, read_json
-from pertinent.models import supported_models
-from pertinent.models.files import load_model
-from pertinent.proofs import FAILED
-from pertinent.scale.files import sha256
-from pertinent.scale.run import BATCH_ROWS, Finished, Job
-from pertinent.scale.run import run as run_job
-from pertinent.summary.stored import require_document, to_json
-from pertinent.views.text import LENGTHS
+
+# What loads scikit-learn is imported where it is needed: help and completion come at once.
+if TYPE_CHECKING:
+    from pertinent.api.explanation import Explanations
+    from pertinent.scale.run import Finished, Job
 
 app = typer.Typer(
     name="pertinent",
@@ -80,7 +76,8 @@ def _said() -> Iterator[None]:
             with writing("the output"):
                 yield
         except PertinentError as error:
-            err.print(f"[red]Error:[/] {escape(visible(error))}", highlight=False, soft_wrap=True)
+            said = escape(in_options(visible(error)))
+            err.print(f"[red]Error:[/] {said}", highlight=False, soft_wrap=True)
             raise typer.Exit(codes.REFUSED) from error
 
 
@@ -96,6 +93,8 @@ def _say_json(text: str) -> None:
 
 
 def _known_length(length: str) -> str:
+    from pertinent.views.text import LENGTHS
+
     if length not in LENGTHS:
         raise typer.BadParameter(f"{length!r} is not one of {', '.join(LENGTHS)}.")
     return length
@@ -118,6 +117,8 @@ def _explained(
 
 def _finish(result: Explanations) -> None:
     """Leave with the code for rows that got no answer, if there are any."""
+    from pertinent.proofs import FAILED
+
     failed = (result.positive.status_code == FAILED) | (result.negative.status_code == FAILED)
     if failed.any():
         err.print(f"[yellow]{int(failed.sum())} rows got no answer; see their reasons.[/]")
@@ -149,7 +150,7 @@ def explain(
             text = "\n".join(explanation.json() for explanation in result)
         else:
             parts = [f"Row {visible(e.summary()['id'])}\n\n{e.text(length)}" for e in result]
-            text = "\n\n".join(parts)
+            text = in_options("\n\n".join(parts))
         if output is None:
             (_say_json if json_ else _say)(text)
         else:
@@ -170,6 +171,9 @@ def report(
     ),
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     max_rows: Annotated[int, typer.Option(min=0, help="Rows listed one by one.")] = 1000,
+    date: Annotated[
+        str | None, typer.Option(help='Date on the page; today by default, "" for none.')
+    ] = None,
     rows: Rows = None,
     ignore: Ignore = None,
     json_: AsJson = False,
@@ -177,13 +181,22 @@ def report(
     """Write one self-contained HTML page about all rows of a table."""
     with _said():
         result = _explained(model, data, given, rows, ignore)
-        path = result.report(output, title, max_rows)
+        files = {"Model file": model, "Table": data, "Training data": given.train}
+        path = result.report(output, title, max_rows, date=date, facts=_named(files))
         if json_:
             _say_json(json.dumps(result.summary(), ensure_ascii=False))
         else:
-            out.print(escape(result.text()), highlight=False, soft_wrap=True)
+            out.print(escape(in_options(result.text())), highlight=False, soft_wrap=True)
         err.print(f"Written: {escape(visible(path))} ({_size(path)})", soft_wrap=True)
         _finish(result)
+
+
+def _named(files: dict[str, Path | None]) -> dict[str, str]:
+    """Return files by name, with what `sha256sum` says of them."""
+    from pertinent.scale.files import sha256
+
+    known = {name: path for name, path in files.items() if path is not None and path.is_file()}
+    return {name: f"{path.name}, SHA-256 {sha256(path)}" for name, path in known.items()}
 
 
 def _size(path: Path) -> str:
@@ -200,6 +213,10 @@ def check_(
     trust: Trust = None,
 ) -> None:
     """Verify stored explanations again: with the model, without a solver."""
+    from pertinent.checking import REFUTED, UNKNOWN, check
+    from pertinent.models.files import load_model
+    from pertinent.summary.stored import to_json
+
     with _said():
         loaded = load_model(model, allow_pickle=allow_pickle, trust=trust or [])
         checked = [(d["summary"]["id"], check(d, loaded)) for d in _documents(explanation)]
@@ -227,6 +244,8 @@ def check_(
 
 
 def _check_table(name: Any, checked: Any) -> Table:
+    from pertinent.checking import HOLDS, REFUTED, UNKNOWN
+
     colours = {HOLDS: "green", REFUTED: "red", UNKNOWN: "yellow"}
     title = f"Row {escape(visible(name))}: {checked.verdict}"
     table = Table(title=title, title_justify="left", show_header=False, box=None)
@@ -241,6 +260,8 @@ def _check_table(name: Any, checked: Any) -> Table:
 
 def _documents(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the explanations in a file: one, a list, or one on each line."""
+    from pertinent.summary.stored import require_document
+
     if not path.is_file():
         raise InputError(f"There is no file {path}.")
     with reading(path, " as text"), path.open(encoding="utf-8") as file:
@@ -258,6 +279,8 @@ def _documents(path: Path) -> Iterator[dict[str, Any]]:
 @app.command(epilog="Example: [bold]pertinent models --json[/]")
 def models(json_: AsJson = False) -> None:
     """List the classifiers that can be explained."""
+    from pertinent.models import supported_models
+
     names = supported_models()
     table = Table("package", "classifier")
     for name in names:
@@ -295,14 +318,20 @@ def run(
     keep: Annotated[
         list[str] | None, typer.Option(help="Columns to hand through, such as a key.")
     ] = None,
-    batch_rows: Annotated[int, typer.Option(min=1, help="Rows in each file.")] = BATCH_ROWS,
+    batch_rows: Annotated[
+        int | None, typer.Option(min=1, help="Rows in each file; 20,000 by default.")
+    ] = None,
     jobs: Annotated[int, typer.Option(help="Files at a time.")] = 1,
 ) -> None:
     """Explain a whole data set; started again after any end, it goes on where it stopped."""
+    from pertinent.scale.run import BATCH_ROWS
+    from pertinent.scale.run import run as run_job
+
     with _said():
         job = _job(model, given, keep)
         with told(None, "Explaining") as tell:
-            done = run_job(job, data, folder, batch_rows=batch_rows, n_jobs=jobs, progress=tell)
+            each = batch_rows or BATCH_ROWS
+            done = run_job(job, data, folder, batch_rows=each, n_jobs=jobs, progress=tell)
         for line in summary_lines(done):
             out.print(line, highlight=False, soft_wrap=True)
         if any(counts.get("failed") for counts in done.statuses.values()):
@@ -312,6 +341,9 @@ def run(
 
 def _job(model_file: Path, given: Given, keep: list[str] | None) -> Job:
     """Return the job that the options describe; what they say goes into the manifest."""
+    from pertinent.scale.files import sha256
+    from pertinent.scale.run import Job
+
     model = given.load(model_file)
     settings = {**given.rules(), "train": None if given.train is None else sha256(given.train)}
     label = parse_label(given.target, model)

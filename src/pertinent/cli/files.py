@@ -148,9 +148,12 @@ def parse_limits(text: str) -> Any:
     if text in ("data", "none"):
         return "data" if text == "data" else None
     try:
-        return float(text)
+        share = float(text)
     except ValueError as error:
         raise InputError(f'Expected limits "data", "none" or a share, got {text!r}.') from error
+    if not 0 <= share < float("inf"):
+        raise InputError(f'Expected limits "data", "none" or a share of at least 0, got {text!r}.')
+    return share
 
 
 def parse_label(text: str | None, model: Foreign) -> Any:

@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pertinent.cli.files import model_columns, parse_bounds, parse_limits, read_table
-from pertinent.density import Plausibility
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import Foreign
-from pertinent.models.files import load_model
-from pertinent.models.registry import predicted_labels
-from pertinent.rules.constraints import Constraints
 from pertinent.rules.inferring import HANDFUL
 from pertinent.setting.question import Method, Missing, Norm
 
+# What loads scikit-learn is imported where it is needed: help and completion come at once.
 if TYPE_CHECKING:
     from pertinent.api.explainer import Explainer
+    from pertinent.density import Plausibility
 
 ModelFile = Annotated[Path, typer.Argument(help="The model: a skops file.")]
 Pickle = Annotated[
@@ -109,11 +107,14 @@ class Given:
 
     def load(self, model_file: Path) -> Foreign:
         """Return the model of a file."""
+        from pertinent.models.files import load_model
+
         return load_model(model_file, allow_pickle=self.allow_pickle, trust=self.trust or [])
 
     def explainer(self, model: Foreign, data: Any = None, ignore: Sequence[str] = ()) -> Explainer:
         """Return what explains by these rules, with ``data`` where no training data are given."""
         from pertinent.api.explainer import Explainer  # loads solvers, which `check` does without
+        from pertinent.rules.constraints import Constraints
 
         if self.train is not None:
             data, _ = model_columns(read_table(self.train), model, ignore)
@@ -146,6 +147,9 @@ class Given:
             return None
         if self.train is None:
             raise InputError("--plausible needs training data. Name them: --train FILE.")
+        from pertinent.density import Plausibility
+        from pertinent.models.registry import predicted_labels
+
         return Plausibility(data, predicted_labels(model, data))
 
 

@@ -316,7 +316,7 @@ def gaps(
 
 def _worth_asking(pieces: Sequence[MarginRows], box: Box) -> Sequence[MarginRows]:
     """Return the pieces that may hold a box: of many items, those that lead at its ends."""
-    if not isinstance(pieces, Leading):
+    if len(pieces) == 1 or not isinstance(pieces, Leading):
         return pieces
     low, high = (np.where(np.isfinite(end), end, 0.0) for end in box)
     ends = np.stack(

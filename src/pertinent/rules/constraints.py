@@ -21,8 +21,10 @@ from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.relations import Feature, relation_rows
 from pertinent.rules.words import in_words, words_from_data
 from pertinent.tables.features import Features
+from pertinent.tables.notebook import card
 from pertinent.tables.numbers import is_missing
 from pertinent.tables.table import Table, values_of
+from pertinent.tables.words import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +110,10 @@ class Constraints(RuleFields):
 
     def __str__(self) -> str:
         return "; ".join([*in_words(self), *words_from_data(self.inferred)]) or "none"
+
+    def _repr_html_(self) -> str:
+        rules = [*in_words(self), *words_from_data(self.inferred)]
+        return card(f"Constraints: {counted(len(rules), 'rule')}", [(rule,) for rule in rules])
 
     @cached_property
     def depends_on_sample(self) -> bool:

@@ -21,6 +21,7 @@ from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.tolerances import SLACK
 from pertinent.tables.features import Features
 from pertinent.tables.numbers import is_number
+from pertinent.tables.words import label_text
 
 #: The kinds of rules, and how many numbers each has.
 RANGE, STEP, CHANGE, CATEGORIES = "range", "step", "change", "categories"
@@ -101,7 +102,7 @@ class Inferred:
             return ("whole numbers" if self.numbers[0] == 1 else self.lattice.words()), ""
         if self.kind == CHANGE:
             return "smallest changes", f" {self.numbers[0]:.2g}"
-        return "not suggested", f" {', '.join(map(str, self.categories))}"
+        return "not suggested", f" {', '.join(map(label_text, self.categories))}"
 
     def refs(self) -> list[RuleRef]:
         """Return the rule by reference; a range is two rules."""

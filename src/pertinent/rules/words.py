@@ -9,7 +9,7 @@ from typing import Any
 
 from pertinent.rules.form import RuleFields, lattice_of
 from pertinent.rules.relations import Feature
-from pertinent.tables.words import listed, plain
+from pertinent.tables.words import label_text, listed, plain
 
 #: Names in a relation: identifiers, or anything in backticks.
 _NAME = re.compile(r"`([^`]+)`|\b([^\W\d]\w*)")
@@ -74,14 +74,18 @@ def in_words(rules: RuleFields, speech: Speech = TERSE) -> list[str]:
     parts += [f"{called(name)} has {_digits(count)}" for name, count in rules.decimals.items()]
     parts += [f"{called(name)} has {_steps(name, given)}" for name, given in rules.step.items()]
     parts += [
-        f"{called(n)} is {'any' if v is None else 'one of ' + ', '.join(map(str, v))}"
+        f"{called(n)} is {'any' if v is None else 'one of ' + ', '.join(map(label_text, v))}"
         for n, v in rules.categories.items()
     ]
     for name, rule in rules.transitions.items():
         if callable(rule):
             parts.append(f"{called(name)} changes as its rule allows")
         else:
-            moves = [f"{old} to {' or '.join(map(str, new))}" for old, new in rule.items() if new]
+            moves = [
+                f"{label_text(old)} to {' or '.join(map(label_text, new))}"
+                for old, new in rule.items()
+                if new
+            ]
             what = f"changes only from {', '.join(moves)}" if moves else "stays"
             parts.append(f"{called(name)} {what}")
     texts = {r.text: tuple(r.coefficients) for r in rules.read_relations}

@@ -43,6 +43,7 @@ def summarize(
     rows: Sequence[int] | None = None,
     steps: FloatArray | None = None,
     instead: Sequence[Instead | None] | None = None,
+    rooms: Sequence[Rooms] | None = None,
 ) -> list[Summary]:
     """Return the summaries of some rows, or of all.
 
@@ -54,6 +55,8 @@ def summarize(
         Coarsest rounding of each feature; by default from the spread of the data.
     instead : sequence of Instead or None, optional
         What stands in for the empty positives of the rows; by default it is asked for.
+    rooms : sequence of Rooms, optional
+        How far values of the rows may move; by default it is asked for.
 
     Returns
     -------
@@ -66,7 +69,8 @@ def summarize(
     if steps is None:
         steps = rounding_steps(explanations)
     tables = _decoded(explanations, asked, chosen, steps)
-    rooms = explanations.rooms(chosen.tolist())
+    if rooms is None:
+        rooms = explanations.rooms(chosen.tolist())
     if instead is None:
         instead = explanations.instead(chosen.tolist())
     chances = _chances(explanations, asked, chosen)

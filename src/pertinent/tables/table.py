@@ -12,7 +12,6 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import sklearn
 from narwhals.exceptions import DuplicateError
 
 from pertinent.exceptions import InputError, MissingExtraError
@@ -391,6 +390,8 @@ def values_of(samples: Table | FloatArray) -> FloatArray:
 def _takes(frame: nw.DataFrame[Any]) -> bool:
     """Return whether scikit-learn selects columns of such a table by name."""
     if frame.implementation.is_polars():
+        import sklearn  # here, so that asking for help need not load it
+
         return tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 9)
     return not frame.implementation.is_pyarrow()
 

@@ -41,14 +41,21 @@ def quoted(value: float) -> str:
 
 
 def plain(value: Any, *, exact: bool = False) -> str:
-    """Return a feature's value in words: a number, or a category by its name."""
+    """Return a feature's value in a sentence: a number, or the name of a category in quotes.
+
+    Examples
+    --------
+    >>> from pertinent.tables.words import plain
+    >>> plain(1078.0), plain("part-time"), plain(True)
+    ('1,078', '“part-time”', 'yes')
+    """
     if value is None:
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):
         return number(value) if exact else quoted(value)
-    return str(value)
+    return label_text(str(value))
 
 
 def label_text(label: Any) -> str:

@@ -79,7 +79,7 @@ class _Positive(_Words):
 
     def none(self) -> str:
         kinds = {
-            "strict": "no set of the sample's own values, with the others at their base values",
+            "strict": "no set of the sample's own values, with the others at their typical values",
             "sufficient": "no set of values",
         }
         return f"{kinds.get(self.method, 'nothing')} is enough"
@@ -87,7 +87,7 @@ class _Positive(_Words):
     def nothing(self) -> str:
         if self.method == "sufficient":
             return "nothing in particular, whatever all values are within their bounds"
-        return "nothing in particular, the base values get the same"
+        return "nothing in particular, the typical values get the same"
 
     def short(self) -> str:
         start = f"Enough for {self.row.label}"
@@ -106,15 +106,15 @@ class _Positive(_Words):
         if self.row.fallback:
             start = (
                 "Proved: no set of the sample's own values is enough, with the others at their "
-                f"base values. With other values, this is: {self.values(length)}."
+                f"typical values. With other values, this is: {self.values(length)}."
             )
         rest, label = len(self.row.features) - self.count, self.row.label
         if not rest:
             return f"{start} All features are needed."
         these = "this value" if self.count == 1 else f"these {self.count:,} values"
-        other, takes, at = f"the other {rest:,} features", "take", "at their base values"
+        other, takes, at = f"the other {rest:,} features", "take", "at their typical values"
         if rest == 1:
-            other, takes, at = "the other feature", "takes", "at its base value"
+            other, takes, at = "the other feature", "takes", "at its typical value"
         if moved:
             at = f"close to {at.split(' ', 1)[1]} ({moved})"
         if self.method == "sufficient":
@@ -125,7 +125,7 @@ class _Positive(_Words):
         return f"{start} With {these}, and {other} {at}, the model predicts {label}."
 
     def moved(self, length: str) -> str:
-        """Return the values that count as turned off, but are not quite at their base value."""
+        """Return the values that count as turned off, but are not quite at their typical value."""
         chosen, features = self.row.chosen, self.row.features
         off = [j for j in range(len(features)) if j not in chosen.features]
         off = [] if self.method == "sufficient" else off
@@ -136,7 +136,7 @@ class _Positive(_Words):
         row, count = self.row, self.count
         if not row.fewest:
             if row.status == "optimal":
-                return "Proved smallest: no smaller departure from the base values is enough."
+                return "Proved smallest: no smaller departure from the typical values is enough."
             return "Checked with the model, but not proved smallest."
         if row.fallback:
             return "Checked with the model; fewer features might be enough."

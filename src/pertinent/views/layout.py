@@ -67,15 +67,17 @@ def _strip(feature: Summary, kept: Summary | None, changed: Summary | None) -> S
         marks["changed"] = changed["value"]
     words = any(isinstance(value, str) for value in marks.values())
     places = _by_name(marks) if words else _on_scale(feature, marks)
-    texts = {name: plain(value) for name, value in marks.items()}
+    texts = {name: _beside(value) for name, value in marks.items()}
     if feature.get("missing"):
         texts["sample"] += " (missing)"
         texts |= {"kept": texts["sample"]} if own else {}
     # New values are valid as they are printed, so they are printed in full.
     if kept is not None and not own:
-        texts["kept"] = plain(kept["value"], exact=True)
+        texts["kept"] = _beside(kept["value"], exact=True)
     if changed is not None:
-        texts["changed"] = proposed(feature, changed["value"])
+        texts["changed"] = (
+            _beside(changed["value"]) if words else proposed(feature, changed["value"])
+        )
     typical = None
     if not words and feature["low"] is not None:
         typical = (_clip(places["low"]), _clip(places["high"]))
@@ -90,6 +92,11 @@ def _strip(feature: Summary, kept: Summary | None, changed: Summary | None) -> S
         typical,
         room,
     )
+
+
+def _beside(value: Any, *, exact: bool = False) -> str:
+    """Return what stands beside a mark: no sentence, so categories need no quotes."""
+    return value if isinstance(value, str) else plain(value, exact=exact)
 
 
 def _room(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,25 @@ from pertinent.views.text import allowed, as_seen, prediction_words, reason, tar
 GREY, INK = "#6b6b6b", "#1a1a1a"
 #: What is removed from an image, beside what is added; of the same palette.
 REMOVE = "#56B4E9"
+
+
+#: Characters of a line: names of features at the side of a picture, and its title.
+NAME, TITLE = 24, 72
+#: A character of a value, as a share of a strip.
+CHARACTER = 0.014
+
+
+def lines(words: str, width: int, most: int = 3) -> str:
+    """Return words in lines of so many characters; what does not fit is left out, with a sign.
+
+    Examples
+    --------
+    >>> from pertinent.views.plot import lines
+    >>> print(lines("income of the household after taxes", 16, 2))
+    income of the
+    household after…
+    """
+    return "\n".join(textwrap.wrap(words, width, max_lines=most, placeholder="…"))
 
 
 def pyplot() -> Any:
@@ -61,7 +81,8 @@ def _label(ax: Any, strip: Strip, y: float) -> None:
     if strip.changed is not None:
         right = strip.changed >= strip.sample
         side = "right" if right else "left"
-        far = abs(strip.changed - strip.sample) > 0.3
+        room = CHARACTER * (len(strip.texts["changed"]) + len(strip.texts["sample"]))
+        far = abs(strip.changed - strip.sample) > max(0.3, room / 2 + CHARACTER)
         ax.text(strip.changed, y - 0.24, strip.texts["changed"], color=CHANGE, fontsize=9,
                 fontweight="bold", va="bottom",
                 ha="center" if far else "left" if right else "right")  # fmt: skip
@@ -80,7 +101,7 @@ def _label(ax: Any, strip: Strip, y: float) -> None:
 def _dress(ax: Any, summary: Summary, shown: list[Strip], more: int) -> None:
     ax.set_ylim(max(len(shown), 1) - 0.4, -0.75)
     ax.set_xlim(-0.06, 1.06)
-    ax.set_yticks(range(len(shown)), [strip.name for strip in shown])
+    ax.set_yticks(range(len(shown)), [lines(strip.name, NAME) for strip in shown])
     ax.set_xticks([])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
@@ -92,7 +113,7 @@ def _dress(ax: Any, summary: Summary, shown: list[Strip], more: int) -> None:
         title += f"; proved: nothing{allowed(summary)} would change it"
     elif summary["negative"]["status"] == "already":
         title += ", as was asked for"
-    ax.set_title(title, loc="left", fontsize=11, color=INK)
+    ax.set_title(lines(title, TITLE, 4), loc="left", fontsize=11, color=INK)
     if more:
         ax.text(0, max(len(shown), 1) - 0.42, f"and {more} more features", color=GREY, fontsize=8)
     if not shown:
@@ -114,8 +135,9 @@ def _legend(ax: Any, summary: Summary) -> None:
         Line2D([], [], marker="o", color=INK, linestyle="", label="own value"),
         Line2D([], [], marker="|", color=GREY, linestyle="", markersize=12, markeredgewidth=2,
                label=f"{typical(summary)} value"),
-        Line2D([], [], color="#bdbdbd", linewidth=4, label="90% of the data"),
-        Line2D([], [], color=ENOUGH, linewidth=7, label="was enough"),
+        Line2D([], [], color="#bdbdbd", linewidth=4, solid_capstyle="butt",
+               label="90% of the data"),
+        Line2D([], [], color=ENOUGH, linewidth=7, solid_capstyle="butt", label="was enough"),
         Line2D([], [], marker=">", color=CHANGE, linewidth=2.4, label="would change it"),
     ]  # fmt: skip
     # Only what is drawn.
@@ -125,8 +147,10 @@ def _legend(ax: Any, summary: Summary) -> None:
         del entries[3]
     if summary["features"][0]["low"] is None:
         del entries[2]
-    ax.legend(handles=entries, loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=5,
-              frameon=False, fontsize=9)  # fmt: skip
+    long = len("".join(str(entry.get_label()) for entry in entries)) > TITLE
+    ax.legend(handles=entries, loc="upper center", bbox_to_anchor=(0.5, -0.01), frameon=False,
+              ncols=2 if long else 5, fontsize=9, columnspacing=1.2, handlelength=1.6,
+              handletextpad=0.5)  # fmt: skip
 
 
 # -- Images ----------------------------------------------------------------------------------
@@ -144,7 +168,7 @@ def plot_image(summary: Summary, shape: tuple[int, ...]) -> Any:
     _, axes = pyplot().subplots(1, 3, figsize=(9.6, 3.7), layout="constrained")
     sample = _pixels([feature["sample"] for feature in features], shape)
     axes[0].imshow(sample, cmap="gray_r")
-    axes[0].set_title(f"Predicted {prediction_words(summary)}", fontsize=10)
+    axes[0].set_title(lines(f"Predicted {prediction_words(summary)}", 36), fontsize=10)
     axes[1].imshow(_tinted(sample, {ENOUGH: _mask(summary, "positive", shape)}))
     enough = counted(len(summary["positive"]["values"]), "pixel")
     axes[1].set_title(f"was enough: {enough}", fontsize=10, color=ENOUGH)
@@ -183,7 +207,7 @@ def _change_image(ax: Any, summary: Summary, sample: Any, shape: tuple[int, ...]
     ax.imshow(_tinted(sample, {CHANGE: changed & up, REMOVE: changed & ~up}))
     count = len(summary["negative"]["values"])
     title = f"to {target_words(summary)}: {counted(count, 'pixel')}"
-    ax.set_title(title, fontsize=10, color=CHANGE)
+    ax.set_title(lines(title, 36), fontsize=10, color=CHANGE)
     ax.set_xlabel("orange: higher value, light blue: lower", fontsize=8, color=GREY)
 
 

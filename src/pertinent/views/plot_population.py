@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from pertinent.summary.population import STATUSES
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import counted
 from pertinent.views.layout import CHANGE, ENOUGH
-from pertinent.views.plot import GREY, INK, pyplot
+from pertinent.views.plot import GREY, INK, lines, pyplot
 
 #: Shades for the outcomes, from proved to none; read with their words beside them.
 SHADES = {
@@ -30,10 +29,13 @@ WORDS = {
 def plot_summary(population: Summary, most: int = 12) -> Any:
     """Return a figure: features by class, distances, contrast classes, overlap and outcomes."""
     plt = pyplot()
+    from pertinent.views.figure import SummaryFigure
+
     classes = _largest(population, 3)
     columns = max(len(classes), 1)
     height = 3.0 + 0.28 * min(most, population["n_features"])
-    figure = plt.figure(figsize=(max(4.6 * columns, 12.6), height + 3.2), layout="constrained")
+    size = (max(4.6 * columns, 12.6), height + 3.2)
+    figure = plt.figure(FigureClass=SummaryFigure, figsize=size, layout="constrained")
     top, bottom = figure.subfigures(2, 1, height_ratios=[height, 3.4])
     frequency_axes = top.subplots(1, columns, sharey=True, squeeze=False)[0]
     order = _order(population, most)
@@ -72,7 +74,7 @@ def _frequencies(ax: Any, population: Summary, k: int, order: list[int]) -> None
     count = population["classes"][k]["count"]
     kept = np.array([population["kept"][k][j] for j in order]) / count
     changed = np.array([population["changed"][k][j] for j in order]) / count
-    names = [population["features"][j]["text"] for j in order]
+    names = [lines(population["features"][j]["text"], 32, 2) for j in order]
     at = np.arange(len(order))
     ax.barh(at, -kept, color=ENOUGH, height=0.7)
     ax.barh(at, changed, color=CHANGE, height=0.7)
@@ -83,7 +85,8 @@ def _frequencies(ax: Any, population: Summary, k: int, order: list[int]) -> None
     ax.set_xticks([-1, -0.5, 0, 0.5, 1], ["100%", "50%", "0", "50%", "100%"])
     ax.set_xlabel(" ", fontsize=9)  # room for the two texts below
     ax.axvline(0, color=INK, linewidth=0.8)
-    ax.set_title(f"{population['classes'][k]['text']} ({count:,})", fontsize=10)
+    name = lines(population["classes"][k]["text"], 40, 2)
+    ax.set_title(f"{name} ({count:,})", fontsize=10)
     ax.text(0.02, -0.11, "◀ was enough", transform=ax.transAxes, color=ENOUGH, fontsize=9)
     ax.text(0.98, -0.11, "would change it ▶", transform=ax.transAxes, color=CHANGE, fontsize=9,
             ha="right")  # fmt: skip
@@ -105,7 +108,7 @@ def _distances(ax: Any, population: Summary) -> None:
 
 def _contrast(ax: Any, population: Summary) -> None:
     table = np.array(population["contrast"])
-    names = [c["text"] for c in population["classes"]]
+    names = [lines(c["text"], 15) for c in population["classes"]]
     ax.set_title("From class to contrast class", fontsize=10)
     ax.imshow(table, cmap="Oranges", vmin=0, vmax=max(int(table.max(initial=0)), 1) * 1.6)
     ax.set_xticks(range(len(names)), names, rotation=0 if len(names) < 4 else 90, fontsize=8)
@@ -130,7 +133,9 @@ def _sizes(ax: Any, population: Summary) -> None:
     ):
         counts = population[key]
         ax.bar(at[: len(counts)] + shift, counts, width=0.26, color=colour, label=label)
-    ax.legend(frameon=False, fontsize=8)
+    ax.set_ylim(0, 1.18 * (ax.get_ylim()[1] or 1.0))  # room for the legend
+    ax.legend(frameon=False, fontsize=8, ncols=3, loc="upper center", handlelength=1,
+              columnspacing=0.8, handletextpad=0.4)  # fmt: skip
     ax.set_xticks(at if longest < 15 else at[:: max(longest // 8, 1)])
     _whole(ax.yaxis)
     _plain_frame(ax)
@@ -158,8 +163,7 @@ def _outcomes(ax: Any, population: Summary) -> None:
     reasons = population["negative"]["reasons"]
     if reasons:
         why = f"most often: {reasons[0]['reason']}"
-        lines = textwrap.wrap(why, width=52, max_lines=4, placeholder=" …")
-        ax.set_xlabel("\n".join(lines), fontsize=7, color=GREY)
+        ax.set_xlabel(lines(why, 52, 4), fontsize=7, color=GREY)
 
 
 def _whole(axis: Any) -> None:

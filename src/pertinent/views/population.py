@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import counted, listed, percent
-from pertinent.views.text import TYPICAL
 
 
 def population_text(population: Summary) -> str:
@@ -71,10 +70,9 @@ def _absent(population: Summary) -> list[str]:
     out = []
     if population["nothing_needed"]:
         fixed = ", with what the rules fix," if population["rules_fix"] else ""
-        usual = TYPICAL.get(population["baseline"], "base")
         share = percent(population["nothing_needed"] / population["n"])
         out.append(
-            f"For {share} nothing in particular was needed: the {usual} values{fixed} get the same "
+            f"For {share} nothing in particular was needed: the typical values{fixed} get the same "
             "prediction. Looked at one by one, they say what was enough whatever the other values "
             "are, or compared with another class, where there is such an answer."
         )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +16,7 @@ import sklearn
 from markupsafe import Markup
 
 from pertinent.exceptions import visible, writing
+from pertinent.summary.fingerprints import fingerprints
 from pertinent.summary.population import summarize_population
 from pertinent.summary.summary import Summary, summarize
 from pertinent.summary.words import listed, percent, shown
@@ -22,7 +26,7 @@ from pertinent.views.population import population_text
 from pertinent.views.text import MEASURE, as_seen, change, enough, row_line, row_proof, typical
 
 if TYPE_CHECKING:
-    from pertinent.summary.asked import Answered
+    from pertinent.summary.asked import Answered, Rooms
 
 #: Strips drawn for each row, and features listed for each class.
 MOST_STRIPS, MOST_FEATURES = 8, 15
@@ -30,24 +34,33 @@ MOST_STRIPS, MOST_FEATURES = 8, 15
 FEW_ROWS = 64
 
 
-def write_report(
-    explanations: Answered, path: str | Path, title: str | None = None, max_rows: int = 1000
-) -> Path:
-    """Write the report and return its path; see `Explanations.report`."""
+def write_report(explanations: Answered, path: str | Path, **told: Any) -> Path:
+    """Write the report and return its path; see `Explanations.report` and `report_html`."""
     target = Path(path)
-    page = report_html(explanations, title, max_rows)
+    page = report_html(explanations, **told)
     with writing(target):
         target.write_text(page, encoding="utf-8")
     return target
 
 
-def report_html(explanations: Answered, title: str | None = None, max_rows: int = 1000) -> str:
-    """Return the report as HTML; the same explanations give the same bytes."""
+def report_html(
+    explanations: Answered,
+    title: str | None = None,
+    max_rows: int = 1000,
+    date: str | None = None,
+    facts: Mapping[str, str] | None = None,
+    rooms: Sequence[Rooms] | None = None,
+) -> str:
+    """Return the report as HTML; the same explanations and date give the same bytes.
+
+    Of ``rooms`` it shows how far changed values may move; kept ones need none.
+    """
     population = shown(summarize_population(explanations))
     rows = range(min(len(explanations), max_rows))
     instead = None if len(rows) <= FEW_ROWS else [None] * len(rows)
-    summaries = shown(summarize(explanations, rows, instead=instead))
+    summaries = shown(summarize(explanations, rows, instead=instead, rooms=rooms))
     noun = f"{population['subject']}s"
+    made, marks = day(date), _marks(explanations)
     template = templates().get_template("report.html.jinja")
     return template.render(
         style=own_file(),
@@ -58,14 +71,23 @@ def report_html(explanations: Answered, title: str | None = None, max_rows: int 
         or f"What {population['model']} decides, and what would change it",
         text=population_text(population),
         noun=noun,
-        card=model_card(population),
+        card=[
+            *model_card(population),
+            *([("Made on", made)] if made else []),
+            ("Fingerprints", marks),
+            *((visible(name), visible(fact)) for name, fact in (facts or {}).items()),
+        ],
         rules=population["rules"],
         notes=_notes(population),
         population=population,
         rows=[_row(summary) for summary in summaries],
         left_out=len(explanations) - len(summaries),
         glossary=_glossary(population),
+        usual=typical(as_seen(summaries[0])) if summaries else "",
+        ranges=bool(summaries) and summaries[0]["features"][0]["low"] is not None,
         version=version("pertinent"),
+        made=made,
+        marks=marks,
         **_charts(population),
     )
 
@@ -81,14 +103,44 @@ def model_card(population: Summary) -> list[tuple[str, str]]:
         ("Classes", listed(classes)),
         (f"{len(names)} features", ", ".join(shown)),
         ("Explained", f"{population['n']:,} {population['subject']}s"),
-        ("Versions", f"scikit-learn {sklearn.__version__}, Python {platform.python_version()}"),
+        (
+            "Versions",
+            f"pertinent {version('pertinent')}, scikit-learn {sklearn.__version__}, "
+            f"Python {platform.python_version()}",
+        ),
     ]
+
+
+def day(date: str | None = None) -> str:
+    """Return the date of a report: the one given, else the day it is made (UTC).
+
+    ``SOURCE_DATE_EPOCH`` (seconds since 1970) takes the place of the clock, as in other tools whose
+    output has to be the same again; see https://reproducible-builds.org/specs/source-date-epoch.
+
+    Examples
+    --------
+    >>> from pertinent.views.report import day
+    >>> day("1 May 2030"), day("")
+    ('1 May 2030', '')
+    """
+    if date is not None:
+        return visible(date)
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
+    return now.date().isoformat()
+
+
+def _marks(explanations: Answered) -> str:
+    """Return of which model and rows a report is, by their fingerprints."""
+    known = fingerprints(explanations)
+    model = known["model"] or "none (it cannot be written down)"
+    return f"model {model}; explained rows {known['data']}"
 
 
 def _notes(population: Summary) -> list[str]:
     notes = [f"The size of a change is {MEASURE[population['measure']]}."]
     if population["between"]:
-        notes.append("What was enough uses values between the base value and the own one only.")
+        notes.append("What was enough uses values between the typical value and the own one only.")
     if population["avoid"]:
         notes.append("Changes keep off what was enough, where that is possible.")
     return notes
@@ -112,10 +164,22 @@ def _data(summaries: list[Summary]) -> Markup:
     data = {
         "features": [feature["text"] for feature in features],
         "rows": [_strips(summary, place) for summary in summaries],
+        "orders": [_orders(summary) for summary in summaries],
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return Markup(safe)
+
+
+def _orders(summary: Summary) -> list[float | None]:
+    """Return by what rows are sorted: size, number of changes, probability of the prediction."""
+    negative, known = summary["negative"], summary["probability"]
+    size = negative["objective"] if negative["values"] else None
+    return [
+        None if size is None else float(f"{size:.6g}"),
+        len(negative["values"]) or None,
+        None if known is None or known["prediction"] is None else round(known["prediction"], 6),
+    ]
 
 
 def _strips(summary: Summary, place: dict[str, int]) -> list[list[Any]]:
@@ -175,11 +239,11 @@ def _frequencies(population: Summary) -> list[Summary]:
 
 
 def _glossary(population: Summary) -> list[str]:
-    usual = {"median": "the median of the data", "mean": "the mean of the data"}
-    base = usual.get(population["baseline"], "the base values that were given")
+    base = population["baseline"]
+    usual = "given with the question" if base == "given" else f"the {base} of the data"
     return [
-        f"“Was enough” (the pertinent positive): with only these values, and all others at {base}, "
-        "the model predicts the same.",
+        "“Was enough” (the pertinent positive): with only these values, and all others at their "
+        f"typical values ({usual}), the model predicts the same.",
         "“Would change it” (the pertinent negative): the smallest change after which the model "
         "predicts another class.",
         "“Proved smallest”: a certificate shows that no valid answer is smaller. It was checked "

@@ -21,7 +21,6 @@ LENGTHS = ("short", "medium", "long")
 #: More features than this are counted, not listed.
 LISTED = {"short": 3, "report": 6, "medium": 8, "long": 1000}
 
-TYPICAL = {"median": "typical", "mean": "average"}
 MEASURE = {
     "spread": "the sum of all changes, each divided by the usual spread of its feature",
     "units": "the sum of all changes, each in the units of its feature",
@@ -82,12 +81,10 @@ def as_seen(summary: Summary) -> Summary:
 
 def typical(summary: Summary) -> str:
     """Return the adjective for the values that the others rest at."""
-    words = TYPICAL.get(summary["rules"]["baseline"], "base")
     positive = summary["positive"]
     if positive.get("basis") != "contrast":
-        return words
-    label = positive["class_text"] or label_text(positive["class"])
-    return f"{'typical' if words == 'base' else words} {label}"
+        return "typical"
+    return f"typical {positive['class_text'] or label_text(positive['class'])}"
 
 
 def allowed(summary: Summary) -> str:
@@ -150,7 +147,7 @@ def enough(summary: Summary, length: str = "medium") -> str:
 
 
 def _why_so(summary: Summary) -> str:
-    """Return why an answer of another kind is told, where the base values have the class already.
+    """Return why another kind of answer is told, where the typical values have the class already.
 
     "" where the answer is of the usual kind.
     """

@@ -13,6 +13,7 @@ Why a side ends is decided as well: by the value one step farther, which `judge`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -254,8 +255,11 @@ class _Stating:
         point, own = self.answer.points[i], self.answer.table.values[i, span.column]
         if not (self._reaches(i, span) and self._changes(i, span, own)):
             return False
-        parts = list(_parts(self.setting, point, span))
-        return all(self._holds(i, *part) for part in parts) and bool(parts)
+        whole = replace(span, cuts=())
+        return any(
+            all(self._holds(i, *part) for part in _parts(self.setting, point, one))
+            for one in (whole, span)[: 1 + _is_cut((span,))]
+        )
 
     def _reaches(self, i: int, span: Span) -> bool:
         """Return whether a span reaches the answer's own value, but for a step.
@@ -353,18 +357,21 @@ class _Stating:
         return self._is_whole(i, spans)
 
     def _is_whole(self, i: int, spans: tuple[Span, ...]) -> bool:
-        """Return whether a box is shown, part by part where its sides are cut."""
+        """Return whether a box is shown: at once, or part by part where its sides are cut."""
+        whole = _box_of(self.setting, self.answer.points[i], spans)
+        if whole is None:
+            return False
+        return self._holds(i, *whole) or (
+            _is_cut(spans) and self._in_parts(i, [_pieces_of(span) for span in spans])
+        )
+
+    def _in_parts(self, i: int, pieces: list[list[Span]]) -> bool:
+        """Return whether every part of a box is shown, whose sides are cut into these."""
+        if math.prod(len(some) for some in pieces) > MOST_PARTS:
+            return False
         point = self.answer.points[i]
-        if _box_of(self.setting, point, spans) is None:
-            return False
-        pieces = [_pieces_of(span) for span in spans]
-        if np.prod([len(some) for some in pieces]) > MOST_PARTS:
-            return False
-        for parts in product(*pieces):
-            box = _box_of(self.setting, point, parts)
-            if box is None or not self._holds(i, *box):
-                return False
-        return True
+        boxes = (_box_of(self.setting, point, parts) for parts in product(*pieces))
+        return all(box is not None and self._holds(i, *box) for box in boxes)
 
     def _side(self, i: int, spans: tuple[Span, ...], k: int, sign: float) -> End:
         span = spans[k]
@@ -383,8 +390,12 @@ class _Stating:
         rule = self._relation(*larger)
         if rule is not None:
             return End(EndKind.RULE, rule)
-        whole = (*spans[:k], more, *spans[k + 1 :])
-        return End(EndKind.SHOWN if self._is_whole(i, whole) else EndKind.CLASS)
+        # Of a box that is shown only the parts that have become longer are open.
+        pieces = [_pieces_of(one) for one in spans]
+        last = pieces[k][-1] if sign > 0 else pieces[k][0]
+        pieces[k] = [replace(last, high=beyond) if sign > 0 else replace(last, low=beyond)]
+        is_whole = self._holds(i, *larger) or (_is_cut(spans) and self._in_parts(i, pieces))
+        return End(EndKind.SHOWN if is_whole else EndKind.CLASS)
 
     # -- Categories ----------------------------------------------------------------------------
 
@@ -452,6 +463,10 @@ def _parts(setting: Setting, point: FloatArray, span: Span) -> Iterator[Box]:
                 end[hidden] = follow[hidden]
                 end[moves] = own[moves]
             yield low.copy(), high.copy()
+
+
+def _is_cut(spans: tuple[Span, ...]) -> bool:
+    return any(span.cuts for span in spans)
 
 
 def _pieces_of(span: Span) -> list[Span]:

@@ -24,6 +24,22 @@
   [find, label, status].forEach((field) => field.addEventListener("input", filter));
   filter();
 
+  // Rows without a number come last, whichever way; equal ones keep the order of the table.
+  const order = document.getElementById("p-order");
+  if (data.orders.every(([, , probability]) => probability === null))
+    order.querySelectorAll('option[value^="2,"]').forEach((option) => option.remove());
+  order.addEventListener("input", () => {
+    const [by, sign] = order.value ? order.value.split(",").map(Number) : [null, 1];
+    const key = (i) => (by === null ? i : data.orders[i][by]);
+    const compare = (i, j) => {
+      const [a, b] = [key(i), key(j)];
+      if (a === null || b === null) return (a === null) - (b === null) || i - j;
+      return sign * (a - b) || i - j;
+    };
+    const list = document.querySelector(".rows");
+    rows.map((_, i) => i).sort(compare).forEach((i) => list.append(rows[i]));
+  });
+
   const mark = (track, name, left, width) => {
     const i = document.createElement("i");
     i.className = name;
@@ -60,17 +76,40 @@
     return li;
   };
   const draw = (row, i) => {
-    if (row.dataset.drawn || !data.rows[i].length) return;
+    if (row.dataset.drawn) return;
     row.dataset.drawn = "1";
+    row.querySelector("div").append(button(row));
+    if (!data.rows[i].length) return;
     const list = document.createElement("ul");
     list.className = "p-strips";
     list.append(...data.rows[i].map(strip));
     row.querySelector("div").prepend(list);
   };
   rows.forEach((row, i) => row.addEventListener("toggle", () => row.open && draw(row, i)));
-  // Paper has no toggles: few rows are opened before printing, many stay as one line each.
+  // Paper has no toggles: few rows are opened before printing, each on a page of its own, and
+  // closed again after it; many stay as one line each.
+  let opened = [];
   addEventListener("beforeprint", () => {
     const visible = rows.filter((row) => !row.classList.contains("none"));
-    if (visible.length <= 50) visible.forEach((row) => { draw(row, rows.indexOf(row)); row.open = true; });
+    const alone = document.body.classList.contains("alone");
+    opened = alone || visible.length > 50 ? [] : visible.filter((row) => !row.open);
+    opened.forEach((row) => { draw(row, rows.indexOf(row)); row.open = true; });
   });
+  addEventListener("afterprint", () => {
+    opened.forEach((row) => { row.open = false; });
+    document.body.classList.remove("alone");
+    document.querySelectorAll(".chosen").forEach((row) => row.classList.remove("chosen"));
+  });
+  const button = (row) => {
+    const print = document.createElement("button");
+    print.type = "button";
+    print.className = "screen";
+    print.textContent = "Print this case";
+    print.addEventListener("click", () => {
+      document.body.classList.add("alone");
+      row.classList.add("chosen");
+      window.print();
+    });
+    return print;
+  };
 })();

@@ -1,0 +1,52 @@
+"""Messages of the library in the words of the command line: options instead of arguments."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from typing import Any
+
+#: Rules to relax, as `pertinent.rules.reference.relaxing` writes them.
+_RELAXED = re.compile(r"Constraints\(((?:\w+=\{[^{}]*\}(?:, )?)+)\)")
+_RULE = re.compile(r"(\w+)=(\{[^{}]*\})")
+#: What the library calls things, and what the command line does.
+_PHRASES = (
+    (re.compile(r"\b(missing|method|norm)=(['\"])([\w-]+)\2"), r"--\1 \3"),
+    (re.compile(r"^(data|X) (?=has|lacks|holds)"), "The table "),
+    (re.compile(r"(?<= of )(data|X)(?= holds)"), "the table"),
+    (re.compile(r"(?<![\w-])(min_proba|time_limit|max_changes)\b=?"), r"--\1"),
+)
+
+
+def in_options(text: str) -> str:
+    """Return a message with the options of the command line in place of arguments of Python.
+
+    Examples
+    --------
+    >>> from pertinent.cli.wording import in_options
+    >>> in_options("X has gaps. With missing='impute' they are filled.")
+    'The table has gaps. With --missing impute they are filled.'
+    >>> in_options("to allow more: Constraints(bounds={'age': (None, None)}, step={'b': None})")
+    'to allow more: “--bound age=: --steps none”'
+    """
+    text = _RELAXED.sub(lambda found: _relaxing(found[1]) or found[0], text)
+    for pattern, ours in _PHRASES:
+        text = pattern.sub(lambda found, ours=ours: _dashed(found.expand(ours)), text)  # type: ignore[misc]
+    return text
+
+
+def _dashed(words: str) -> str:
+    return words.replace("_", "-") if words.startswith("--") else words
+
+
+def _relaxing(fields: str) -> str:
+    """Return the options that take rules back which the data suggest."""
+    options: list[str] = []
+    for name, written in _RULE.findall(fields):
+        if name == "bounds":
+            features: dict[Any, Any] = ast.literal_eval(written)
+            options += [f"--bound {shlex.quote(f'{feature}=:')}" for feature in features]
+        else:
+            options.append({"step": "--steps none", "categories": "--rare 0"}.get(name, ""))
+    return f"“{' '.join(options)}”" if all(options) else ""
