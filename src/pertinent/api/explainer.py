@@ -61,6 +61,9 @@ class Explainer:
         As in `pertinent_negatives`: "l0" changes the fewest features.
     max_changes : int, optional
         As in `pertinent_negatives`: how many features a negative may change.
+    alternatives : int
+        How many other sets of features that work to list for each negative, the next smallest
+        change first; for each positive, too, where the method is "strict" or "exact".
     limits_from : {"data", None} or float
         Values stay in the range of the data; a number widens it by that share, None lifts it.
         Counts are never negative and truth values stay 0 or 1 whatever is said here.
@@ -116,6 +119,7 @@ class Explainer:
         method: str = "two-phase",
         norm: str = "l1",
         max_changes: int | None = None,
+        alternatives: int = 0,
         limits_from: Any = "data",
         steps_from: str | None = "data",
         rare: int = 5,
@@ -128,7 +132,8 @@ class Explainer:
         if options is None and any(rule.kind == STEP for rule in rules.inferred):
             how = replace(how, round_steps=True)  # the user asked for no search over steps
         self.setting = replace(setting, constraints=rules, options=how)
-        self.question = settings.positive(self.setting.features, train)
+        lists = settings if settings.lists_positives else replace(settings, alternatives=0)
+        self.question = lists.positive(self.setting.features, train)
         self.contrast = settings.negative()
         self.settings = settings.without_data()
         self.rounds = options is None
@@ -283,7 +288,8 @@ class Explainer:
         def solve(batch: Table, rows: slice) -> tuple[Positives, Negatives, BoolArray]:
             return self._explain_batch(batch, None if places is None else places[rows])
 
-        return in_batches(solve, table, n_jobs, batch_size, progress, self.setting.pieces)
+        how = n_jobs, batch_size, progress, self.setting.pieces
+        return in_batches(solve, table, *how, slow=self.contrast.alternatives > 0)
 
     def _explain_batch(
         self, table: Table, target: IntArray | None

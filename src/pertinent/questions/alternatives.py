@@ -16,9 +16,10 @@ from pertinent.answering.searching import SEARCH
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray, Limits
 from pertinent.proofs import INFEASIBLE, OPTIMAL
 from pertinent.questions.tolerances import ALTERNATIVES_GAP
+from pertinent.setting.answers import Answers, Certified
 from pertinent.setting.nearest.flow import nearest
 from pertinent.setting.region_key import Kind
-from pertinent.setting.results import Alternative, Negatives
+from pertinent.setting.results import Alternative, LeftAlone, Negatives
 from pertinent.setting.setting import Setting
 from pertinent.solvers.search.engine import BestFirst, Ranked, search
 from pertinent.tables.table import Table
@@ -87,11 +88,13 @@ class _Contrasts(BestFirst[_Branches]):
         self.setting, self.table, self.kind, self.labels = setting, table, kind, labels
         self.limits, self.count, n = limits, count, len(table)
         #: Of each sample: the sets listed so far (the first is the best), the sets frozen so far,
-        #: the answers, and whether every branch has a point or a proof that there is none.
+        #: the answers, and whether every branch has a point or a proof that there is none; and the
+        #: proofs of all branches since the last answer.
         self.listed: list[list[BoolArray]] = [[] for _ in range(n)]
         self.seen: list[set[bytes]] = [set() for _ in range(n)]
         self.found: list[list[Alternative]] = [[] for _ in range(n)]
         self.sure = np.ones(n, dtype=bool)
+        self.why: list[list[LeftAlone]] = [[] for _ in range(n)]
 
     def kept(self, waiting: _Branches) -> _Branches:
         """Return the branches of samples that have not enough sets yet."""
@@ -112,9 +115,18 @@ class _Contrasts(BestFirst[_Branches]):
         high = np.where(held, np.minimum(high, samples), high)
         asked = some, samples, self.kind, self.labels[row], low, high
         found = nearest(SEARCH, self.setting, *asked, changes=True, says_why=False)
+        self._keep_proofs(row, frozen, found)
         changed = features.by_feature(found.points != samples)
         told = found.points, changed, found.bound, found.status, found.label
         return _Branches(row, found.objective, frozen, *told)
+
+    def _keep_proofs(self, row: IntArray, frozen: BoolArray, found: Answers) -> None:
+        """Note the proof of each branch, for whoever checks the order of the sets."""
+        for part in found.certificates:
+            for place, k in enumerate(part.rows.tolist()):
+                certificate = part.certificate.take(np.array([place]))
+                own = Certified(part.key, np.array([0]), certificate)
+                self.why[row[k]].append(LeftAlone(frozen[k], own))
 
     def advance(self, chosen: _Branches) -> _Branches:
         """List the sets of branches, and return the branches with one more feature frozen."""
@@ -149,6 +161,8 @@ class _Contrasts(BestFirst[_Branches]):
             sure = self.sure[i] and chosen.status[k] == OPTIMAL
             proved = bool(sure and cost * (1 - ALTERNATIVES_GAP) <= others)
             label = int(chosen.label[k])
-            one = Alternative(changed, chosen.points[k], cost, cost, proved, label)
+            why = tuple(self.why[i])
+            one = Alternative(changed, chosen.points[k], cost, cost, proved, label, why)
             self.found[i].append(one)
+            self.why[i].clear()
         self.listed[i].append(changed)
