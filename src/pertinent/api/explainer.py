@@ -21,6 +21,7 @@ from pertinent.proofs import ALREADY, INFEASIBLE
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.inferred import STEP, Inferred
 from pertinent.rules.wording import Wording
+from pertinent.setting.claims.alternatives import with_proofs_only
 from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.options import Options, Settings
 from pertinent.setting.question import Method, Overlap
@@ -310,7 +311,8 @@ class Explainer:
             return *both, np.zeros(len(table), dtype=bool)
         labels = self.setting.predict(table)
         positive = positives_of(self.setting, table, labels, self.question, method)
-        return (positive, *self._contrast(table, labels, target, positive))
+        negative, avoided = self._contrast(table, labels, target, positive)
+        return with_proofs_only(positive), with_proofs_only(negative), avoided
 
     def _contrast(
         self, table: Table, labels: IntArray, target: IntArray | None, positive: Positives

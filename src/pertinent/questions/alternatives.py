@@ -8,16 +8,18 @@ best as soon as no open branch has a smaller bound.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pertinent.answering.searching import SEARCH
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray, Limits
 from pertinent.proofs import INFEASIBLE, OPTIMAL
+from pertinent.questions.counted import counted_negatives
 from pertinent.questions.tolerances import ALTERNATIVES_GAP
 from pertinent.setting.answers import Answers, Certified
 from pertinent.setting.nearest.flow import nearest
+from pertinent.setting.question import NegativeQuestion
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Alternative, LeftAlone, Negatives
 from pertinent.setting.setting import Setting
@@ -59,9 +61,42 @@ def further_contrasts(
     count : int
     """
     contrasts = _Contrasts(setting, table, kind, labels, limits, count)
+    return _listed(contrasts, negatives, negatives.objective)
+
+
+def further_counts(
+    setting: Setting,
+    table: Table,
+    labels: IntArray,
+    negatives: Negatives,
+    question: NegativeQuestion,
+    most: int,
+) -> tuple[tuple[Alternative, ...], ...]:
+    """Return further sets of changed features, those of few features first.
+
+    Parameters
+    ----------
+    setting, table, labels, question, most
+        As in `counted_negatives`.
+    negatives : Negatives
+        What that returned.
+    """
+    counts = _Counts(setting, table, labels, question, most)
+    return _listed(counts, negatives, _by_count(negatives))
+
+
+def _by_count(negatives: Negatives) -> FloatArray:
+    """Return numbers that are in the order of the count of changes, then of their size."""
+    return np.asarray(negatives.objective + negatives.closeness / (1.0 + negatives.closeness))
+
+
+def _listed(
+    contrasts: _Contrasts, negatives: Negatives, rank: FloatArray
+) -> tuple[tuple[Alternative, ...], ...]:
+    """Return what is found beside the best answers, of which ``rank`` is the order."""
     first = _Branches(
-        np.arange(len(table)),
-        negatives.objective,
+        np.arange(len(negatives)),
+        rank,
         np.zeros(negatives.changed.shape, dtype=bool),
         negatives.values,
         negatives.changed,
@@ -70,7 +105,7 @@ def further_contrasts(
         negatives.target_place,
     )
     search(contrasts, first.take(negatives.found))
-    return tuple(tuple(found[:count]) for found in contrasts.found)
+    return tuple(tuple(found[: contrasts.count]) for found in contrasts.found)
 
 
 class _Contrasts(BestFirst[_Branches]):
@@ -165,4 +200,38 @@ class _Contrasts(BestFirst[_Branches]):
             one = Alternative(changed, chosen.points[k], cost, cost, proved, label, why)
             self.found[i].append(one)
             self.why[i].clear()
+        self.listed[i].append(changed)
+
+
+class _Counts(_Contrasts):
+    """The same where the number of changes comes first: nothing is proved of the order."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        table: Table,
+        labels: IntArray,
+        question: NegativeQuestion,
+        most: int,
+    ) -> None:
+        kind = Kind.NOT if question.target is None else Kind.IS
+        limits = table.values, table.values  # the question itself has them
+        super().__init__(setting, table, kind, labels, limits, question.alternatives)
+        self.question, self.most = question, most
+
+    def solve(self, row: IntArray, frozen: BoolArray) -> _Branches:
+        """Return the branches of some samples, each with features frozen."""
+        part = self.question.take(row)
+        held = frozen if part.untouched is None else frozen | part.untouched
+        asked = self.labels[row], replace(part, untouched=held), self.most
+        found = counted_negatives(self.setting, self.table.take(row), *asked)
+        told = found.values, found.changed, found.bound, found.status_code, found.target_place
+        return _Branches(row, _by_count(found), frozen, *told)
+
+    def _list(self, chosen: _Branches, k: int, i: int) -> None:
+        changed = chosen.changed[k]
+        if self.listed[i]:
+            count, label = float(changed.sum()), int(chosen.label[k])
+            one = Alternative(changed, chosen.points[k], count, count, False, label)
+            self.found[i].append(one)
         self.listed[i].append(changed)

@@ -144,10 +144,13 @@ def _written(rules: Constraints) -> Any:
 
 
 def _target(negatives: Negatives, row: int) -> Any:
-    """Return the class that was asked for, which is what the row's proof speaks of; else None."""
+    """Return the class that was asked for, which is what the row's proofs speak of; else None.
+
+    Of a single change with ``norm="l0"`` only the proof of its closeness does.
+    """
     if negatives.status_code[row] == ALREADY:
         return negatives.classes.tolist()[negatives.target_place[row]]
-    for part in negatives.certificates:
+    for part in (*negatives.certificates, *negatives.closeness_certificates):
         if (part.rows == row).any():
             kind, place = part.key
             return negatives.classes.tolist()[place] if kind is Kind.IS else None

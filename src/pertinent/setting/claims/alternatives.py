@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,9 +14,19 @@ from pertinent.geometry.task import distance
 from pertinent.setting.claims.about import Goal, Subject
 from pertinent.setting.claims.bounds import bounds_of
 from pertinent.setting.claims.shown import gaps_of
-from pertinent.setting.results import TIE, Alternative, LeftAlone, Negatives, Positives
+from pertinent.setting.results import (
+    TIE,
+    UNIQUE,
+    UNKNOWN,
+    Alternative,
+    LeftAlone,
+    Negatives,
+    Positives,
+)
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
+
+R = TypeVar("R", Positives, Negatives)
 
 #: Sets of features left alone that the proof of one order may look at.
 MOST_SETS = 20_000
@@ -71,6 +82,25 @@ def some_limits(limits: Limits, found: Positives | Negatives, rows: IntArray) ->
     """Return the limits of some of the samples, one of which may repeat."""
     low, high = (np.broadcast_to(limit, found.values.shape)[rows] for limit in limits)
     return low, high
+
+
+def with_proofs_only(results: R) -> R:
+    """Return results that claim an order of alternatives only where its proofs are at hand.
+
+    That an answer is the only one of its size is not claimed either where it rests on that order.
+    """
+    if not any(results.alternatives):
+        return results
+    shown = tuple(tuple(_in_order(listed)) for listed in results.alternatives)
+    lost = [any(a.proved and not b.proved for a, b in zip(*two, strict=True))
+            for two in zip(results.alternatives, shown, strict=True)]  # fmt: skip
+    code = np.where((results.unique_code == UNIQUE) & lost, UNKNOWN, results.unique_code)
+    return replace(results, alternatives=shown, unique_code=code.astype(np.int8))
+
+
+def _in_order(listed: Sequence[Alternative]) -> list[Alternative]:
+    why = any(one.why for one in listed)
+    return [one if why else replace(one, proved=False) for one in listed]
 
 
 def is_next_best(
