@@ -563,7 +563,19 @@ def with_unit(feature: Summary, value: Any, *, exact: bool = False) -> str:
     words, unit = plain(value, exact=exact), feature["unit"]
     if not unit:
         return words
-    return f"{words} {unit[:-1] if words == '1' and unit.isalpha() else unit}"
+    return f"{words} {unit[:-1] if words == '1' and _is_plural(unit) else unit}"
+
+
+def _is_plural(unit: str) -> bool:
+    """Return whether a unit is a word in the plural, such as "years", and no symbol, such as "cm".
+
+    Examples
+    --------
+    >>> from pertinent.views.text import _is_plural
+    >>> [unit for unit in ("years", "cm", "ms", "celsius", "lbs", "°") if _is_plural(unit)]
+    ['years', 'lbs']
+    """
+    return len(unit) > 2 and unit.isalpha() and unit[-1] == "s" and unit[-2] not in "su"
 
 
 def _size(value: float | None) -> str:
