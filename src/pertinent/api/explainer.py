@@ -135,7 +135,7 @@ class Explainer:
         self.setting = replace(setting, constraints=rules, options=how)
         lists = settings if settings.lists_positives else replace(settings, alternatives=0)
         self.question = lists.positive(self.setting.features, train)
-        self.contrast = settings.negative()
+        self.contrast = replace(settings.negative(), with_proofs=True)
         self.settings = settings.without_data()
         self.rounds = options is None
         self._by_types: dict[Any, Explainer] = {}

@@ -47,6 +47,7 @@ def further_contrasts(
     labels: IntArray,
     limits: Limits,
     count: int,
+    with_proofs: bool = False,
 ) -> tuple[tuple[Alternative, ...], ...]:
     """Return up to ``count`` further sets of changed features for each sample.
 
@@ -59,8 +60,11 @@ def further_contrasts(
     kind, labels, limits
         What they were asked with, see `pertinent.setting.nearest.flow`.
     count : int
+    with_proofs : bool
+        Whether to keep the proofs of the order.
     """
     contrasts = _Contrasts(setting, table, kind, labels, limits, count)
+    contrasts.with_proofs = with_proofs
     return _listed(contrasts, negatives, negatives.objective)
 
 
@@ -111,6 +115,8 @@ def _listed(
 class _Contrasts(BestFirst[_Branches]):
     """The search of all samples: the cheapest open branch of each is next."""
 
+    with_proofs = False
+
     def __init__(
         self,
         setting: Setting,
@@ -150,7 +156,8 @@ class _Contrasts(BestFirst[_Branches]):
         high = np.where(held, np.minimum(high, samples), high)
         asked = some, samples, self.kind, self.labels[row], low, high
         found = nearest(SEARCH, self.setting, *asked, changes=True, says_why=False)
-        self._keep_proofs(row, frozen, found)
+        if self.with_proofs:
+            self._keep_proofs(row, frozen, found)
         changed = features.by_feature(found.points != samples)
         told = found.points, changed, found.bound, found.status, found.label
         return _Branches(row, found.objective, frozen, *told)

@@ -63,7 +63,7 @@ def _few_changes(
     if question.alternatives:
         ask = _ask(setting, table, labels, question)
         asked = ask.kind, ask.labels, (ask.lower, ask.upper), question.alternatives
-        others = further_contrasts(setting, table, negatives, *asked)
+        others = further_contrasts(setting, table, negatives, *asked, question.with_proofs)
         negatives = replace(negatives, alternatives=others)
     return negatives
 

@@ -90,8 +90,8 @@ class Alternative:
     label : int
         Place in ``classes`` of the class the point is predicted as.
     why : tuple of LeftAlone
-        Together with those of the alternatives before: why that is so. Negatives in weighted L1
-        have them, where the search did not stop early.
+        Together with those of the alternatives before: why that is so. Negatives of an `Explainer`
+        in weighted L1 have them.
     """
 
     features: BoolArray
