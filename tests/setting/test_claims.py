@@ -87,6 +87,22 @@ def test_the_rules_of_the_data_are_looked_at_whatever_the_search_knows() -> None
         np.testing.assert_array_equal(written, np.round(written, 1), strict=True)
 
 
+def test_an_order_is_claimed_only_where_proofs_show_it() -> None:
+    data = np.random.default_rng(0).uniform(0, 1.5, (60, 4))
+    how = {"data": data, "constraints": Constraints(bounds=LIMITS), "alternatives": 2}
+    honest = Explainer(softmax(), **how).explain(data[:6]).negative
+    assert all(one.proved for listed in honest.alternatives for one in listed)
+    assert sum(len(listed) == 2 for listed in honest.alternatives) > 2
+    forget()
+    with spoilt(
+        changing._few_changes,
+        alternatives=lambda found: tuple(listed[1:] for listed in found.alternatives),
+    ):
+        found = Explainer(softmax(), **how).explain(data[:6]).negative
+    assert any(found.alternatives)
+    assert not any(one.proved for listed in found.alternatives for one in listed)
+
+
 def test_the_ledger_knows_point_sample_and_label_in_any_order() -> None:
     points, samples = np.arange(6.0).reshape(3, 2), np.ones((3, 2))
     samples[:, 0] = [1, 2, 3]

@@ -21,10 +21,11 @@ from pertinent.proofs import ALREADY, INFEASIBLE
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.inferred import STEP, Inferred
 from pertinent.rules.wording import Wording
-from pertinent.setting.claims.alternatives import with_proofs_only
+from pertinent.setting.claims.alternatives import with_order
+from pertinent.setting.claims.negatives import in_proved_order
 from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.options import Options, Settings
-from pertinent.setting.question import Method, Overlap
+from pertinent.setting.question import Method, NegativeQuestion, Overlap
 from pertinent.setting.results import Negatives, Positives
 from pertinent.summary.asked import Asked
 from pertinent.summary.summary import rule_lines
@@ -311,8 +312,12 @@ class Explainer:
             return *both, np.zeros(len(table), dtype=bool)
         labels = self.setting.predict(table)
         positive = positives_of(self.setting, table, labels, self.question, method)
-        negative, avoided = self._contrast(table, labels, target, positive)
-        return with_proofs_only(positive), with_proofs_only(negative), avoided
+        found = self._contrast(table, labels, target, positive)
+        return (with_order(positive, lambda row: None), *found)  # no proof of theirs is kept
+
+    def _negatives(self, table: Table, labels: IntArray, question: NegativeQuestion) -> Negatives:
+        found = negatives_of(self.setting, table, labels, question)
+        return in_proved_order(self.setting, question, found)
 
     def _contrast(
         self, table: Table, labels: IntArray, target: IntArray | None, positive: Positives
@@ -320,16 +325,16 @@ class Explainer:
         """Return negatives, and where they keep off the positive's features as asked for."""
         if self.settings.overlap is Overlap.ALLOW:
             free = replace(self.contrast, target=target)
-            negative = negatives_of(self.setting, table, labels, free)
+            negative = self._negatives(table, labels, free)
             return negative, np.zeros(len(table), dtype=bool)
         question = replace(self.contrast, target=target, untouched=positive.kept)
-        negative = negatives_of(self.setting, table, labels, question)
+        negative = self._negatives(table, labels, question)
         # Where nothing is left without the positive's features, they are allowed after all.
         avoided = negative.found | (negative.status_code == ALREADY)
         rows = np.flatnonzero(~avoided)
         if len(rows):
             free = replace(self.contrast, target=None if target is None else target[rows])
-            again = negatives_of(self.setting, table.take(rows), labels[rows], free)
+            again = self._negatives(table.take(rows), labels[rows], free)
             none = np.flatnonzero(negative.status_code == INFEASIBLE)
             why = tuple(part.among(none, len(table)) for part in negative.certificates)
             negative = replace(negative.overwritten(rows, again), avoiding_certificates=why)

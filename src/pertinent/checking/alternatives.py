@@ -12,13 +12,10 @@ from pertinent.density.measure import by_sample
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
 from pertinent.geometry.codec import unknown_kinds
 from pertinent.geometry.task import distance
-from pertinent.setting.claims.about import Subject
-from pertinent.setting.claims.alternatives import is_next_best
-from pertinent.setting.claims.negatives import with_its_limit
+from pertinent.setting.claims.negatives import next_best, with_its_limit
 from pertinent.setting.claims.positives import turned_on
 from pertinent.setting.judge import Judged, judge_points
 from pertinent.setting.limits import (
-    counts_by_rules,
     negative_limits,
     positive_limits,
     strict_limits,
@@ -114,25 +111,18 @@ class _Listing:
             [is_same(count, a.objective) and is_same(size, a.closeness) for a, count, size in told]
         )
 
-    def order(self, subject: Subject | None, unsure: str) -> list[Finding]:
+    def order(self, shown: BoolArray | None, unsure: str) -> list[Finding]:
         """Judge whether none that is not listed before is better, where that is said."""
         claim = f"{self.name}: no alternative that is not listed before is better"
-        last = max((k for k, one in enumerate(self.others) if one.proved), default=-1)
-        if last < 0 or not self.results.found[0]:
+        said = np.array([one.proved for one in self.others])
+        if not said.any() or not self.results.found[0]:
             return []
-        why = [left for one in self.others[: last + 1] for left in one.why]
-        if unsure or subject is None or not why:
+        if unsure or shown is None:
             return [Finding(claim, UNKNOWN, unsure or "no proof of it is stored")]
-        if any(unknown_kinds(left.part.certificate) for left in why):
-            return [Finding(claim, UNKNOWN, "a proof is of a kind that is not known here")]
-        shown = [not one.proved or self._is_next(k, subject) for k, one in enumerate(self.others)]
-        return [_each(claim, np.array(shown))]
-
-    def _is_next(self, k: int, subject: Subject) -> bool:
-        listed = [self.own, *self.features[:k]]
-        why = [left for one in self.others[: k + 1] for left in one.why]
-        at = self.results.table, subject, self.limits, self.points[k : k + 1]
-        return is_next_best(self.setting, *at, listed, why)
+        proofs = [left.part.certificate for one in self.others for left in one.why]
+        if any(unknown_kinds(proof) or not proof.trusted().all() for proof in proofs):
+            return [Finding(claim, UNKNOWN, "a proof is not known here, or a solver's word")]
+        return [_each(claim, shown | ~said)]
 
 
 def other_changes(
@@ -166,12 +156,8 @@ def other_changes(
         by_feature(negative.values != table.values)[0],
         negative.norm is Norm.L0,
     )
-    place = np.array([key.place])
-    near = negative.norm is Norm.L1 and (
-        question.max_changes is None or counts_by_rules(asked.setting, table, key.kind, place)
-    )
-    subject = Subject(asked.setting, table.values, key.kind, place) if near else None
-    return [*listing.findings(), *listing.order(subject, unsure)]
+    shown = next_best(asked.setting, question, negative, 0)
+    return [*listing.findings(), *listing.order(shown, unsure)]
 
 
 def other_kept(asked: Asked, positive: Positives, unsure: str) -> list[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -84,37 +84,36 @@ def some_limits(limits: Limits, found: Positives | Negatives, rows: IntArray) ->
     return low, high
 
 
-def with_proofs_only(results: R) -> R:
-    """Return results that claim an order of alternatives only where its proofs are at hand.
+def with_order(results: R, shown: Callable[[int], BoolArray | None]) -> R:
+    """Return results that claim an order of alternatives only where proofs show it.
 
     That an answer is the only one of its size is not claimed either where it rests on that order.
+
+    Parameters
+    ----------
+    results : Positives or Negatives
+    shown : callable
+        Given a row, which of its alternatives are shown to be the next best; None: of none is
+        anything known.
     """
     if not any(results.alternatives):
         return results
-    shown = tuple(tuple(_in_order(listed)) for listed in results.alternatives)
-    lost = [any(a.proved and not b.proved for a, b in zip(*two, strict=True))
-            for two in zip(results.alternatives, shown, strict=True)]  # fmt: skip
-    code = np.where((results.unique_code == UNIQUE) & lost, UNKNOWN, results.unique_code)
-    return replace(results, alternatives=shown, unique_code=code.astype(np.int8))
+    listed, code = [], results.unique_code.copy()
+    for i, others in enumerate(results.alternatives):
+        said = np.array([one.proved for one in others], dtype=bool)
+        known = shown(i) if said.any() else None
+        right = said & (False if known is None else known)
+        listed.append(
+            tuple(replace(one, proved=bool(p)) for one, p in zip(others, right, strict=True))
+        )
+        if (said & ~right).any() and code[i] == UNIQUE:
+            code[i] = UNKNOWN
+    return replace(results, alternatives=tuple(listed), unique_code=code)
 
 
-def _in_order(listed: Sequence[Alternative]) -> list[Alternative]:
-    why = any(one.why for one in listed)
-    return [one if why else replace(one, proved=False) for one in listed]
-
-
-def is_next_best(
-    setting: Setting,
-    table: Table,
-    subject: Subject,
-    limits: Limits,
-    point: FloatArray,
-    listed: Sequence[BoolArray],
-    why: Sequence[LeftAlone],
-) -> bool:
-    """Return whether no change of one sample that works is smaller, but those of listed sets.
-
-    That is, whether every smaller one changes all features of a set in ``listed``.
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What the proofs about one sample must speak of.
 
     Parameters
     ----------
@@ -123,23 +122,63 @@ def is_next_best(
     table : Table
         The sample.
     subject : Subject
-        What the proofs must speak of.
     limits : tuple of ndarray broadcastable to (1, n_columns)
-    point : ndarray of shape (1, n_columns)
-        The change.
-    listed : sequence of ndarray of bool, shape (n_features,)
-    why : sequence of LeftAlone
-        Proofs about the changes that leave some features alone.
-
-    Notes
-    -----
-    A change that does not contain a listed set leaves one of its features alone. So all changes in
-    question are looked at by leaving one feature of the first set alone, then one of the second,
-    and so on; each way must come to features of which a proof says that whatever leaves them alone
-    is no smaller than the point.
     """
-    closed = [one.untouched for one in why if _closes(setting, table, subject, limits, point, one)]
-    waiting, seen = [np.zeros(len(setting.features), dtype=bool)], {b""}
+
+    setting: Setting
+    table: Table
+    subject: Subject
+    limits: Limits
+
+    def next_best(self, own: BoolArray, others: Sequence[Alternative]) -> BoolArray:
+        """Return which alternatives are shown to be the next best after those before them.
+
+        That is, whether every smaller change that works changes all features of the answer
+        (``own``) or of an alternative that is listed before.
+
+        Notes
+        -----
+        A change that does not contain a listed set leaves one of its features alone. So all
+        changes in question are looked at by leaving one feature of the first set alone, then one
+        of the second, and so on; each way must come to features of which a proof says that
+        whatever leaves them alone is no smaller.
+        """
+        shown, listed, bounds = [], [own], []
+        for one in others:
+            bounds += [(left.untouched, *self._proved(left)) for left in one.why]
+            closed = [
+                alone for alone, bound, gap in bounds if self._closes(one.values[None], bound, gap)
+            ]
+            shown.append(_leave_nothing_open(listed, closed))
+            listed.append(self._changed(one))
+        return np.array(shown, dtype=bool)
+
+    def _changed(self, one: Alternative) -> BoolArray:
+        different = one.values[None] != self.table.values
+        return np.asarray(self.setting.features.by_feature(different)[0])
+
+    def _proved(self, left: LeftAlone) -> tuple[FloatArray, FloatArray]:
+        """Return what is proved of changes that leave features alone, and the gap of the proof."""
+        setting, samples = self.setting, self.table.values
+        parts, _ = self.subject.among((left.part,), Goal.DISTANCE)
+        held = setting.features.by_column(left.untouched[None])
+        low, high = self.limits
+        low = np.where(held, np.maximum(low, samples), low)
+        high = np.where(held, np.minimum(high, samples), high)
+        domain = setting.domain_of(self.table, changes=True)
+        bound = bounds_of(setting, parts, samples, (low, high), domain)
+        return bound, gaps_of(setting, parts, domain is not None and domain.confines, 1)
+
+    def _closes(self, point: FloatArray, bound: FloatArray, gap: FloatArray) -> bool:
+        samples, weights = self.table.values, self.setting.weights
+        unit = rounding_unit(self.table.single_precision, samples.shape[1])
+        size = distance(point, samples, weights)
+        return bool(is_closed(size, bound, point, samples, weights, gap, unit)[0])
+
+
+def _leave_nothing_open(listed: Sequence[BoolArray], closed: Sequence[BoolArray]) -> bool:
+    """Return whether all that leaves alone a feature of each listed set is closed."""
+    waiting, seen = [np.zeros_like(listed[0])], {b""}
     while waiting:
         alone = waiting.pop()
         if any((untouched <= alone).all() for untouched in closed):
@@ -154,27 +193,3 @@ def is_next_best(
                 seen.add(more.tobytes())
                 waiting.append(more)
     return True
-
-
-def _closes(
-    setting: Setting,
-    table: Table,
-    subject: Subject,
-    limits: Limits,
-    point: FloatArray,
-    one: LeftAlone,
-) -> bool:
-    """Return whether no change that leaves these features alone is smaller than the point."""
-    parts, _ = subject.among((one.part,), Goal.DISTANCE)
-    samples, held = table.values, setting.features.by_column(one.untouched[None])
-    low = np.where(held, np.maximum(limits[0], samples), limits[0])
-    high = np.where(held, np.minimum(limits[1], samples), limits[1])
-    domain = setting.domain_of(table, changes=True)
-    bound = bounds_of(setting, parts, samples, (low, high), domain)
-    gap = gaps_of(setting, parts, domain is not None and domain.confines, 1)
-    size, unit = distance(point, samples, setting.weights), _unit(table)
-    return bool(is_closed(size, bound, point, samples, setting.weights, gap, unit)[0])
-
-
-def _unit(table: Table) -> float:
-    return rounding_unit(table.single_precision, table.values.shape[1])

@@ -6,10 +6,11 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX
+from pertinent.geometry.running import is_over
 from pertinent.geometry.task import distance
 from pertinent.rules.obeyed import broken_rules
 from pertinent.setting.claims.about import Goal, Subject
-from pertinent.setting.claims.alternatives import Listed, some_limits
+from pertinent.setting.claims.alternatives import Listed, Order, some_limits, with_order
 from pertinent.setting.claims.bounds import (
     bounds_of,
     is_of_sets,
@@ -124,6 +125,35 @@ def _alternatives(
     size = distance(points, samples, setting.weights)
     count = features.sum(axis=1) if found.norm is Norm.L0 else size
     return listed.stated(good, features, count, size, place)
+
+
+def in_proved_order(setting: Setting, question: NegativeQuestion, found: Negatives) -> Negatives:
+    """Return negatives that say "next best" of alternatives only where proofs at hand show it."""
+
+    def shown(i: int) -> BoolArray | None:
+        return None if is_over() else next_best(setting, question, found, i)
+
+    return with_order(found, shown)
+
+
+def next_best(
+    setting: Setting, question: NegativeQuestion, found: Negatives, row: int
+) -> BoolArray | None:
+    """Return which alternatives of one negative are shown to be the next best.
+
+    None where no proofs of that are at hand: where changes are counted, or nobody kept them.
+    """
+    others, here = found.alternatives[row], np.array([row])
+    table, part = found.table.take(here), question.take(here)
+    kind, wanted = _asked(part, found.take(here))
+    counted = question.max_changes is not None
+    by_sets = counted and not counts_by_rules(setting, table, kind, wanted)
+    if found.norm is Norm.L0 or by_sets or not any(one.why for one in others):
+        return None
+    subject = Subject(setting, table.values, kind, wanted)
+    limits = negative_limits(setting, table, part.untouched)
+    own = setting.features.by_feature(found.values[here] != table.values)[0]
+    return Order(with_its_limit(setting, question), table, subject, limits).next_best(own, others)
 
 
 def _near_negatives(
