@@ -101,7 +101,7 @@ def pertinent_positives(
         Whether samples with missing values are refused, or read as the pipeline's own imputer
         fills them.
     progress : bool or callable, optional
-        As in `Explainer.explain`.
+        As in `Explainer.explain`; by itself a bar appears for alternatives only.
 
     Returns
     -------
@@ -126,8 +126,9 @@ def pertinent_positives(
     def solve(batch: Table, rows: slice) -> Positives:
         return positives_of(setting, batch, setting.predict(batch), question, settings.method)
 
-    how = n_jobs, batch_size, progress, setting.pieces
-    return gather(in_batches(solve, table, *how, slow=question.alternatives > 0), table)
+    slow = question.alternatives > 0
+    how = n_jobs, batch_size, _looked_on(progress, slow), setting.pieces
+    return gather(in_batches(solve, table, *how, slow=slow), table)
 
 
 def pertinent_negatives(
@@ -202,5 +203,11 @@ def pertinent_negatives(
         question = replace(asked, target=None if places is None else places[rows])
         return negatives_of(setting, batch, setting.predict(batch), question)
 
-    how = n_jobs, batch_size, progress, setting.pieces
-    return gather(in_batches(solve, table, *how, slow=asked.alternatives > 0), table)
+    slow = asked.alternatives > 0
+    how = n_jobs, batch_size, _looked_on(progress, slow), setting.pieces
+    return gather(in_batches(solve, table, *how, slow=slow), table)
+
+
+def _looked_on(progress: Progress | bool | None, slow: bool) -> Progress | bool | None:
+    """Return who is told: a bar appears by itself only where work is slow, not to slow it."""
+    return progress if slow or progress is not None else False

@@ -167,6 +167,7 @@ class Order:
         high = np.where(held, np.minimum(high, samples), high)
         domain = setting.domain_of(self.table, changes=True)
         bound = bounds_of(setting, parts, samples, (low, high), domain)
+        left.part.certificate.forget()
         return bound, gaps_of(setting, parts, domain is not None and domain.confines, 1)
 
     def _closes(self, point: FloatArray, bound: FloatArray, gap: FloatArray) -> bool:
