@@ -184,7 +184,7 @@ def test_data_without_rows_is_refused():
 
 def test_every_argument_that_is_a_choice_is_a_setting():
     """No argument of the public functions is left out of the settings, nor read twice."""
-    inputs = {"self", "model", "X", "data", "target", "n_jobs", "batch_size"}
+    inputs = {"self", "model", "X", "data", "target", "n_jobs", "batch_size", "progress"}
     names = {f.name for f in fields(Settings)}
     functions = (
         pertinent.pertinent_positives,

@@ -79,6 +79,23 @@ def test_an_array_for_a_model_of_names_is_refused_with_the_line_to_write(explain
         explainer.explain(penguins[0].to_numpy()[:1])
 
 
+@pytest.mark.parametrize("form", ["list", "dict"])
+def test_several_samples_as_mappings_are_refused_with_the_line_to_write(explainer, penguins, form):
+    rows = penguins[0].iloc[:2]
+    given = rows.to_dict("records") if form == "list" else rows.to_dict("list")
+    with pytest.raises(InputError, match=r"Write pd.DataFrame\(X\) instead"):
+        explainer.explain(given)
+
+
+def test_alternatives_of_a_sample_with_gaps_hold(model, penguins):
+    X = penguins[0]
+    explainer = pertinent.Explainer(model, data=X, missing="impute", alternatives=2)
+    one = explainer.explain(X.iloc[[3]])[0]
+    assert len(one.alternatives) == 2
+    assert "instead of a missing value, read as" in one.text()
+    assert pertinent.check(one.json(), model).ok
+
+
 def test_a_missing_value_is_called_missing(model, penguins):
     X = penguins[0]
     explainer = pertinent.Explainer(model, data=X, missing="impute")

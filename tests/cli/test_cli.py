@@ -292,3 +292,34 @@ def test_limits_that_are_no_share_are_refused(files):
     result = run(app, call)
     assert result.exit_code == codes.REFUSED
     assert "Expected limits" in result.output
+
+
+def test_alternatives_are_told_stored_and_checked(files, tmp_path):
+    start = [
+        str(files / "model.skops"),
+        str(files / "rows.csv"),
+        "--train",
+        str(files / "train.csv"),
+    ]
+    words = run(app, ["explain", *start, "--rows", "4", "--alternatives", "2"])
+    assert words.exit_code == codes.DONE, words.output
+    assert words.stdout.count("Other changes that would have done it:") == 1
+    stored = tmp_path / "explanations.json"
+    asked = ["--rows", "0-4", "--alternatives", "2", "--target", "approved"]
+    result = run(app, ["explain", *start, *asked, "--json", "-o", str(stored)])
+    assert result.exit_code == codes.DONE, result.output
+    result = run(app, ["check", str(stored), str(files / "model.skops"), "--json"])
+    assert result.exit_code == codes.DONE, result.output
+    found = json.loads(result.stdout)["explanations"]
+    claims = [finding["claim"] for one in found for finding in one["findings"]]
+    assert any("each alternative is another set of features" in claim for claim in claims)
+
+
+def test_a_report_tells_alternatives_and_a_run_has_no_room_for_them(files, tmp_path):
+    page = tmp_path / "report.html"
+    start = [str(files / "model.skops"), str(files / "rows.csv")]
+    result = run(app, ["report", *start, "--alternatives", "1", "-o", str(page)])
+    assert result.exit_code == codes.DONE, result.output
+    assert "Other changes that would have done it:" in page.read_text()
+    result = run(app, ["run", *start, str(tmp_path / "out"), "--alternatives", "1"])
+    assert result.exit_code == codes.MISUSED

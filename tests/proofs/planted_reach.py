@@ -14,9 +14,23 @@ _NEEDED = (
     "class has typical points; the point goes to the judge (`each_is_needed`) before that is said"
 )
 
+_COUNTED = (
+    "lists further sets with the fewest changes, under rules that the data suggest; it claims "
+    "nothing of their order, and each point goes to the judge and its rules are looked at again"
+)
+
 OUT_OF_REACH: dict[str, str] = {
     "pertinent.answering.fewer_rules._Shrinking._broken": _NEEDED,
     "pertinent.answering.fewer_rules._typical_of": _NEEDED,
+    "pertinent.questions.alternatives._Contrasts._keep_proofs": (
+        "hands proofs on to whoever checks an order: they are recomputed there, and what they do "
+        "not show is not said to hold"
+    ),
+    "pertinent.questions.alternatives._Counts.__init__": _COUNTED,
+    "pertinent.questions.alternatives._Counts._list": _COUNTED,
+    "pertinent.questions.alternatives._Counts.solve": _COUNTED,
+    "pertinent.questions.alternatives._by_count": _COUNTED,
+    "pertinent.questions.alternatives.further_counts": _COUNTED,
     "pertinent.questions.ranges.boxes._endless": (
         "asked of sides without an end on which a curved row never turns: no small answer has one; "
         "what it lets through is looked at by the trusted code like every other box"

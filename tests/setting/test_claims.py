@@ -10,7 +10,7 @@ import pytest
 
 import pertinent.questions.alternatives as contrasts
 import pertinent.questions.fewest_changed as changing
-from pertinent import Constraints, pertinent_negatives, pertinent_positives
+from pertinent import Constraints, Explainer, pertinent_negatives, pertinent_positives
 from pertinent.answering.searching import SEARCH
 from pertinent.questions.fewest_kept import exact
 from pertinent.questions.strict import strict
@@ -66,6 +66,41 @@ def test_the_number_of_changes_is_counted_whatever_the_search_looked_at() -> Non
     with replaced(changing._within, lambda original, negatives, *args: negatives):
         found = pertinent_negatives(logistic(), PAIR, constraints=ONE, norm="l0")
     assert found.found.tolist() == [False, True]
+
+
+def by_sets(original: Any, *asked: Any) -> Any:
+    """Look for the fewest changes among sets of features, which know no rules about changes."""
+    return changing._fewest(*asked)
+
+
+def test_the_rules_of_the_data_are_looked_at_whatever_the_search_knows() -> None:
+    forget()
+    data = np.random.default_rng(0).uniform(0, 1.5, (60, 4)).round(1)
+    how = {"data": data, "norm": "l0", "constraints": Constraints(bounds=LIMITS)}
+    honest = Explainer(logistic(), **how).explain(data[:4]).negative
+    with replaced(changing.counted_negatives, by_sets):
+        found = Explainer(logistic(), **how).explain(data[:4]).negative
+    assert honest.found.all()
+    assert not found.found.all()
+    for some in (honest, found):
+        written = some.values[some.found]
+        np.testing.assert_array_equal(written, np.round(written, 1), strict=True)
+
+
+def test_an_order_is_claimed_only_where_proofs_show_it() -> None:
+    data = np.random.default_rng(0).uniform(0, 1.5, (60, 4))
+    how = {"data": data, "constraints": Constraints(bounds=LIMITS), "alternatives": 2}
+    honest = Explainer(softmax(), **how).explain(data[:6]).negative
+    assert all(one.proved for listed in honest.alternatives for one in listed)
+    assert sum(len(listed) == 2 for listed in honest.alternatives) > 2
+    forget()
+    with spoilt(
+        changing._few_changes,
+        alternatives=lambda found: tuple(listed[1:] for listed in found.alternatives),
+    ):
+        found = Explainer(softmax(), **how).explain(data[:6]).negative
+    assert any(found.alternatives)
+    assert not any(one.proved for listed in found.alternatives for one in listed)
 
 
 def test_the_ledger_knows_point_sample_and_label_in_any_order() -> None:

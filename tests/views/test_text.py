@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 import pertinent
 from pertinent.exceptions import InputError
-from pertinent.views.text import LENGTHS, text
+from pertinent.views.text import LENGTHS, text, with_unit
 
 
 def test_lengths_grow_and_are_deterministic(applicants):
@@ -108,3 +108,11 @@ def test_what_is_shown_is_at_most_a_fiftieth_larger_than_what_is_proved():
         assert size <= 1.02 * exact * (1 + 1e-9)
         assert model.predict(point[None])[0] == result.negative.target[row]
     assert rounded > 100
+
+
+@pytest.mark.parametrize(
+    ("unit", "words"), [("years", "1 year"), ("cm", "1 cm"), ("ms", "1 ms"), ("°C", "1 °C")]
+)
+def test_a_unit_of_one_loses_its_plural_and_nothing_else(unit, words):
+    assert with_unit({"unit": unit}, 1.0) == words
+    assert with_unit({"unit": unit}, 2.0) == f"2 {unit}"

@@ -22,6 +22,8 @@ P = TypeVar("P")
 BATCH_NUMBERS = 120_000
 #: Batches are at most this many times larger where rows spread over pieces: 15 megabytes.
 MOST_PIECES = 16
+#: Rows of a batch at least; and of one that takes long, where somebody looks on.
+MANY_ROWS, FEW_ROWS = 64, 8
 
 
 def in_batches(
@@ -31,13 +33,16 @@ def in_batches(
     batch_size: int | None = None,
     progress: Progress | bool | None = False,
     pieces: int = 1,
+    *,
+    slow: bool = False,
 ) -> Iterator[P]:
     """Yield what ``solve`` gives for each batch of rows, in order, as it is done.
 
     Rows are independent of each other, and each is computed by operations that do not depend on
     its neighbours, so neither ``batch_size`` nor ``n_jobs`` changes a bit of the answer.
     ``n_jobs`` and ``joblib.parallel_config`` mean what they mean to joblib. Rows spread over the
-    ``pieces`` of a class, so that batches are as many times larger by default.
+    ``pieces`` of a class, so that batches are as many times larger by default. Where rows are
+    ``slow``, those that a bar shows are smaller.
     """
     if batch_size is not None:
         require_whole("batch_size", batch_size, 1)
@@ -53,7 +58,8 @@ def in_batches(
         yield part
         return
     with told(progress, "Explaining") as tell:
-        yield from _told(solve, table, n_jobs, batch_size, tell, pieces)
+        least = FEW_ROWS if slow else MANY_ROWS
+        yield from _told(solve, table, n_jobs, batch_size, tell, pieces, least)
 
 
 def _told(
@@ -63,11 +69,12 @@ def _told(
     batch_size: int | None,
     tell: Progress | None,
     pieces: int,
+    least: int,
 ) -> Iterator[P]:
     side_by_side = effective_n_jobs(n_jobs) if n_jobs != 1 and len(table) > 1 else 1
     size = batch_size or _default_size(table, pieces, side_by_side)
     if tell is not None and batch_size is None:  # small enough to see something move
-        size = min(size, max(64, -(-len(table) // PARTS)))
+        size = min(size, max(least, -(-len(table) // PARTS)))
     slices = list(_slices(len(table), size))
     jobs = ((table.take(rows), rows) for rows in slices)
     parts: Iterator[P]
@@ -99,7 +106,7 @@ def _among_pieces(
 
 def _default_size(table: Table, pieces: int, side_by_side: int) -> int:
     numbers = BATCH_NUMBERS * min(pieces, MOST_PIECES)
-    size = max(64, numbers // max(1, int(table.values.shape[1])))
+    size = max(MANY_ROWS, numbers // max(1, int(table.values.shape[1])))
     return max(1, min(size, -(-len(table) // side_by_side)))
 
 

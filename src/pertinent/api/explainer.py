@@ -21,9 +21,11 @@ from pertinent.proofs import ALREADY, INFEASIBLE
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.inferred import STEP, Inferred
 from pertinent.rules.wording import Wording
+from pertinent.setting.claims.alternatives import with_order
+from pertinent.setting.claims.negatives import in_proved_order
 from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.options import Options, Settings
-from pertinent.setting.question import Method, Overlap
+from pertinent.setting.question import Method, NegativeQuestion, Overlap
 from pertinent.setting.results import Negatives, Positives
 from pertinent.summary.asked import Asked
 from pertinent.summary.summary import model_name, rule_lines
@@ -62,6 +64,9 @@ class Explainer:
         As in `pertinent_negatives`: "l0" changes the fewest features.
     max_changes : int, optional
         As in `pertinent_negatives`: how many features a negative may change.
+    alternatives : int
+        How many other sets of features that work to list for each negative, the next smallest
+        change first; for each positive, too, where the method is "strict" or "exact".
     limits_from : {"data", None} or float
         Values stay in the range of the data; a number widens it by that share, None lifts it.
         Counts are never negative and truth values stay 0 or 1 whatever is said here.
@@ -117,6 +122,7 @@ class Explainer:
         method: str = "two-phase",
         norm: str = "l1",
         max_changes: int | None = None,
+        alternatives: int = 0,
         limits_from: Any = "data",
         steps_from: str | None = "data",
         rare: int = 5,
@@ -129,8 +135,9 @@ class Explainer:
         if options is None and any(rule.kind == STEP for rule in rules.inferred):
             how = replace(how, round_steps=True)  # the user asked for no search over steps
         self.setting = replace(setting, constraints=rules, options=how)
-        self.question = settings.positive(self.setting.features, train)
-        self.contrast = settings.negative()
+        lists = settings if settings.lists_positives else replace(settings, alternatives=0)
+        self.question = lists.positive(self.setting.features, train)
+        self.contrast = replace(settings.negative(), with_proofs=True)
         self.settings = settings.without_data()
         self.rounds = options is None
         self._by_types: dict[Any, Explainer] = {}
@@ -297,7 +304,8 @@ class Explainer:
         def solve(batch: Table, rows: slice) -> tuple[Positives, Negatives, BoolArray]:
             return self._explain_batch(batch, None if places is None else places[rows])
 
-        return in_batches(solve, table, n_jobs, batch_size, progress, self.setting.pieces)
+        how = n_jobs, batch_size, progress, self.setting.pieces
+        return in_batches(solve, table, *how, slow=self.contrast.alternatives > 0)
 
     def _explain_batch(
         self, table: Table, target: IntArray | None
@@ -318,7 +326,12 @@ class Explainer:
             return *both, np.zeros(len(table), dtype=bool)
         labels = self.setting.predict(table)
         positive = positives_of(self.setting, table, labels, self.question, method)
-        return (positive, *self._contrast(table, labels, target, positive))
+        found = self._contrast(table, labels, target, positive)
+        return (with_order(positive, lambda row: None), *found)  # no proof of theirs is kept
+
+    def _negatives(self, table: Table, labels: IntArray, question: NegativeQuestion) -> Negatives:
+        found = negatives_of(self.setting, table, labels, question)
+        return in_proved_order(self.setting, question, found)
 
     def _contrast(
         self, table: Table, labels: IntArray, target: IntArray | None, positive: Positives
@@ -326,16 +339,16 @@ class Explainer:
         """Return negatives, and where they keep off the positive's features as asked for."""
         if self.settings.overlap is Overlap.ALLOW:
             free = replace(self.contrast, target=target)
-            negative = negatives_of(self.setting, table, labels, free)
+            negative = self._negatives(table, labels, free)
             return negative, np.zeros(len(table), dtype=bool)
         question = replace(self.contrast, target=target, untouched=positive.kept)
-        negative = negatives_of(self.setting, table, labels, question)
+        negative = self._negatives(table, labels, question)
         # Where nothing is left without the positive's features, they are allowed after all.
         avoided = negative.found | (negative.status_code == ALREADY)
         rows = np.flatnonzero(~avoided)
         if len(rows):
             free = replace(self.contrast, target=None if target is None else target[rows])
-            again = negatives_of(self.setting, table.take(rows), labels[rows], free)
+            again = self._negatives(table.take(rows), labels[rows], free)
             none = np.flatnonzero(negative.status_code == INFEASIBLE)
             why = tuple(part.among(none, len(table)) for part in negative.certificates)
             negative = replace(negative.overwritten(rows, again), avoiding_certificates=why)

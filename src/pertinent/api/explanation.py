@@ -116,6 +116,26 @@ class Explanation:
         return {v["feature"]: (own[v["feature"]], v["exact"]) for v in values}
 
     @property
+    def alternatives(self) -> list[dict[str, tuple[Raw, Raw]]]:
+        """Other changes that work, each as in ``changed``, where they were asked for.
+
+        See ``Explainer(alternatives=)``; `Explanation.summary` has their sizes and classes, and
+        whether they are proved the next smallest.
+        """
+        summary = self.summary()
+        own = {feature["name"]: feature["sample"] for feature in summary["features"]}
+        return [
+            {v["feature"]: (own[v["feature"]], v["exact"]) for v in one["values"]}
+            for one in summary["negative"]["alternatives"]
+        ]
+
+    @property
+    def kept_alternatives(self) -> list[dict[str, Raw]]:
+        """Other sets of values that were enough, each as in ``kept``, where they were asked for."""
+        listed = self.summary()["positive"]["alternatives"]
+        return [{v["feature"]: v["exact"] for v in one["values"]} for one in listed]
+
+    @property
     def ranges(self) -> dict[str, Range]:
         """How far each changed value may move by itself: every value in between keeps the target.
 
@@ -382,6 +402,23 @@ class Explanations(Answered):
         from pertinent.views.frame import to_frame
 
         return to_frame(self, backend, ranges, instead)
+
+    def alternatives_frame(self, backend: str | None = None) -> Any:
+        """Return one row for each alternative of each sample: see ``Explainer(alternatives=)``.
+
+        Columns: ``row`` and ``id`` of the sample; ``part``, whether it is another "negative" or
+        another "positive"; ``rank`` from 1 on; ``target``, its class; ``features`` that are
+        changed or kept; ``size``; ``proved``, whether it is proved the next smallest; and the whole
+        point, ``value.NAME``.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            As in `to_frame`.
+        """
+        from pertinent.views.frame import alternatives_frame
+
+        return alternatives_frame(self, backend)
 
     def to_arrow(self, *, ranges: bool = False, instead: bool = False) -> Any:
         """Return `to_frame` as a pyarrow Table."""

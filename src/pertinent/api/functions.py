@@ -9,6 +9,7 @@ from pertinent.api.asking import negatives_of, positives_of
 from pertinent.api.batches import in_batches
 from pertinent.api.gathering import gather
 from pertinent.api.preparing import prepare, values_in
+from pertinent.api.progress import Progress
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import Foreign
 from pertinent.rules.constraints import Constraints
@@ -42,6 +43,7 @@ def pertinent_positives(
     gap: float | None = None,
     min_proba: float | None = None,
     missing: str = "error",
+    progress: Progress | bool | None = None,
 ) -> Positives:
     """Return, for each sample, the fewest features that already give its prediction.
 
@@ -98,6 +100,8 @@ def pertinent_positives(
     missing : {"error", "impute"}
         Whether samples with missing values are refused, or read as the pipeline's own imputer
         fills them.
+    progress : bool or callable, optional
+        As in `Explainer.explain`; by itself a bar appears for alternatives only.
 
     Returns
     -------
@@ -122,7 +126,9 @@ def pertinent_positives(
     def solve(batch: Table, rows: slice) -> Positives:
         return positives_of(setting, batch, setting.predict(batch), question, settings.method)
 
-    return gather(in_batches(solve, table, n_jobs, batch_size, pieces=setting.pieces), table)
+    slow = question.alternatives > 0
+    how = n_jobs, batch_size, _looked_on(progress, slow), setting.pieces
+    return gather(in_batches(solve, table, *how, slow=slow), table)
 
 
 def pertinent_negatives(
@@ -146,6 +152,7 @@ def pertinent_negatives(
     gap: float | None = None,
     min_proba: float | None = None,
     missing: str = "error",
+    progress: Progress | bool | None = None,
 ) -> Negatives:
     """Return, for each sample, the smallest change that gives another class.
 
@@ -166,7 +173,7 @@ def pertinent_negatives(
         How many further sets of changed features to list, each proved next best.
     exact, time_limit, gap
         As in `pertinent_positives`.
-    min_proba, missing
+    min_proba, missing, progress
         As in `pertinent_positives`.
 
     Returns
@@ -196,4 +203,11 @@ def pertinent_negatives(
         question = replace(asked, target=None if places is None else places[rows])
         return negatives_of(setting, batch, setting.predict(batch), question)
 
-    return gather(in_batches(solve, table, n_jobs, batch_size, pieces=setting.pieces), table)
+    slow = asked.alternatives > 0
+    how = n_jobs, batch_size, _looked_on(progress, slow), setting.pieces
+    return gather(in_batches(solve, table, *how, slow=slow), table)
+
+
+def _looked_on(progress: Progress | bool | None, slow: bool) -> Progress | bool | None:
+    """Return who is told: a bar appears by itself only where work is slow, not to slow it."""
+    return progress if slow or progress is not None else False

@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from pertinent.checking.alternatives import other_changes, other_kept
 from pertinent.checking.document import asked_target, not_known, not_read, rebuild
 from pertinent.checking.findings import (
     GIVEN,
@@ -123,6 +124,8 @@ def _findings(explanations: Answered, document: dict[str, Any]) -> list[Finding]
         *positive_findings(asked, positive, unsure),
         *instead_findings(replace(explanations, positive=positive), negative, unsure),
         *negative_findings(asked, negative, change, unsure),
+        *other_kept(asked, positive, unsure),
+        *other_changes(asked, negative, change, unsure),
         *overlap_findings(explanations, negative, change, unsure),
         *moves,
         *as_shown(explanations, document, unsure),

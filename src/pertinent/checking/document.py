@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pertinent.density.hull import Hulls
 from pertinent.density.mixture import Densities
 from pertinent.exceptions import InputError
-from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
 from pertinent.geometry.codec import KIND, strange_parts
 from pertinent.models.steps.pipeline import features_of
 from pertinent.proofs.records import decode
@@ -25,12 +25,20 @@ from pertinent.setting.claims.instead import Basis, Instead
 from pertinent.setting.options import Settings
 from pertinent.setting.question import Method, Missing, PositiveQuestion, kind_of
 from pertinent.setting.region_key import Kind, RegionKey
-from pertinent.setting.results import Negatives, Positives
+from pertinent.setting.results import Alternative, LeftAlone, Negatives, Positives
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Answered, Asked
 from pertinent.summary.ranges import read_rooms, strange_ranges
 from pertinent.summary.reasons import read_reason
-from pertinent.summary.stored import CERTIFICATES, INSTEAD, REASONS, json_schema
+from pertinent.summary.stored import (
+    ALTERNATIVE,
+    ALTERNATIVES,
+    CERTIFICATES,
+    INSTEAD,
+    REASONS,
+    WHY,
+    json_schema,
+)
 from pertinent.tables.features import Features
 from pertinent.tables.reading import read_table
 from pertinent.tables.table import Table, installed_backend
@@ -39,6 +47,8 @@ R = TypeVar("R", Positives, Negatives)
 
 #: Most rules of a stored explanation.
 MOST_RULES = 10_000
+#: Most further sets of features of one answer.
+MOST_ALTERNATIVES = 1_000
 #: Parts of a question that are records, by their types in files.
 RECORDS: dict[str, dict[str, type]] = {
     "constraints": {"constraints": Constraints},
@@ -246,6 +256,7 @@ def not_known(document: dict[str, Any]) -> list[str]:
         parts = [one for name in record if name.endswith(CERTIFICATES) for one in record[name]]
         beside = {name for part in parts for name in part} - {"region", "certificate"}
         strange += [f"{key}: {name} beside a certificate" for name in sorted(beside)]
+        strange += [f"{key}.{ALTERNATIVES}: {part}" for part in _strange_sets(record[ALTERNATIVES])]
     # A proof of a kind that is not known leaves all other claims as they are.
     others = [part for part in not_read(document) if not (CERTIFICATES in part and KIND in part)]
     return strange + [part for part in others if not part.startswith(tuple(strange))]
@@ -258,6 +269,16 @@ def not_read(document: dict[str, Any]) -> list[str]:
     for key in ("positive", "negative", "ranges", INSTEAD):
         strange += strange_parts(proof.get(key), key)
     return list(dict.fromkeys(strange))
+
+
+def _strange_sets(record: Any) -> list[str]:
+    """Return the kinds and parts of further sets of features that are not known here."""
+    [listed] = record
+    names = {"type", *(f.name for f in fields(Alternative))}
+    strange = {f"the kind {one.get('type')!r}" for one in listed if one.get("type") != ALTERNATIVE}
+    strange |= {str(part) for one in listed for part in one if part not in names}
+    parts = {str(part) for one in listed for left in one.get(WHY, ()) for part in left}
+    return sorted(strange | (parts - {"untouched", "region", "certificate"}))
 
 
 def _strange_parts(key: str, record: Any) -> list[str]:
@@ -316,6 +337,8 @@ def _results(kind: type[R], record: dict[str, Any], shared: dict[str, Any], sett
             values[f.name] = tuple(_certified(part) for part in parts)
         elif f.name == REASONS:
             values[f.name] = _reasons(record["reason"])
+        elif f.name == ALTERNATIVES:
+            values[f.name] = (_alternatives(record[f.name], setting, shared["table"]),)
         elif f.name == "second":
             second = decode(record[f.name])
             values[f.name] = {} if second is None else {0: second}
@@ -325,6 +348,37 @@ def _results(kind: type[R], record: dict[str, Any], shared: dict[str, Any], sett
                 values[f.name] = values[f.name].astype(np.int8)
             _require_one_row(f.name, values[f.name], setting, shared["table"])
     return kind(**values)
+
+
+def _alternatives(record: Any, setting: Setting, table: Table) -> tuple[Alternative, ...]:
+    """Return the further sets of features, of kinds that are known here."""
+    [listed] = record
+    if len(listed) > MOST_ALTERNATIVES:
+        most = f"at most {MOST_ALTERNATIVES:,} are read"
+        raise InputError(f"This explanation has {len(listed):,} alternatives; {most}.")
+    known = [one for one in listed if one.get("type") == ALTERNATIVE]
+    return tuple(_one_alternative(one, setting, table) for one in known)
+
+
+def _one_alternative(record: dict[str, Any], setting: Setting, table: Table) -> Alternative:
+    features, values = decode(record["features"]), decode(record["values"])
+    _require_set(features, setting)
+    if np.shape(values) != table.values.shape[1:] or not np.isfinite(values).all():
+        raise InputError("A stored alternative is no point of this model.")
+    if not 0 <= int(record["label"]) < len(setting.classes):
+        raise InputError(f"A stored alternative has the class {record['label']} of the model's.")
+    sizes = float(decode(record["objective"])), float(decode(record["closeness"]))
+    why = tuple(
+        LeftAlone(_require_set(decode(part["untouched"]), setting), _certified(part))
+        for part in record[WHY]
+    )
+    return Alternative(features, values, *sizes, bool(record["proved"]), int(record["label"]), why)
+
+
+def _require_set(features: Any, setting: Setting) -> BoolArray:
+    if np.shape(features) != (len(setting.features),) or features.dtype != bool:
+        raise InputError("A stored alternative is no set of the model's features.")
+    return np.asarray(features)
 
 
 def _reasons(record: Any) -> NDArray[np.object_]:

@@ -185,7 +185,6 @@ def _details(name: str, setting: Setting, results: Results, right: dict[str, boo
         else:
             right[field] = np.allclose(own, told, rtol=SAME, atol=SAME, equal_nan=True)
     right["reason"] = not results.found[0] or results.reasons[0] is None
-    right["alternatives"] = not any(results.alternatives)
     wrong = ", ".join(field for field, holds in right.items() if not holds)
     return judged(f"{name}: its details are as said", not wrong, f"differs in {wrong}")
 
@@ -215,6 +214,12 @@ def unique(
     return []
 
 
+def has_tie(results: Results) -> bool:
+    """Return whether an alternative, which is judged by itself, is as good as the answer."""
+    size = results.objective[0], results.closeness[0]
+    return any(one.ties(*size) for one in results.alternatives[0])
+
+
 def _the_only_one(claim: str, results: Results, only: Callable[[], bool]) -> Finding:
     if results.status_code[0] != OPTIMAL:
         return Finding(claim, REFUTED, "it is not proved smallest")
@@ -227,6 +232,8 @@ def _not_the_only_one(
     claim: str, results: Results, equally_good: Callable[[FloatArray], bool]
 ) -> Finding:
     other = results.second.get(0)
+    if other is None and has_tie(results):
+        return Finding(claim, HOLDS)
     if other is None or np.shape(other) != results.values.shape[1:]:
         return Finding(claim, REFUTED, "no other is shown")
     other = results.table.as_handed_out(np.asarray(other, dtype=float)[None])

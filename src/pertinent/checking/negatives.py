@@ -12,12 +12,13 @@ from pertinent.checking.evidence import (
     about_the_question,
     absent,
     claimed_bounds,
+    has_tie,
     negative_details,
     proved,
     unique,
     valid,
 )
-from pertinent.checking.findings import CHANGE, ENOUGH, REFUTED, UNKNOWN, Finding, judged
+from pertinent.checking.findings import CHANGE, ENOUGH, HOLDS, REFUTED, UNKNOWN, Finding, judged
 from pertinent.checking.reasons import reason
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.proofs import ALREADY, FAILED, OPTIMAL
@@ -111,7 +112,9 @@ def _fewest(setting: Setting, negative: Negatives, few: Evidence, near: Evidence
         negative_details(setting, negative),
         *claimed_bounds(CHANGE, [(negative.bound[0], few), (negative.closeness_bound[0], near)]),
     ]
-    if negative.unique_code[0] >= 0:
+    if negative.unique_code[0] == 0 and has_tie(negative):
+        out.append(Finding(f"{CHANGE} is not the only one of its size", HOLDS))
+    elif negative.unique_code[0] >= 0:
         only = "the only" if negative.unique_code[0] else "not the only"
         out.append(Finding(f"{CHANGE} is {only} one of its size", UNKNOWN, NOT_SHOWN))
     if negative.status_code[0] == OPTIMAL:

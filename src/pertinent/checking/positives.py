@@ -8,13 +8,14 @@ from pertinent.checking.evidence import (
     about_the_question,
     absent,
     claimed_bounds,
+    has_tie,
     is_same,
     positive_details,
     proved,
     unique,
     valid,
 )
-from pertinent.checking.findings import ENOUGH, UNKNOWN, Finding, judged
+from pertinent.checking.findings import ENOUGH, HOLDS, UNKNOWN, Finding, judged
 from pertinent.checking.reasons import reason
 from pertinent.geometry.arrays import FloatArray
 from pertinent.proofs import INFEASIBLE, OPTIMAL
@@ -140,6 +141,7 @@ def _smallest(positive: Positives, few: Evidence, near: Evidence) -> list[Findin
 def _only_set(positive: Positives) -> list[Finding]:
     if positive.unique_code[0] == 0:
         claim = f"{ENOUGH} is not the only one of its size"
-        return [Finding(claim, UNKNOWN, NOT_SHOWN)]
+        shown = (HOLDS, "") if has_tie(positive) else (UNKNOWN, NOT_SHOWN)
+        return [Finding(claim, *shown)]
     # The only set of no features is the empty one.
     return unique(ENOUGH, positive, lambda: positive.objective[0] == 0, lambda other: False)

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -309,7 +310,7 @@ def demo(
 
 
 @app.command(epilog="Example: [bold]pertinent run model.skops data/ out/ --train train.parquet[/]")
-@with_given
+@partial(with_given, without=("alternatives",))  # a row for each sample has no room for them
 def run(
     model: ModelFile,
     data: Annotated[Path, typer.Argument(help="A Parquet file, or a folder of them.")],

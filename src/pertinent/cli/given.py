@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import partial, wraps
@@ -71,6 +71,9 @@ class Given:
     norm: Annotated[
         Norm, typer.Option(help="What to have least of: l1 is the change, l0 changed features.")
     ] = Norm.L1
+    alternatives: Annotated[
+        int, typer.Option(min=0, help="How many other changes that work to list.")
+    ] = 0
     min_proba: Annotated[
         float | None, typer.Option(min=0, max=1, help="Probability that answers must have.")
     ] = None
@@ -134,6 +137,7 @@ class Given:
             plausibility=self._plausibility(model, data),
             method=self.method,
             norm=self.norm,
+            alternatives=self.alternatives,
             min_proba=self.min_proba,
             missing=self.missing,
             time_limit=self.time_limit,
@@ -153,19 +157,20 @@ class Given:
         return Plausibility(data, predicted_labels(model, data))
 
 
-def with_given(command: Callable[..., None]) -> Callable[..., None]:
-    """Let the command line show each field of `Given` as an option of a command.
+def with_given(command: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
+    """Let the command line show each field of `Given` as an option of a command, but some.
 
     The command itself has one keyword ``given`` in their place.
     """
-    names = [f.name for f in fields(Given)]
+    names = [f.name for f in fields(Given) if f.name not in without]
     own = [p for p in signature(command, eval_str=True).parameters.values() if p.name != "given"]
-    shared = signature(Given, eval_str=True).parameters.values()
+    given = signature(Given, eval_str=True).parameters
+    shared = [given[name] for name in names]
 
     @wraps(command)
     def called(**options: Any) -> None:
-        given = Given(**{name: options.pop(name) for name in names if name in options})
-        command(**options, given=given)
+        own = Given(**{name: options.pop(name) for name in names if name in options})
+        command(**options, given=own)
 
     every = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in (*own, *shared)]
     called.__signature__ = signature(command).replace(parameters=every)  # type: ignore[attr-defined]

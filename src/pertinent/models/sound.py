@@ -380,7 +380,10 @@ def _linear(model: Any) -> None:
     coef = getattr(model, "coef_", None)
     if coef is not None and hasattr(model, "n_features_in_"):
         require(coef.shape[-1] == model.n_features_in_, "coefficients of other features")
-        for numbers in (coef.data if sparse.issparse(coef) else coef, getattr(model, "intercept_", 0.0)):
+        for numbers in (
+            coef.data if sparse.issparse(coef) else coef,
+            getattr(model, "intercept_", 0.0),
+        ):
             require(np.abs(numbers) <= LARGEST_COEFFICIENT, "coefficients that overflow")
 
 

@@ -11,7 +11,7 @@ from pertinent.answering.searching import SEARCH
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
-from pertinent.questions.alternatives import further_contrasts
+from pertinent.questions.alternatives import further_contrasts, further_counts
 from pertinent.questions.counted import counted_negatives
 from pertinent.questions.supports.batch import Ask, Fewest
 from pertinent.questions.supports.fewest import fewest_features
@@ -43,8 +43,13 @@ def _few_changes(
     if question.norm is Norm.L0:
         most = fewer_changes(setting, question)
         by_rules = is_mixed(setting, table) or not has_cells(setting, kind, wanted)
-        if by_rules and not question.alternatives:
-            return counted_negatives(setting, table, labels, question, most)
+        if by_rules and (setting.constraints.inferred or not question.alternatives):
+            found = counted_negatives(setting, table, labels, question, most)
+            if not question.alternatives:
+                return found
+            # Sets of features know no rules about changes, such as those that the data suggest.
+            others = further_counts(setting, table, labels, found, question, most)
+            return replace(found, alternatives=others)
         refuse_blends(setting, 'norm="l0"')
         _refuse_together(setting)
         return _fewest(setting, table, labels, question, most)
@@ -58,7 +63,7 @@ def _few_changes(
     if question.alternatives:
         ask = _ask(setting, table, labels, question)
         asked = ask.kind, ask.labels, (ask.lower, ask.upper), question.alternatives
-        others = further_contrasts(setting, table, negatives, *asked)
+        others = further_contrasts(setting, table, negatives, *asked, question.with_proofs)
         negatives = replace(negatives, alternatives=others)
     return negatives
 

@@ -141,6 +141,11 @@ class Settings:
             )
 
     @property
+    def lists_positives(self) -> bool:
+        """Whether the method of the positives knows further sets of features."""
+        return self.method in (Method.STRICT, Method.EXACT)
+
+    @property
     def effort(self) -> Effort:
         """How far an exact search goes."""
         return Effort(time_limit=self.time_limit, gap=Effort.gap if self.gap is None else self.gap)
@@ -170,7 +175,7 @@ class Settings:
 
     def positive(self, features: Features, train: FloatArray | None) -> PositiveQuestion:
         """Return how positives are asked for, with base values from the training data if asked."""
-        if self.alternatives and self.method not in (Method.STRICT, Method.EXACT):
+        if self.alternatives and not self.lists_positives:
             raise InputError(
                 'alternatives belong to method="strict" and "exact". '
                 f"Got method={str(self.method)!r}."

@@ -111,6 +111,8 @@ class NegativeQuestion:
     alternatives : int
         How many further sets of changed features to list.
     effort : Effort
+    with_proofs : bool
+        Whether the proofs of their order are to be kept, for a check.
     """
 
     target: IntArray | None = None
@@ -119,6 +121,7 @@ class NegativeQuestion:
     max_changes: int | None = None
     alternatives: int = 0
     effort: Effort = USUAL
+    with_proofs: bool = False
 
     @property
     def is_plain(self) -> bool:

@@ -58,6 +58,17 @@ def uniqueness(
 
 
 @dataclass(frozen=True, eq=False)
+class LeftAlone:
+    """A proof about all changes of one sample that leave some features alone.
+
+    ``untouched`` tells which these are, ``part`` is about one row.
+    """
+
+    untouched: BoolArray
+    part: Certified
+
+
+@dataclass(frozen=True, eq=False)
 class Alternative:
     """Another set of features that does it, next in the order of the objective.
 
@@ -77,6 +88,9 @@ class Alternative:
         been proved no better.
     label : int
         Place in ``classes`` of the class the point is predicted as.
+    why : tuple of LeftAlone
+        Together with those of the alternatives before: why that is so. Negatives of an `Explainer`
+        in weighted L1 have them.
     """
 
     features: BoolArray
@@ -85,6 +99,7 @@ class Alternative:
     closeness: float
     proved: bool
     label: int
+    why: tuple[LeftAlone, ...] = field(default=(), repr=False)
 
     def ties(self, objective: float, closeness: float) -> bool:
         """Return whether an answer of this objective and closeness is no better."""

@@ -12,10 +12,10 @@ from pertinent.setting.question import Method
 from pertinent.setting.results import Results
 from pertinent.summary.asked import Answered
 from pertinent.summary.chances import shown_chances
-from pertinent.summary.raw import raw_columns
+from pertinent.summary.raw import raw_columns, row_names
 from pertinent.tables.table import BACKENDS, installed_backend
 
-__all__ = ["BACKENDS", "columns", "installed_backend"]
+__all__ = ["BACKENDS", "alternative_columns", "columns", "installed_backend"]
 
 
 def columns(explanations: Answered, ranges: bool = False, instead: bool = False) -> dict[str, Any]:
@@ -50,6 +50,35 @@ def columns(explanations: Answered, ranges: bool = False, instead: bool = False)
     if ranges:
         out |= _ranges(explanations)
     return out | _points("positive", positive) | _points("negative", negative)
+
+
+def alternative_columns(explanations: Answered) -> dict[str, Any]:
+    """Return the columns of a table with one row for each alternative."""
+    both = (("positive", explanations.positive), ("negative", explanations.negative))
+    listed = [
+        (row, part, rank, one)
+        for row in range(len(explanations))
+        for part, results in both
+        for rank, one in enumerate(results.alternatives[row], 1)
+    ]
+    rows = np.array([row for row, *_ in listed], dtype=np.int64)
+    others, table = [one for *_, one in listed], explanations.table.take(rows)
+    classes = explanations.positive.classes.tolist()
+    width = table.values.shape[1]
+    points = np.array([one.values for one in others], dtype=float).reshape(len(others), width)
+    raw = raw_columns(table, points)
+    names = row_names(explanations.table)
+    return {
+        "row": rows,
+        "id": [names[row] for row in rows],
+        "part": [part for _, part, *_ in listed],
+        "rank": [rank for *_, rank, _ in listed],
+        "target": [classes[one.label] for one in others],
+        "features": _names(explanations, [one.features for one in others]),
+        "size": np.array([one.objective for one in others], dtype=float),
+        "proved": np.array([one.proved for one in others], dtype=bool),
+        **{f"value.{name}": column for name, column in raw.items()},
+    }
 
 
 def _instead(explanations: Answered) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from pertinent.summary.reasons import write_reason
 from pertinent.summary.summary import Summary, asked_of, rounding_steps
 
 if TYPE_CHECKING:
-    from pertinent.setting.results import Negatives, Results
+    from pertinent.setting.results import Alternative, Negatives, Results
     from pertinent.summary.asked import Answered
 
 FORMAT, VERSION = "pertinent-explanation", 2
@@ -44,6 +44,8 @@ ELSEWHERE = ("table", "classes", "baseline")
 CERTIFICATES = "certificates"
 #: The part of a proof that holds what stands in for an empty positive.
 INSTEAD = "instead"
+#: The field that holds further sets of features, what each is called, and its proofs.
+ALTERNATIVES, ALTERNATIVE, WHY = "alternatives", "alternative", "why"
 #: The field that holds reasons, stored as "reason".
 REASONS = "reasons"
 
@@ -142,10 +144,13 @@ def _written(rules: Constraints) -> Any:
 
 
 def _target(negatives: Negatives, row: int) -> Any:
-    """Return the class that was asked for, which is what the row's proof speaks of; else None."""
+    """Return the class that was asked for, which is what the row's proofs speak of; else None.
+
+    Of a single change with ``norm="l0"`` only the proof of its closeness does.
+    """
     if negatives.status_code[row] == ALREADY:
         return negatives.classes.tolist()[negatives.target_place[row]]
-    for part in negatives.certificates:
+    for part in (*negatives.certificates, *negatives.closeness_certificates):
         if (part.rows == row).any():
             kind, place = part.key
             return negatives.classes.tolist()[place] if kind is Kind.IS else None
@@ -193,11 +198,27 @@ def _answers(results: Results, row: int) -> dict[str, Any]:
             out["reason"] = write_reason(value[row])
         elif f.name == "second":
             out[f.name] = encode(value.get(row))
-        elif f.name == "alternatives" or isinstance(value, np.ndarray):
+        elif f.name == ALTERNATIVES:
+            out[f.name] = [[_alternative(one) for one in value[row]]]
+        elif isinstance(value, np.ndarray):
             out[f.name] = encode(value[row : row + 1])
         else:
             out[f.name] = encode(value)
     return out
+
+
+def _alternative(one: Alternative) -> dict[str, Any]:
+    """Return a further set of features, with the proofs that it is the next best."""
+    own = {f.name: encode(getattr(one, f.name)) for f in fields(one) if f.name != WHY}
+    why = [
+        {
+            "untouched": encode(left.untouched),
+            "region": list(left.part.key),
+            "certificate": encode(left.part.certificate),
+        }
+        for left in one.why
+    ]
+    return {"type": ALTERNATIVE, **own, WHY: why}
 
 
 def _certificates(certified: Any, row: int) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from pertinent.rules.inferred import STEP
 from pertinent.rules.words import Speech, in_words, words_from_data
 from pertinent.setting.claims.instead import Instead, fixed_by_rules
 from pertinent.setting.claims.negatives import with_its_limit
-from pertinent.setting.limits import negative_limits
+from pertinent.setting.limits import negative_limits, positive_limits
 from pertinent.setting.question import Overlap
 from pertinent.summary.asked import Answered, Asked, Rooms
 from pertinent.summary.chances import shown_chances
@@ -32,7 +32,7 @@ from pertinent.summary.rounding import first_steps, round_valid
 from pertinent.tables.features import Features
 
 if TYPE_CHECKING:
-    from pertinent.setting.results import Alternative, Negatives, Positives, Results
+    from pertinent.setting.results import Negatives, Positives, Results
 
 #: Plain values only: what `json.dumps` takes.
 Summary = dict[str, Any]
@@ -182,6 +182,8 @@ def _decoded(
     }
     out: dict[str, list[list[Any]]] = {n: raw_rows(table, v) for n, v in points.items()}
     out["fixed"] = fixed_by_rules(asked.setting, asked.question, table).tolist()
+    for name, results in (("also_kept", positive), ("also_changed", negative)):
+        out[name] = _alternatives(explanations, asked, results, rows, steps)
     return out
 
 
@@ -239,6 +241,7 @@ def _positive(
     results = explanations.positive
     return {
         **_common(results, row),
+        "alternatives": raw["also_kept"],
         "method": str(results.method),
         "trivial": bool(results.trivial[row]),
         "fallback": bool(results.fallback[row]),
@@ -256,6 +259,7 @@ def _negative(
     target = None if place < 0 else _label(results.classes, place)
     return {
         **_common(results, row),
+        "alternatives": raw["also_changed"],
         "target": target,
         "target_text": asked.settings.wording.labels.get(target),
         "norm": str(results.norm),
@@ -274,25 +278,57 @@ def _common(results: Positives | Negatives, row: int) -> Summary:
         "bound": _finite(results.bound[row]),
         "closeness": _finite(results.closeness[row]),
         "closeness_bound": _finite(results.closeness_bound[row]),
-        "alternatives": [_alternative(results, row, other) for other in results.alternatives[row]],
     }
 
 
-def _alternative(results: Positives | Negatives, row: int, other: Alternative) -> Summary:
-    """Return a further set of features; its values are not rounded."""
-    table = results.table.take(np.array([row]))
-    point = raw_rows(table, other.values[None])[0]
-    names = table.features.names
-    return {
-        "values": [
-            {"feature": names[j], "value": point[j], "exact": point[j], "fixed": False}
-            for j in np.flatnonzero(other.features)
-        ],
-        "objective": _finite(other.objective),
-        "closeness": _finite(other.closeness),
-        "proved": bool(other.proved),
-        "target": _label(results.classes, other.label),
-    }
+def _alternatives(
+    explanations: Answered, asked: Asked, results: Positives | Negatives, rows: Any,
+    steps: FloatArray,
+) -> list[list[Summary]]:  # fmt: skip
+    """Return the further sets of features of some rows, rounded as far as predict allows."""
+    listed = [(i, one) for i, row in enumerate(rows) for one in results.alternatives[row]]
+    out: list[list[Summary]] = [[] for _ in rows]
+    if not listed:
+        return out
+    at = rows[[i for i, _ in listed]]
+    others = [one for _, one in listed]
+    table, features = results.table.take(at), results.table.features
+    exact = np.array([one.values for one in others])
+    chosen = np.array([one.features for one in others])
+    places = np.array([one.label for one in others])
+    changes = results is explanations.negative
+    origin, limits = np.broadcast_to(asked.question.baseline, exact.shape), None
+    if changes:
+        untouched = (explanations.positive.kept & explanations.avoided[:, None])[at]
+        origin, limits = table.values, negative_limits(asked.setting, table, untouched)
+    moved = number_columns(features) & features.by_column(chosen) & (exact != table.values)
+    points = round_valid(
+        asked.setting, table, exact, moved, origin, places,
+        limits or positive_limits(asked.setting, table, asked.question), steps, changes=changes,
+    )  # fmt: skip
+    raw = raw_rows(table, points), raw_rows(table, exact)
+    labels = [_label(results.classes, int(place)) for place in places]
+    words = asked.settings.wording.labels
+    for k, (i, one) in enumerate(listed):
+        out[i].append(
+            {
+                "values": [
+                    {
+                        "feature": features.names[j],
+                        "value": raw[0][k][j],
+                        "exact": raw[1][k][j],
+                        "fixed": False,
+                    }
+                    for j in np.flatnonzero(one.features)
+                ],
+                "objective": _finite(one.objective),
+                "closeness": _finite(one.closeness),
+                "proved": bool(one.proved),
+                "target": labels[k],
+                "target_text": words.get(labels[k]),
+            }
+        )
+    return out
 
 
 def _values(

@@ -38,7 +38,7 @@ def read_values(features: Features, X: Any, name: str = "X") -> tuple[FloatArray
 
     ``name`` is what messages call the table.
     """
-    frame = as_frame(_as_table(X))
+    frame = as_frame(_as_table(X, name))
     if frame is None:
         source = _as_array(X.toarray() if hasattr(X, "toarray") else X, name)
         _check_shape(features, source, name)
@@ -54,12 +54,19 @@ def read_values(features: Features, X: Any, name: str = "X") -> tuple[FloatArray
     return values, frame
 
 
-def _as_table(X: Any) -> Any:
+def _as_table(X: Any, name: str) -> Any:
     """Return one sample as a table of one row: a pandas Series, or a mapping from names."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(X, pandas.Series):
         return X.to_frame().T.infer_objects()
+    if isinstance(X, list) and X and isinstance(X[0], Mapping):
+        raise InputError(f"{name} is a list of mappings. Write pd.DataFrame({name}) instead.")
     if isinstance(X, Mapping):
+        if any(isinstance(value, list | tuple | np.ndarray) for value in X.values()):
+            raise InputError(
+                f"{name} is a mapping with several values for a name, and a mapping is one sample. "
+                f"Write pd.DataFrame({name}) instead."
+            )
         pandas = optional("pandas", "pandas", "A sample as a mapping")
         return pandas.DataFrame([X])
     return X

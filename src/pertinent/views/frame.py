@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from pertinent.exceptions import InputError, MissingExtraError, visible, writing
-from pertinent.summary.columns import BACKENDS, columns, installed_backend
+from pertinent.summary.columns import BACKENDS, alternative_columns, columns, installed_backend
 
 if TYPE_CHECKING:
     from pertinent.summary.asked import Answered
@@ -27,9 +27,7 @@ def to_frame(
     """Return one row for each sample; see `Explanations.to_frame`."""
     source = explanations.table.source
     framed = isinstance(source, nw.DataFrame)
-    if backend is None:
-        backend = source.implementation.value if framed else installed_backend()
-    chosen: Any = backend
+    chosen: Any = _usual(explanations) if backend is None else backend
     _require(chosen)
     frame = nw.from_dict(columns(explanations, ranges, instead), backend=chosen)
     # A column of nothing but None has no type of its own.
@@ -39,6 +37,20 @@ def to_frame(
         index: Any = [nw.maybe_get_index(source)]
         frame = nw.maybe_set_index(frame, index=index)
     return frame.to_native()
+
+
+def alternatives_frame(explanations: Answered, backend: str | None = None) -> Any:
+    """Return one row for each alternative; see `Explanations.alternatives_frame`."""
+    chosen: Any = _usual(explanations) if backend is None else backend
+    _require(chosen)
+    return nw.from_dict(alternative_columns(explanations), backend=chosen).to_native()
+
+
+def _usual(explanations: Answered) -> str:
+    """Return the kind of table that the samples came in, else the first that is installed."""
+    source = explanations.table.source
+    framed = isinstance(source, nw.DataFrame)
+    return str(source.implementation.value) if framed else installed_backend()
 
 
 def _require(backend: str) -> None:

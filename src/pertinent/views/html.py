@@ -12,15 +12,18 @@ from pertinent.summary.summary import Summary
 from pertinent.views.layout import Strip, strips
 from pertinent.views.population import population_text
 from pertinent.views.text import (
+    also_enough,
     as_seen,
     chances,
     change,
     enough,
     moves,
     opening,
+    other_changes,
     proof_words,
     rule_words,
     typical,
+    with_others,
 )
 
 
@@ -56,8 +59,8 @@ def html(summary: Summary) -> str:
             more=more,
             usual=typical(as_seen(summary)),
             ranges=summary["features"][0]["low"] is not None,
-            enough=enough(summary),
-            change=change(summary),
+            enough=with_others(enough(summary), also_enough(summary)),
+            change=with_others(change(summary), other_changes(summary)),
             chances=chances(summary),
             moves=moves(summary),
             proof=proof_words(summary).removeprefix("Certificate. "),

@@ -23,7 +23,18 @@ from pertinent.summary.words import listed, percent, shown
 from pertinent.views.html import own_file, templates
 from pertinent.views.layout import strips
 from pertinent.views.population import population_text
-from pertinent.views.text import MEASURE, as_seen, change, enough, row_line, row_proof, typical
+from pertinent.views.text import (
+    MEASURE,
+    also_enough,
+    as_seen,
+    change,
+    enough,
+    other_changes,
+    row_line,
+    row_proof,
+    typical,
+    with_others,
+)
 
 if TYPE_CHECKING:
     from pertinent.summary.asked import Answered, Rooms
@@ -151,8 +162,8 @@ def _row(summary: Summary) -> Summary:
         "k": summary["classes"].index(summary["prediction"]),
         "s": summary["negative"]["status"],
         "line": row_line(summary),
-        "enough": enough(summary, "report"),
-        "change": change(summary, "report"),
+        "enough": with_others(enough(summary, "report"), also_enough(summary, "report")),
+        "change": with_others(change(summary, "report"), other_changes(summary, "report")),
         "proof": row_proof(summary),
     }
 

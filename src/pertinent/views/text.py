@@ -44,7 +44,12 @@ def text(summary: Summary, length: str = "medium") -> str:
     require_length(length)
     if length == "short":
         return f"{opening(summary)} {_short_enough(summary)} {_short_change(summary)}"
-    parts = [opening(summary), enough(summary, length), change(summary, length), chances(summary)]
+    parts = [
+        opening(summary),
+        with_others(enough(summary, length), also_enough(summary, length)),
+        with_others(change(summary, length), other_changes(summary, length)),
+        chances(summary),
+    ]
     if length == "long":
         parts += [moves(summary), proof_words(summary), rule_words(summary), CAUTION]
     return "\n\n".join(part for part in parts if part)
@@ -328,9 +333,13 @@ def _change_proof(summary: Summary) -> str:
 
 
 def _change_list(summary: Summary, length: str) -> str:
+    return _changes(summary, summary["negative"]["values"], length)
+
+
+def _changes(summary: Summary, values: list[Summary], length: str) -> str:
     features = {feature["name"]: feature for feature in summary["features"]}
     parts = []
-    for entry in summary["negative"]["values"]:
+    for entry in values:
         feature = features[entry["feature"]]
         value = new_value(feature, entry)
         parts.append(f"{feature['text']} {value} instead of {own_value(feature)}")
@@ -357,6 +366,50 @@ def new_value(feature: Summary, entry: Summary) -> str:
         return plainly
     first, last = sorted((near, far))
     return f"{plain(first, exact=True)} to {with_unit(feature, last, exact=True)}"
+
+
+# -- Other sets of features ------------------------------------------------------------------
+
+
+def with_others(told: str, others: str) -> str:
+    """Return what is told of an answer, followed by its alternatives."""
+    return f"{told} {others}".rstrip()
+
+
+def other_changes(summary: Summary, length: str = "medium") -> str:
+    """Return the other changes that work, where they were asked for."""
+    negative = summary["negative"]
+    others = negative["alternatives"]
+    if not others:
+        return ""
+    said = []
+    for one in others:
+        label = one.get("target_text") or label_text(one["target"])
+        to = f" (for {label})" if one["target"] != negative["target"] else ""
+        said.append(f"{_changes(summary, one['values'], length)}{to}")
+    proof = "They were checked with the model; others might be smaller."
+    if all(one["proved"] for one in others):
+        within = " within the rules" if allowed(summary) else ""
+        proof = (
+            f"Proved in this order: whatever else works{within} is at least as large as the last "
+            "of them, or changes all the features of one told here."
+        )
+    return f"Other changes that would have done it: {_one_by_one(said)}. {proof}"
+
+
+def also_enough(summary: Summary, length: str = "medium") -> str:
+    """Return the other sets of values that were enough, where they were asked for."""
+    if summary["positive"].get("instead") is not None:
+        return ""  # what is told is of another kind
+    said = [
+        cut([_one_kept(summary, value) for value in one["values"]], length)
+        for one in summary["positive"]["alternatives"]
+    ]
+    return f"Also enough: {_one_by_one(said)}." if said else ""
+
+
+def _one_by_one(said: list[str]) -> str:
+    return "; or ".join(said)
 
 
 # -- How far values may move, and how probable the model calls it ----------------------------
@@ -507,7 +560,19 @@ def with_unit(feature: Summary, value: Any, *, exact: bool = False) -> str:
     words, unit = plain(value, exact=exact), feature["unit"]
     if not unit:
         return words
-    return f"{words} {unit[:-1] if words == '1' and unit.isalpha() else unit}"
+    return f"{words} {unit[:-1] if words == '1' and _is_plural(unit) else unit}"
+
+
+def _is_plural(unit: str) -> bool:
+    """Return whether a unit is a word in the plural, such as "years", and no symbol, such as "cm".
+
+    Examples
+    --------
+    >>> from pertinent.views.text import _is_plural
+    >>> [unit for unit in ("years", "cm", "ms", "celsius", "lbs", "°") if _is_plural(unit)]
+    ['years', 'lbs']
+    """
+    return len(unit) > 2 and unit.isalpha() and unit[-1] == "s" and unit[-2] not in "su"
 
 
 def _size(value: float | None) -> str:

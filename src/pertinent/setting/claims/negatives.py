@@ -6,9 +6,11 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX
+from pertinent.geometry.running import is_over
 from pertinent.geometry.task import distance
+from pertinent.rules.obeyed import broken_rules
 from pertinent.setting.claims.about import Goal, Subject
-from pertinent.setting.claims.alternatives import Listed, some_limits
+from pertinent.setting.claims.alternatives import Listed, Order, some_limits, with_order
 from pertinent.setting.claims.bounds import (
     bounds_of,
     is_of_sets,
@@ -91,6 +93,8 @@ def shown_negatives(
     limits = negative_limits(setting, found.table, question.untouched)
     good, place = accepted(found, kind, wanted, limits, ledger)
     good &= _changes_few(setting, question, found.values, samples)
+    if ledger is not None:
+        good &= _as_in_data(setting, found.table, found.values)
     subject = Subject(setting, samples, kind, wanted)
     if found.norm is Norm.L0:
         count = np.where(good, changes_of(setting, found.values, samples), np.nan)
@@ -116,10 +120,40 @@ def _alternatives(
     limits = negative_limits(setting, found.table, question.untouched)
     good = shown.good[rows] & (place >= 0) & within(points, some_limits(limits, found, rows))
     good &= _changes_few(setting, question, points, samples)
+    good &= _as_in_data(setting, found.table.take(rows), points)
     features = setting.features.by_feature(points != samples)
     size = distance(points, samples, setting.weights)
     count = features.sum(axis=1) if found.norm is Norm.L0 else size
     return listed.stated(good, features, count, size, place)
+
+
+def in_proved_order(setting: Setting, question: NegativeQuestion, found: Negatives) -> Negatives:
+    """Return negatives that say "next best" of alternatives only where proofs at hand show it."""
+
+    def shown(i: int) -> BoolArray | None:
+        return None if is_over() else next_best(setting, question, found, i)
+
+    return with_order(found, shown)
+
+
+def next_best(
+    setting: Setting, question: NegativeQuestion, found: Negatives, row: int
+) -> BoolArray | None:
+    """Return which alternatives of one negative are shown to be the next best.
+
+    None where no proofs of that are at hand: where changes are counted, or nobody kept them.
+    """
+    others, here = found.alternatives[row], np.array([row])
+    table, part = found.table.take(here), question.take(here)
+    kind, wanted = _asked(part, found.take(here))
+    counted = question.max_changes is not None
+    by_sets = counted and not counts_by_rules(setting, table, kind, wanted)
+    if found.norm is Norm.L0 or by_sets or not any(one.why for one in others):
+        return None
+    subject = Subject(setting, table.values, kind, wanted)
+    limits = negative_limits(setting, table, part.untouched)
+    own = setting.features.by_feature(found.values[here] != table.values)[0]
+    return Order(with_its_limit(setting, question), table, subject, limits).next_best(own, others)
 
 
 def _near_negatives(
@@ -210,3 +244,22 @@ def _changes_few(
         different = setting.features.by_feature(points != samples)[:, places]
         good &= different.all(axis=1) | ~different.any(axis=1)
     return np.asarray(good)
+
+
+def _as_in_data(setting: Setting, table: Table, points: FloatArray) -> BoolArray:
+    """Return which points obey the rules that the data suggest, which are about changes.
+
+    The judge may have been asked about values alone.
+    """
+    good, there = np.ones(len(points), dtype=bool), ~np.isnan(points).any(axis=1)
+    rows = np.flatnonzero(there)
+    if not setting.constraints.inferred or not len(rows):
+        return good
+    some, single = table.take(rows), table.single_precision
+    values = some.raw(points[rows]), some.raw(some.values)
+    broken = broken_rules(
+        setting.constraints, setting.features, *values, changes=True, single=single
+    )
+    for _, wrong in broken:
+        good[rows[wrong]] = False
+    return good

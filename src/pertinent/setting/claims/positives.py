@@ -121,7 +121,7 @@ def _alternatives(
     strict = found.method is Method.STRICT
     limits = (strict_limits if strict else positive_limits)(setting, found.table, question)
     good = shown.good[rows] & (place >= 0) & within(points, some_limits(limits, found, rows))
-    features = _turned_on(setting, question, points)
+    features = turned_on(setting, question, points)
     on = setting.features.by_column(features)
     if strict:
         good &= ((points == samples) | ~on).all(axis=1)
@@ -224,10 +224,11 @@ def kept_features(setting: Setting, question: PositiveQuestion, found: Positives
     """Return which features are kept, from the points where they tell."""
     if found.method is Method.SUFFICIENT:
         return found.kept
-    return _turned_on(setting, question, found.values)
+    return turned_on(setting, question, found.values)
 
 
-def _turned_on(setting: Setting, question: PositiveQuestion, points: FloatArray) -> BoolArray:
+def turned_on(setting: Setting, question: PositiveQuestion, points: FloatArray) -> BoolArray:
+    """Return which features of points are not at their baseline."""
     return setting.features.by_feature(np.abs(points - question.baseline) > question.off_tol)
 
 
