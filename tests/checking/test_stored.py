@@ -38,6 +38,14 @@ def test_stored_explanations_are_judged_as_ever(folder, name):
     assert checked.verdict == about["verdict"], str(checked)
 
 
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_stored_explanations_are_shown_as_ever(folder):
+    for name in INDEX[folder]["files"]:
+        one = pertinent.Explanation.from_json(folder / name)
+        assert one.text("long").startswith("The model predicts")
+        assert one.alternatives == one.kept_alternatives == []
+
+
 def test_the_first_format_is_there_with_every_kind_of_proof():
     (index,) = [index for folder, index in INDEX.items() if folder.name == "format1"]
     stored = {kind for about in index["files"].values() for kind in about["proofs"]}

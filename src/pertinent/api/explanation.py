@@ -126,13 +126,13 @@ class Explanation:
         own = {feature["name"]: feature["sample"] for feature in summary["features"]}
         return [
             {v["feature"]: (own[v["feature"]], v["exact"]) for v in one["values"]}
-            for one in summary["negative"]["alternatives"]
+            for one in summary["negative"].get("alternatives", ())  # format 1 lacks them
         ]
 
     @property
     def kept_alternatives(self) -> list[dict[str, Raw]]:
         """Other sets of values that were enough, each as in ``kept``, where they were asked for."""
-        listed = self.summary()["positive"]["alternatives"]
+        listed = self.summary()["positive"].get("alternatives", ())
         return [{v["feature"]: v["exact"] for v in one["values"]} for one in listed]
 
     @property

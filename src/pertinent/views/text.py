@@ -379,7 +379,7 @@ def with_others(told: str, others: str) -> str:
 def other_changes(summary: Summary, length: str = "medium") -> str:
     """Return the other changes that work, where they were asked for."""
     negative = summary["negative"]
-    others = negative["alternatives"]
+    others = negative.get("alternatives", ())  # files of format 1 lack them
     if not others:
         return ""
     said = []
@@ -403,7 +403,7 @@ def also_enough(summary: Summary, length: str = "medium") -> str:
         return ""  # what is told is of another kind
     said = [
         cut([_one_kept(summary, value) for value in one["values"]], length)
-        for one in summary["positive"]["alternatives"]
+        for one in summary["positive"].get("alternatives", ())
     ]
     return f"Also enough: {_one_by_one(said)}." if said else ""
 
