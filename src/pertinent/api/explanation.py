@@ -395,8 +395,8 @@ class Explanations(Answered):
             Also how far each changed number may move, by itself and in the box: columns
             ``negative.NAME.low``, ``.high``, ``.box_low`` and ``.box_high``. They are searched for.
         instead : bool
-            Also what is told where the typical values have the class already, and ``kept`` is
-            empty: columns ``basis`` (see `Explanation.basis`) and ``enough``, the features that it
+            Also what is told where the typical values have the class and ``kept`` is empty: columns
+            ``basis`` (see `Explanation.basis`) and ``enough``, the features that it
             names. It is searched for, up to a second a row.
         """
         from pertinent.views.frame import to_frame
