@@ -1,5 +1,7 @@
 """Every supported model and every supported step, to be written to a file and explained."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 from sklearn.calibration import CalibratedClassifierCV
@@ -164,7 +166,7 @@ def selectors():
         SelectFromModel(logistic()),
         SelectFromModel(RandomForestClassifier(2, random_state=0)),
         SelectFwe(alpha=0.9),
-        SelectKBest(mutual_info_classif, k=2),
+        SelectKBest(partial(mutual_info_classif, random_state=0), k=2),
         SelectPercentile(percentile=60),
         SequentialFeatureSelector(logistic(), cv=2, scoring="accuracy"),
         VarianceThreshold(),

@@ -38,7 +38,7 @@ COMPILED = frozenset(
     }
 )
 #: Parts of supported models that skops does not vouch for: data, and what only ``fit`` calls (see
-#: also `_published`). The partial is checked, too.
+#: also `_published`).
 PARTS = frozenset(
     {
         "builtins.object",

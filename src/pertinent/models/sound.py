@@ -241,13 +241,7 @@ def _hist_tree(tree: Any, sets: Any) -> None:
     _require_within(nodes["bitset_idx"][inner][by_sets], len(words), "a tree has sets out of range")
 
 
-def _array_check(check: Any) -> None:
-    """Check a partial: the one that gradient boosting makes of `check_array`, and no other."""
-    from sklearn.utils.validation import check_array
-
-    plain = {"dtype": [np.float64], "ensure_all_finite": False}
-    own = check.func is check_array and check.args == () and check.keywords == plain
-    require(own and not vars(check), "a function that no supported step has")
+_NUMBER = (bool, int, float, np.bool_, np.number)
 
 
 def _encoder(step: Any) -> None:
@@ -259,7 +253,7 @@ def _encoder(step: Any) -> None:
     for own in known:
         require(np.ndim(own) == 1 and len(own), "categories of another shape")
         values = [value for value in own.tolist() if not is_missing([value])[0]]
-        numbers = all(isinstance(value, bool | int | float) for value in values)
+        numbers = all(isinstance(value, _NUMBER) for value in values)
         require(not numbers or np.diff(values) > 0, "categories that are not in order")
         require(len(set(values)) == len(values), "categories that appear twice")
     sizes = [len(own) for own in known]
@@ -305,17 +299,17 @@ def _require_width(step: Any, sizes: list[int]) -> None:
 
 
 def _bins(step: Any) -> None:
-    edges = getattr(step, "bin_edges_", [])
-    require(len(edges) in (0, getattr(step, "n_features_in_", 0)), "bins of other features")
-    for own in edges:
-        require(len(own) >= 2 and np.diff(np.asarray(own, dtype=float)) > 0, "bins not in order")
+    if hasattr(step, "bin_edges_"):
+        require(len(step.bin_edges_) == step.n_features_in_, "bins of other features")
+        for own in step.bin_edges_:
+            widths = np.diff(np.asarray(own, dtype=float))
+            require(len(widths) > 0 and widths >= 0, "bins not in order")
 
 
 def _statistics(step: Any) -> None:
     if hasattr(step, "statistics_"):
-        require(
-            np.shape(step.statistics_) == (step.n_features_in_,), "statistics of other features"
-        )
+        found = np.shape(step.statistics_)
+        require(found == (step.n_features_in_,), "statistics of other features")
 
 
 def _calibrated(model: Any) -> None:
@@ -380,10 +374,8 @@ def _linear(model: Any) -> None:
     coef = getattr(model, "coef_", None)
     if coef is not None and hasattr(model, "n_features_in_"):
         require(coef.shape[-1] == model.n_features_in_, "coefficients of other features")
-        for numbers in (
-            coef.data if sparse.issparse(coef) else coef,
-            getattr(model, "intercept_", 0.0),
-        ):
+        plain = coef.data if sparse.issparse(coef) else coef
+        for numbers in (plain, getattr(model, "intercept_", 0.0)):
             require(np.abs(numbers) <= LARGEST_COEFFICIENT, "coefficients that overflow")
 
 
@@ -394,7 +386,6 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
     "BaseEnsemble": _ensemble,
     "GradientBoostingClassifier": _gradient_boosting,
     "BaseHistGradientBoosting": _hist_boosting,
-    "partial": _array_check,
     "_BaseEncoder": _encoder,
     "KBinsDiscretizer": _bins,
     "SimpleImputer": _statistics,

@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
 import pertinent
+from pertinent.exceptions import InputError
 from pertinent.models.steps.pipeline import features_of
 from pertinent.tables.reading import read_table
 
@@ -93,6 +94,13 @@ def test_a_category_that_was_never_seen_goes_where_missing_values_go():
     for label in ("yes", "no"):
         inside = pertinent.decision_region(model, label).contains(points)
         np.testing.assert_array_equal(inside, model.predict(fresh) == label)
+
+
+def test_numbers_where_a_model_knows_text_are_refused_with_what_to_do():
+    frame, y = _table()
+    model = _histograms(categorical_features=[0]).fit(frame[["colour"]].to_numpy(dtype="U"), y)
+    with pytest.raises(InputError, match="the type that it had in training"):
+        pertinent.pertinent_negatives(model, np.ones((1, 1)))
 
 
 @pytest.mark.parametrize("name", MODELS)

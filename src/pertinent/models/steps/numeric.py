@@ -107,14 +107,21 @@ def selector(step: Foreign, columns: Columns, walk: Walk) -> Columns:
 @register_symbolic("sklearn.preprocessing.FunctionTransformer")
 def function_transformer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """Return the columns themselves; any function but None, and checks of arrays, is refused."""
-    checks = getattr(step.func, "func", None)  # of a partial, as in HistGradientBoosting
-    if step.func is not None and (checks is not check_array or step.kw_args):
+    if step.func is not None and not _only_checks(step):
         name = getattr(step.func, "__name__", repr(step.func))
         raise walk.refuse(
             step, f"applies {name!r}, which is not known to be affine; func=None passes through. "
             "Put it in front of the pipeline, and explain in its units.",
         )  # fmt: skip
     return columns
+
+
+def _only_checks(step: Foreign) -> bool:
+    """Return whether a function checks an array of doubles, as in HistGradientBoosting."""
+    func = step.func
+    if getattr(func, "func", None) is not check_array or func.args or step.kw_args:
+        return False
+    return bool(func.keywords.get("dtype") == [np.float64])
 
 
 @register_symbolic("sklearn.impute.SimpleImputer")
