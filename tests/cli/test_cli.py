@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from pertinent.cli import codes
 from pertinent.cli.app import app
+from pertinent.cli.wording import in_options
 from pertinent.demo import train_credit_model
 from pertinent.models import supported_models
 
@@ -292,3 +293,16 @@ def test_limits_that_are_no_share_are_refused(files):
     result = run(app, call)
     assert result.exit_code == codes.REFUSED
     assert "Expected limits" in result.output
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Constraints(bounds={nonsense})",
+        "Constraints(bounds={[1]: 2})",
+        "Constraints(other={'a': None})",
+        "Constraints(bounds={'\\x'})",
+    ],
+)
+def test_words_that_only_look_like_ours_stay_as_they_are(name):
+    assert in_options(f"“{name}” is a class.") == f"“{name}” is a class."
