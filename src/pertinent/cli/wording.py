@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+
 from pertinent.exceptions import visible
 
 #: Rules to relax, as `pertinent.rules.reference.relaxing` writes them.
@@ -41,7 +42,7 @@ def _dashed(words: str) -> str:
 
 
 def _relaxing(fields: str) -> str:
-    """Return the options that take rules back which the data suggest; "" if that is no such line."""
+    """Return the options that take back what the data suggest; "" if that is no such line."""
     options: list[str] = []
     for field, written in _RULE.findall(fields):
         if field == "bounds":
