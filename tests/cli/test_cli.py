@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from pertinent.cli import codes
 from pertinent.cli.app import app
+from pertinent.cli.wording import in_options
 from pertinent.demo import train_credit_model
 from pertinent.models import supported_models
 
@@ -323,3 +324,16 @@ def test_a_report_tells_alternatives_and_a_run_has_no_room_for_them(files, tmp_p
     assert "Other changes that would have done it:" in page.read_text()
     result = run(app, ["run", *start, str(tmp_path / "out"), "--alternatives", "1"])
     assert result.exit_code == codes.MISUSED
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Constraints(bounds={nonsense})",
+        "Constraints(bounds={[1]: 2})",
+        "Constraints(other={'a': None})",
+        "Constraints(bounds={'\\x'})",
+    ],
+)
+def test_words_that_only_look_like_ours_stay_as_they_are(name):
+    assert in_options(f"“{name}” is a class.") == f"“{name}” is a class."

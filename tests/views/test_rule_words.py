@@ -62,7 +62,7 @@ def test_every_rule_is_renamed():
         "loan amount is a whole number",
         "time left has at most 1 decimal",
         "bad credit record is one of “yes”",
-        "bad credit record changes only from no to yes",
+        "bad credit record changes only from “no” to “yes”",
         "loan amount <= 2 * time left",
         "1 * loan amount + 2 * bad credit record <= 7",
         "at most 2 features change",

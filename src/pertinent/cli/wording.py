@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from typing import Any
+
+from pertinent.exceptions import visible
 
 #: Rules to relax, as `pertinent.rules.reference.relaxing` writes them.
 _RELAXED = re.compile(r"Constraints\(((?:\w+=\{[^{}]*\}(?:, )?)+)\)")
@@ -41,12 +42,20 @@ def _dashed(words: str) -> str:
 
 
 def _relaxing(fields: str) -> str:
-    """Return the options that take rules back which the data suggest."""
+    """Return the options that take back what the data suggest; "" if that is no such line."""
     options: list[str] = []
-    for name, written in _RULE.findall(fields):
-        if name == "bounds":
-            features: dict[Any, Any] = ast.literal_eval(written)
-            options += [f"--bound {shlex.quote(f'{feature}=:')}" for feature in features]
+    for field, written in _RULE.findall(fields):
+        if field == "bounds":
+            options += [f"--bound {visible(shlex.quote(f'{name}=:'))}" for name in _names(written)]
         else:
-            options.append({"step": "--steps none", "categories": "--rare 0"}.get(name, ""))
-    return f"“{' '.join(options)}”" if all(options) else ""
+            options.append({"step": "--steps none", "categories": "--rare 0"}.get(field, ""))
+    return f"“{' '.join(options)}”" if options and all(options) else ""
+
+
+def _names(written: str) -> list[str]:
+    """Return the features of a mapping that is written down; none if it is anything else."""
+    try:
+        found = ast.literal_eval(written)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return []
+    return [str(name) for name in found] if isinstance(found, dict) else []

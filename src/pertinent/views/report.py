@@ -16,10 +16,10 @@ import sklearn
 from markupsafe import Markup
 
 from pertinent.exceptions import visible, writing
-from pertinent.summary.fingerprints import fingerprints
 from pertinent.summary.population import summarize_population
 from pertinent.summary.summary import Summary, summarize
 from pertinent.summary.words import listed, percent, shown
+from pertinent.views.fingerprints import fingerprints
 from pertinent.views.html import own_file, templates
 from pertinent.views.layout import strips
 from pertinent.views.population import population_text

@@ -13,7 +13,6 @@ from pertinent.summary.summary import asked_of
 
 if TYPE_CHECKING:
     from pertinent.summary.asked import Answered
-    from pertinent.tables.table import Table
 
 #: Hexadecimal digits that are shown.
 DIGITS = 16
@@ -23,7 +22,7 @@ def fingerprints(explanations: Answered) -> dict[str, str | None]:
     """Return those of the model and of the samples; None where there is none."""
     return {
         "model": model_fingerprint(asked_of(explanations).setting.model),
-        "data": data_fingerprint(explanations.table),
+        "data": data_fingerprint(explanations),
     }
 
 
@@ -34,7 +33,7 @@ def model_fingerprint(model: Any) -> str | None:
 
     Examples
     --------
-    >>> from pertinent.summary.fingerprints import model_fingerprint
+    >>> from pertinent.views.fingerprints import model_fingerprint
     >>> from sklearn.linear_model import LogisticRegression
     >>> one, other = (LogisticRegression().fit([[0.0], [x]], [0, 1]) for x in (1.0, 2.0))
     >>> model_fingerprint(one) == model_fingerprint(other), len(model_fingerprint(one))
@@ -46,8 +45,9 @@ def model_fingerprint(model: Any) -> str | None:
         return None
 
 
-def data_fingerprint(table: Table) -> str:
-    """Return what stands for the names and values of samples, as the model reads them."""
+def data_fingerprint(explanations: Answered) -> str:
+    """Return what stands for the names and values of the samples, as the model reads them."""
+    table = explanations.table
     content = sha256("\0".join(map(str, table.features.names)).encode())
     content.update(np.ascontiguousarray(table.values, dtype="<f8").tobytes())
     content.update(np.ascontiguousarray(table.missing, dtype=bool).tobytes())
