@@ -29,12 +29,12 @@ def result(credit):
 def test_the_text_tells_them(result):
     words = result[4].text()
     assert (
-        "Other changes that would have done it: price 1,693 instead of 1,079; or job fixed instead "
-        "of part-time. Proved in this order: whatever else works within the rules is at least as "
+        "Other changes that would have done it: price 1,693 instead of 1,079; or job “fixed” instead "
+        "of “part-time”. Proved in this order: whatever else works within the rules is at least as "
         "large as the last of them, or changes all the features of one told here."
     ) in words
     assert "Other changes" not in result[4].text("short")
-    assert "or job fixed instead of part-time" in result[4].html()
+    assert "or job “fixed” instead of “part-time”" in result[4].html()
 
 
 def test_they_are_changes_in_raw_units(result):
@@ -58,7 +58,7 @@ def test_the_table_has_a_row_for_each_and_its_point(credit, result):
 
 def test_the_report_tells_them(result, tmp_path):
     page = result.report(tmp_path / "report.html").read_text()
-    assert "or job fixed instead of part-time" in page
+    assert "or job “fixed” instead of “part-time”" in page
 
 
 @pytest.mark.parametrize("norm", ["l1", "l0"])

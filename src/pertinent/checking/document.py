@@ -267,7 +267,10 @@ def not_read(document: dict[str, Any]) -> list[str]:
     question, proof = document["proof"]["question"], document["proof"]
     strange = [part for key in question for part in strange_parts(question[key], key)]
     for key in ("positive", "negative", "ranges", INSTEAD):
-        strange += strange_parts(proof.get(key), key)
+        record = proof.get(key)
+        if isinstance(record, dict):  # further sets of features: see `_strange_sets`
+            record = {name: part for name, part in record.items() if name != ALTERNATIVES}
+        strange += strange_parts(record, key)
     return list(dict.fromkeys(strange))
 
 
