@@ -30,8 +30,8 @@ def test_the_text_tells_them(result):
     words = result[4].text()
     assert (
         "Other changes that would have done it: price 1,693 instead of 1,079; or job “fixed” "
-        "instead of “part-time”. Proved in this order: whatever else works within the rules is at least as "
-        "large as the last of them, or changes all the features of one told here."
+        "instead of “part-time”. Proved in this order: whatever else works within the rules is at "
+        "least as large as the last of them, or changes all the features of one told here."
     ) in words
     assert "Other changes" not in result[4].text("short")
     assert "or job “fixed” instead of “part-time”" in result[4].html()
