@@ -20,6 +20,7 @@ ASKED = {
     "rules": {"constraints": pertinent.Constraints(bounds={0: (4, 8)}, relations=["x0 >= x1"])},
     "exact": {"method": "exact"},
     "fewest": {"norm": "l0"},
+    "others": {"alternatives": 2},
 }
 NOT_KNOWN = "not re-checkable here"
 
@@ -84,4 +85,56 @@ def test_what_is_malformed_is_still_refused():
     document = _stored("linear", "plain")
     del document["proof"]["question"]["weights"]["values"]
     with pytest.raises(pertinent.exceptions.InputError, match="array is malformed"):
+        pertinent.check(document, MODELS["linear"])
+
+
+#: What a stranger may put in the place of anything.
+STRANGE = [None, [], {}, [1], "x", -1, 1e308, True, [[]], {"type": [1]}, {"type": None},
+           {"type": {}}, {"type": "array"}, {"type": "mapping", "pairs": [[1]]}]  # fmt: skip
+
+
+def _places(value, path=()):
+    if path:
+        yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:2])
+    for key, item in inner:
+        if isinstance(item, dict | list):
+            yield from _places(item, (*path, key))
+        else:
+            yield (*path, key)
+
+
+@pytest.mark.parametrize("asked", ["plain", "others"])
+def test_anything_anywhere_is_answered_or_refused_in_words(asked):
+    document, refused = _stored("linear", asked), 0
+    for i, path in enumerate(_places(document["proof"], ("proof",))):
+        *above, last = path
+        other = copy.deepcopy(document)
+        record = other
+        for key in above:
+            record = record[key]
+        record[last] = STRANGE[i % len(STRANGE)]
+        try:
+            pertinent.check(other, MODELS["linear"])
+        except pertinent.exceptions.InputError:
+            refused += 1
+    assert refused > 50
+
+
+@pytest.mark.parametrize("key", ["within", "wording", "constraints"])
+@pytest.mark.parametrize("strange", ["later", [1], [[]]])
+def test_a_rule_in_another_form_is_not_known(key, strange):
+    document = _stored("linear", "plain")
+    document["proof"]["question"][key] = strange
+    try:
+        assert pertinent.check(document, MODELS["linear"]).verdict == NOT_KNOWN
+    except pertinent.exceptions.InputError:
+        assert key == "constraints"  # nothing can be made of it
+
+
+@pytest.mark.parametrize("key", ["between", "avoided"])
+def test_what_is_neither_true_nor_false_is_refused(key):
+    document = _stored("linear", "plain")
+    document["proof"]["question"][key] = "x"
+    with pytest.raises(pertinent.exceptions.InputError, match="neither true nor false"):
         pertinent.check(document, MODELS["linear"])

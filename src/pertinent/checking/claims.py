@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from pertinent.checking.alternatives import other_changes, other_kept
-from pertinent.checking.document import asked_target, not_known, not_read, rebuild
+from pertinent.checking.document import asked_target, rebuild
 from pertinent.checking.findings import (
     GIVEN,
     NOT_CHECKED,
@@ -23,6 +23,7 @@ from pertinent.checking.negatives import negative_findings, overlap_findings
 from pertinent.checking.positives import positive_findings
 from pertinent.checking.ranges import range_findings
 from pertinent.checking.tolerances import SAME, SAME_IN_SINGLE
+from pertinent.checking.unknown import not_known, not_read
 from pertinent.exceptions import InputError, PertinentError, one_line
 from pertinent.geometry.arrays import Foreign
 from pertinent.proofs.records import decode

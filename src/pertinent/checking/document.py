@@ -9,16 +9,14 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from pertinent.checking.unknown import known_record
 from pertinent.density.hull import Hulls
 from pertinent.density.mixture import Densities
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
-from pertinent.geometry.codec import KIND, strange_parts
 from pertinent.models.steps.pipeline import features_of
 from pertinent.proofs.records import decode
 from pertinent.rules.constraints import Constraints
-from pertinent.rules.inferred import Inferred
-from pertinent.rules.relations import read_relation
 from pertinent.rules.wording import Wording
 from pertinent.setting.answers import Certified
 from pertinent.setting.claims.instead import Basis, Instead
@@ -28,7 +26,7 @@ from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.results import Alternative, LeftAlone, Negatives, Positives
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Answered, Asked
-from pertinent.summary.ranges import read_rooms, strange_ranges
+from pertinent.summary.ranges import read_rooms
 from pertinent.summary.reasons import read_reason
 from pertinent.summary.stored import (
     ALTERNATIVE,
@@ -37,7 +35,6 @@ from pertinent.summary.stored import (
     INSTEAD,
     REASONS,
     WHY,
-    json_schema,
 )
 from pertinent.tables.features import Features
 from pertinent.tables.reading import read_table
@@ -49,16 +46,6 @@ R = TypeVar("R", Positives, Negatives)
 MOST_RULES = 10_000
 #: Most further sets of features of one answer.
 MOST_ALTERNATIVES = 1_000
-#: Parts of a question that are records, by their types in files.
-RECORDS: dict[str, dict[str, type]] = {
-    "constraints": {"constraints": Constraints},
-    "within": {"densities": Densities, "hulls": Hulls},
-    "wording": {"wording": Wording},
-}
-
-#: The parts of a document, and of what it holds to be checked.
-PARTS, PROOF_PARTS = {"format", "version", "summary", "proof"}, {"question", "positive", "negative"}
-INSTEAD_PARTS = {"basis", "class", "baseline", "positive"}
 
 
 def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
@@ -96,7 +83,7 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
     return Answered(
         _results(Positives, proof["positive"], shared, setting),
         _results(Negatives, proof["negative"], shared, setting),
-        np.array([bool(question["avoided"])]),
+        np.array([_flag(question, "avoided")]),
         asked,
         (read_rooms(proof.get("ranges"), features),),
         (_instead(proof.get(INSTEAD), shared, setting),),
@@ -136,20 +123,27 @@ def asked_target(question: dict[str, Any], setting: Setting) -> int | None:
 
 def _settings(question: dict[str, Any], proof: dict[str, Any]) -> Settings:
     """Return what was chosen, as far as it is stored."""
-    wording = _record(question, "wording")
+    wording = known_record(question, "wording")
     return Settings(
         constraints=_constraints(question),
         margin=float(question["margin"]),
         min_proba=question["min_proba"],
         missing=question["missing"],
         method=proof["positive"]["method"],
-        between=bool(question["between"]),
+        between=_flag(question, "between"),
         off_tol=float(question["off_tol"]),
         norm=proof["negative"]["norm"],
         max_changes=question.get("max_changes"),
         overlap=question["overlap"],
         wording=wording if isinstance(wording, Wording) else Wording(),
     )
+
+
+def _flag(question: dict[str, Any], name: str) -> bool:
+    value = question[name]
+    if not isinstance(value, bool):
+        raise InputError(f"The stored {name!r} is neither true nor false.")
+    return value
 
 
 def _features(model: Foreign, question: dict[str, Any], settings: Settings) -> Features:
@@ -205,7 +199,7 @@ def _constraints(question: dict[str, Any]) -> Constraints:
                 for rule in written.values() if isinstance(rule, dict | list))  # fmt: skip
     if count > MOST_RULES:
         raise InputError(f"This explanation has {count:,} rules; at most {MOST_RULES:,} are read.")
-    constraints = _record(question, "constraints")
+    constraints = known_record(question, "constraints")
     return constraints if isinstance(constraints, Constraints) else Constraints()
 
 
@@ -222,102 +216,8 @@ def _holds_foreign(record: Any) -> bool:
 
 def _within(question: dict[str, Any]) -> Densities | Hulls | None:
     """Return where points are plausible; None, too, if that is of a kind not known here."""
-    within = _record(question, "within")
+    within = known_record(question, "within")
     return within if isinstance(within, Densities | Hulls) else None
-
-
-def not_known(document: dict[str, Any]) -> list[str]:
-    """Return what of a question and its answers this version does not know."""
-    proof = document["proof"]
-    question = proof["question"]
-    known = json_schema()["$defs"]["question"]["properties"]
-    strange = [f"question.{key}" for key in question if key not in known]
-    strange += [
-        str(key) for key in document if key not in ("format", "version", "summary", "proof")
-    ]
-    known = ("question", "positive", "negative", "ranges", INSTEAD)
-    strange += [f"proof.{key}" for key in proof if key not in known]
-    strange += [f"{INSTEAD}.{key}" for key in proof.get(INSTEAD) or {} if key not in INSTEAD_PARTS]
-    strange += strange_ranges(proof.get("ranges"))
-    for key, kinds in RECORDS.items():
-        record = question[key]
-        if isinstance(record, dict) and record.get("type") not in kinds:
-            strange.append(f"{key} of the kind {record.get('type')!r}")
-        strange += [f"{key}.{part}" for part in _strange_parts(key, record)]
-    answers = [
-        ("positive", Positives, proof["positive"]),
-        ("negative", Negatives, proof["negative"]),
-    ]
-    if "positive" in (proof.get(INSTEAD) or {}):
-        answers.append((INSTEAD, Positives, proof[INSTEAD]["positive"]))
-    for key, results, record in answers:
-        names = {f.name for f in fields(results)} | {"reason"}
-        strange += [f"{key}.{part}" for part in record if part not in names]
-        parts = [one for name in record if name.endswith(CERTIFICATES) for one in record[name]]
-        beside = {name for part in parts for name in part} - {"region", "certificate"}
-        strange += [f"{key}: {name} beside a certificate" for name in sorted(beside)]
-        strange += [f"{key}.{ALTERNATIVES}: {part}" for part in _strange_sets(record[ALTERNATIVES])]
-    # A proof of a kind that is not known leaves all other claims as they are.
-    others = [part for part in not_read(document) if not (CERTIFICATES in part and KIND in part)]
-    return strange + [part for part in others if not part.startswith(tuple(strange))]
-
-
-def not_read(document: dict[str, Any]) -> list[str]:
-    """Return the parts of stored values that this version does not know, by where they are."""
-    question, proof = document["proof"]["question"], document["proof"]
-    strange = [part for key in question for part in strange_parts(question[key], key)]
-    for key in ("positive", "negative", "ranges", INSTEAD):
-        record = proof.get(key)
-        if isinstance(record, dict):  # further sets of features: see `_strange_sets`
-            record = {name: part for name, part in record.items() if name != ALTERNATIVES}
-        strange += strange_parts(record, key)
-    return list(dict.fromkeys(strange))
-
-
-def _strange_sets(record: Any) -> list[str]:
-    """Return the kinds and parts of further sets of features that are not known here."""
-    [listed] = record
-    names = {"type", *(f.name for f in fields(Alternative))}
-    strange = {f"the kind {one.get('type')!r}" for one in listed if one.get("type") != ALTERNATIVE}
-    strange |= {str(part) for one in listed for part in one if part not in names}
-    parts = {str(part) for one in listed for left in one.get(WHY, ()) for part in left}
-    return sorted(strange | (parts - {"untouched", "region", "certificate"}))
-
-
-def _strange_parts(key: str, record: Any) -> list[str]:
-    """Return the parts of a record that are not known here."""
-    cls = RECORDS[key].get(str(record.get("type"))) if isinstance(record, dict) else None
-    if cls is None:
-        return []
-    strange = sorted(set(record) - {"type"} - {f.name for f in fields(cls)})
-    if cls is Constraints and not _are_relations(record.get("relations", ())):
-        strange.append("relations")
-    if cls is Constraints and not all(map(_is_inferred, record.get("inferred", ()))):
-        strange.append("inferred")
-    return strange
-
-
-def _is_inferred(written: Any) -> bool:
-    """Return whether a rule that the data suggest is of a kind that is known here."""
-    try:
-        return isinstance(decode(written), Inferred)
-    except InputError:
-        return False
-
-
-def _are_relations(written: Any) -> bool:
-    """Return whether every relation of a stored rule can be read here."""
-    try:
-        return all(read_relation(decode(one)) for one in written)
-    except InputError:
-        return False
-
-
-def _record(question: dict[str, Any], key: str) -> Any:
-    """Return a part of the question, as far as it is known here."""
-    record = question[key]
-    strange = _strange_parts(key, record)
-    return decode({k: v for k, v in record.items() if k not in strange} if strange else record)
 
 
 def _per_column(values: Any, table: Table, name: str) -> FloatArray:

@@ -230,12 +230,14 @@ def strange_parts(record: Any, path: str = "") -> Iterator[str]:
     names = set(record)
     if "type" in record:
         kind = record["type"]
-        known = _BY_NAME.get(kind) if isinstance(kind, str) else None
+        if not isinstance(kind, str):
+            return  # malformed: `decode` refuses it
+        known = _BY_NAME.get(kind)
         if known is not None:
             names = {f.name for f in fields(known.cls)} | set(known.retired)
         elif kind in _PARTS:
             names = _PARTS[kind]
-        elif "." in str(kind):
+        elif "." in kind:
             return  # something of Python that no file can hold: not of a later version
         else:
             yield f"{path}{KIND}{kind!r}"
