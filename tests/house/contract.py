@@ -275,19 +275,20 @@ def hidden_imports(root: Path = SOURCES) -> list[str]:
     found = []
     for file, tree in files(root):
         for node in ast.walk(tree):
-            call = _last_name(node.func) if isinstance(node, ast.Call) else ""
-            if call == "__import__" or (call == "import_module" and not _is_plain(node)):
-                found.append(f"hidden: {file} imports by {call}")
+            if isinstance(node, ast.Call) and not _is_plain(node):
+                found.append(f"hidden: {file} imports by {_last_name(node.func)}")
             if isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.modules":
                 found.append(f"hidden: {file} imports by sys.modules")
     return _lines(line for line in found if line.split()[1] not in MAY_HIDE)
 
 
-def _is_plain(node: ast.AST) -> bool:
-    """Return whether a call of ``import_module`` names one module, in full."""
-    first = node.args[0] if isinstance(node, ast.Call) and node.args else None
+def _is_plain(call: ast.Call) -> bool:
+    """Return whether a call imports nothing, or one module that it names in full."""
+    if _last_name(call.func) != "import_module":
+        return _last_name(call.func) != "__import__"
+    first = call.args[0] if call.args else None
     named = isinstance(first, ast.Constant) and not str(first.value).startswith(".")
-    return named and len(node.args) == 1 and not node.keywords  # type: ignore[attr-defined]
+    return named and len(call.args) == 1 and not call.keywords
 
 
 def foreign_packages(root: Path = SOURCES) -> list[str]:

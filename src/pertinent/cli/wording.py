@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+from functools import partial
 
 from pertinent.exceptions import visible
 
@@ -33,11 +34,12 @@ def in_options(text: str) -> str:
     """
     text = _RELAXED.sub(lambda found: _relaxing(found[1]) or found[0], text)
     for pattern, ours in _PHRASES:
-        text = pattern.sub(lambda found, ours=ours: _dashed(found.expand(ours)), text)  # type: ignore[misc]
+        text = pattern.sub(partial(_dashed, ours), text)
     return text
 
 
-def _dashed(words: str) -> str:
+def _dashed(ours: str, found: re.Match[str]) -> str:
+    words = found.expand(ours)
     return words.replace("_", "-") if words.startswith("--") else words
 
 
