@@ -1,9 +1,11 @@
 """1,000,000 rows x 30, scaler + logistic regression: rows per second and peak memory.
 
 Run with ``make bench NAME=scale``. The measuring happens in a process of its own, so that the
-peak of its resident memory is that of this one call: positives and negatives with bounds,
+peak of its resident memory is that of its first call: positives and negatives with bounds,
 verified by the model's predict, certificates re-checked, all results in memory at the end. Rows
-per second are per second of processor time, on one thread.
+per second are per second of processor time, on one thread, and as in all bars the median of calls
+after one that warms up: memory that a machine hands out for the first time has its own price,
+0.1 to 9 seconds per GiB on virtual machines, and it is printed beside (``first_call``).
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ import numpy as np
 from benchmarks.bars import Measure, print_measures
 
 ROWS, FEATURES = 1_000_000, 30
+#: Calls that are timed, after the first.
+REPEATS = 3
 NEEDED_SPEED, NEEDED_MEMORY = 100_000, 2.0
 
 
@@ -60,17 +64,21 @@ def measure(rows: int) -> dict[str, float]:
     """Explain all rows in this process."""
     model, X, explainer = problem(rows)
     explainer.explain(X[:100])
-    before, wall, start = resident_gib(), time.perf_counter(), time.process_time()
-    found = explainer.explain(X)
-    seconds, wall = time.process_time() - start, time.perf_counter() - wall
-    memory = peak_gib() - before
+    before, seconds, wall = resident_gib(), [], time.perf_counter()
+    for call in range(1 + REPEATS):
+        found, start = None, time.process_time()
+        found = explainer.explain(X)
+        seconds.append(time.process_time() - start)
+        if call == 0:
+            memory, wall = peak_gib() - before, time.perf_counter() - wall
     some = slice(0, 100_000)
     own, p, n = model.predict(X[some]), found.positive, found.negative
     kept = model.predict(p.values[some][p.found[some]]) == own[p.found[some]]
     left = model.predict(n.values[some][n.found[some]]) != own[n.found[some]]
     return {
         "rows": rows,
-        "rows_per_second": rows / seconds,
+        "rows_per_second": rows / float(np.median(seconds[1:])),
+        "first_call": rows / seconds[0],
         "wall_seconds": wall,
         "memory_gib": memory,
         "valid": float(np.r_[kept, left].mean()),
@@ -93,7 +101,7 @@ def measures(rows: int = ROWS) -> list[Measure]:
             f">= {NEEDED_SPEED:,}",
             bool(speed >= NEEDED_SPEED and good),
             f"valid {found['valid']:.1%}, optimal {found['optimal']:.1%}, "
-            f"{found['wall_seconds']:.0f} s on the wall",
+            f"first call {found['first_call']:,.0f} rows/s in {found['wall_seconds']:.0f} s",
         ),
         Measure(
             f"{case}, memory",
