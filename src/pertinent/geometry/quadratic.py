@@ -177,10 +177,8 @@ class Quadratic:
 
     def value(self, points: FloatArray) -> FloatArray:
         """Return the left-hand side at each point."""
-        points = self.seen(points)
-        up, down = self._images(points)
-        linear = row_products(points, self.q[None])[:, 0]
-        return np.asarray((up * up).sum(1) - (down * down).sum(1) + linear + self.c)
+        u, up, down = self._squared(points)
+        return np.asarray(up - down + row_products(u, self.q[None])[:, 0] + self.c)
 
     def seen(self, points: FloatArray) -> FloatArray:
         """Return the points as seen from the origin of the row."""
@@ -201,20 +199,34 @@ class Quadratic:
 
     def sizes(self, points: FloatArray) -> FloatArray:
         """Return the size of the terms that `value` adds up: the unit of its rounding."""
-        points = self.seen(points)
-        up, down = self._images(points)
-        linear = row_products(np.abs(points), np.abs(self.q)[None])[:, 0]
-        return np.asarray((up * up).sum(1) + (down * down).sum(1) + linear + abs(self.c))
+        return self.value_and_sizes(points)[1]
+
+    def value_and_sizes(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return `value` and `sizes` of each point, for little more than one of them."""
+        u, up, down = self._squared(points)
+        linear = row_products(u, self.q[None])[:, 0]
+        terms = row_products(np.abs(u), np.abs(self.q)[None])[:, 0]
+        return up - down + linear + self.c, up + down + terms + abs(self.c)
+
+    def _squared(self, points: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return ``u``, ``|plus u|^2`` and ``|minus u|^2`` of each point."""
+        u = self.seen(points)
+        up, down = self._images(u)
+        return u, (up * up).sum(1), (down * down).sum(1)
 
     def added_up(self, points: FloatArray) -> FloatArray:
         """Return `sizes` and what the model adds up to decide the row, shape (n,)."""
+        return self.sizes(points) + self.model_sizes(points)
+
+    def model_sizes(self, points: FloatArray) -> FloatArray:
+        """Return the size of what the model adds up to decide the row, shape (n,)."""
         sums = self.sums
         if sums is None:  # all that is known are the factors: their products may cancel
             none = np.zeros(max(len(self.plus), len(self.minus)))
             factors = [f for f in (self.plus, self.minus) if len(f)]
             squares = tuple(Squares(np.abs(f), self.at, none[: len(f)]) for f in factors)
             sums = Sums(squares, np.zeros(len(self.q)), 0.0)
-        return self.sizes(points) + sums(points)
+        return sums(points)
 
     def gradient(self, points: FloatArray) -> FloatArray:
         """Return the gradient at each point, shape (n, n_features)."""

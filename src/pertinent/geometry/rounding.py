@@ -121,7 +121,8 @@ class MarginRows:
             added = added + 2 * self.sums(points)[:, None]
         clear = (slack >= unit * added).all(axis=1)
         for row, _ in self.curved:
-            clear &= -row.value(points) >= unit * row.added_up(points)
+            value, size = row.value_and_sizes(points)
+            clear &= -value >= unit * (size + row.model_sizes(points))
         if self.ends is not None:
             clear &= ((points >= self.ends[0]) & (points <= self.ends[1])).all(axis=1)
         return np.asarray(clear)

@@ -135,7 +135,10 @@ def _sums(
     none, beside = np.zeros(len(plus)), second @ np.abs(mean - other)
     if _is_diagonal(plus) and _is_diagonal(minus):
         # Images are products; those of our own row are among its sizes, but for |N(m-n)|^2.
-        squares = Squares(first, mean, none), Squares(second, other, none)
+        squares = (
+            Squares(np.diagonal(first).copy(), mean, none),
+            Squares(np.diagonal(second).copy(), other, none),
+        )
         return Sums(squares, np.zeros(len(mean)), logs + float(beside @ beside))
     squares = Squares(first, mean, none), Squares(second, other, np.zeros(len(minus)))
     return Sums(tuple(s.times(ROUNDS) for s in squares), np.zeros(len(mean)), logs)

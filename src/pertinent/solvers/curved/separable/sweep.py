@@ -20,7 +20,7 @@ from pertinent.solvers.tolerances import ROW_ROUNDING
 AT_ONCE = 200_000
 #: Points at which the concave part is touched, around the optimum's own share of the budget:
 #: distances from it relative to the budget, and multiples of it. A few suffice for most rows.
-FEW = (np.array([0.0, *(0.004 * 4.0 ** np.arange(5))]), np.ones(1))
+FEW = (np.array([0.0, *(0.004 * 6.0 ** np.arange(4))]), np.zeros(0))
 MANY = (
     np.array([0.0, *(0.004 * 2.0 ** np.arange(9))]),
     np.array(
@@ -164,7 +164,7 @@ def _most(row: Aggregate, t: FloatArray, v: FloatArray) -> tuple[FloatArray, Flo
     # max_s (|g_i| - v) s - a_i s^2 within the room, features first, in as little memory
     curve = a[concave][:, None, None]
     over = steep[:, concave].T[:, :, None] - v
-    s = over / (2 * curve)
+    s = over * (0.5 / curve)
     np.clip(s, 0.0, room[:, concave].T[:, :, None], out=s)
     over -= curve * s
     over *= s
