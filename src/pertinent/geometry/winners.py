@@ -96,16 +96,23 @@ class WinnerRegion(CellUnion):
         if self.margin == 0 and self.clear == 0:
             return 0.0
         own, others = self.slopes
-        slope = np.abs(others[rivals] - own[piece]).max(axis=1)
-        floor = TIED_SLOPE * np.abs(own[piece]).max(axis=-1, initial=0.0) + TINY
-        if self.margin <= TIES_COUNT:
-            floor = np.where(slope == 0, 0.0, floor)
-        asked = self.margin * np.maximum(slope, floor)
+        return self._slack(piece, rivals, others[rivals] - own[piece])
+
+    def _slack(self, piece: int | IntArray, rivals: IntArray | slice, g: FloatArray) -> FloatArray:
+        """Return the same, given the slopes of the rows."""
+        slope, asked = np.abs(g).max(axis=1), np.zeros(len(g))
+        if self.margin != 0:
+            floor = TIED_SLOPE * np.abs(self.slopes[0][piece]).max(axis=-1, initial=0.0) + TINY
+            if self.margin <= TIES_COUNT:
+                floor = np.where(slope == 0, 0.0, floor)
+            asked = self.margin * np.maximum(slope, floor)
         if self.clear == 0:
             return np.asarray(asked)
         sizes = self._typical + self.own.sizes[piece] + self.rivals.sizes[rivals]
         needed = self.clear * self._length * slope + self._of_sums * sizes
-        return np.asarray(asked + np.where((slope == 0) & (self.clear <= TIES_COUNT), 0.0, needed))
+        if self.clear <= TIES_COUNT:
+            needed[slope == 0] = 0.0
+        return np.asarray(asked + needed)
 
     @cached_property
     def _typical(self) -> float:
@@ -123,7 +130,7 @@ class WinnerRegion(CellUnion):
 
     @property
     def _of_sums(self) -> float:
-        return float(np.clip(self.clear, -MOST_OF_SUMS, MOST_OF_SUMS))
+        return max(-MOST_OF_SUMS, min(self.clear, MOST_OF_SUMS))
 
     def tighten(self, margin: float) -> WinnerRegion:
         """Return the region with every row asked for by ``margin`` times its slope."""
@@ -181,8 +188,11 @@ class WinnerRegion(CellUnion):
 
         With an array of pieces: one row for each pair of piece and rival.
         """
-        g = self.rivals.W[rivals] - self.own.W[piece]
-        return g, self.own.b[piece] - self.rivals.b[rivals] - self.slack(piece, rivals)
+        g, h = self.rivals.W[rivals] - self.own.W[piece], self.own.b[piece] - self.rivals.b[rivals]
+        if self.margin == 0 and self.clear == 0:
+            return g, h
+        in_own_units = self.slopes[0] is self.own.W and self.slopes[1] is self.rivals.W
+        return g, h - (self._slack(piece, rivals, g) if in_own_units else self.slack(piece, rivals))
 
     def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
         """Return whether an own item beats every rival by the margin."""
