@@ -21,10 +21,8 @@ from pertinent.geometry.quadratic import Squares, Sums
 from pertinent.geometry.region import Cell, CellUnion, Quadratic, Region
 from pertinent.geometry.rounding import ROUNDOFF
 from pertinent.models.registry import class_index, register_model
+from pertinent.models.tolerances import CLEAR
 
-#: A difference of two forms is written as one form where at least this share of them is left: what
-#: is less is partly what the subtraction rounded.
-CLEAR = 1e-3
 #: What is added up for a square counts so often, beside a row's own sizes. The image ``F u`` is a
 #: sum of d terms, off by (d + 2) u |F| |u|; its square by twice that times the image, and the sum
 #: of squares by d u more: in all ``(d + 4) u (|F u|^2 + 2 (|F| |u|)^2)``, the former in the sizes.

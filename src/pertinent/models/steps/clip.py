@@ -11,10 +11,8 @@ import numpy as np
 from pertinent.geometry.arrays import FloatArray, Foreign, IntArray
 from pertinent.geometry.region import AffineMap
 from pertinent.models.steps.walk import Columns, Walk, cut_of
+from pertinent.models.tolerances import CUT_OFF
 from pertinent.tables.features import Binned
-
-#: What only rounding explains, as a share of a range.
-ROUNDING = 1e-9
 
 
 def cut_off(
@@ -84,6 +82,6 @@ def _already_within(columns: Columns, k: int, inputs: IntArray, ends: tuple[floa
             if slope[bins.excess] != -slope[bins.column]:
                 return False
             reached = slope[bins.column] * bins.edges + columns.map.shift[k]
-            room = ROUNDING * (ends[1] - ends[0])
+            room = CUT_OFF * (ends[1] - ends[0])
             return bool(reached.min() >= ends[0] - room and reached.max() <= ends[1] + room)
     return False

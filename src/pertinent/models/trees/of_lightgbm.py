@@ -30,10 +30,9 @@ from pertinent.geometry.ensembles import Ensemble, EnsembleRegion, Tally
 from pertinent.geometry.ensembles.folding import last_at_most
 from pertinent.geometry.region import Region
 from pertinent.models.registry import class_index, register_model
+from pertinent.models.tolerances import LATE_DOUBLE
 from pertinent.models.trees.nodes import OneTree, at_output, end_to_end, once, with_runs
 
-#: Sums that differ by more than this have different probabilities.
-LATE = 2.0**-51
 #: Numbers up to this size are zero to LightGBM.
 ZERO = float(np.float32(1e-35))
 #: Parts of ``decision_type``.
@@ -74,7 +73,7 @@ def _ensemble(head: dict[str, str], trees: list[dict[str, str]]) -> Ensemble:
     nodes = [_tree(tree, i % count, count) for i, tree in enumerate(trees)]
     # A forest (boosting_type="rf") divides by the number of its rounds.
     divisor = float(max(len(trees) // count, 1)) if "average_output" in head else 1.0
-    tally = Tally(np.zeros(count), divisor=divisor, late=LATE)
+    tally = Tally(np.zeros(count), divisor=divisor, late=LATE_DOUBLE)
     if count == 1:
         steepness = next(float(o.partition(":")[2]) for o in options if o.startswith("sigmoid:"))
         tally = Tally(np.zeros(1), divisor=divisor, threshold=_least_sum(steepness))

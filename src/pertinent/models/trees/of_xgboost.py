@@ -28,6 +28,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.geometry.ensembles import Ensemble, EnsembleRegion, Tally
 from pertinent.geometry.region import Region
 from pertinent.models.registry import class_index, register_model
+from pertinent.models.tolerances import LATE_SINGLE
 from pertinent.models.trees.nodes import OneTree, at_output, end_to_end, last_singles, once
 
 #: Objectives whose sums decide between classes: larger means class 1, or this class.
@@ -40,8 +41,6 @@ OBJECTIVES = frozenset(
         "multi:softmax",
     }
 )
-#: Sums that differ by more than this have different probabilities.
-LATE = 2.0**-22
 
 
 @register_model("xgboost.sklearn.XGBClassifier")
@@ -82,7 +81,7 @@ def _ensemble(learner: Any, rounds: int | None, head: _Head) -> Ensemble:
     if count == 1:
         tally = Tally(tally.base, "float32", threshold=least_single(head.is_class_1))
     elif learner["objective"]["name"] == "multi:softprob":
-        tally = Tally(tally.base, "float32", late=LATE)
+        tally = Tally(tally.base, "float32", late=LATE_SINGLE)
     return Ensemble(end_to_end(nodes), head.dim, tally)
 
 

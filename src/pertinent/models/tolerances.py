@@ -1,0 +1,10 @@
+"""The tolerances of what models and their steps add up; tests/models/test_tolerances.py."""
+
+#: A difference of two forms is written as one form where at least this share of them is left: what
+#: is less is partly what the subtraction rounded.
+CLEAR = 1e-3
+#: What only rounding explains, as a share of a range that a step cuts off.
+CUT_OFF = 1e-9
+#: Sums of trees that differ by more than this have different probabilities: those of XGBoost are
+#: in single precision, those of LightGBM in double.
+LATE_SINGLE, LATE_DOUBLE = 2.0**-22, 2.0**-51
