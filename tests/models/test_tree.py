@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 import pertinent
 from pertinent.exceptions import UnsupportedModelError
-from pertinent.models.tree import last_left
+from pertinent.models.trees.one_tree import last_left
 from pertinent.testing import parametrize_with_region_checks
 
 IRIS, WINE = load_iris(return_X_y=True), load_wine(return_X_y=True)

@@ -8,13 +8,10 @@ from pertinent.answering.blends import nearest_blends
 from pertinent.answering.conflict import why_none
 from pertinent.density import Hulls
 from pertinent.geometry import task as geometry
-from pertinent.geometry.arrays import FloatArray, Limits
-from pertinent.geometry.pieces import lone_cell
-from pertinent.geometry.region import Region
+from pertinent.geometry.arrays import FloatArray
 from pertinent.proofs import Block, Certificate, LinearProofs
 from pertinent.setting.answers import Ask, Certified
 from pertinent.setting.nearest.search import Found
-from pertinent.setting.options import Options
 from pertinent.setting.reasons.reason import Reason
 from pertinent.setting.region_key import RegionKey
 from pertinent.setting.setting import Setting
@@ -54,19 +51,8 @@ class Projecting:
         )
         return Found(found.points, found.certificate, found.unique, found.second)
 
-    def look(
-        self,
-        region: Region,
-        center: FloatArray,
-        weights: FloatArray,
-        limits: Limits,
-        options: Options,
-    ) -> tuple[FloatArray, Certificate] | None:
+    def look(self, task: geometry.Task) -> tuple[FloatArray, Certificate] | None:
         """Return the only nearest point of a half-space to one center, and its proof."""
-        cell = lone_cell(region)
-        if cell is None or not options.decides_unique:
-            return None
-        task = geometry.Task(cell, center, weights, *limits)
         if not is_clear(task, np.ones((1, 1))):
             return None
         point, multiplier = look_at_halfspace(task)

@@ -8,7 +8,6 @@ from pertinent.models import (  # noqa: F401 - each registers its family
     prototype,
     quadratic,
     svc,
-    tree,
     trees,
 )
 from pertinent.models.registry import (

@@ -1,4 +1,4 @@
-"""Tree ensembles of all libraries, read into the one form of `pertinent.geometry.ensembles`.
+"""Trees of all libraries: ensembles are read into the one form of `pertinent.geometry.ensembles`.
 
 Each reader takes the arrays or the text that a library holds of itself, and adds up as the library
 does: an exact tie is decided by the last bit of a sum. Treelite, which reads all but CatBoost, does
@@ -18,4 +18,5 @@ from pertinent.models.trees import (  # noqa: F401 - each registers its family
     of_catboost,
     of_lightgbm,
     of_xgboost,
+    one_tree,
 )

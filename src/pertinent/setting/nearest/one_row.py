@@ -68,7 +68,8 @@ class _Point:
 def sides_of(setting: Setting) -> list[tuple[_Side, _Side]] | None:
     """Return where each class is predicted, and is not; None if anything else is asked for."""
     more = setting.within is not None or setting.min_proba is not None or setting.asked_margin > 0
-    if more or setting.options.unique or setting.may_fold_badly or setting.features.fills:
+    unusual = setting.options.unique is not None or setting.may_fold_badly
+    if more or unusual or setting.features.fills:
         return None
     if setting.constraints.speaks_of_values or len(setting.classes) != 2:
         return None
@@ -123,8 +124,10 @@ class _Asking:
     def nearest(self, side: _Side, center: FloatArray, limits: Limits) -> _Point | None:
         """Return the nearest point to the center, with the margin that rounding needs."""
         used = first_margins(side.rounding, center, False, False)
-        region = self.setting.region(side.key, float(used[0]))
-        found = self.search.look(region, center, self.setting.weights, limits, self.setting.options)
+        cell = lone_cell(self.setting.region(side.key, float(used[0])))
+        if cell is None:
+            return None
+        found = self.search.look(Task(cell, center, self.setting.weights, *limits))
         if found is None:
             return None
         ask = Ask(self.table, center, side.key.kind, self.labels, *limits, _PLAIN)

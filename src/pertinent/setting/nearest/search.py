@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pertinent.density.hull import Blend
-from pertinent.geometry.arrays import CodeArray, FloatArray, Limits
-from pertinent.geometry.region import Region
+from pertinent.geometry.arrays import CodeArray, FloatArray
+from pertinent.geometry.task import Task
 from pertinent.proofs import Certificate
 from pertinent.setting.answers import Ask, Certified
-from pertinent.setting.options import Options
 from pertinent.setting.reasons.reason import Reason
 from pertinent.setting.region_key import RegionKey
 from pertinent.setting.setting import Setting
@@ -46,15 +45,8 @@ class Search(Protocol):
     def find(self, setting: Setting, ask: Ask, key: RegionKey, margin: float) -> Found:
         """Return the nearest points of the region at a margin."""
 
-    def look(
-        self,
-        region: Region,
-        center: FloatArray,
-        weights: FloatArray,
-        limits: Limits,
-        options: Options,
-    ) -> tuple[FloatArray, Certificate] | None:
-        """Return the only nearest point of a half-space to one center, and its proof.
+    def look(self, task: Task) -> tuple[FloatArray, Certificate] | None:
+        """Return the only nearest point of one cell to one center, and its proof.
 
         None where it cannot be told at a glance: there is no point, or there may be several.
         """

@@ -29,7 +29,7 @@ def last_left(threshold: float) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from pertinent.models.tree import last_left
+    >>> from pertinent.models.trees.one_tree import last_left
     >>> edge = last_left(0.1)  # not a single: the largest below it is 0.09999999403953552
     >>> [float(np.float32(x)) <= 0.1 for x in (edge, np.nextafter(edge, 1.0))]
     [True, False]
