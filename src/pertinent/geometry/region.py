@@ -203,8 +203,13 @@ class CellUnion(Region):
     def __init__(self, cells: Sequence[Cell], dim: int = -1) -> None:
         if dim < 0 and not len(cells):
             raise InputError("A region without cells must be given its number of features.")
-        self.cells = cells
+        self._cells = cells
         self._dim = cells[0].dim if dim < 0 else dim
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        """The cells; some kinds of regions make them on demand."""
+        return self._cells
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} cells in {self.dim} dimensions>"

@@ -46,6 +46,10 @@ from pertinent.geometry.quadratic import Quadratic, Sums
 #: Unit roundoff in double and in single precision.
 ROUNDOFF, ROUNDOFF_SINGLE = 2.0**-53, 2.0**-24
 COARSER = ROUNDOFF_SINGLE / ROUNDOFF
+#: A bound on a sum of sizes is taken larger by this: it is rounded, too.
+GENEROUS = 1 + 1e-9
+#: From this many rows on, only those near a point are looked at closely; so many pairs at once.
+MANY_ROWS, AT_ONCE = 16, 1_024
 #: A region is measured at this margin to see what one unit of margin means for its rows: so large
 #: that a row's own constant does not hide it, with slopes of 1e-30 neither (features of 1e30).
 STEP = 2.0**200
@@ -138,12 +142,45 @@ def surely_win(
     """
     unit = (points.shape[1] + 4) * (ROUNDOFF_SINGLE if single else ROUNDOFF)
     scores = row_products(points, W) + b
-    off = unit * (row_products(np.abs(points), np.abs(W)) + np.abs(b))
-    rows = np.arange(len(points))
-    least = scores[rows, places] - off[rows, places]
-    rivals = scores + off
+    sure = _lead(scores, unit * _at_most(points, W, b), places)
+    left = (~sure).nonzero()[0]
+    if len(left):
+        off = unit * (row_products(np.abs(points[left]), np.abs(W)) + np.abs(b))
+        sure[left] = _lead(scores[left], off, places[left])
+    return sure
+
+
+def _lead(
+    scores: FloatArray, off: FloatArray, places: IntArray, needed: FloatArray | float = 0.0
+) -> BoolArray:
+    """Return where the score at a place stays ahead of all others, each ``off`` at its worst."""
+    rows, rivals = np.arange(len(scores)), scores + off
+    own_off = np.broadcast_to(off, scores.shape)[rows, places]
+    ahead = scores[rows, places] - own_off - needed
     rivals[rows, places] = -np.inf
-    return np.asarray(least > rivals.max(axis=1))
+    return np.asarray(ahead > rivals.max(axis=1))
+
+
+def _at_most(points: FloatArray, W: FloatArray, b: FloatArray) -> FloatArray:
+    """Return at least ``|W| |x| + |b|`` in no time: ``|w|'|x| <= max |w| sum |x|``."""
+    largest, sizes = np.abs(W).max(axis=1, initial=0.0), np.abs(points).sum(axis=1)
+    return np.asarray(GENEROUS * (np.outer(sizes, largest) + np.abs(b)))
+
+
+def _exceed(
+    slack: FloatArray, unit: float, points: FloatArray, slopes: FloatArray, constant: FloatArray
+) -> BoolArray:
+    """Return which of many rows are kept by at least ``unit`` times ``slopes'|x| + constant``."""
+    if len(slopes) < MANY_ROWS:
+        return np.asarray(slack >= unit * (row_products(np.abs(points), slopes) + constant))
+    # Few rows are near a point: only these are looked at closely.
+    clear = slack >= unit * _at_most(points, slopes, constant)
+    near, row = (~clear).nonzero()
+    for first in range(0, len(near), AT_ONCE):
+        i, k = near[first : first + AT_ONCE], row[first : first + AT_ONCE]
+        sizes = np.einsum("nd,nd->n", np.abs(points[i]), slopes[k]) + constant[k]
+        clear[i, k] = slack[i, k] >= unit * sizes
+    return clear
 
 
 class Rounding(Protocol):
@@ -258,7 +295,7 @@ class CellRounding(Rounding):
         if self._together is not None:
             G, h, slopes, constant, starts = self._together
             slack = h - row_products(points, G)
-            clear = slack >= unit * (row_products(np.abs(points), slopes) + constant)
+            clear = _exceed(slack, unit, points, slopes, constant)
             if len(starts) == 1:
                 return np.asarray(clear[:, 0] if len(G) == 1 else clear.all(axis=1))
             return np.asarray(np.logical_and.reduceat(clear, starts, axis=1).any(axis=1))
@@ -362,11 +399,7 @@ class WinnerRounding(Rounding):
         unit = (points.shape[1] + 4) * ROUNDOFF
         scores = np.hstack([self.own.closely(points), self.rivals.closely(points)])
         off = unit * np.concatenate([self.own.sizes, self.rivals.sizes])
-        rows, best = np.arange(len(points)), scores.argmax(axis=1)
-        ahead = scores[rows, best] - off[best] - 2 * unit * self.sums(points)
-        scores += off
-        scores[rows, best] = -np.inf
-        return np.asarray(ahead > scores.max(axis=1))
+        return _lead(scores, off, scores.argmax(axis=1), 2 * unit * self.sums(points))
 
     @property
     def pieces(self) -> Sequence[MarginRows]:

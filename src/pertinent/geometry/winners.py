@@ -79,7 +79,7 @@ class WinnerRegion(CellUnion):
         sums: Sums | None = None,
         clear: float = 0.0,
     ) -> None:
-        super().__init__(LazyCells(len(own), self._cell), own.W.shape[1])
+        super().__init__((), own.W.shape[1])
         self.own, self.rivals, self.margin, self.common = own, rivals, margin, common
         self.slopes = (own.W, rivals.W) if slopes is None else slopes
         self.sums, self.clear = sums, clear
@@ -87,6 +87,14 @@ class WinnerRegion(CellUnion):
     def _changed(self, **changes: Any) -> WinnerRegion:
         names = ("own", "rivals", "margin", "slopes", "common", "sums", "clear")
         return WinnerRegion(**{name: getattr(self, name) for name in names} | changes)
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        """One for each own item; not kept, for they refer to the region."""
+        return LazyCells(len(self.own), self._cell)
+
+    def __len__(self) -> int:
+        return len(self.own)
 
     def _cell(self, piece: int) -> Cell:
         return _within(Cell(*self.row(piece, slice(None))), self.common)

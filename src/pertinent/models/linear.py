@@ -42,14 +42,12 @@ def linear_region(
         sign = -1.0 if t == 1 else 1.0
         cell = Cell(sign * coef, -sign * intercept)
     elif len(coef) == n_classes:
-        rivals = np.arange(n_classes) != t
+        rivals, beyond = np.delete(coef, t, axis=0), np.delete(intercept, t)
         # predict adds up two whole scores, of which the row is the difference.
-        terms = np.abs(np.column_stack([coef, intercept]))
-        cell = Cell(
-            coef[rivals] - coef[t],
-            intercept[t] - intercept[rivals],
-            magnitudes=terms[rivals] + terms[t],
-        )
+        terms = np.empty((len(rivals), coef.shape[1] + 1))
+        np.add(np.abs(rivals), np.abs(coef[t]), out=terms[:, :-1])
+        np.add(np.abs(beyond), np.abs(intercept[t]), out=terms[:, -1])
+        cell = Cell(rivals - coef[t], intercept[t] - beyond, magnitudes=terms)
     else:
         raise InputError(
             f"{type(model).__name__} has {n_classes} classes and {len(coef)} rows of "

@@ -37,25 +37,6 @@ MANY = 12
 
 
 @dataclass(eq=False)
-class _Known:
-    """The region of one key at each margin, and what rounds in it: everything is made once."""
-
-    make: Callable[[float], Region]
-    by_margin: dict[float, Region] = field(default_factory=dict)
-
-    def at(self, margin: float) -> Region:
-        """Return the region at a margin."""
-        if margin not in self.by_margin:
-            self.by_margin[margin] = self.make(margin)
-        return self.by_margin[margin]
-
-    @cached_property
-    def rounding(self) -> Rounding | None:
-        """What rounds in the region; None where that is not known."""
-        return self.at(0.0).rounding(self.at(STEP))
-
-
-@dataclass(eq=False)
 class Setting:
     """A model with its regions, features, weights and rules.
 
@@ -91,7 +72,9 @@ class Setting:
         self._adds_up_in_double = adds_up_in_double(self.model)
         self._scores = winning_scores(self.model)
         self.classes = model_classes(self.model)
-        self._known: dict[tuple[Kind, int], _Known] = {}
+        # Nothing that is kept refers to the setting: it is gone with its last user, not later.
+        self._regions: dict[tuple[RegionKey, float], Region] = {}
+        self._roundings: dict[RegionKey, Rounding | None] = {}
         self._made: dict[tuple[int, float, bool], Region] = {}
         self._plain: Self | None = None
         self._kept: dict[str, Any] = {}
@@ -121,7 +104,7 @@ class Setting:
         other = copy(self)
         other.constraints, other._plain, other._kept = constraints, None, {}
         if constraints.read_relations != self.constraints.read_relations:
-            other._known = {}  # regions hold relations, and no other rules
+            other._regions, other._roundings = {}, {}  # they hold relations, and no other rules
         return other
 
     def domain_of(self, table: Table, *, changes: bool) -> Domain | None:
@@ -152,25 +135,27 @@ class Setting:
         how = table.single_precision, self.sums_in_single(table)
         parts = self._by_key(kind, labels)
         if len(parts) == 1:
-            margins = first_margins(parts[0][0].rounding, centers, *how)
+            margins = first_margins(parts[0][0], centers, *how)
         else:
             margins = np.empty(len(centers))
-            for known, rows in parts:
-                margins[rows] = first_margins(known.rounding, centers[rows], *how)
+            for rounding, rows in parts:
+                margins[rows] = first_margins(rounding, centers[rows], *how)
         return np.maximum(margins, self.asked_margin) if self.asked_margin > 0 else margins
 
-    def _by_key(self, kind: Kind, labels: IntArray) -> list[tuple[_Known, IntArray | slice]]:
-        """Return what is known of the region of each class in ``labels``, with its rows."""
+    def _by_key(
+        self, kind: Kind, labels: IntArray
+    ) -> list[tuple[Rounding | None, IntArray | slice]]:
+        """Return what rounds in the region of each class in ``labels``, with its rows."""
         if len(labels) == 1 or (len(labels) and (labels == labels[0]).all()):
-            return [(self._known_of(kind, int(labels[0])), slice(None))]
-        return [(self._known_of(kind, k), rows) for k, rows in by_label(labels)]
+            return [(self.rounding(RegionKey(kind, int(labels[0]))), slice(None))]
+        return [(self.rounding(RegionKey(kind, k)), rows) for k, rows in by_label(labels)]
 
     def is_exact(self, kind: Kind, labels: IntArray, points: FloatArray) -> BoolArray:
         """Return whether no term of any row of the regions asked for is rounded: all are zero."""
         exact = np.zeros(len(points), dtype=bool)
-        for known, rows in self._by_key(kind, labels):
-            if known.rounding is not None:
-                exact[rows] = known.rounding.row_sizes(points[rows]) == 0
+        for rounding, rows in self._by_key(kind, labels):
+            if rounding is not None:
+                exact[rows] = rounding.row_sizes(points[rows]) == 0
         return exact
 
     def is_sure(self, kind: Kind, labels: IntArray, points: FloatArray, table: Table) -> BoolArray:
@@ -182,12 +167,12 @@ class Setting:
         if self.within is not None:  # densities are judged in double precision
             return self.without_plausibility().is_sure(kind, labels, points, table)
         parts = self._by_key(kind, labels)
-        if len(parts) == 1 and parts[0][0].rounding is not None:
-            return parts[0][0].rounding.hold(points, self.sums_in_single(table))
+        if len(parts) == 1 and parts[0][0] is not None:
+            return parts[0][0].hold(points, self.sums_in_single(table))
         sure = np.ones(len(points), dtype=bool)
-        for known, rows in parts:
-            if known.rounding is not None:
-                sure[rows] = known.rounding.hold(points[rows], self.sums_in_single(table))
+        for rounding, rows in parts:
+            if rounding is not None:
+                sure[rows] = rounding.hold(points[rows], self.sums_in_single(table))
         return sure
 
     def sums_in_single(self, table: Table) -> bool:
@@ -253,12 +238,16 @@ class Setting:
             return np.arange(len(places))
         return np.asarray((~rounding.decided(table.values)).nonzero()[0])
 
-    @cached_property
+    @property
     def _of_predict(self) -> Setting:
         """The same with nothing asked for but the class itself."""
         asks = self.min_proba is not None or self.within is not None or self.margin is not None
         if not asks and self.constraints.relation_cell(self.features) is None:
             return self
+        return self._bare
+
+    @cached_property
+    def _bare(self) -> Setting:
         bare = replace(self, min_proba=None, within=None, margin=None)
         return bare.under(Constraints())
 
@@ -350,7 +339,11 @@ class Setting:
 
     def region(self, key: RegionKey, margin: float) -> Region:
         """Return a region in the units of the samples."""
-        return self._known_of(*key).at(margin)
+        region = self._regions.get((key, margin))
+        if region is None:
+            make = self._ruled if key.kind is Kind.IS else self._elsewhere
+            region = self._regions[key, margin] = make(key.place, margin)
+        return region
 
     def owners(self, key: RegionKey, margin: float) -> IntArray:
         """Return the class of each piece of a region; -1 where several classes share a piece."""
@@ -359,14 +352,9 @@ class Setting:
 
     def rounding(self, key: RegionKey) -> Rounding | None:
         """Return what rounds in a region; None where that is not known."""
-        return self._known_of(*key).rounding
-
-    def _known_of(self, kind: Kind, k: int) -> _Known:
-        known = self._known.get((kind, k))
-        if known is None:
-            make = self._ruled if kind is Kind.IS else self._elsewhere
-            known = self._known[kind, k] = _Known(partial(make, k))
-        return known
+        if key not in self._roundings:
+            self._roundings[key] = self.region(key, 0.0).rounding(self.region(key, STEP))
+        return self._roundings[key]
 
     def _ruled(self, k: int, margin: float) -> Region:
         """Return where a class is predicted, the rules are obeyed and points are dense enough."""
