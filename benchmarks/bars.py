@@ -43,9 +43,20 @@ class Bar:
         return self.ratio >= self.needed and self.valid == 1.0 and self.worst_excess <= 1e-6
 
 
+def keep_memory() -> None:
+    """Let this process keep the memory of freed arrays, as one does that has handled a large table.
+
+    The C library hands memory back to the system, and asks for it again, where more is free than
+    twice the largest array that was freed so far, of at most 32 MiB: which call pays for that is a
+    matter of chance.
+    """
+    np.empty(2**22 - 2**12).fill(0.0)
+
+
 @contextmanager
 def no_collecting() -> Iterator[None]:
     """Time without the garbage collector, which would visit the objects of everyone's libraries."""
+    keep_memory()
     gc.collect()
     gc.disable()
     try:

@@ -42,7 +42,8 @@ def linear_region(
         sign = -1.0 if t == 1 else 1.0
         cell = Cell(sign * coef, -sign * intercept)
     elif len(coef) == n_classes:
-        rivals, beyond = np.delete(coef, t, axis=0), np.delete(intercept, t)
+        others = np.flatnonzero(np.arange(n_classes) != t)
+        rivals, beyond = coef.take(others, axis=0), intercept.take(others)
         # predict adds up two whole scores, of which the row is the difference.
         terms = np.empty((len(rivals), coef.shape[1] + 1))
         np.add(np.abs(rivals), np.abs(coef[t]), out=terms[:, :-1])
