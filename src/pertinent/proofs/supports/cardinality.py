@@ -68,10 +68,10 @@ def refutes(
     gain = gain[:, order]
     judge = None if meets is None else lambda places: meets(order[places].tolist())
     # Bounds over all features are made in no time and mostly enough; else over those to come.
-    coarse = np.broadcast_to(_most(gain, size, 1), (gain.shape[1] + 1, len(gain), size + 1))
+    coarse = _most_of_all(gain, size)[None]
     verdict = _walk(gain, need - slack, size, coarse, judge, min(nodes, FIRST_BRANCHES))
     if verdict is None:
-        verdict = _walk(gain, need - slack, size, _most(gain, size), judge, nodes)
+        verdict = _walk(gain, need - slack, size, _most_to_come(gain, size)[1:], judge, nodes)
     return bool(verdict)
 
 
@@ -83,7 +83,11 @@ def _walk(
     meets: Callable[[IntArray], bool] | None,
     nodes: int,
 ) -> bool | None:
-    """Return whether every support is ruled out, None if the nodes did not suffice to tell."""
+    """Return whether every support is ruled out, None if the nodes did not suffice to tell.
+
+    ``most[i, j, q]`` is what q features after place i can add to row j at most; a single entry
+    for all places will do.
+    """
     stack = [(need[None], np.zeros((1, 0), dtype=np.int64))]
     while stack:
         unmet, chosen = stack.pop()
@@ -101,22 +105,29 @@ def _walk(
             continue
         rest = unmet[:, :, None] - gain
         # With feature i taken in, left - 1 of those after it must be able to meet the rest.
-        open_ = (rest <= most[1:, :, left - 1].T).all(axis=1)
+        open_ = (rest <= most[:, :, left - 1].T).all(axis=1)
         if chosen.shape[1]:
             open_ &= np.arange(gain.shape[1]) > chosen[:, -1:]
         parent, place = np.nonzero(open_)
         if len(parent):
-            stack.append((rest[parent, :, place], np.column_stack([chosen[parent], place])))
+            taken = np.concatenate([chosen[parent], place[:, None]], axis=1)
+            stack.append((rest[parent, :, place], taken))
     return True
 
 
-def _most(gain: FloatArray, size: int, places: int | None = None) -> FloatArray:
+def _most_of_all(gain: FloatArray, size: int) -> FloatArray:
+    """Return ``most[j, q]``: the q largest gains of row j, added up."""
+    largest = -np.sort(-np.maximum(gain, 0.0), axis=1)[:, :size]
+    most = np.zeros((len(gain), size + 1))
+    count = largest.shape[1]  # not more than there are features
+    np.cumsum(largest, axis=1, out=most[:, 1 : count + 1])
+    most[:, count + 1 :] = most[:, count : count + 1]
+    return most
+
+
+def _most_to_come(gain: FloatArray, size: int) -> FloatArray:
     """Return ``most[i, j, q]``: the q largest gains of row j from place i on, added up."""
     rows, d = gain.shape
-    if places == 1:
-        largest = -np.sort(-np.maximum(gain, 0.0), axis=1)[:, :size]
-        largest = np.pad(largest, ((0, 0), (1, size - largest.shape[1])))
-        return np.asarray(np.cumsum(largest, axis=1))
     most, top = np.zeros((d + 1, rows, size + 1)), np.zeros((rows, size + 1))
     for i in range(d - 1, -1, -1):
         top[:, size] = np.maximum(gain[:, i], 0.0)
@@ -265,9 +276,10 @@ def _one_row_suffices(
     """Return for which samples a single row refutes all supports of ``count`` features."""
     step = np.where(free, x - start, 0.0)
     closed = np.zeros(len(x), dtype=bool)
-    here = np.arange(len(x))
+    here, top = np.arange(len(x)), int(count.max(initial=1))
     for gain, need in _separable_rows(cell, start, step):
-        reach = np.cumsum(-np.sort(-np.maximum(gain, 0.0), axis=1), axis=1)
+        largest = np.sort(np.maximum(gain, 0.0), axis=1)[:, ::-1]
+        reach = np.cumsum(largest[:, :top], axis=1)
         most = np.where(count > 0, reach[here, np.maximum(count, 1) - 1], 0.0)
         closed |= most < need - SUMS * (np.abs(need) + np.abs(gain).sum(axis=1))
     return closed

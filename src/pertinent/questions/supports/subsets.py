@@ -264,7 +264,7 @@ class _Walk(LastFirst[_Nodes]):
             nodes.problem[parent],
             place + 1,
             need[parent, :, place],
-            np.column_stack([nodes.chosen[parent], place]),
+            np.concatenate([nodes.chosen[parent], place[:, None]], axis=1),
         )
         self._spend(nodes)
         if not left:
