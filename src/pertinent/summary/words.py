@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 from pertinent.exceptions import visible
 from pertinent.rules.wording import Wording
 from pertinent.tables.words import counted, label_text, listed, percent, plain
 
-__all__ = ["Wording", "counted", "label_text", "listed", "percent", "plain", "shown"]
+__all__ = ["Said", "Wording", "counted", "label_text", "listed", "percent", "plain", "shown"]
+
+
+class Said(StrEnum):
+    """A status in words, as summaries and files hold it.
+
+    Examples
+    --------
+    >>> from pertinent.summary.words import Said
+    >>> "optimal" == Said.OPTIMAL
+    True
+    """
+
+    OPTIMAL = "optimal"  #: valid, and proved smallest
+    FEASIBLE = "feasible"  #: valid, not proved smallest
+    INFEASIBLE = "infeasible"  #: proved that there is none
+    FAILED = "failed"  #: neither found nor ruled out
+    ALREADY = "already"  #: nothing to find: the sample is predicted as asked
 
 
 _NUMBERS = (float, int, bool, type(None))

@@ -11,7 +11,7 @@ import numpy as np
 
 from pertinent.geometry.gaps import GAP_NONCONVEX
 from pertinent.summary.answer import Answer, Chosen
-from pertinent.summary.words import counted, listed
+from pertinent.summary.words import Said, counted, listed
 from pertinent.views.text import cut, own_value, require_length, with_unit
 
 
@@ -19,11 +19,11 @@ def answer_words(answer: Answer, length: str = "medium") -> str:
     """Return one positive or negative in words: see `pertinent.api.answer_text`."""
     require_length(length)
     words = _Positive(answer) if answer.method else _Negative(answer)
-    if answer.status == "failed":
+    if answer.status == Said.FAILED:
         return f"{words.what} {answer.label}: no answer, since {answer.reason}."
-    if answer.status == "already":
+    if answer.status == Said.ALREADY:
         return f"{words.what} {answer.label}: nothing has to, {answer.reason}."
-    if answer.status == "infeasible":
+    if answer.status == Said.INFEASIBLE:
         why = f": {answer.reason}" if answer.reason else ""
         return f"{words.what} {answer.label}: proved that {words.none()}{why}."
     if length == "short":
@@ -70,7 +70,7 @@ class _Words:
     def proved(self) -> str:
         """Return in two or three words what is proved."""
         if not self.row.fewest:
-            return "proved smallest" if self.row.status == "optimal" else "not proved smallest"
+            return "proved smallest" if self.row.status == Said.OPTIMAL else "not proved smallest"
         return "proved fewest" if self.row.proved_number else f"at least {self.least} proved"
 
 
@@ -135,7 +135,7 @@ class _Positive(_Words):
     def proof(self) -> str:
         row, count = self.row, self.count
         if not row.fewest:
-            if row.status == "optimal":
+            if row.status == Said.OPTIMAL:
                 return "Proved smallest: no smaller departure from the typical values is enough."
             return "Checked with the model, but not proved smallest."
         if row.fallback:
@@ -192,7 +192,7 @@ class _Negative(_Words):
     def proof(self) -> str:
         row = self.row
         if not row.fewest:
-            if row.status == "optimal":
+            if row.status == Said.OPTIMAL:
                 return "Proved smallest: no smaller change that is allowed does."
             return "Checked with the model, but not proved smallest."
         if not row.proved_number:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError, optional
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import counted
+from pertinent.summary.words import Said, counted
 from pertinent.views.layout import CHANGE, ENOUGH, Strip, strips
 from pertinent.views.text import allowed, as_seen, prediction_words, reason, target_words, typical
 
@@ -107,11 +107,11 @@ def _dress(ax: Any, summary: Summary, shown: list[Strip], more: int) -> None:
     ax.spines[:].set_visible(False)
     title = f"Predicted {prediction_words(summary)}"
     if summary["negative"]["values"]:
-        proved = ", proved smallest" if summary["negative"]["status"] == "optimal" else ""
+        proved = ", proved smallest" if summary["negative"]["status"] == Said.OPTIMAL else ""
         title += f"; in orange the change to {target_words(summary)}{proved}"
-    elif summary["negative"]["status"] == "infeasible":
+    elif summary["negative"]["status"] == Said.INFEASIBLE:
         title += f"; proved: nothing{allowed(summary)} would change it"
-    elif summary["negative"]["status"] == "already":
+    elif summary["negative"]["status"] == Said.ALREADY:
         title += ", as was asked for"
     ax.set_title(lines(title, TITLE, 4), loc="left", fontsize=11, color=INK)
     if more:
@@ -198,8 +198,9 @@ def _change_image(ax: Any, summary: Summary, sample: Any, shape: tuple[int, ...]
     if point is None:
         ax.imshow(_tinted(sample, {}))
         titles = {
-            "infeasible": "proved: nothing would change it", "already": "nothing has to change",
-        }  # fmt: skip
+            Said.INFEASIBLE: "proved: nothing would change it",
+            Said.ALREADY: "nothing has to change",
+        }
         title = titles.get(summary["negative"]["status"], "would change it: no answer")
         ax.set_title(title, fontsize=10)
         return

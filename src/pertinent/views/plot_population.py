@@ -8,21 +8,24 @@ import numpy as np
 
 from pertinent.summary.population import STATUSES
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import counted
+from pertinent.summary.words import Said, counted
 from pertinent.views.layout import CHANGE, ENOUGH
 from pertinent.views.plot import GREY, INK, lines, pyplot
 
 #: Shades for the outcomes, from proved to none; read with their words beside them.
-SHADES = {
-    "optimal": "#0072B2", "feasible": "#56B4E9", "infeasible": "#E69F00", "failed": "#999999",
-    "already": "#009E73",
-}  # fmt: skip
-WORDS = {
-    "optimal": "proved smallest",
-    "feasible": "valid, not proved",
-    "infeasible": "proved: none",
-    "failed": "no answer",
-    "already": "already so",
+SHADES: dict[str, str] = {
+    Said.OPTIMAL: "#0072B2",
+    Said.FEASIBLE: "#56B4E9",
+    Said.INFEASIBLE: "#E69F00",
+    Said.FAILED: "#999999",
+    Said.ALREADY: "#009E73",
+}
+WORDS: dict[str, str] = {
+    Said.OPTIMAL: "proved smallest",
+    Said.FEASIBLE: "valid, not proved",
+    Said.INFEASIBLE: "proved: none",
+    Said.FAILED: "no answer",
+    Said.ALREADY: "already so",
 }
 
 
@@ -152,7 +155,7 @@ def _outcomes(ax: Any, population: Summary) -> None:
             # Words instead of a legend where the bar is wide enough to be read.
             if count > 0.3 * population["n"]:
                 ax.text(left - count / 2, y, WORDS[status], ha="center", va="center",
-                        color="white" if status == "optimal" else INK, fontsize=8)  # fmt: skip
+                        color="white" if status == Said.OPTIMAL else INK, fontsize=8)  # fmt: skip
         rest = [f"{WORDS[s]}: {population[key]['status'][s]:,}" for s in STATUSES
                 if 0 < population[key]["status"][s] <= 0.3 * population["n"]]  # fmt: skip
         ax.text(0, y + 0.33, "; ".join(rest), fontsize=8, color=GREY, va="top")

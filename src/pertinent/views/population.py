@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import counted, listed, percent
+from pertinent.summary.words import Said, counted, listed, percent
 
 
 def population_text(population: Summary) -> str:
@@ -58,7 +58,7 @@ def _proof_words(population: Summary) -> str:
     parts = []
     for name, words in (("positive", "what was enough"), ("negative", "what would change it")):
         status = population[name]["status"]
-        found = status["optimal"] + status["feasible"]
+        found = status[Said.OPTIMAL] + status[Said.FEASIBLE]
         if found:
             parts.append(f"{percent(status['optimal'] / found)} of {words}")
         if 0 < found < population["n"]:
@@ -78,14 +78,14 @@ def _absent(population: Summary) -> list[str]:
         )
     for name, words in (("positive", "is enough"), ("negative", "would change it")):
         answers = population[name]
-        none = answers["status"]["infeasible"]
+        none = answers["status"][Said.INFEASIBLE]
         if none:
             why = answers["reasons"][0]["reason"]
             share = percent(none / population["n"])
             out.append(f"For {share} it is proved that nothing {words}; most often: {why}.")
-        if answers["status"]["already"]:
-            share = percent(answers["status"]["already"] / population["n"])
+        if answers["status"][Said.ALREADY]:
+            share = percent(answers["status"][Said.ALREADY] / population["n"])
             out.append(f"For {share} nothing has to change: they are predicted as asked already.")
-        if answers["status"]["failed"]:
+        if answers["status"][Said.FAILED]:
             out.append(f"No answer on what {words} for {answers['status']['failed']:,}.")
     return out

@@ -13,7 +13,7 @@ from pertinent.exceptions import InputError
 from pertinent.summary.instead import as_told
 from pertinent.summary.rounding import LONG
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import counted, label_text, listed, percent, plain
+from pertinent.summary.words import Said, counted, label_text, listed, percent, plain
 
 #: Why a side of a box ends, where no class does it: "or more".
 ENDLESS = ("open", "far", "rule")
@@ -135,11 +135,11 @@ def _short_enough(summary: Summary) -> str:
 def _none(summary: Summary, part: str, what: str) -> str:
     """Return why there is no answer to one of the two questions; "" where there is one."""
     status = summary[part]["status"]
-    if status == "already":
+    if status == Said.ALREADY:
         return f"{what}: nothing has to, since the model predicts {target_words(summary)} already."
-    if status == "infeasible":
+    if status == Said.INFEASIBLE:
         return f"{what}: nothing{allowed(summary)}. Proved: {reason(summary, part)}."
-    return f"{what}: no answer, since {reason(summary, part)}." if status == "failed" else ""
+    return f"{what}: no answer, since {reason(summary, part)}." if status == Said.FAILED else ""
 
 
 def enough(summary: Summary, length: str = "medium") -> str:
@@ -238,7 +238,7 @@ def _kept(summary: Summary, *, fixed: bool) -> list[Summary]:
 def _enough_proof(summary: Summary) -> str:
     positive, usual = summary["positive"], typical(summary)
     exact = positive["method"] != "two-phase"
-    if positive["status"] == "optimal":
+    if positive["status"] == Said.OPTIMAL:
         if exact:
             return "Proved smallest: no fewer values are enough."
         return f"Proved smallest: no smaller departure from the {usual} values is enough."
@@ -283,11 +283,11 @@ def _short_change(summary: Summary) -> str:
     negative = summary["negative"]
     if negative["values"]:
         best = "fewest changes" if negative.get("norm") == "l0" else "smallest change"
-        proved = f" (proved {best})" if negative["status"] == "optimal" else ""
+        proved = f" (proved {best})" if negative["status"] == Said.OPTIMAL else ""
         return f"For {target_words(summary)}: {_change_list(summary, 'short')}{proved}."
-    if negative["status"] == "infeasible":
+    if negative["status"] == Said.INFEASIBLE:
         return f"Proved: no change{allowed(summary)} would have changed it."
-    if negative["status"] == "already":
+    if negative["status"] == Said.ALREADY:
         return f"Nothing has to change for {target_words(summary)}."
     return "What would have changed it could not be found."
 
@@ -315,13 +315,13 @@ def _change_proof(summary: Summary) -> str:
     negative = summary["negative"]
     rules = allowed(summary)
     if negative.get("norm") == "l0":  # files of format 1 do not say
-        if negative["status"] == "optimal":
+        if negative["status"] == Said.OPTIMAL:
             return (
                 f"Proved fewest: no fewer changes{rules} do, and no other change of as few "
                 "features is smaller."
             )
         return "Checked with the model, but not proved fewest."
-    if negative["status"] == "optimal":
+    if negative["status"] == Said.OPTIMAL:
         only = " It is the only one of its size." if negative["unique"] else ""
         if negative["unique"] is False:
             only = " There are other changes of the same size."
@@ -504,7 +504,7 @@ def proof_words(summary: Summary) -> str:
     if positive["closeness"] is not None and not positive["trivial"]:
         parts.append(_closeness(positive))
     parts.append(_answer_proof("What would have changed it", negative))
-    if any(answer["status"] in ("optimal", "infeasible") for answer in (positive, negative)):
+    if any(answer["status"] in (Said.OPTIMAL, Said.INFEASIBLE) for answer in (positive, negative)):
         parts.append(
             "These proofs were re-checked without the solver, and can be checked again by anyone "
             "who has the model: pertinent check."
@@ -513,18 +513,18 @@ def proof_words(summary: Summary) -> str:
 
 
 def _answer_proof(what: str, answer: Summary) -> str:
-    if answer["status"] == "infeasible":
+    if answer["status"] == Said.INFEASIBLE:
         return f"{what}: proved that there is none."
-    if answer["status"] == "failed":
+    if answer["status"] == Said.FAILED:
         return f"{what}: neither an answer nor a proof."
-    if answer["status"] == "already":
+    if answer["status"] == Said.ALREADY:
         return f"{what}: nothing has to."
     size, bound = _size(answer["objective"]), _size(answer["bound"])
     if answer.get("method", "two-phase") != "two-phase":
         number = counted(int(answer["objective"]), "value")
         proved = f"proved is that fewer than {bound} are not enough"
         return f"{what}: {number}; {proved}."
-    if answer["status"] == "optimal":
+    if answer["status"] == Said.OPTIMAL:
         return f"{what}: size {size}, and no valid answer is smaller (bound {bound})."
     return f"{what}: size {size}, and none below {bound} exists; smaller ones in between might."
 
@@ -591,7 +591,7 @@ def headline(summary: Summary) -> str:
     """Return the explanation in half a line."""
     positive, negative = as_told(summary["positive"]), summary["negative"]
     kept, total = len(positive["values"]), len(summary["features"])
-    proved = {"optimal": " (proved smallest)", "feasible": " (not proved smallest)"}
+    proved = {Said.OPTIMAL: " (proved smallest)", Said.FEASIBLE: " (not proved smallest)"}
     first = f"predicted {prediction_words(summary)}"
     if positive["status"] in proved:
         second = f"{kept} of {counted(total, 'value')} are enough{proved[positive['status']]}"
