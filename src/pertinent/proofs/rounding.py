@@ -68,8 +68,10 @@ class Terms(Rows):
         if np.count_nonzero(enough) == len(enough):
             return np.asarray(proved - loss)
         # Row by row: a bound does not depend on who else is in the batch.
-        full = self.lowered_by(proved, rise, task, task.start())
-        return np.where(enough, proved - loss, full)
+        left, lowered = (~enough).nonzero()[0], proved - loss
+        some = task.take(left)
+        lowered[left] = self.take(left).lowered_by(proved[left], rise[left], some, some.start())
+        return np.asarray(lowered)
 
     def lowered_by(
         self, proved: FloatArray, rise: FloatArray, task: Task, start: FloatArray
@@ -134,7 +136,10 @@ class RowTerms:
         if np.count_nonzero(enough) == len(enough):
             return np.asarray(proved - loss)
         # Row by row: a bound does not depend on who else is in the batch.
-        return np.where(enough, proved - loss, self.full.lowered(proved, cost, task))
+        left, lowered = (~enough).nonzero()[0], proved - loss
+        terms = RowTerms(self.y[left], self.cell, self.start[left]).full
+        lowered[left] = terms.lowered(proved[left], cost[left], task.take(left))
+        return np.asarray(lowered)
 
 
 def one_row_terms(slopes: FloatArray, side: FloatArray, start: FloatArray) -> Terms:
