@@ -57,7 +57,7 @@ from tests.proofs.planting import (
 
 ALL = bool(os.environ.get("PLANT_ALL"))
 #: Of the bugs beside the first of each function, every so manyeth is planted.
-STRIDE, IN_PLACE_STRIDE = (1, 1) if ALL else (100, 26)
+STRIDE, IN_PLACE_STRIDE = (1, 1) if ALL else (100, 16)
 FOLDERS = ("solvers", "answering", "questions")
 #: Results of a function that are looked at to see what would change them.
 LOOKED_AT = 4
