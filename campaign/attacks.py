@@ -43,6 +43,8 @@ def may_attack(case: Case, found: Any, kind: str) -> bool:
     """Return whether the bound is a distance to a sample or to the baseline."""
     if case.options.get("margin") or case.options.get("min_proba"):
         return False
+    if found.values.shape != case.X.shape:
+        return False  # bins: distances are between columns of the library's own
     if kind == "negative":
         return bool(found.norm.value == "l1")
     if case.dtypes is not None:

@@ -97,6 +97,8 @@ def judge_numbers(case: Case, found: Any, kind: str, tally: Tally) -> None:
     tally.judge("reason claims no more than the status", ~np.array(claims),
                 lambda i: f"failed, and the reason says: {reasons[i]}")  # fmt: skip
     own = case.X.astype(float)
+    if values.shape != own.shape:  # bins: what is added up are columns of the library's own
+        return
     if kind == "negative" and found.norm.value == "l1":
         made = (case.weights * np.abs(values - own)).sum(axis=1)
         _same(case, tally, made, found.objective, here)
@@ -126,7 +128,8 @@ def judge_rules(case: Case, found: Any, kind: str, tally: Tally) -> None:
     if not names or not found.found.any():
         return
     here = np.flatnonzero(found.found)
-    points, own = found.values[here], case.X.astype(float)[here]
+    own = case.X.astype(float)[here]
+    points = np.asarray(found.points, dtype=float)[here]
     for rule in names:
         right = obeys(rule, points, own, kind)
         tally.counts["rules obeyed"] += len(here)

@@ -92,6 +92,10 @@ def _compare(
     scale = unit / case.weights
     ends = (low - center) / scale, (high - center) / scale
     extra = _relation_rows(case, center, scale)
+    of_squares = type(case.model).__name__ not in LINEAR
+    if max(_rounds(piece, center, scale, of_squares) for piece in pieces) > AGREE / 10:
+        tally.counts["second solver: rows too rounded"] += 1
+        return
     best, where, name = np.inf, None, "HiGHS"
     for piece in pieces:
         moved = shifted(piece, center, scale, extra)
@@ -136,6 +140,21 @@ def _relation_rows(case: Case, center: Array, scale: Array) -> tuple[Array, Arra
             rows.append(g * scale)
             sides.append(g @ center - value[0])
     return np.reshape(rows, (-1, len(center))), np.array(sides)
+
+
+def _rounds(piece: Any, center: Array, scale: Array, of_squares: bool) -> float:
+    """Return by how much the rows of a piece may be off at the center, in units of their slopes.
+
+    They are written from 0, and a center far from there, such as 1e6 beside 1, costs digits; those
+    ``of_squares`` were made from squares of such numbers, of which little is left in a difference.
+    """
+    size, A = np.abs(center), np.abs(piece.A)
+    terms = np.einsum("mij,i,j->m", A, size, size) + np.abs(piece.q) @ size + np.abs(piece.c)
+    q = (piece.q + 2 * piece.A @ center) * scale
+    slope = np.maximum(np.abs(q).max(axis=1), (A * scale[:, None] * scale).max(axis=(1, 2)))
+    terms += of_squares * (size @ size)
+    unit = 4 * (len(center) + 2) * np.finfo(float).eps
+    return float((unit * terms[slope > 0] / slope[slope > 0]).max(initial=0.0))
 
 
 def shifted(piece: Any, center: Array, scale: Array, extra: tuple[Array, Array]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,7 +133,9 @@ def asked_of(explanations: Answered) -> Asked:
             "These explanations do not know how they were asked for. Views need the result of "
             "Explainer.explain."
         )
-    return explanations.asked
+    asked = explanations.asked
+    question = asked.question.in_precision_of(explanations.table)
+    return asked if question is asked.question else replace(asked, question=question)
 
 
 def model_name(model: Any) -> str:
