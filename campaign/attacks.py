@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from campaign.cases import Case
+from campaign.cases import BOTH, Case
 from campaign.exact import exact_predict
 from campaign.judges import Tally, obeys
 from campaign.models import Rng
@@ -143,6 +143,9 @@ def lawful(case: Case, points: Array, own: Array, center: Array, kind: str) -> A
     right = ((points >= low) & (points <= high)).all(axis=1)
     for rule in case.rules:
         right &= obeys(rule, points, own[None], kind, slack=0.0)
+    if case.ask == BOTH and case.dtypes is not None:  # counts stay whole: a rule of its own
+        counts = [j for j, dtype in enumerate(case.dtypes) if dtype.startswith("int")]
+        right &= (points[:, counts] == np.round(points[:, counts])).all(axis=1)
     return right
 
 
