@@ -26,6 +26,7 @@ from pertinent.checking.tolerances import SAME, SAME_IN_SINGLE
 from pertinent.checking.unknown import not_known, not_read
 from pertinent.exceptions import InputError, PertinentError, one_line
 from pertinent.geometry.arrays import Foreign
+from pertinent.models.steps.once import reading_once
 from pertinent.proofs.records import decode
 from pertinent.setting.question import NegativeQuestion
 from pertinent.summary.asked import Answered
@@ -84,8 +85,8 @@ def check(explanation: Documented | dict[str, Any] | str | Path, model: Foreign)
     """
     document = _document(explanation)
     try:
-        rebuilt = rebuild(document, model)
-        findings = _findings(rebuilt, document)
+        with reading_once():
+            findings = _findings(rebuild(document, model), document)
         return Checked(tuple(findings), VERSIONS[document["version"]])
     except (PertinentError, *_MALFORMED) as error:
         strange = not_read(document)
