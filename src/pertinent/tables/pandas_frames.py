@@ -20,7 +20,7 @@ def pandas_column(source: Any, values: Any, *, missing: bool) -> Any:
 
     Returns
     -------
-    ndarray or ExtensionArray
+    ndarray or Series
     """
     dtype: Any = source.dtype
     if isinstance(dtype, np.dtype):
@@ -37,7 +37,7 @@ def pandas_column(source: Any, values: Any, *, missing: bool) -> Any:
         new = [v for v in dict.fromkeys(values) if v is not None and v not in dtype.categories]
         if new:
             dtype = type(dtype)([*dtype.categories, *new], ordered=dtype.ordered)
-    return type(source)(list(values), dtype=dtype).array
+    return type(source)(list(values), dtype=dtype)  # an array of objects may become one of words
 
 
 def _as_array(values: Any, dtype: np.dtype[Any]) -> Any:
