@@ -265,3 +265,16 @@ def test_columns_of_pandas_are_as_pandas_makes_them(dtype, values, expected):
 def test_a_number_that_a_column_of_pandas_cannot_hold_is_not_cut_off():
     with pytest.raises((OverflowError, ValueError)):
         pandas_column(pd.Series([], dtype="int8"), np.array([300]), missing=False)
+
+
+def test_points_carry_what_the_model_does_not_read():
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "name": ["a", "b", "c", "d"]})
+    steps = ColumnTransformer([("numbers", "passthrough", ["size"])])
+    model = make_pipeline(steps, LogisticRegression()).fit(frame, [0, 0, 1, 1])
+    features = features_of(model, frame)
+    table = read_table(features, frame[:2])
+    points = np.repeat(table.values, 2, axis=0)
+    assert table.for_model(points)["name"].tolist() == ["a", "b", "a", "b"]
+    assert table.for_model(points[:3])["name"].tolist() == ["a", "a", "a"]
+    none = read_table(features, frame[:0])
+    assert none.write(none.values)["name"].tolist() == []

@@ -234,9 +234,9 @@ class Table:
         if reads_as_numbers(own):
             return values
         carried = np.asarray(own, dtype=object)
-        if len(points) % len(carried):  # points of whole classes belong to no sample
+        if len(points) % max(1, len(carried)):  # points of whole classes belong to no sample
             carried = carried[:1]
-        carried = np.tile(carried, len(points) // len(carried))
+        carried = np.tile(carried, len(points) // max(1, len(carried)))
         carried[np.isnan(values)] = None
         return carried
 
