@@ -23,7 +23,7 @@ LVQ_PEERS := scikit-learn==1.2.2 numpy<1.24 scipy<1.11 sklvq==0.1.2 sklearn-lvq=
 SUITES := all slow oldest engines browser lvq-peers
 SUITE := all
 BENCHMARKS := all linear quadratic lvq exact plausibility validity lvq-accuracy lvq-training \
-	scale growth peers before-after trees
+	scale growth peers before-after trees pipelines
 NAME := all
 ARGS :=
 # A benchmark is the module of its name, but for this one.
@@ -102,7 +102,7 @@ house: $(VENV)/.stamp-test ## Measure how the package is built, with the goals f
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.house $(ARGS)
 
 bench: $(call one_of,NAME,$(BENCHMARKS))$(VENV)/.stamp-test ## Measure every bar, with pass or miss for each
-##   NAME=linear|quadratic|lvq|exact|plausibility|trees    one family, in detail
+##   NAME=linear|quadratic|lvq|exact|plausibility|trees|pipelines    one family, in detail
 ##   NAME=before-after    our side of every bar, against an older commit
 ##   NAME=validity        quadratic models, every row of every data set: all valid?
 ##   NAME=scale|growth    1,000,000 rows; cost against rows, features, classes

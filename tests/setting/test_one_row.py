@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
 import pertinent
@@ -98,3 +99,35 @@ def test_a_sample_on_the_boundary_is_left_to_the_model(ways):
     model.classes_, model.n_features_in_ = np.array([0, 1]), 2
     explainer = pertinent.Explainer(model, baseline=np.array([1.0, 1.0]))
     _same_alone(explainer, np.array([[2.0, -1.0], [0.6, -0.3], [1e-300, 0.0], [0.0, 0.0]]))
+
+
+def test_a_frame_with_categories_goes_to_the_model_once(monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, 200),
+            "city": rng.choice(["Aachen", "Bonn", "Celle"], 200),
+            "size": np.round(rng.normal(170, 10, 200), 1),
+            "name": [f"person {i}" for i in range(200)],
+        }
+    )
+    score = frame["age"] / 20 + (frame["city"] == "Bonn") - frame["size"] / 60
+    columns = make_column_transformer(
+        (StandardScaler(), ["age", "size"]), (OneHotEncoder(handle_unknown="ignore"), ["city"])
+    )
+    model = make_pipeline(columns, LogisticRegression()).fit(frame, score > score.median())
+    explainer = pertinent.Explainer(model, data=frame)
+    samples = frame[:8].copy()
+    samples.loc[2, "city"] = "Dresden"  # which the model does not know
+    whole, asked = explainer.explain(samples), []
+    predict = type(model).predict
+    monkeypatch.setattr(type(model), "predict", lambda own, X: asked.append(X) or predict(own, X))
+    for i in range(len(samples)):
+        one = explainer.explain(samples[i : i + 1])
+        assert len(asked) == i + 1
+        assert (asked[-1]["name"] == samples["name"].iloc[i]).all()
+        for alone, company in ((one.positive, whole.positive), (one.negative, whole.negative)):
+            for field in (*FIELDS, "closeness_bound"):
+                own, theirs = (np.asarray(getattr(p, field)) for p in (alone, company))
+                assert own[0].tobytes() == theirs[i].tobytes(), field
+    assert "Dresden" in asked[2]["city"].tolist()

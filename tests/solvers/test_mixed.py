@@ -14,6 +14,8 @@ from pertinent.proofs import check, status_names
 from pertinent.proofs.cases.branch import SPLIT, BranchProofs
 from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.solvers import choose_method, project
+from pertinent.solvers.search.narrow import Boxes as Cases
+from pertinent.solvers.search.narrow import narrow as narrow_cases
 
 
 def judge(cell, domain, center, weights, lower, upper):
@@ -268,3 +270,20 @@ def test_linprog_agrees_that_nothing_is_left():
     assert linprog(np.zeros(2), A_ub=cell.G, b_ub=cell.h, bounds=(None, None)).success
     found = project(np.zeros((1, 2)), cell, domain=Domain(np.array([0.0, np.nan])))
     assert status_names(found.status)[0] == "infeasible"
+
+
+def test_all_groups_at_once_are_narrowed_as_one_by_one():
+    rng = np.random.default_rng(5)
+    groups = (np.array([0, 1]), np.array([3, 4, 5]), np.array([6]))
+    domain = Domain(np.full(8, np.nan), groups)
+    low = rng.choice([0.0, 0.0, 0.0, 0.2, 1.0], (400, 8))
+    high = np.maximum(low, rng.choice([0.0, 0.6, 1.0, 1.0], (400, 8)))
+    state = np.zeros((400, 0), dtype=np.int8)
+    rows = np.arange(400)
+    found, none = narrow_cases(domain, Cases(rows, low, high, state))
+    trusted, empty = narrow(domain, Boxes(rows, low, high, state))
+    assert (none == empty).all()
+    assert 50 < empty.sum() < 350
+    left = ~empty
+    assert (found.lower[left] == trusted.lower[left]).all()
+    assert (found.upper[left] == trusted.upper[left]).all()

@@ -20,6 +20,7 @@ from sklearn.preprocessing import Binarizer, KBinsDiscretizer, OneHotEncoder
 import pertinent
 from pertinent.exceptions import InputError
 from pertinent.models.steps.pipeline import features_of
+from pertinent.tables.pandas_frames import pandas_column
 from pertinent.tables.reading import read_table
 
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
@@ -239,3 +240,41 @@ def test_baselines_between_truth_values_are_not_rounded(truths):
     table = read_table(features_of(model), B[:2])
     assert table.for_model(np.full((1, 5), 0.5)).tolist() == [[0.5] * 5]
     assert table.for_model(np.ones((1, 5))).dtype == bool
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values", "expected"),
+    [
+        ("int8", np.array([3, -4]), "int8"),
+        ("int64", [3, None], "Int64"),
+        ("bool", [True, False], "bool"),
+        ("bool", [True, None], "object"),
+        ("Int32", np.array([3, 4]), "Int32"),
+        ("str", ["a", "b"], "str"),
+        ("object", ["a", None], "object"),
+        (pd.CategoricalDtype(["a", "b"], ordered=True), ["b", "c"], None),
+    ],
+)
+def test_columns_of_pandas_are_as_pandas_makes_them(dtype, values, expected):
+    source = pd.Series([], dtype=dtype)
+    made = pd.Series(pandas_column(source, values, missing=None in list(values)))
+    expected = pd.CategoricalDtype(["a", "b", "c"], ordered=True) if expected is None else expected
+    pd.testing.assert_series_equal(made, pd.Series(list(values), dtype=expected))
+
+
+def test_a_number_that_a_column_of_pandas_cannot_hold_is_not_cut_off():
+    with pytest.raises((OverflowError, ValueError)):
+        pandas_column(pd.Series([], dtype="int8"), np.array([300]), missing=False)
+
+
+def test_points_carry_what_the_model_does_not_read():
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "name": ["a", "b", "c", "d"]})
+    steps = ColumnTransformer([("numbers", "passthrough", ["size"])])
+    model = make_pipeline(steps, LogisticRegression()).fit(frame, [0, 0, 1, 1])
+    features = features_of(model, frame)
+    table = read_table(features, frame[:2])
+    points = np.repeat(table.values, 2, axis=0)
+    assert table.for_model(points)["name"].tolist() == ["a", "b", "a", "b"]
+    assert table.for_model(points[:3])["name"].tolist() == ["a", "a", "a"]
+    none = read_table(features, frame[:0])
+    assert none.write(none.values)["name"].tolist() == []

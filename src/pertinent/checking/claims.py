@@ -18,6 +18,7 @@ from pertinent.checking.findings import (
     Finding,
     judged,
 )
+from pertinent.checking.foresight import foresee
 from pertinent.checking.instead import instead_findings
 from pertinent.checking.negatives import negative_findings, overlap_findings
 from pertinent.checking.positives import positive_findings
@@ -26,6 +27,7 @@ from pertinent.checking.tolerances import SAME, SAME_IN_SINGLE
 from pertinent.checking.unknown import not_known, not_read
 from pertinent.exceptions import InputError, PertinentError, one_line
 from pertinent.geometry.arrays import Foreign
+from pertinent.models.steps.once import reading_once
 from pertinent.proofs.records import decode
 from pertinent.setting.question import NegativeQuestion
 from pertinent.summary.asked import Answered
@@ -84,8 +86,8 @@ def check(explanation: Documented | dict[str, Any] | str | Path, model: Foreign)
     """
     document = _document(explanation)
     try:
-        rebuilt = rebuild(document, model)
-        findings = _findings(rebuilt, document)
+        with reading_once():
+            findings = _findings(rebuild(document, model), document)
         return Checked(tuple(findings), VERSIONS[document["version"]])
     except (PertinentError, *_MALFORMED) as error:
         strange = not_read(document)
@@ -108,12 +110,13 @@ def _document(explanation: Documented | dict[str, Any] | str | Path) -> dict[str
 def _findings(explanations: Answered, document: dict[str, Any]) -> list[Finding]:
     asked, question = explanations.asked, document["proof"]["question"]
     assert asked is not None
+    strange = not_known(document)
+    unsure = _not_known(strange) if strange else ""
+    foresee(explanations, unsure)
     label = asked.setting.predict(explanations.table)
     positive = replace(explanations.positive, label=label)
     negative = replace(explanations.negative, label=label)
     target = asked_target(question, asked.setting)
-    strange = not_known(document)
-    unsure = _not_known(strange) if strange else ""
     same = label[0] == explanations.positive.label[0] == explanations.negative.label[0]
     explanations, moves = range_findings(explanations, unsure)
     untouched = positive.kept & explanations.avoided[:, None]
@@ -164,7 +167,7 @@ def as_shown(explanations: Answered, document: dict[str, Any], unsure: str) -> l
     if unsure:
         return [Finding(claim, UNKNOWN, unsure)]
     steps = decode(document["proof"]["question"]["steps"])
-    own = summarize(explanations, [0], np.asarray(steps, dtype=float))[0]
+    own = summarize(explanations, [0], np.asarray(steps, dtype=float), at_once=True)[0]
     single = explanations.table.single_precision
     found = _Differences(SAME_IN_SINGLE if single else SAME)
     found.between(own, document["summary"])

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from pertinent.checking.findings import CHANGE, ENOUGH, UNKNOWN, Finding, judged
-from pertinent.setting.claims.ranges import Answer, state_rooms
+from pertinent.geometry.arrays import FloatArray
+from pertinent.setting.claims.ranges import Answer, points_at_ends, state_rooms
 from pertinent.setting.ranges import Room
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Answered
@@ -35,17 +36,35 @@ def range_findings(explanations: Answered, unsure: str) -> tuple[Answered, list[
     return replace(explanations, known_rooms=((found[0], found[1]),)), findings
 
 
+def points_of_ranges(explanations: Answered) -> FloatArray:
+    """Return points that the model will be asked about, by what a file says of ranges."""
+    asked = explanations.asked
+    assert asked is not None
+    parts = zip(
+        movable(explanations, asked, np.array([0])), explanations.known_rooms[0], strict=True
+    )
+    setting, none = asked.setting, explanations.table.values[:0]
+    return np.concatenate(
+        [
+            points_at_ends(setting, answer, [room]) if _is_about(setting, answer, room) else none
+            for answer, room in parts
+        ]
+    )
+
+
 def _shown(setting: Setting, answer: Answer, room: Room) -> Room:
     """Return what of a room holds; nothing where there is no answer that it could be about."""
+    return state_rooms(setting, answer, [room])[0] if _is_about(setting, answer, room) else Room()
+
+
+def _is_about(setting: Setting, answer: Answer, room: Room) -> bool:
+    """Return whether a room speaks of an answer that there is, and of values that it chose."""
     if np.isnan(answer.points).any() or room == Room():
-        return Room()
+        return False
     features = setting.features
     numbers = {int(features.first[j]) for j in np.flatnonzero(answer.chosen[0])}
-    about = [span for span in (*room.spans, *room.box) if span.column in numbers]
-    kept = [j for j in room.choices if answer.chosen[0, j]]
-    if len(about) < len(room.spans) + len(room.box) or len(kept) < len(room.choices):
-        return Room()
-    return state_rooms(setting, answer, [room])[0]
+    spans = all(span.column in numbers for span in (*room.spans, *room.box))
+    return spans and all(answer.chosen[0, j] for j in room.choices)
 
 
 def _judged(what: str, said: Room, shown: Room) -> list[Finding]:

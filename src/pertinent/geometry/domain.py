@@ -247,6 +247,13 @@ class Domain:
         return mask
 
     @cached_property
+    def grouped(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The columns of all groups, where those of each begin, and the group of each column."""
+        sizes = [len(group) for group in self.groups]
+        starts = np.cumsum([0, *sizes[:-1]])
+        return np.concatenate(self.groups), starts, np.repeat(np.arange(len(sizes)), sizes)
+
+    @cached_property
     def follows(self) -> BoolArray:
         """Whether each column only follows from another: bins, and what is cut off."""
         mask = np.zeros(self.dim, dtype=bool)
@@ -322,19 +329,29 @@ class Domain:
         first = np.zeros(self.dim) if self.offset is None else np.asarray(self.offset, float)
         return factor, divisor, every, first
 
+    @cached_property
+    def _confined_grids(self) -> tuple[BoolArray, tuple[FloatArray, ...]]:
+        """Which of the confined columns have a lattice, and the grids of all of them."""
+        grids = tuple([part[self.confined] for part in self._grids])
+        return np.isfinite(self.decimals[self.confined]), grids
+
     def on_steps(self, columns: Columns, values: FloatArray, *, up: bool) -> FloatArray:
         """Return the numbers of the columns' lattices next to values, not below or not above them.
 
         As `Lattice.ceil` and `Lattice.floor`, for many columns; without a lattice the values.
         """
-        factor, divisor, every, first = (part[columns] for part in self._grids)
+        if columns is self.confined:
+            is_grid, (factor, divisor, every, first) = self._confined_grids
+        else:
+            factor, divisor, every, first = (part[columns] for part in self._grids)
+            is_grid = np.isfinite(self.decimals[columns])
         count = np.round((values * factor / divisor - first) / every)
         point = (count * every + first) / factor * divisor
         wrong = point < values if up else point > values
-        if np.any(wrong):
+        if np.count_nonzero(wrong):
             other = ((count + (1.0 if up else -1.0)) * every + first) / factor * divisor
             point = np.where(wrong, other, point)
-        return np.where(np.isfinite(self.decimals[columns]), point, values)
+        return np.where(is_grid, point, values)
 
     def floor(self, columns: Columns, values: FloatArray, rows: Rows = None) -> FloatArray:
         """Return the largest allowed values of columns that are not above the given.
@@ -347,8 +364,9 @@ class Domain:
         own = _at(self.own, rows, columns)
         if self.gap is not None:
             below, above = (_at(side, rows, columns) for side in self.gap)
-            last = self.on_steps(columns, below, up=False)
-            point = np.where((point < own) & (point > below), last, point)
+            inside = (point < own) & (point > below)
+            if np.count_nonzero(inside):
+                point = np.where(inside, self.on_steps(columns, below, up=False), point)
             point = np.where((point > own) & (point < above), own, point)
         return np.where(own <= values, np.maximum(point, own), point)
 
@@ -360,8 +378,9 @@ class Domain:
         own = _at(self.own, rows, columns)
         if self.gap is not None:
             below, above = (_at(side, rows, columns) for side in self.gap)
-            first = self.on_steps(columns, above, up=True)
-            point = np.where((point > own) & (point < above), first, point)
+            inside = (point > own) & (point < above)
+            if np.count_nonzero(inside):
+                point = np.where(inside, self.on_steps(columns, above, up=True), point)
             point = np.where((point < own) & (point > below), own, point)
         return np.where(own >= values, np.minimum(point, own), point)
 

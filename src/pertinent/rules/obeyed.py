@@ -157,30 +157,32 @@ class _Check:
         What was enough is compared with the range only, and may lie between the sample's own value
         and the data.
         """
+        if not changes and rule.kind not in ("categories", "range"):
+            return []
         name, same = rule.feature, self._same(rule.feature)
         if rule.kind == "categories":
             values = self.points[:, self.features.index(name)]
-            wrong = np.array([v in rule.categories for v in values], dtype=bool)
-            return [(rule.refs()[0], wrong & ~same)]
+            wrong = np.array([v in rule.categories for v in values], dtype=bool) & ~same
+            return [(rule.refs()[0], wrong)] if wrong.any() else []
         value = self._number(name)
         own = value if self.samples is None else self._own(name)
         if rule.kind == "range":
-            (least, most), (low, high) = rule.numbers, rule.refs()
+            least, most = rule.numbers
             below = value < (least if changes else np.minimum(least, own))
             above = value > (most if changes else np.maximum(most, own))
             if self.samples is None:
                 below, above = value < least, value > most
-            return [(low, np.asarray(below & ~same)), (high, np.asarray(above & ~same))]
+            low, high = np.asarray(below & ~same), np.asarray(above & ~same)
+            some = low.any() or high.any()
+            return list(zip(rule.refs(), (low, high), strict=True)) if some else []
         least = rule.numbers[0]
         short = np.zeros(len(value), dtype=bool)
-        if not changes:
-            return [(rule.refs()[0], short)]
         if self.samples is not None:
             slack = 1e-6 * np.abs(value) if self.single else 1e-6 * least
             short = ~same & (np.abs(value - own) < least - slack)
         if rule.kind == "step":
             short |= self._off_steps(name, _written(least), Fraction(0))
-        return [(rule.refs()[0], short)]
+        return [(rule.refs()[0], short)] if short.any() else []
 
     def relations(self) -> list[tuple[RuleRef, BoolArray]]:
         """Return linear relations."""

@@ -28,6 +28,7 @@ from pertinent.setting.margins import MARGIN, MARGIN_SINGLE, first_margins
 from pertinent.setting.options import Options
 from pertinent.setting.region_key import Is, Kind, RegionKey
 from pertinent.tables.features import Features
+from pertinent.tables.foreseen import Foreseen
 from pertinent.tables.table import Table
 
 T = TypeVar("T")
@@ -78,6 +79,7 @@ class Setting:
         self._made: dict[tuple[int, float, bool], Region] = {}
         self._plain: Self | None = None
         self._kept: dict[str, Any] = {}
+        self._foreseen: Foreseen | None = None
         #: Whether rules are left out: what the judge accepts is then no answer.
         self.is_partial = False
         self.weights = read_only(self.weights)
@@ -195,6 +197,9 @@ class Setting:
             points = table.values
         if not len(points):
             return np.zeros(0, dtype=np.int64)
+        known = None if self._foreseen is None else self._foreseen.of(points)
+        if known is not None:
+            return known
         labels = predicted_labels(self.model, table.for_model(points))
         if own and self.features.fills:
             self._require_same_when_filled(table, labels)
@@ -205,6 +210,21 @@ class Setting:
             )
         places = self.places(labels)
         return self.without_company(table, places) if own and len(places) > 1 else places
+
+    def foresee(self, table: Table, points: FloatArray) -> None:
+        """Ask the model once about the only sample and points that are for it.
+
+        `predict` then knows what it says of each of them by itself. Every table that this setting
+        meets from now on must hold that sample and no other.
+        """
+        if len(table) != 1 or self.features.fills:
+            return
+        self._foreseen, foreseen = None, self._foreseen or Foreseen()
+        every = foreseen.missing(np.concatenate([table.values, points]))
+        if len(every):
+            many = replace(table.take(np.zeros(len(every), dtype=np.int64)), values=every)
+            foreseen.note(every, self.predict(many))
+        self._foreseen = foreseen
 
     def without_company(self, table: Table, places: IntArray) -> IntArray:
         """Return what samples are predicted as one by one, from what they are in any company.

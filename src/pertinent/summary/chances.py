@@ -53,21 +53,26 @@ def _by_class(found: FloatArray, n_classes: int) -> FloatArray | None:
 
 
 def shown_chances(
-    setting: Setting, table: Table, points: dict[str, FloatArray], label: IntArray, target: IntArray
+    setting: Setting,
+    table: Table,
+    points: dict[str, FloatArray],
+    label: IntArray,
+    target: IntArray,
+    *,
+    at_once: bool = False,
 ) -> list[dict[str, Any] | None]:
     """Return what a summary says of each row.
 
     ``prediction``: of the predicted class at the sample, ``enough``: at the positive; ``before``
-    and ``after``: of the contrast class at the sample and at the negative.
+    and ``after``: of the contrast class at the sample and at the negative. With ``at_once`` the
+    model is asked about all points in one call: it may then add up in another order.
     """
-    own = chances_of(setting, table, table.values)
-    if own is None:
+    asked = [table.values, *points.values()]
+    found = _at_once(setting, table, asked) if at_once else _one_by_one(setting, table, asked)
+    if found is None:
         return [None] * len(table)
-    kind, before = own
-    at = {}
-    for name, values in points.items():
-        found = chances_of(setting, table, values)
-        at[name] = before * np.nan if found is None else found[1]
+    kind, (before, *others) = found
+    at = dict(zip(points, others, strict=True))
     rows = np.arange(len(table))
     known = np.where(target < 0, 0, target)
     columns = {
@@ -80,6 +85,25 @@ def shown_chances(
         {"kind": kind, **{name: _finite(values[i]) for name, values in columns.items()}}
         for i in range(len(table))
     ]
+
+
+def _one_by_one(
+    setting: Setting, table: Table, asked: list[FloatArray]
+) -> tuple[str, list[FloatArray]] | None:
+    """Return the numbers at points of each kind, one for each sample; None where there are none."""
+    first, *rest = (chances_of(setting, table, points) for points in asked)
+    if first is None:
+        return None
+    kind, before = first
+    return kind, [before, *(before * np.nan if own is None else own[1] for own in rest)]
+
+
+def _at_once(
+    setting: Setting, table: Table, asked: list[FloatArray]
+) -> tuple[str, list[FloatArray]] | None:
+    many = table.take(np.tile(np.arange(len(table)), len(asked)))
+    found = chances_of(setting, many, np.concatenate(asked))
+    return None if found is None else (found[0], np.split(found[1], len(asked)))
 
 
 def _finite(value: Any) -> float | None:

@@ -44,6 +44,8 @@ def summarize(
     steps: FloatArray | None = None,
     instead: Sequence[Instead | None] | None = None,
     rooms: Sequence[Rooms] | None = None,
+    *,
+    at_once: bool = False,
 ) -> list[Summary]:
     """Return the summaries of some rows, or of all.
 
@@ -57,6 +59,9 @@ def summarize(
         What stands in for the empty positives of the rows; by default it is asked for.
     rooms : sequence of Rooms, optional
         How far values of the rows may move; by default it is asked for.
+    at_once : bool
+        Whether the model may be asked for all its probabilities in one call, which may change
+        their last digits.
 
     Returns
     -------
@@ -73,7 +78,7 @@ def summarize(
         rooms = explanations.rooms(chosen.tolist())
     if instead is None:
         instead = explanations.instead(chosen.tolist())
-    chances = _chances(explanations, asked, chosen)
+    chances = _chances(explanations, asked, chosen, at_once)
     names = row_names(explanations.table.take(chosen))
     speech = asked.settings.wording.speech(explanations.table.features.names)
     rules = _rules(asked)
@@ -97,11 +102,14 @@ def summarize(
     ]
 
 
-def _chances(explanations: Answered, asked: Asked, rows: Any) -> list[Summary | None]:
+def _chances(
+    explanations: Answered, asked: Asked, rows: Any, at_once: bool
+) -> list[Summary | None]:
     positive, negative = explanations.positive, explanations.negative
     points = {"positive": positive.values[rows], "negative": negative.values[rows]}
     places = positive.label[rows], negative.target_place[rows]
-    return shown_chances(asked.setting, explanations.table.take(rows), points, *places)
+    table = explanations.table.take(rows)
+    return shown_chances(asked.setting, table, points, *places, at_once=at_once)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from pertinent.exceptions import InputError, MissingExtraError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, read_only
 from pertinent.tables.features import Features
 from pertinent.tables.numbers import is_missing
+from pertinent.tables.pandas_frames import pandas_column
 
 #: Libraries of tables that are written, the preferred one first.
 BACKENDS = ("pandas", "polars", "pyarrow")
@@ -219,7 +220,8 @@ class Table:
         if features.has_other(j):
             theirs = np.flatnonzero(place == len(known) - 1)
             if len(theirs):
-                chosen[theirs] = np.asarray(self._source_column(j), dtype=object)[theirs]
+                own = np.asarray(self._source_column(j), dtype=object)
+                chosen[theirs] = own[theirs % len(own)]
         chosen[np.isnan(block).any(axis=1)] = None
         return chosen
 
@@ -232,9 +234,9 @@ class Table:
         if reads_as_numbers(own):
             return values
         carried = np.asarray(own, dtype=object)
-        if len(carried) != len(points):  # points of whole classes belong to no sample
-            carried = np.repeat(carried[:1], len(points))
-        carried = carried.copy()
+        if len(points) % max(1, len(carried)):  # points of whole classes belong to no sample
+            carried = carried[:1]
+        carried = np.tile(carried, len(points) // max(1, len(carried)))
         carried[np.isnan(values)] = None
         return carried
 
@@ -244,7 +246,10 @@ class Table:
         return isinstance(self.source, np.ndarray) and self.features.is_plain and self._all_numbers
 
     def for_model(self, points: FloatArray) -> Any:
-        """Return points as the model's ``predict`` takes them."""
+        """Return points as the model's ``predict`` takes them.
+
+        There may be several points of each sample: those of all samples in their order, then again.
+        """
         if self.features.named and isinstance(self.source, nw.DataFrame):
             if self.features.is_plain and not self._has_other_dtypes():
                 return self._plain_frame(points)
@@ -308,11 +313,11 @@ class Table:
             values = self._array(points)
             data = {name: values[:, order[name]] for name in columns}
             return nw.from_dict(data, backend=self.source.implementation)
+        if self.source.implementation.is_pandas():
+            return nw.from_native(self._pandas_frame(points, columns, order), eager_only=True)
         series = {name: self._series(name, order[name], points) for name in columns}
         kind = type(self.source.to_native())
         native = {name: column.to_native() for name, column in series.items()}
-        if self.source.implementation.is_pandas():
-            return nw.from_native(kind(native, columns=list(columns)), eager_only=True)
         if self.source.implementation.is_pyarrow():
             return nw.from_native(kind.from_pydict(native), eager_only=True)
         return nw.from_dict(series, backend=self.source.implementation)
@@ -321,49 +326,53 @@ class Table:
         """Whether any column is anything but float64."""
         return any(dtype != nw.Float64 for dtype in self._schema.values())
 
-    def _series(self, name: str, j: int, points: FloatArray) -> Any:
-        """Return one column in the type of its source, where its values allow that."""
+    def _pandas_frame(
+        self, points: FloatArray, columns: Sequence[str], order: Mapping[str, int]
+    ) -> Any:
+        """Return points as a frame of pandas, without a word of narwhals about each column."""
+        native = self.source.to_native()
+        data = {}
+        for name in columns:
+            values, missing = self._typed(name, order[name], points)
+            if missing is None:
+                data[name] = values
+            else:
+                data[name] = pandas_column(native[name], values, missing=missing)
+        return type(native)(data)
+
+    def _typed(self, name: str, j: int, points: FloatArray) -> tuple[Any, bool | None]:
+        """Return one column, and whether values are missing in it; None: it is of floats.
+
+        Whole numbers and truth values are such where all values allow that.
+        """
         dtype = self._schema[name]
         values = self._raw_column(j, points)
         if self.features.is_category(j) or values.dtype == object:
-            return self._like_source(name, list(values), missing=any(v is None for v in values))
+            return list(values), any(v is None for v in values)
         gone = np.isnan(values)
+        some = bool(gone.any())
         if dtype == nw.Boolean:
-            truth = [None if g else bool(v) for v, g in zip(values, gone, strict=True)]
-            return self._like_source(name, truth, missing=bool(gone.any()))
+            return [None if g else bool(v) for v, g in zip(values, gone, strict=True)], some
         if dtype in _INTEGERS and (values == np.round(values))[~gone].all():
-            if gone.any():
-                whole: Any = [None if g else int(v) for v, g in zip(values, gone, strict=True)]
-            else:
-                whole = values.astype(np.int64)
-            return self._like_source(name, whole, missing=bool(gone.any()))
-        kept = nw.Float32 if dtype == nw.Float32 else nw.Float64
-        return nw.new_series(name, values, kept, backend=self.source.implementation)
+            if not some:
+                return values.astype(np.int64), False
+            return [None if g else int(v) for v, g in zip(values, gone, strict=True)], True
+        return values.astype(np.float32 if dtype == nw.Float32 else np.float64), None
 
-    def _like_source(self, name: str, values: Any, *, missing: bool) -> nw.Series[Any]:
-        """Return values as a column of the very type that the source's column has."""
+    def _series(self, name: str, j: int, points: FloatArray) -> Any:
+        """Return one column in the type of its source, where its values allow that."""
+        backend, (values, missing) = self.source.implementation, self._typed(name, j, points)
+        if missing is None:
+            kept = nw.Float32 if self._schema[name] == nw.Float32 else nw.Float64
+            return nw.new_series(name, values, kept, backend=backend)
         column = self.source.get_column(name)
-        if not self.source.implementation.is_pandas():
-            kind = None if column.dtype == nw.Object else column.dtype
-            made = nw.new_series(name, values, kind, backend=self.source.implementation)
-            if not self.source.implementation.is_pyarrow():
-                return made
-            exact = made.to_native().cast(column.to_native().type)  # string or large_string
-            named: nw.Series[Any] = nw.from_native(exact, series_only=True).alias(name)
-            return named
-        native = column.to_native()
-        dtype: Any = native.dtype
-        if missing and isinstance(dtype, np.dtype) and dtype.kind in "iu":
-            # int64 cannot hold a missing value, Int64 of pandas can
-            dtype = dtype.name.replace("i", "I").replace("u", "U")
-        if missing and isinstance(dtype, np.dtype) and dtype.kind == "b":
-            dtype = object  # truth values of NumPy cannot be missing
-        if hasattr(dtype, "categories"):
-            # A category that this very column never listed is added, not lost.
-            new = [v for v in dict.fromkeys(values) if v is not None and v not in dtype.categories]
-            if new:
-                dtype = type(dtype)([*dtype.categories, *new], ordered=dtype.ordered)
-        return nw.from_native(type(native)(values, dtype=dtype, name=name), series_only=True)
+        kind = None if column.dtype == nw.Object else column.dtype
+        made = nw.new_series(name, values, kind, backend=backend)
+        if not backend.is_pyarrow():
+            return made
+        exact = made.to_native().cast(column.to_native().type)  # string or large_string
+        named: nw.Series[Any] = nw.from_native(exact, series_only=True).alias(name)
+        return named
 
 
 def _as_truths(values: Any) -> Any:

@@ -7,6 +7,7 @@ rounding aside. Margins are those of the last step's own space.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from pertinent.geometry.region import Region
 from pertinent.models.registry import decision_region, lineage, register_model
 from pertinent.models.steps import compose, encode, numeric  # noqa: F401
 from pertinent.models.steps.compose import walk_steps
+from pertinent.models.steps.once import once
 from pertinent.models.steps.walk import Columns, Walk
 from pertinent.tables.features import Features
 from pertinent.tables.numbers import is_missing
@@ -131,7 +133,10 @@ def _names_of(model: Foreign, example: Any) -> tuple[tuple[str, ...], bool]:
 
 def structure_of(model: Foreign, names: tuple[str, ...]) -> Features | None:
     """Return what the steps make of the raw features; None for a model without steps."""
-    found = [_structure_of(pipeline, names) for pipeline in pipelines_in(model)]
+    found = [
+        once("structure", pipeline, names, partial(_structure_of, pipeline, names))
+        for pipeline in pipelines_in(model)
+    ]
     if not found:
         return None
     first = found[0]
@@ -174,7 +179,7 @@ def _structure_of(pipeline: Foreign, names: tuple[str, ...]) -> Features:
 
 def _unused(pipeline: Foreign, features: Features) -> frozenset[int]:
     """Return the features that do not reach the last step, whatever they hold."""
-    columns = _walk(pipeline, Walk(features, recording=False))
+    columns = _mapped(pipeline, features, Walk(features, recording=False))
     used = np.zeros(features.dim, dtype=bool)
     for affine in (columns.map, *([columns.products.base] if columns.products else [])):
         used |= affine.matrix != 0 if affine.is_diagonal else (affine.matrix != 0).any(axis=0)
@@ -195,14 +200,24 @@ def _walk(pipeline: Foreign, walk: Walk) -> Columns:
     return columns
 
 
+def _mapped(pipeline: Foreign, features: Features, walk: Walk) -> Columns:
+    """Return the same for features that are known; how they are named or filled does not matter."""
+    key = features.names, features.levels, features.others, features.binned
+    return replace(once("map", pipeline, key, partial(_walk, pipeline, walk)), features=features)
+
+
 def columns_of(model: Foreign) -> Columns | None:
     """Return the columns that reach the last step; None for a model without steps."""
+    return once("columns", model, None, partial(_columns_of, model))
+
+
+def _columns_of(model: Foreign) -> Columns | None:
     pipeline = inside(model)
     if not is_pipeline(pipeline):
         return None
     features = features_of(pipeline)
     walk = Walk(features, recording=False)
-    columns = _walk(pipeline, walk)
+    columns = _mapped(pipeline, features, walk)
     last = pipeline.steps[-1][1]
     if with_own_steps(last) is last:  # a model's own encoder may give NaN: it knows missing values
         columns.require_numbers(walk, last)

@@ -119,6 +119,8 @@ class _Parts:
         Smaller multipliers prove less, but what they prove holds.
         """
         factor = np.ones(len(slopes))
+        if np.isfinite(boxes.lower).all() and np.isfinite(boxes.upper).all():
+            return factor
         for j, slope in self._far_out(slopes):
             end = np.where(slope > 0, boxes.lower[:, j], boxes.upper[:, j])
             endless = np.isinf(end) & (np.abs(slope) > weights[j])

@@ -114,12 +114,12 @@ def _one_is_chosen(columns: IntArray, low: FloatArray, high: FloatArray) -> Bool
 
     A column can be 1 if its upper end is, and if no other column is above 0 for sure.
     """
-    sure = np.count_nonzero(low[:, columns] > 0, axis=1)
-    possible = [(high[:, j] >= 1.0) & (sure == (low[:, j] > 0)) for j in columns]
-    left = np.sum(possible, axis=0)
-    for j, can in zip(columns, possible, strict=True):
-        high[:, j] = can
-        low[:, j] = can & (left == 1)
+    sure = low[:, columns] > 0
+    alone = np.count_nonzero(sure, axis=1)[:, None] == sure
+    possible = (high[:, columns] >= 1.0) & alone
+    left = np.count_nonzero(possible, axis=1)
+    high[:, columns] = possible
+    low[:, columns] = possible & (left == 1)[:, None]
     return np.asarray(left == 0)
 
 

@@ -130,6 +130,11 @@ def state_rooms(setting: Setting, answer: Answer, proposed: Sequence[Room]) -> l
     return _Stating(setting, answer).rooms(proposed)
 
 
+def points_at_ends(setting: Setting, answer: Answer, proposed: Sequence[Room]) -> FloatArray:
+    """Return the points that `state_rooms` is likely to ask the model about."""
+    return _Stating(setting, answer).points_at_ends(proposed)
+
+
 class _Stating:
     """Proposals of a batch, judged together."""
 
@@ -152,6 +157,20 @@ class _Stating:
             for i, room in enumerate(proposed)
         ]
 
+    def points_at_ends(self, proposed: Sequence[Room]) -> FloatArray:
+        """Return the ends of all spans, one step beyond them, and all categories."""
+        spans = [(i, span) for i, room in enumerate(proposed) for span in room.spans]
+        rows, columns, ends = _ends_of(spans)
+        finite = np.isfinite(ends).nonzero()[0]
+        rows, columns, ends, signs = rows[finite], columns[finite], ends[finite], finite % 2 * 2 - 1
+        beyond = [
+            self._farther(int(i), int(j), float(end), float(sign))
+            for i, j, end, sign in zip(rows, columns, ends, signs, strict=True)
+        ]
+        at = [self._moved(rows, columns, values) for values in (ends, np.array(beyond))]
+        asked = _chosen(proposed)
+        return np.concatenate([self.answer.points, *at, self._with_category(asked)])
+
     # -- Spans ---------------------------------------------------------------------------------
 
     def _spans(self, proposed: list[tuple[int, Span]]) -> list[list[Span]]:
@@ -159,9 +178,7 @@ class _Stating:
         held = [(i, span) for i, span in proposed if self._is_shown(i, span)]
         if not held:
             return out
-        rows = np.repeat([i for i, _ in held], 2)
-        columns = np.repeat([span.column for _, span in held], 2)
-        ends = np.array([[span.low, span.high] for _, span in held]).reshape(-1)
+        rows, columns, ends = _ends_of(held)
         open_ = np.isinf(ends)
         judged = self._judged(rows, columns, np.where(open_, self._own(rows, columns), ends))
         good = (judged.valid & self._is_handed_out(rows, columns, ends)) | open_
@@ -401,27 +418,42 @@ class _Stating:
 
     def _choices(self, proposed: Sequence[Room]) -> list[dict[int, tuple[int, ...]]]:
         """Return which of the proposed categories keep the class."""
-        features = self.setting.features
-        asked = [
-            (i, j, place)
-            for i, room in enumerate(proposed)
-            for j, places in room.choices.items()
-            for place in places
-        ]
+        asked = _chosen(proposed)
         out: list[dict[int, tuple[int, ...]]] = [{} for _ in proposed]
         if not asked:
             return out
-        rows = np.array([i for i, _, _ in asked])
-        points = self.answer.points[rows].copy()
-        for k, (_, j, place) in enumerate(asked):
-            columns = features.columns_of(j)
-            points[k, columns] = 0.0
-            points[k, columns[place]] = 1.0
+        rows, points = np.array([i for i, _, _ in asked]), self._with_category(asked)
         good = judge(self.setting, self._ask(rows, points), points).valid
         for (i, j, place), valid in zip(asked, good.tolist(), strict=True):
             if valid:
                 out[i][j] = (*out[i].get(j, ()), place)
         return out
+
+    def _with_category(self, asked: list[tuple[int, int, int]]) -> FloatArray:
+        """Return the answers with other categories: row, feature and place of each."""
+        points = self.answer.points[np.array([i for i, _, _ in asked], dtype=np.int64)].copy()
+        for k, (_, j, place) in enumerate(asked):
+            columns = self.setting.features.columns_of(j)
+            points[k, columns] = 0.0
+            points[k, columns[place]] = 1.0
+        return points
+
+
+def _ends_of(spans: list[tuple[int, Span]]) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return row, column and value of both ends of each span."""
+    rows = np.repeat(np.array([i for i, _ in spans], dtype=np.int64), 2)
+    columns = np.repeat(np.array([span.column for _, span in spans], dtype=np.int64), 2)
+    return rows, columns, np.array([[span.low, span.high] for _, span in spans]).reshape(-1)
+
+
+def _chosen(proposed: Sequence[Room]) -> list[tuple[int, int, int]]:
+    """Return row, feature and place of each proposed category."""
+    return [
+        (i, j, place)
+        for i, room in enumerate(proposed)
+        for j, places in room.choices.items()
+        for place in places
+    ]
 
 
 def _why(judged: Judged, m: int) -> End:

@@ -97,7 +97,7 @@ def propose(
 
 def answered(search: Search, setting: Setting, proposals: Sequence[Proposal]) -> list[Answers]:
     """Return the answers that the model accepts; what it refuses is solved again."""
-    predicted = predict_all(setting, [proposed.given for proposed in proposals])
+    predicted = predict_all(setting, _given(proposals))
     return [
         _settled(search, setting, proposed, own)
         for proposed, own in zip(proposals, predicted, strict=True)
@@ -108,14 +108,19 @@ def answered_if_guessed(
     search: Search, setting: Setting, proposals: Sequence[Proposal], table: Table, labels: IntArray
 ) -> list[Answers] | None:
     """Return the same where the labels of the samples were guessed; None if one is wrong."""
-    given = [proposed.given for proposed in proposals]
-    own, *predicted = predict_all(setting, [(given[-1][0], table.values), *given])
+    own, *predicted = predict_all(setting, [(table, table.values), *_given(proposals)])
     if np.count_nonzero(setting.without_company(table, own) == labels) < len(labels):
         return None
     return [
         _settled(search, setting, proposed, own)
         for proposed, own in zip(proposals, predicted, strict=True)
     ]
+
+
+def _given(proposals: Sequence[Proposal]) -> list[tuple[Table, FloatArray]]:
+    """Return the points that there are, with the samples that they are for."""
+    given = (proposed.given for proposed in proposals)
+    return [(ask.table, points) for ask, points in given]
 
 
 def guess(setting: Setting, table: Table) -> IntArray | None:
@@ -125,7 +130,8 @@ def guess(setting: Setting, table: Table) -> IntArray | None:
     to the model together with their answers: see `answered_if_guessed`.
     """
     asks_more = setting.within is not None or setting.min_proba is not None
-    if len(table) > FEW // 8 or not table.takes_any_points or asks_more or setting.features.fills:
+    together = table.takes_any_points or len(table) == 1
+    if len(table) > FEW // 8 or not together or asks_more or setting.features.fills:
         return None
     return setting.by_regions(table.values)
 

@@ -27,6 +27,7 @@ from pertinent.setting.reasons.fewer import Questions, confirmed
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import RegionKey
 from pertinent.setting.setting import Setting
+from pertinent.tables.table import Table
 
 #: The status of a point whose bound does not, or does, meet its cost.
 _STATUS = np.array([FEASIBLE, OPTIMAL], dtype=np.int8)
@@ -131,16 +132,15 @@ def _alike(labels: IntArray, used: FloatArray) -> Iterator[tuple[int, float, Int
             yield k, float(margin), own[theirs == margin]
 
 
-def predict_all(setting: Setting, asked: Sequence[tuple[Ask, FloatArray]]) -> Iterator[IntArray]:
+def predict_all(setting: Setting, asked: Sequence[tuple[Table, FloatArray]]) -> Iterator[IntArray]:
     """Yield the predictions of the points of each question, from one call where they are few."""
-    table, sizes = asked[0][0].table, [len(points) for _, points in asked]
+    table, sizes = asked[0][0], [len(points) for _, points in asked]
     few = len(asked) > 1 and sum(sizes) <= FEW
     if few and not table.takes_any_points:
         # A point goes to the model with what its own sample has beside numbers.
-        n, few = len(table), all([ask.table is table and len(p) == len(table) for ask, p in asked])
-        table = table.take(np.tile(np.arange(n), len(asked))) if few else table
+        few = all([own is table and len(points) == len(table) for own, points in asked])
     if not few:
-        yield from (setting.predict(ask.table, points) for ask, points in asked)
+        yield from (setting.predict(own, points) for own, points in asked)
         return
     predicted = setting.predict(table, np.concatenate([points for _, points in asked]))
     start = 0

@@ -206,12 +206,26 @@ class _Search(CaseSearch):
         tight = tight.take(~empty)
         if not len(tight):
             return
-        found, outcome, _, _ = self._relax(tight)
-        good = outcome == SOLVED
+        found, good = self._points_in(tight)
         row, found = tight.row[good], self.domain.completed(found)[good]
         allowed = ~self.domain.take(row).violation(found)
         allowed &= self.task.cell.violation(found) <= self._slack(found)
         self.offer(row[allowed], found[allowed])
+
+    def _points_in(self, boxes: Boxes) -> tuple[FloatArray, BoolArray]:
+        """Return the relaxations' points, and which boxes have one.
+
+        A box in which nothing is left to decide is its own point, if the rows hold there.
+        """
+        points = boxes.lower.copy()
+        excess = self.task.cell.violation(points)
+        open_ = (boxes.lower < boxes.upper).any(axis=1) | bool(self.domain.bins)
+        open_ |= (excess > 0) & (excess <= self._slack(points))  # the simplex says what holds
+        good = ~open_ & (excess <= 0)
+        if np.count_nonzero(open_):
+            points[open_], outcome, _, _ = self._relax(boxes.take(open_))
+            good[open_] = outcome == SOLVED
+        return points, good
 
     def _slack(self, points: FloatArray) -> FloatArray:
         """Return the violation that rounding errors explain."""

@@ -52,8 +52,8 @@ def narrow(domain: Domain, boxes: Boxes) -> tuple[Boxes, BoolArray]:
     if state.shape[1] and own is not None:
         empty |= _apply_changes(domain, lower, upper, state, own)
     _narrow_numbers(domain, lower, upper, boxes.row)
-    for group in domain.groups:
-        empty |= _narrow_group(group, lower, upper)
+    if domain.groups:
+        empty |= _narrow_groups(domain, lower, upper)
     if domain.bins:
         for _ in range(2):
             for bins in domain.bins:
@@ -97,6 +97,18 @@ def _apply_changes(
             lower[rises, j] = np.maximum(lower[rises, j], own[rises, j] + step)
             upper[falls, j] = np.minimum(upper[falls, j], own[falls, j] - step)
     return empty
+
+
+def _narrow_groups(domain: Domain, lower: FloatArray, upper: FloatArray) -> BoolArray:
+    """Do the same as `_narrow_group` for all groups; they share no column."""
+    columns, starts, member = domain.grouped
+    can, sure = upper[:, columns] >= 1.0, lower[:, columns] > 0.0
+    decided = np.add.reduceat(sure, starts, axis=1, dtype=np.int64)
+    can &= sure | (decided == 0)[:, member]
+    count = np.add.reduceat(can, starts, axis=1, dtype=np.int64)
+    upper[:, columns] = can
+    lower[:, columns] = can & (count == 1)[:, member]
+    return np.asarray(((count == 0) | (decided > 1)).any(axis=1))
 
 
 def _narrow_group(group: IntArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
