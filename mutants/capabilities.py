@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mutants.catalogue import Mutant
+
 #: What sees every part, after the tests of the part itself.
 WIDE = ("tests/golden/test_golden.py", "tests/checking/test_stored.py", "tests/test_promises.py")
 
@@ -44,16 +46,19 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "models/trees/": ("tests/models/test_forests.py",),
     "models/files.py": ("tests/models/test_files.py", "tests/models/test_no_pickle.py"),
     "models/sound.py": ("tests/models/test_damaged_files.py", "tests/models/test_files.py"),
-    "geometry/": ("tests/geometry", "tests/models/test_pipeline.py"),
+    "geometry/": ("tests/geometry/test_single_rows.py", "tests/geometry",
+                  "tests/models/test_pipeline.py"),
     "geometry/quadratic.py": ("tests/geometry", "tests/models/test_quadratic.py"),
-    "geometry/rounding.py": ("tests/geometry/test_allowed.py", "tests/setting/test_margins.py",
+    "geometry/rounding.py": ("tests/geometry/test_single_rows.py",
+                             "tests/geometry/test_allowed.py", "tests/setting/test_margins.py",
                              "tests/geometry"),
     "geometry/winners.py": ("tests/geometry", "tests/models/test_prototype.py"),
-    "geometry/cell.py": ("tests/geometry", "tests/solvers/test_cone.py"),
+    "geometry/cell.py": ("tests/geometry/test_single_rows.py", "tests/geometry",
+                         "tests/solvers/test_cone.py"),
     "geometry/ensembles/": ("tests/geometry/test_ensembles.py", "tests/models/test_forests.py"),
     "geometry/domain.py": ("tests/geometry/test_allowed.py", "tests/questions/test_mixed.py",
                            "tests/solvers/test_mixed.py"),
-    "rules/": ("tests/rules",),
+    "rules/": ("tests/rules/test_single_rules.py", "tests/rules"),
     "setting/": ("tests/setting", "tests/questions/test_two_phase.py", "tests/api"),
     "setting/claims/": ("tests/checking/test_single_checks.py", "tests/setting",
                         "tests/checking/test_forgeries.py",
@@ -61,9 +66,12 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "setting/judge.py": ("tests/setting/test_single_judgements.py", "tests/setting"),
     "setting/claims/shown.py": ("tests/setting/test_single_judgements.py",
                                 "tests/checking/test_single_checks.py", "tests/setting"),
-    "geometry/gaps.py": ("tests/checking/test_single_checks.py", "tests/geometry"),
+    "geometry/gaps.py": ("tests/geometry/test_single_rows.py",
+                         "tests/checking/test_single_checks.py", "tests/geometry"),
     "setting/effort.py": ("tests/questions/test_positives.py",),
-    "setting/limits.py": ("tests/questions/test_two_phase.py", "tests/questions/test_boxes.py",
+    "setting/margins.py": ("tests/setting/test_single_limits.py", "tests/setting/test_margins.py"),
+    "setting/limits.py": ("tests/setting/test_single_limits.py",
+                          "tests/questions/test_two_phase.py", "tests/questions/test_boxes.py",
                           "tests/rules"),
     "setting/options.py": ("tests/api", "tests/solvers/test_global_scip.py"),
     "proofs/": (*_PROOFS, "tests/proofs/test_unique.py", *_CHECKING[:3]),
@@ -82,11 +90,45 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def suite_for(where: str) -> tuple[str, ...]:
+_NUMBERS, _ROWS = "tests/models/test_single_numbers.py", "tests/geometry/test_single_rows.py"
+_RULES, _LIMITS = "tests/rules/test_single_rules.py", "tests/setting/test_single_limits.py"
+_JUDGE, _PROTOTYPE = "tests/setting/test_single_judgements.py", "tests/models/test_prototype.py"
+
+#: Tests that are known to notice a mutant, by its description: they are run first.
+NOTICED: dict[str, str] = {
+    "one-vs-rest forgets the offset of a calibration": _NUMBERS,
+    "one-vs-rest forgets where its columns are shifted to": _NUMBERS,
+    "relevances are taken for their roots":
+        f"{_PROTOTYPE}::test_models_of_other_packages_as_they_were_fitted",
+    "several neighbours are taken for one": f"{_PROTOTYPE}::test_refusals_give_the_reason",
+    "a pulled-back lower bound has the other sign": _ROWS,
+    "what rounds in curved rows is not looked at": _ROWS,
+    "the gap of an optimal answer is 100 times as wide": _ROWS,
+    "half of the transitions are forgotten": _RULES,
+    "a whole number may have decimals": _RULES,
+    "lower bounds are not looked at": _RULES,
+    "directions are not looked at": _RULES,
+    "the judge asks for no probability": _JUDGE,
+    "the judge does not ask what rounds": _JUDGE,
+    "single precision is judged before it is rounded": _JUDGE,
+    "margins are rounded down": _LIMITS,
+    "a negative may raise the positive's features": _LIMITS,
+    "with off_tol, what is turned off may rise above the tolerance": _LIMITS,
+    "a bound is claimed whatever the proofs show": _JUDGE,
+    "the fewest changes are optimal whatever is proved": _LIMITS,
+}  # fmt: skip
+
+
+def known_to_notice(mutant: Mutant) -> tuple[str, ...]:
+    """Return the tests that are known to notice a mutant."""
+    return (NOTICED[mutant.breaks],) if mutant.breaks in NOTICED else ()
+
+
+def suite_for(mutant: Mutant) -> tuple[str, ...]:
     """Return the tests for a mutant, in the order in which they are run."""
-    fits = [start for start in FOLLOWS if where.startswith(start)]
+    fits = [start for start in FOLLOWS if mutant.where.startswith(start)]
     near = FOLLOWS[max(fits, key=len)]
-    return (*near, *(test for test in WIDE if test not in near))
+    return tuple(dict.fromkeys((*known_to_notice(mutant), *near, *WIDE)))
 
 
 #: Mutants that change nothing that a user could see, with the reason: ``(where, old, new)``.
