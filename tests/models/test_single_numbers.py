@@ -7,10 +7,12 @@ import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pertinent
+from pertinent.exceptions import InputError
 
 #: Three classes of unlike sizes, far from the origin.
 Y = np.repeat([0, 1, 2], [90, 40, 20])
@@ -37,3 +39,18 @@ def test_one_vs_rest_compares_scores_as_they_are(inner):
     regions, predicted = both(OneVsRestClassifier(inner))
     assert predicted.any(axis=0).all()
     np.testing.assert_array_equal(regions, predicted)
+
+
+def test_what_rounds_is_what_both_scores_add_up():
+    """|W_t| |x| + |b_t| and the same of the rival, those included that cancel."""
+    model = LogisticRegression().fit(X, Y)
+    [cell] = pertinent.decision_region(model, 0).cells
+    sizes = np.column_stack([np.abs(model.coef_), np.abs(model.intercept_)])
+    np.testing.assert_array_equal(cell.terms, sizes[1:] + sizes[0])
+
+
+def test_a_variance_of_0_is_refused():
+    model = GaussianNB().fit(X, Y)
+    model.var_[1, 0] = 0.0
+    with pytest.raises(InputError, match="larger var_smoothing"):
+        pertinent.decision_region(model, 0)

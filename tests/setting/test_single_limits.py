@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 import pertinent.questions.fewest_changed as changing
-from pertinent import Constraints, pertinent_negatives
+from pertinent import Constraints, pertinent_negatives, pertinent_positives
 from pertinent.geometry.rounding import ROUNDOFF, ROUNDOFF_SINGLE, Rounding
 from pertinent.models.steps.pipeline import features_of
+from pertinent.questions.strict import strict
+from pertinent.setting.effort import Budget, Effort
 from pertinent.setting.limits import held_limits, negative_limits, positive_limits, turned_off
 from pertinent.setting.margins import first_margins
+from pertinent.setting.options import Settings
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.setting import Setting
-from tests.proofs.planted_questions import LIMITS
-from tests.proofs.planted_truth import logistic
+from tests.proofs.planted_questions import BOX, LIMITS
+from tests.proofs.planted_truth import X, logistic, softmax
 from tests.setting.test_claims import PAIR, spoilt
 
 MODEL = LogisticRegression().fit([[0.0, 0.0], [1.0, 1.0]], [0, 1])
@@ -92,3 +97,25 @@ def test_the_fewest_changes_are_not_proved_by_their_size_alone():
     with spoilt(changing._few_changes, certificates=lambda found: ()):
         found = pertinent_negatives(logistic(), PAIR[:1], **asked)
     assert found.status.tolist() == ["feasible"]
+
+
+def test_strict_positives_are_not_proved_by_their_size_alone():
+    honest = pertinent_positives(softmax(), X, method="strict", **BOX)
+    assert honest.status.tolist() == ["optimal", "optimal"]
+    with spoilt(strict, certificates=lambda found: ()):
+        found = pertinent_positives(softmax(), X, method="strict", **BOX)
+    assert "optimal" not in found.status.tolist()
+
+
+def test_a_time_limit_ends_when_it_says():
+    now = monotonic()
+    assert Budget(deadline=now - 1.0).expired()
+    assert not Budget(deadline=now + 3600.0).expired()
+    assert not Budget().expired()
+    end = Effort(time_limit=1000.0).budget(3).deadline
+    assert now + 3000.0 <= end <= monotonic() + 3000.0
+
+
+def test_limits_of_an_exact_answer_are_passed_on():
+    options = Settings(exact=True, gap=0.25, time_limit=7.0).solving
+    assert (options.exact, options.gap, options.time_limit) == (True, 0.25, 7.0)
