@@ -93,6 +93,9 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
 _NUMBERS, _ROWS = "tests/models/test_single_numbers.py", "tests/geometry/test_single_rows.py"
 _RULES, _LIMITS = "tests/rules/test_single_rules.py", "tests/setting/test_single_limits.py"
 _SINGLE, _QUADRATIC = "tests/proofs/test_single_checks.py", "tests/models/test_quadratic.py"
+_CLAIMS, _FORGERIES = "tests/checking/test_single_claims.py", "tests/checking/test_forgeries.py"
+_SIMPLICES = "tests/proofs/test_quadratic_proofs.py"
+_SUFFICIENT = "tests/questions/test_sufficient_proofs.py"
 _JUDGE, _PROTOTYPE = "tests/setting/test_single_judgements.py", "tests/models/test_prototype.py"
 
 #: Tests that are known to notice a mutant, by its description: they are run first.
@@ -142,6 +145,26 @@ NOTICED: dict[str, str] = {
     "what fixed features cost is counted twice": _SINGLE,
     "the lowest point of a parabola is missed": _SINGLE,
     "the cost of a change is forgotten at a box's lowest point": _SINGLE,
+    "a case is narrower than its split says": "tests/solvers/test_mixed.py",
+    "a simplex may be split outside of itself": _SIMPLICES,
+    "a form with a negative diagonal is copositive": _SIMPLICES,
+    "negative multipliers of forms are accepted": _SIMPLICES,
+    "the others push the wrong way": _SUFFICIENT,
+    "rivals that are none count": _SUFFICIENT,
+    "several pieces are left, and one is the only one": "tests/setting/test_only_one.py",
+    "the fewest changes are believed": "tests/checking/test_fewest_changes.py",
+    "an overlap is not looked for":
+        f"{_FORGERIES}::test_overlap_that_nobody_asked_to_avoid_is_refuted",
+    "a proof may be about another class":
+        f"{_FORGERIES}::test_a_proof_about_another_region_is_refuted",
+    "a proof may be about another question":
+        f"{_FORGERIES}::test_a_number_of_features_is_no_distance",
+    "a solver's word is a proof": _CLAIMS,
+    "the fewest values are believed": _CLAIMS,
+    "a said number of values is believed": _CLAIMS,
+    "kept values need not be the sample's own": _CLAIMS,
+    "sufficient values are believed": _CLAIMS,
+    "a reason is believed": _CLAIMS,
 }  # fmt: skip
 
 
