@@ -107,7 +107,7 @@ NOTICED: dict[str, str] = {
     "half of the terms that round are forgotten": _NUMBERS,
     "naive Bayes: a variance of 0 is accepted": _NUMBERS,
     "SVC: the factor 2 of the mixed term is lost": f"{_QUADRATIC}::test_polynomial_svc",
-    "straight rows forget where they start": f"{_QUADRATIC}::test_equal_covariances_are_linear",
+    "straight rows forget where they start": _NUMBERS,
     "every metric is taken for the Euclidean one": f"{_PROTOTYPE}::test_refusals_give_the_reason",
     "several neighbours are taken for one": f"{_PROTOTYPE}::test_refusals_give_the_reason",
     "a pulled-back lower bound has the other sign": _ROWS,

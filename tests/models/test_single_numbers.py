@@ -54,3 +54,12 @@ def test_a_variance_of_0_is_refused():
     model.var_[1, 0] = 0.0
     with pytest.raises(InputError, match="larger var_smoothing"):
         pertinent.decision_region(model, 0)
+
+
+def test_equal_variances_leave_rows_that_start_where_the_means_are():
+    """Rows are straight then, and the origin is far away."""
+    model = GaussianNB().fit(X, Y)
+    model.var_[:] = 1.0
+    for label in model.classes_:
+        inside = pertinent.decision_region(model, label).contains(X)
+        np.testing.assert_array_equal(inside, model.predict(X) == label)
