@@ -8,7 +8,7 @@ from pertinent.geometry.affine import AffineMap
 from pertinent.geometry.gaps import GAP_CONVEX, is_closed
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.region import Cell
-from pertinent.geometry.rounding import MarginRows
+from pertinent.geometry.rounding import MarginRows, surely_win
 
 
 def test_bounds_of_a_sum_are_rows_of_its_terms():
@@ -35,3 +35,11 @@ def test_a_gap_is_as_wide_as_it_says():
     points, centers = np.ones((2, 1)), np.zeros((2, 1))
     closed = is_closed(np.ones(2), bound, points, centers, np.ones(1), GAP_CONVEX)
     assert closed.tolist() == [True, False]
+
+
+def test_a_lead_that_is_sure_in_double_precision_only():
+    """Scores of 1 and of 1 - 1e-6: sums in single precision round by more."""
+    W, b, point = np.array([[1.0], [1.0 - 1e-6]]), np.zeros(2), np.ones((1, 1))
+    places = np.zeros(1, dtype=int)
+    assert surely_win(W, b, places, point, single=False).tolist() == [True]
+    assert surely_win(W, b, places, point, single=True).tolist() == [False]

@@ -148,9 +148,10 @@ def surely_win(
     """Return of which points the score ``W x + b`` at a place is the largest however it is rounded.
 
     Each score is off by at most ``unit`` times its own terms: the largest of the others must stay
-    below, both at their worst.
+    below, both at their worst. The region of the class says the same of such points: it adds up
+    differences of coefficients, so either sum may be off by its terms, and asks for a third.
     """
-    unit = (points.shape[1] + 4) * (ROUNDOFF_SINGLE if single else ROUNDOFF)
+    unit = 3 * (points.shape[1] + 4) * (ROUNDOFF_SINGLE if single else ROUNDOFF)
     scores = row_products(points, W) + b
     sure = _lead(scores, unit * _at_most(points, W, b), places)
     left = (~sure).nonzero()[0]
