@@ -22,7 +22,7 @@ from typing import Any
 
 from mutants import checks, warm
 from mutants.apply import Lost, found, key
-from mutants.capabilities import EQUIVALENT, FOLLOWS, WIDE, suite_for
+from mutants.capabilities import EQUIVALENT, suite_for
 from mutants.catalogue import MUTANTS, Mutant
 from mutants.run import EQUAL, KILLED, LOST, PACKAGE, ROOT, SURVIVED, scratch, try_mutant
 
@@ -63,7 +63,7 @@ def run(todo: list[Mutant], minutes: float, jobs: int, budget: float) -> None:
     """Try the mutants in forks."""
     end = time.monotonic() + 60 * minutes
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    tests = sorted({test for tests in FOLLOWS.values() for test in tests} | set(WIDE))
+    tests = sorted({test for mutant in todo for test in suite_for(mutant)})
 
     def then(session: warm.Session) -> None:
         known_tests, workers = warm.Tests(session, budget), []
@@ -101,7 +101,7 @@ def one(known_tests: warm.Tests, mutant: Mutant) -> dict[str, Any]:
     start = time.monotonic()
     try:
         record["key"] = key(mutant, found(mutant, PACKAGE)[1])
-        noticed, count = known_tests.notices(mutant, suite_for(mutant.where))
+        noticed, count = known_tests.notices(mutant)
     except Lost as error:
         return record | {"outcome": LOST, "by": str(error)}
     record["seconds"] = round(time.monotonic() - start, 1)

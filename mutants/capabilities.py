@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mutants.catalogue import Mutant
+
 #: What sees every part, after the tests of the part itself.
 WIDE = ("tests/golden/test_golden.py", "tests/checking/test_stored.py", "tests/test_promises.py")
 
@@ -44,16 +46,19 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "models/trees/": ("tests/models/test_forests.py",),
     "models/files.py": ("tests/models/test_files.py", "tests/models/test_no_pickle.py"),
     "models/sound.py": ("tests/models/test_damaged_files.py", "tests/models/test_files.py"),
-    "geometry/": ("tests/geometry", "tests/models/test_pipeline.py"),
+    "geometry/": ("tests/geometry/test_single_rows.py", "tests/geometry",
+                  "tests/models/test_pipeline.py"),
     "geometry/quadratic.py": ("tests/geometry", "tests/models/test_quadratic.py"),
-    "geometry/rounding.py": ("tests/geometry/test_allowed.py", "tests/setting/test_margins.py",
+    "geometry/rounding.py": ("tests/geometry/test_single_rows.py",
+                             "tests/geometry/test_allowed.py", "tests/setting/test_margins.py",
                              "tests/geometry"),
     "geometry/winners.py": ("tests/geometry", "tests/models/test_prototype.py"),
-    "geometry/cell.py": ("tests/geometry", "tests/solvers/test_cone.py"),
+    "geometry/cell.py": ("tests/geometry/test_single_rows.py", "tests/geometry",
+                         "tests/solvers/test_cone.py"),
     "geometry/ensembles/": ("tests/geometry/test_ensembles.py", "tests/models/test_forests.py"),
     "geometry/domain.py": ("tests/geometry/test_allowed.py", "tests/questions/test_mixed.py",
                            "tests/solvers/test_mixed.py"),
-    "rules/": ("tests/rules",),
+    "rules/": ("tests/rules/test_single_rules.py", "tests/rules"),
     "setting/": ("tests/setting", "tests/questions/test_two_phase.py", "tests/api"),
     "setting/claims/": ("tests/checking/test_single_checks.py", "tests/setting",
                         "tests/checking/test_forgeries.py",
@@ -61,9 +66,12 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "setting/judge.py": ("tests/setting/test_single_judgements.py", "tests/setting"),
     "setting/claims/shown.py": ("tests/setting/test_single_judgements.py",
                                 "tests/checking/test_single_checks.py", "tests/setting"),
-    "geometry/gaps.py": ("tests/checking/test_single_checks.py", "tests/geometry"),
+    "geometry/gaps.py": ("tests/geometry/test_single_rows.py",
+                         "tests/checking/test_single_checks.py", "tests/geometry"),
     "setting/effort.py": ("tests/questions/test_positives.py",),
-    "setting/limits.py": ("tests/questions/test_two_phase.py", "tests/questions/test_boxes.py",
+    "setting/margins.py": ("tests/setting/test_single_limits.py", "tests/setting/test_margins.py"),
+    "setting/limits.py": ("tests/setting/test_single_limits.py",
+                          "tests/questions/test_two_phase.py", "tests/questions/test_boxes.py",
                           "tests/rules"),
     "setting/options.py": ("tests/api", "tests/solvers/test_global_scip.py"),
     "proofs/": (*_PROOFS, "tests/proofs/test_unique.py", *_CHECKING[:3]),
@@ -82,11 +90,79 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def suite_for(where: str) -> tuple[str, ...]:
+_NUMBERS, _ROWS = "tests/models/test_single_numbers.py", "tests/geometry/test_single_rows.py"
+_RULES, _LIMITS = "tests/rules/test_single_rules.py", "tests/setting/test_single_limits.py"
+_SINGLE, _QUADRATIC = "tests/proofs/test_single_checks.py", "tests/models/test_quadratic.py"
+_CLAIMS, _FORGERIES = "tests/checking/test_single_claims.py", "tests/checking/test_forgeries.py"
+_JUDGE, _PROTOTYPE = "tests/setting/test_single_judgements.py", "tests/models/test_prototype.py"
+
+#: Tests that are known to notice a mutant, by its description: they are run first.
+NOTICED: dict[str, str] = {
+    "one-vs-rest forgets the offset of a calibration": _NUMBERS,
+    "one-vs-rest forgets where its columns are shifted to": _NUMBERS,
+    "relevances are taken for their roots":
+        f"{_PROTOTYPE}::test_models_of_other_packages_as_they_were_fitted",
+    "half of the terms that round are forgotten": _NUMBERS,
+    "naive Bayes: a variance of 0 is accepted": _NUMBERS,
+    "SVC: the factor 2 of the mixed term is lost": f"{_QUADRATIC}::test_polynomial_svc",
+    "straight rows forget where they start": _NUMBERS,
+    "every metric is taken for the Euclidean one": f"{_PROTOTYPE}::test_refusals_give_the_reason",
+    "several neighbours are taken for one": f"{_PROTOTYPE}::test_refusals_give_the_reason",
+    "a pulled-back lower bound has the other sign": _ROWS,
+    "what rounds in curved rows is not looked at": _ROWS,
+    "scores in single precision round like those in double precision": _ROWS,
+    "the gap of an optimal answer is 100 times as wide": _ROWS,
+    "half of the transitions are forgotten": _RULES,
+    "a whole number may have decimals": _RULES,
+    "lower bounds are not looked at": _RULES,
+    "directions are not looked at": _RULES,
+    "the judge asks for no probability": _JUDGE,
+    "the judge does not ask what rounds": _JUDGE,
+    "single precision is judged before it is rounded": _JUDGE,
+    "margins are rounded down": _LIMITS,
+    "a negative may raise the positive's features": _LIMITS,
+    "with off_tol, what is turned off may rise above the tolerance": _LIMITS,
+    "a bound is claimed whatever the proofs show": _JUDGE,
+    "the fewest changes are optimal whatever is proved": _LIMITS,
+    "with off_tol, what is turned off leaves the lower limits of the rules": _LIMITS,
+    "optimal is claimed whatever the proofs show": _LIMITS,
+    "strict positives are optimal whatever is proved": _LIMITS,
+    "a time limit is kept a minute late": _LIMITS,
+    "a time limit is 100 times as long": _LIMITS,
+    "the limits of an exact answer are not passed on": _LIMITS,
+    "dependent rows leave one point": _SINGLE,
+    "what limits allow beyond the weights is forgotten": _SINGLE,
+    "the corners of a hull push the other way": _SINGLE,
+    "a sweep proves more than it shows": _SINGLE,
+    "a sweep is about the first row only": _SINGLE,
+    "a rival's bound is twice as large": _SINGLE,
+    "boxes that are left over are taken for closed": _SINGLE,
+    "boxes at half of the distance are closed": _SINGLE,
+    "half of the bend in the middle of a box": _SINGLE,
+    "mixed terms of a row are forgotten": _SINGLE,
+    "what fixed features cost is counted twice": _SINGLE,
+    "the cost of a change is forgotten at a box's lowest point": _SINGLE,
+    "a proof may be about another class":
+        f"{_FORGERIES}::test_a_proof_about_another_region_is_refuted",
+    "a proof may be about another question":
+        f"{_FORGERIES}::test_a_number_of_features_is_no_distance",
+    "the fewest values are believed": _CLAIMS,
+    "a said number of values is believed": _CLAIMS,
+    "kept values need not be the sample's own": _CLAIMS,
+    "sufficient values are believed": _CLAIMS,
+}  # fmt: skip
+
+
+def known_to_notice(mutant: Mutant) -> tuple[str, ...]:
+    """Return the tests that are known to notice a mutant."""
+    return (NOTICED[mutant.breaks],) if mutant.breaks in NOTICED else ()
+
+
+def suite_for(mutant: Mutant) -> tuple[str, ...]:
     """Return the tests for a mutant, in the order in which they are run."""
-    fits = [start for start in FOLLOWS if where.startswith(start)]
+    fits = [start for start in FOLLOWS if mutant.where.startswith(start)]
     near = FOLLOWS[max(fits, key=len)]
-    return (*near, *(test for test in WIDE if test not in near))
+    return tuple(dict.fromkeys((*known_to_notice(mutant), *near, *WIDE)))
 
 
 #: Mutants that change nothing that a user could see, with the reason: ``(where, old, new)``.

@@ -55,7 +55,7 @@ def try_mutant(mutant: Mutant, copy: Path, tests: tuple[str, ...] | None = None)
     start = time.monotonic()
     path.write_text(broken)
     try:
-        outcome, by = run_tests(copy, tests or suite_for(mutant.where))
+        outcome, by = run_tests(copy, tests or suite_for(mutant))
     finally:
         path.write_text(text)
     seconds = round(time.monotonic() - start, 1)

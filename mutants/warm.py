@@ -2,9 +2,9 @@
 
 A fork costs milliseconds, a fresh interpreter with NumPy, scikit-learn and the solvers seconds. In
 the fork every function of the broken file gets the code that the broken text compiles to. Tests
-that noticed another mutant of the same file are run first, then those that follow the capability,
-nearest first, until a budget of processor time is spent. What notices must pass on the unbroken
-source.
+that are known to notice a mutant (`NOTICED`) are run first, then those that noticed another mutant
+of the same file, then those that follow the capability, nearest first, until a budget of processor
+time is spent. What notices must pass on the unbroken source.
 
 What is computed while tests are collected was computed by the unbroken code, and so was what a
 test's own subprocesses do: a fork may miss a mutant that a fresh process notices, never the other
@@ -31,6 +31,7 @@ from typing import Any
 import pytest
 
 from mutants.apply import found
+from mutants.capabilities import known_to_notice, suite_for
 from mutants.catalogue import Mutant
 
 ROOT = Path(__file__).parents[1]
@@ -170,10 +171,10 @@ class Tests:
     sound: dict[str, bool] = field(default_factory=dict)
     noticed: dict[Path, list[str]] = field(default_factory=dict)
 
-    def of(self, path: Path, places: Iterable[str]) -> list[str]:
-        """Return what noticed mutants of a file before, then the tests of these places."""
-        before = self.noticed.get(path, [])
-        near = [n for p in places for n in self.session.items if (n + "/").startswith(p)]
+    def of(self, path: Path, places: Iterable[str], first: Iterable[str] = ()) -> list[str]:
+        """Return the first tests, what noticed mutants of a file before, then those of places."""
+        before = [*self._at(first), *self.noticed.get(path, [])]
+        near = self._at(places)
         # One case of each test, then a second of each: others of its kind notice much the same.
         cases: Counter[str] = Counter()
         turns = {}
@@ -185,6 +186,9 @@ class Tests:
         near = sorted(turns, key=lambda n: (min(turns[n], 3), self.session.seconds.get(n, 0.2) > 2))
         return [name for name in dict.fromkeys([*before, *near]) if self.sound.get(name, True)]
 
+    def _at(self, places: Iterable[str]) -> list[str]:
+        return [n for p in places for n in self.session.items if (n + "/").startswith(p)]
+
     def is_sound(self, name: str) -> bool:
         """Return whether a test passes on the unbroken source: else it notices nothing."""
         if name not in self.sound:
@@ -192,12 +196,12 @@ class Tests:
             self.sound[name] = records == [True]
         return self.sound[name]
 
-    def notices(self, mutant: Mutant, places: Iterable[str]) -> tuple[str, int]:
+    def notices(self, mutant: Mutant) -> tuple[str, int]:
         """Return the first test that notices a mutant ("" if none), and how many were run."""
         path, _, broken = found(mutant, PACKAGE)
-        places = list(places)
+        places, first = suite_for(mutant), known_to_notice(mutant)
         while True:
-            names = self.of(path, places)
+            names = self.of(path, places, first)
             name, count = attempt(self.session, path, broken, names, self.budget)
             if not name:
                 return "", count

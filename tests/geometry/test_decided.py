@@ -1,7 +1,7 @@
 """What one look at all scores says is sure, the region of the class itself says, too."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
@@ -41,6 +41,7 @@ def _drawn(seed, unit, W, b, n=40):
 
 
 @given(st.integers(0, 10_000), UNITS)
+@example(1502, 1.0)  # a lead that is just as large as what rounds
 def test_linear_scores(seed, unit):
     rng = np.random.default_rng(seed)
     W, b = rng.normal(size=(4, 3)) / unit, rng.normal(size=4)

@@ -7,7 +7,7 @@ import pytest
 
 from mutants import checks, run, warm
 from mutants.apply import Lost, found
-from mutants.capabilities import EQUIVALENT, FOLLOWS, WIDE, suite_for
+from mutants.capabilities import EQUIVALENT, FOLLOWS, NOTICED, WIDE, suite_for
 from mutants.catalogue import MUTANTS, Mutant
 
 CHECKING, PROOFS = "tests/checking/test_single_checks.py", "tests/proofs/test_single_checks.py"
@@ -42,8 +42,10 @@ def test_most_mutants_find_their_line():
 
 def test_every_mutant_has_tests_that_exist():
     named = {test for tests in FOLLOWS.values() for test in tests} | set(WIDE)
+    named |= {test.split("::")[0] for test in NOTICED.values()}
     assert [test for test in named if not (run.ROOT / test).exists()] == []
-    assert all(suite_for(mutant.where) for mutant in MUTANTS)
+    assert set(NOTICED) <= {mutant.breaks for mutant in MUTANTS}
+    assert all(suite_for(mutant) for mutant in MUTANTS)
     known = {mutant[:3] for mutant in MUTANTS}
     assert [key for key in EQUIVALENT if key not in known] == []
 

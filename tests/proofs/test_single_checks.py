@@ -11,10 +11,15 @@ from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
 from pertinent.proofs import LinearProofs, SingleRowProofs
+from pertinent.proofs.cases.axis_boxes import Sums
+from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.proofs.cases.separable import SeparableProofs
 from pertinent.proofs.core import SolverBounds
 from pertinent.proofs.lagrange import LagrangeProofs
-from pertinent.proofs.tangent import TangentProofs
+from pertinent.proofs.linear import leaves_one_point
+from pertinent.proofs.sweep import SweepProofs
+from pertinent.proofs.tangent import HullProofs, TangentProofs
+from pertinent.proofs.winners import _one_row_bounds
 
 NO = np.array([False])
 
@@ -135,3 +140,65 @@ def test_mixed_terms_are_not_separable():
 def test_a_solvers_word_is_not_trusted():
     assert not SolverBounds(np.array([1.0]), "any").trusted()[0]
     assert SolverBounds(np.array([0.0]), "any").trusted()[0]
+
+
+def test_dependent_rows_leave_more_than_one_point():
+    """x + y >= 2, said twice: each of the points between (2, 0) and (0, 2) costs 2."""
+    even = Cell(np.array([[-1.0, -1.0], [-2.0, -2.0]]), np.array([-2.0, -4.0]))
+    free = np.full(2, -np.inf), np.full(2, np.inf)
+    assert not leaves_one_point(even, np.array([0.5, 0.25]), np.zeros(2), np.ones(2), *free)
+
+
+@pytest.mark.parametrize(("radius", "shown"), [(1.9, 1.9), (2.1, 0.0)])
+def test_a_sweep_shows_no_more_than_the_row_asks_for(radius, shown):
+    """x^2 >= 4 from 0 costs 2."""
+    proof = SweepProofs(np.array([radius]), np.zeros((1, 1)))
+    assert proof.bounds(task(ball(-1.0), [0.0]))[0] == pytest.approx(shown)
+
+
+def test_a_sweep_is_about_a_curved_row():
+    """x >= 3 from 0: there is no curved row to speak of."""
+    assert SweepProofs(np.array([1.0]), np.zeros((1, 1))).bounds(OUTSIDE)[0] == 0.0
+
+
+@pytest.mark.parametrize("claim", [2.1, 3.5])
+def test_halving_confirms_no_more_than_there_is(claim):
+    """x^2 >= 4 from 0 costs 2, and so does x y >= 1."""
+    row = Quadratic.from_matrix(np.array([[0.0, -0.5], [-0.5, 0.0]]), np.zeros(2), 1.0)
+    mixed = Cell(np.zeros((0, 2)), np.zeros(0), (row,))
+    for cell, center in ((ball(-1.0), [0.0]), (mixed, [0.0, 0.0])):
+        problem = task(cell, center, -10.0, 10.0)
+        assert HalvingProofs(np.array([claim])).bounds(problem)[0] <= 2.0
+        assert HalvingProofs(np.array([1.9])).bounds(problem)[0] == pytest.approx(1.9)
+
+
+def test_halving_pays_once_for_what_is_fixed():
+    """x^2 >= 4 from 0 with y held 1 away from its center: both cost 3."""
+    row = Quadratic(np.zeros((0, 2)), np.array([[1.0, 0.0]]), np.zeros(2), 4.0)
+    cell = Cell(np.zeros((0, 2)), np.zeros(0), (row,))
+    low, high = np.array([[-10.0, 1.0]]), np.array([[10.0, 1.0]])
+    problem = Task(cell, np.zeros((1, 2)), np.ones(2), low, high)
+    assert HalvingProofs(np.array([2.9])).bounds(problem)[0] == pytest.approx(2.9)
+    assert HalvingProofs(np.array([3.1])).bounds(problem)[0] <= 3.0
+
+
+def test_the_lowest_point_of_a_box_pays_for_the_change():
+    """|s| + s^2 - 3 s is lowest at s = 1, where it is -1."""
+    one = np.ones((1, 1))
+    sums = Sums(np.zeros(1), one, -3.0 * one, 0.0 * one)
+    assert sums.least(0.0 * one, 5.0 * one)[0][0, 0] == pytest.approx(-1.0)
+
+
+def test_the_blend_of_corners_is_as_near_as_its_nearest_corner():
+    """Corners at 2 and 5, seen from 0: the nearest blend costs 2, and u = -1 shows it."""
+    corners, none = np.array([[[2.0], [5.0]]]), np.zeros((1, 0))
+    proof = HullProofs(corners, none, np.array([[-1.0]]), NO)
+    everywhere = task(Cell(np.zeros((0, 1)), np.zeros(0)), [0.0])
+    assert proof.bounds(everywhere)[0] == pytest.approx(2.0)
+
+
+def test_a_rival_proves_the_distance_to_its_row_within_limits():
+    """x >= 3 from 0, within [-10, 10]."""
+    within = task(OUTSIDE.cell, [0.0], -10.0, 10.0)
+    found = _one_row_bounds(OUTSIDE.cell.G, OUTSIDE.cell.h, within)
+    assert found[0] == pytest.approx(3.0)

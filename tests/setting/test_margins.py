@@ -328,6 +328,23 @@ def test_rows_with_and_without_a_feature_in_small_units(unit):
         np.testing.assert_allclose(found.objective, expected.objective, rtol=1e-6)
 
 
+@pytest.mark.parametrize("decades", [(-8, 0, 8), (8, -7, 7), (5, 8, -6)])
+@pytest.mark.parametrize("smoothing", [0.0, 1e-9])
+def test_naive_bayes_with_bounds_is_answered_in_any_units(decades, smoothing):
+    """With weights for the units, and with none: one feature then costs 1e15 times another."""
+    rng, scale = np.random.default_rng(0), 10.0 ** np.array(decades)
+    y = np.arange(90) % 3
+    X = (rng.normal(size=(90, 3)) + 2 * rng.normal(size=(3, 3))[y]) * scale
+    model = GaussianNB(var_smoothing=smoothing).fit(X, y)
+    ends = np.quantile(X, [0.05, 0.95], axis=0).T.tolist()
+    rules = pertinent.Constraints(bounds={j: tuple(pair) for j, pair in enumerate(ends)})
+    for weights in (1 / scale, np.ones(3)):
+        for ask in (pertinent.pertinent_negatives, pertinent.pertinent_positives):
+            found = ask(model, X[:2], constraints=rules, weights=weights)
+            assert "failed" not in found.status
+            assert "feasible" not in found.status or (weights == 1).all()
+
+
 def test_a_margin_asked_for_is_in_units_of_the_slope():
     X, y = data("iris")
     model = QuadraticDiscriminantAnalysis().fit(X, y)

@@ -9,23 +9,32 @@ from pertinent.geometry.arrays import FloatArray
 from pertinent.models.steps.pipeline import features_of
 from pertinent.setting.answers import Ask, RowRules
 from pertinent.setting.claims.shown import at_most
-from pertinent.setting.judge import judge
+from pertinent.setting.judge import handed_out, judge
 from pertinent.setting.region_key import Kind
 from pertinent.setting.setting import Setting
 from pertinent.tables.reading import read_table
 
 #: Two classes on a line: 1 where x0 > 0; x1 does not matter.
 X = np.random.default_rng(0).normal(size=(60, 2))
-MODEL = LogisticRegression(C=100.0).fit(X, X[:, 0] > 0)
-MODEL.coef_, MODEL.intercept_ = np.array([[1.0, 0.0]]), np.zeros(1)
 
 
-def verdicts(points, kind=Kind.IS, low=-np.inf, high=np.inf, rules=None, **more):
+def linear(coefficients):
+    """Return a model of two classes or more with given coefficients, and no intercept."""
+    model, classes = LogisticRegression(), max(2, len(coefficients))
+    model.fit(X, np.arange(len(X)) % classes)
+    model.coef_, model.intercept_ = np.array(coefficients), np.zeros(len(coefficients))
+    return model
+
+
+MODEL = linear([[1.0, 0.0]])
+
+
+def verdicts(points, kind=Kind.IS, low=-np.inf, high=np.inf, rules=None, model=MODEL, **more):
     """Return what is said of points that are to have class 1, for samples at -1."""
     points: FloatArray = np.array(points, dtype=float)
     samples = np.full(points.shape, -1.0)
-    features = features_of(MODEL, samples, False)
-    setting = Setting(MODEL, features, np.ones(2), rules or Constraints(), 0.0, **more)
+    features = features_of(model, samples, False)
+    setting = Setting(model, features, np.ones(2), rules or Constraints(), 0.0, **more)
     labels = np.ones(len(points), dtype=int)
     ends = np.full(points.shape, low), np.full(points.shape, high)
     ask = Ask(read_table(features, samples), points, kind, labels, *ends, RowRules(None, True))
@@ -42,9 +51,33 @@ def test_the_probability():
     assert verdicts([[1.0, 0.0], [0.5, 0.0]], min_proba=0.7) == [True, False]
 
 
+def test_the_probability_among_several_classes():
+    """Odds of exp(x0) to 2: at 2 they are 79%, at 1 they are 58%."""
+    three = linear([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
+    assert verdicts([[2.0, 0.0], [1.0, 0.0]], model=three, min_proba=0.7) == [True, False]
+
+
 def test_what_rounds():
     """At 1e-320 the score is rounded by as much as it is large."""
     assert verdicts([[1e-300, 0.0], [0.0, 0.0]]) == [True, False]
+
+
+def test_what_rounds_whatever_is_predicted():
+    """x0 - x1 > 0: between 1 and the next number, another order of summation may say otherwise."""
+    next_one, steep = np.nextafter(1.0, 2.0), linear([[1.0, -1.0]])
+    assert steep.predict([[next_one, 1.0]]).tolist() == [1]
+    assert verdicts([[1.5, 1.0], [next_one, 1.0]], model=steep) == [True, False]
+
+
+def test_points_are_judged_as_they_are_handed_out():
+    """In single precision 1 + 2**-30 is 1, which is within the limits, and not above."""
+    samples = np.full((1, 2), -1.0, dtype=np.float32)
+    features = features_of(MODEL, samples, False)
+    ends = np.full((1, 2), -np.inf), np.full((1, 2), np.inf)
+    labels, point = np.ones(1, dtype=int), np.array([[1.0 + 2.0**-30, 0.0]])
+    rules = RowRules(None, True)
+    ask = Ask(read_table(features, samples), point, Kind.IS, labels, *ends, rules)
+    assert handed_out(ask, point).tolist() == [[1.0, 0.0]]
 
 
 @pytest.mark.parametrize("point", [[2.1, 0.0], [0.5, 2.1]])

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from pertinent.checking.alternatives import other_changes, other_kept
+from pertinent.checking.chances import Rounded, rounded
 from pertinent.checking.document import asked_target, rebuild
 from pertinent.checking.findings import (
     GIVEN,
@@ -23,7 +24,6 @@ from pertinent.checking.instead import instead_findings
 from pertinent.checking.negatives import negative_findings, overlap_findings
 from pertinent.checking.positives import positive_findings
 from pertinent.checking.ranges import range_findings
-from pertinent.checking.tolerances import SAME, SAME_IN_SINGLE
 from pertinent.checking.unknown import not_known, not_read
 from pertinent.exceptions import InputError, PertinentError, one_line
 from pertinent.geometry.arrays import Foreign
@@ -32,7 +32,7 @@ from pertinent.proofs.records import decode
 from pertinent.setting.question import NegativeQuestion
 from pertinent.summary.asked import Answered
 from pertinent.summary.stored import VERSIONS, read_document, require_document
-from pertinent.summary.summary import summarize
+from pertinent.summary.summary import asked_of, summarize
 
 #: What a file leads to whose parts are of other kinds than they should be.
 _MALFORMED = (
@@ -156,11 +156,6 @@ CHANCES = "probability."
 PLACES = {"row", "id"}
 
 
-def _is_close(own: Any, told: Any, share: float) -> bool:
-    numbers = all(isinstance(v, float | int) and not isinstance(v, bool) for v in (own, told))
-    return numbers and abs(own - told) <= share * max(1.0, abs(own))
-
-
 def as_shown(explanations: Answered, document: dict[str, Any], unsure: str) -> list[Finding]:
     """Judge the summary, by one made again from the answers."""
     claim = "what is shown is what was checked"
@@ -168,8 +163,9 @@ def as_shown(explanations: Answered, document: dict[str, Any], unsure: str) -> l
         return [Finding(claim, UNKNOWN, unsure)]
     steps = decode(document["proof"]["question"]["steps"])
     own = summarize(explanations, [0], np.asarray(steps, dtype=float), at_once=True)[0]
-    single = explanations.table.single_precision
-    found = _Differences(SAME_IN_SINGLE if single else SAME)
+    chances = own["probability"] or {}
+    setting = asked_of(explanations).setting
+    found = _Differences(rounded(explanations, setting), chances.get("kind", ""))
     found.between(own, document["summary"])
     classes = decode(document["proof"]["question"]["classes"])
     if np.asarray(classes).tolist() != own["classes"]:
@@ -188,10 +184,11 @@ def as_shown(explanations: Answered, document: dict[str, Any], unsure: str) -> l
 class _Differences:
     """Names of the parts that differ, in values or in words, and of those that are not known.
 
-    ``close`` is by how much the model's own probabilities may differ.
+    ``close`` is by how much the model's own numbers may differ, which are of a ``kind``.
     """
 
-    close: float
+    close: Rounded
+    kind: str
     wrong: list[str] = field(default_factory=list)
     worded: list[str] = field(default_factory=list)
     strange: list[str] = field(default_factory=list)
@@ -208,7 +205,7 @@ class _Differences:
                 self._values(own[key], value, name, words or key in SENTENCES)
 
     def _values(self, own: Any, told: Any, name: str, words: bool) -> None:
-        if name.startswith(CHANCES) and _is_close(own, told, self.close):
+        if name.startswith(CHANCES) and self.close.explains(own, told, self.kind):
             return
         if isinstance(own, dict) and isinstance(told, dict):
             self.between(own, told, f"{name}.", words)

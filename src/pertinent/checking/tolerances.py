@@ -8,7 +8,7 @@ from __future__ import annotations
 
 #: Numbers closer than this, relatively, are the same: both are sums of many terms.
 SAME = 1e-9
-#: The same where a model adds up in single precision.
+#: The model's own probabilities in single precision, where it is not known what is added up.
 SAME_IN_SINGLE = 1e-4
 #: Sizes closer than this are the same, however small they are.
 SAME_SIZE = 1e-12

@@ -120,16 +120,26 @@ class MarginRows:
     def hold(self, points: FloatArray, sizes: FloatArray, unit: float) -> BoolArray:
         """Return which points satisfy every row by more than ``unit`` times its terms."""
         slack = self.h - row_products(points, self.G)
-        added = row_products(sizes, self.terms)
-        if self.sums is not None:
-            added = added + 2 * self.sums(points)[:, None]
-        clear = (slack >= unit * added).all(axis=1)
+        clear = (slack >= unit * self._linear_sizes(points, sizes)).all(axis=1)
         for row, _ in self.curved:
             value, size = row.value_and_sizes(points)
             clear &= -value >= unit * (size + row.model_sizes(points))
         if self.ends is not None:
             clear &= ((points >= self.ends[0]) & (points <= self.ends[1])).all(axis=1)
         return np.asarray(clear)
+
+    def _linear_sizes(self, points: FloatArray, sizes: FloatArray) -> FloatArray:
+        """Return what is added up for each linear row at each point; ``sizes`` are ``|x|, 1``."""
+        added = row_products(sizes, self.terms)
+        return added if self.sums is None else added + 2 * self.sums(points)[:, None]
+
+    def added_up(self, points: FloatArray) -> FloatArray:
+        """Return the most that is added up for any row at each point."""
+        sizes = np.column_stack([np.abs(points), np.ones(len(points))])
+        most = self._linear_sizes(points, sizes).max(axis=1, initial=0.0)
+        for row, _ in self.curved:
+            np.maximum(most, row.added_up(points), out=most)
+        return np.asarray(most)
 
 
 def surely_win(
@@ -138,9 +148,10 @@ def surely_win(
     """Return of which points the score ``W x + b`` at a place is the largest however it is rounded.
 
     Each score is off by at most ``unit`` times its own terms: the largest of the others must stay
-    below, both at their worst.
+    below, both at their worst. The region of the class says the same of such points: it adds up
+    differences of coefficients, so either sum may be off by its terms, and asks for a third.
     """
-    unit = (points.shape[1] + 4) * (ROUNDOFF_SINGLE if single else ROUNDOFF)
+    unit = 3 * (points.shape[1] + 4) * (ROUNDOFF_SINGLE if single else ROUNDOFF)
     scores = row_products(points, W) + b
     sure = _lead(scores, unit * _at_most(points, W, b), places)
     left = (~sure).nonzero()[0]

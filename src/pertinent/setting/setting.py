@@ -236,7 +236,7 @@ class Setting:
         if not len(rows):
             return places
         some, alone = table if len(rows) == len(places) else table.take(rows), places.copy()
-        plain, asked = self._of_predict, (Kind.IS, places[rows], some.values)
+        plain, asked = self.of_predict, (Kind.IS, places[rows], some.values)
         sure = plain.is_sure(*asked, some)
         if np.count_nonzero(sure) == len(sure):
             return places
@@ -253,13 +253,13 @@ class Setting:
         if self._scores is not None:
             wins = surely_win(*self._scores, places, table.values, self.sums_in_single(table))
             return np.asarray((~wins).nonzero()[0])
-        rounding = self._of_predict.rounding(Is(0))
+        rounding = self.of_predict.rounding(Is(0))
         if rounding is None or len(places) == 1:
             return np.arange(len(places))
         return np.asarray((~rounding.decided(table.values)).nonzero()[0])
 
     @property
-    def _of_predict(self) -> Setting:
+    def of_predict(self) -> Setting:
         """The same with nothing asked for but the class itself."""
         asks = self.min_proba is not None or self.within is not None or self.margin is not None
         if not asks and self.constraints.relation_cell(self.features) is None:

@@ -1,0 +1,67 @@
+"""Probabilities in single precision: the check grants what rounding explains, and no more."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pertinent
+from pertinent.checking.chances import Rounded
+from tests.forgeries import refuted, tampered
+
+RNG = np.random.default_rng(0)
+Y = np.arange(150) % 3
+X = (RNG.normal(size=(150, 12)) + np.eye(3, 12)[Y] * 2).astype(np.float32)
+MODELS = [
+    LogisticRegression(),
+    OneVsRestClassifier(LogisticRegression()),
+    make_pipeline(StandardScaler(), LogisticRegression()),
+    LinearDiscriminantAnalysis(),
+    GaussianNB(),
+    NearestCentroid(),
+    SGDClassifier(loss="modified_huber", random_state=0),
+]
+NUMBERS = ("prediction", "enough", "before", "after")
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_honest_probabilities_of_a_batch_hold_alone(model):
+    model.fit(X, Y)
+    found = pertinent.Explainer(model, data=X).explain(X[:40])
+    for i in (0, 7, 23):
+        checked = pertinent.check(found[i].json(), model)
+        assert checked.verdict == "holds", str(checked)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_probability_that_is_off_by_a_hundredthousandth_is_refuted(name):
+    few = X[:, :4]
+    model = LogisticRegression().fit(few, Y)
+    assert model.coef_.dtype == np.float32
+    stored = json.loads(pertinent.Explainer(model, data=few).explain(few[:1])[0].json())
+    own = stored["summary"]["probability"][name]
+    forged = tampered(stored, ("summary", "probability", name), own * (1 + 1e-5))
+    assert refuted(forged, model) == ["what is shown is what was checked"]
+
+
+def test_what_explains_a_difference():
+    """Scores that differ by 1e-6: a probability of 1/2 by at most a quarter of that."""
+    rounded = Rounded(scores=1e-6, share=0.0, least=0.0)
+    assert rounded.explains(0.5, 0.5 + 2e-7, "probability")
+    assert not rounded.explains(0.5, 0.5 + 3e-7, "probability")
+    assert rounded.explains(7.0, 7.0 + 9e-7, "score")
+    assert not rounded.explains(7.0, 7.0 + 2e-6, "score")
+    relative = Rounded(scores=0.0, share=1e-6, least=0.0)
+    assert relative.explains(0.01, 0.01 + 9e-9, "probability")
+    assert not relative.explains(0.01, 0.01 + 2e-8, "probability")
+    assert not rounded.explains(True, True, "probability")
+    assert not rounded.explains("0.5", 0.5, "probability")

@@ -1,0 +1,45 @@
+"""Each part of a row counts: a point where exactly this part decides."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pertinent.geometry.affine import AffineMap
+from pertinent.geometry.gaps import GAP_CONVEX, is_closed
+from pertinent.geometry.quadratic import Quadratic
+from pertinent.geometry.region import Cell
+from pertinent.geometry.rounding import MarginRows, surely_win
+
+
+def test_bounds_of_a_sum_are_rows_of_its_terms():
+    """1 <= a + b + 5 <= 8: the lower bound says a + b >= -4, the upper one a + b <= 3."""
+    bounded = Cell(np.zeros((0, 1)), np.zeros(0), (), np.array([1.0]), np.array([8.0]))
+    cell = bounded.pull_back(AffineMap(np.array([[1.0, 1.0]]), np.array([5.0])))
+    points = np.array([[-2.0, -1.9], [-2.0, -2.1], [1.0, 1.9], [1.0, 2.1]])
+    assert cell.contains(points).tolist() == [True, False, True, False]
+
+
+def test_curved_rows_must_be_clear_of_what_is_added_up():
+    """x^2 <= 4 at 1.9: the slack is 0.39, and 7.61 is added up."""
+    row = Quadratic(np.array([[1.0]]), np.zeros((0, 1)), np.zeros(1), -4.0)
+    rows = MarginRows.as_written(Cell(np.zeros((0, 1)), np.zeros(0), (row,)))
+    point = np.array([[1.9]])
+    sizes = np.column_stack([np.abs(point), np.ones(1)])
+    assert rows.hold(point, sizes, 0.01).tolist() == [True]
+    assert rows.hold(point, sizes, 0.2).tolist() == [False]
+
+
+def test_a_gap_is_as_wide_as_it_says():
+    """The bound lies below an objective of 1 by 0.9 and by 1.1 gaps."""
+    bound = 1.0 - GAP_CONVEX * np.array([0.9, 1.1])
+    points, centers = np.ones((2, 1)), np.zeros((2, 1))
+    closed = is_closed(np.ones(2), bound, points, centers, np.ones(1), GAP_CONVEX)
+    assert closed.tolist() == [True, False]
+
+
+def test_a_lead_that_is_sure_in_double_precision_only():
+    """Scores of 1 and of 1 - 1e-6: sums in single precision round by more."""
+    W, b, point = np.array([[1.0], [1.0 - 1e-6]]), np.zeros(2), np.ones((1, 1))
+    places = np.zeros(1, dtype=int)
+    assert surely_win(W, b, places, point, single=False).tolist() == [True]
+    assert surely_win(W, b, places, point, single=True).tolist() == [False]

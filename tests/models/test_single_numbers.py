@@ -1,0 +1,65 @@
+"""Each number of a model counts: its region agrees with predict where that number decides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pertinent
+from pertinent.exceptions import InputError
+
+#: Three classes of unlike sizes, far from the origin.
+Y = np.repeat([0, 1, 2], [90, 40, 20])
+X = np.array([[40.0, 10.0], [42.0, 11.0], [41.0, 13.0]])[Y]
+X = X + np.random.default_rng(0).normal(size=X.shape)
+
+
+def both(model, X=X, y=Y):
+    """Return what the regions say of samples, and what predict says; shape (n, n_classes)."""
+    model.fit(X, y)
+    inside = [pertinent.decision_region(model, label).contains(X) for label in model.classes_]
+    return np.column_stack(inside), model.predict(X)[:, None] == model.classes_
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        CalibratedClassifierCV(LogisticRegression(), ensemble=False, cv=2),
+    ],
+    ids=["shifted columns", "calibrated"],
+)
+def test_one_vs_rest_compares_scores_as_they_are(inner):
+    regions, predicted = both(OneVsRestClassifier(inner))
+    assert predicted.any(axis=0).all()
+    np.testing.assert_array_equal(regions, predicted)
+
+
+def test_what_rounds_is_what_both_scores_add_up():
+    """|W_t| |x| + |b_t| and the same of the rival, those included that cancel."""
+    model = LogisticRegression().fit(X, Y)
+    [cell] = pertinent.decision_region(model, 0).cells
+    sizes = np.column_stack([np.abs(model.coef_), np.abs(model.intercept_)])
+    np.testing.assert_array_equal(cell.terms, sizes[1:] + sizes[0])
+
+
+def test_a_variance_of_0_is_refused():
+    model = GaussianNB().fit(X, Y)
+    model.var_[1, 0] = 0.0
+    with pytest.raises(InputError, match="larger var_smoothing"):
+        pertinent.decision_region(model, 0)
+
+
+def test_equal_variances_leave_rows_that_start_where_the_means_are():
+    """Rows are straight then, and the origin is far away."""
+    model = GaussianNB().fit(X, Y)
+    model.var_[:] = 1.0
+    for label in model.classes_:
+        inside = pertinent.decision_region(model, label).contains(X)
+        np.testing.assert_array_equal(inside, model.predict(X) == label)
