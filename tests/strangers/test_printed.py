@@ -8,6 +8,7 @@ import pytest
 import pertinent
 from tests.strangers.judging import faults, judge
 from tests.strangers.tables import PIPELINES, TABLES
+from tests.strangers.whole import judge_whole
 
 #: Rows of each table and pipeline in the short run.
 ROWS = 6
@@ -35,7 +36,7 @@ def test_a_few_rows(table, pipeline):
 @pytest.mark.slow
 @pytest.mark.parametrize("pipeline", PIPELINES)
 def test_whole_tables(table, pipeline):
-    found = explained(table, pipeline, 1000 if pipeline != "nearest" else 200)
+    found = judge_whole(table, pipeline)
     assert not faults(found), found
 
 
