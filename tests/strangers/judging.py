@@ -1,17 +1,22 @@
 """A judge of what is printed that knows `predict`, the table and the list of rules, nothing else.
 
 Counts stay whole, values stay where the table has some, no change is smaller than a step, what is
-printed is predicted as said, and no printed value could have stopped one step earlier.
+printed is predicted as said, and no printed value could have stopped one step earlier. One step
+earlier may be a tie: moved on by a billionth, the model says the old class again. Nobody is sent
+there, so it is counted apart.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import copysign
 
 import pandas as pd
 
 #: What is counted and is no fault.
-FINE = ("rows", "values", "about", "optimal", "feasible", "infeasible")
+FINE = ("rows", "values", "about", "tie", "optimal", "feasible", "infeasible")
+#: How far a tie reaches, relatively.
+NEAR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,8 @@ class Asked:
     changes: dict
     fault: str
     wrong: object
+    #: The same point moved a little more towards the own values; None if it may not be a tie.
+    beyond: dict | None = None
 
 
 def judge(result, model, X, inferred):
@@ -107,7 +114,9 @@ def _questions(summary, text, row, before, rules):
         if abs(closer - row[name]) < rules.least.get(name, 0.0):  # a change so small is none
             closer = row[name]
         fewer = changes | {name: closer}
-        yield Asked(summary["id"], fewer, "not minimal", lambda said: said != before)
+        little = copysign(NEAR * (1 + abs(closer)), row[name] - closer)
+        beyond = None if closer == row[name] else changes | {name: closer + little}
+        yield Asked(summary["id"], fewer, "not minimal", lambda said: said != before, beyond)
 
 
 def _predicted(model, X, asked):
@@ -115,9 +124,15 @@ def _predicted(model, X, asked):
     found = Counter()
     if asked:
         for one, said in zip(asked, model.predict(_points(X, asked)), strict=True):
-            if one.wrong(said):
-                found[one.fault] += bool(one.wrong(model.predict(_points(X, [one]))[0]))
+            if one.wrong(said) and one.wrong(model.predict(_points(X, [one]))[0]):
+                found["tie" if _is_tie(model, X, one) else one.fault] += 1
     return found
+
+
+def _is_tie(model, X, one):
+    if one.beyond is None:
+        return False
+    return not one.wrong(model.predict(_points(X, [replace(one, changes=one.beyond)]))[0])
 
 
 def _points(X, asked):

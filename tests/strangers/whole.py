@@ -22,7 +22,16 @@ from tests.strangers.tables import PIPELINES, TABLES
 BATCH = 500
 #: Most rows of pipelines that take long for each.
 MOST = {"nearest": 1000}
-KINDS = ("invalid", "fractional", "unseen", "out of range", "micro", "off grid", "not minimal")
+KINDS = (
+    "invalid",
+    "fractional",
+    "unseen",
+    "out of range",
+    "micro",
+    "off grid",
+    "not minimal",
+    "tie",
+)
 
 
 def printed(result):
