@@ -205,7 +205,7 @@ class Rows:
         >>> both.joins() == Distances(both.values, both.weights.copy()).joins()
         False
         """
-        own: list[Hashable] = [type(self)]
+        own: list[Any] = [type(self)]
         for name, how in _plan(type(self)):
             value = getattr(self, name)
             if how == _SHARED:
