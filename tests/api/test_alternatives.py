@@ -12,6 +12,7 @@ import pertinent
 from pertinent.demo import train_credit_model
 from pertinent.exceptions import InputError
 from pertinent.geometry.codec import encode
+from pertinent.proofs import Certificate
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +36,25 @@ def test_the_text_tells_them(result):
     ) in words
     assert "Other changes" not in result[4].text("short")
     assert "or job “fixed” instead of “part-time”" in result[4].html()
+
+
+def test_the_order_of_all_rows_is_proved_together(credit, monkeypatch):
+    """The same proofs, and not asked once more for every row."""
+    explainer = pertinent.Explainer(credit.model, data=credit.train, alternatives=2)
+    asked = []
+    bounds = Certificate.bounds
+    monkeypatch.setattr(
+        Certificate, "bounds", lambda self, task: asked.append(1) or bounds(self, task)
+    )
+
+    def order(rows):
+        asked.clear()
+        found = explainer.explain(credit.applicants[rows]).negative.alternatives
+        return [[one.proved for one in some] for some in found], len(asked)
+
+    (together, count), alone = order(slice(8)), [order(slice(i, i + 1)) for i in range(8)]
+    assert together == [proved for one, _ in alone for proved in one]
+    assert count < 0.5 * sum(single for _, single in alone)
 
 
 def test_they_are_changes_in_raw_units(result):

@@ -4,9 +4,13 @@ import json
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
@@ -66,6 +70,20 @@ def test_views(asked):
     assert text.splitlines()[0] == "Predicted 0. What could give 1, changing at most 2 features:"
     assert best.words() in text
     assert "already" in explainer.menu(X[:1], target=0).text()
+
+
+def test_classes_and_categories_are_quoted():
+    frame = pd.DataFrame({"job": ["fixed", "none"] * 10, "income": np.repeat([10.0, 90.0], 10)})
+    paid = np.where(frame["income"] > 50, "yes", "no")
+    columns = make_column_transformer((OneHotEncoder(), ["job"]), (StandardScaler(), ["income"]))
+    model = make_pipeline(columns, LogisticRegression()).fit(frame, paid)
+    explainer = pertinent.Explainer(model, data=frame)
+    text = explainer.menu(frame.head(1)).text()
+    assert text.startswith("Predicted “no”. What could give another class")
+    assert "gives “yes” (size" in text
+    assert "What could give “yes”," in explainer.menu(frame.head(1), target="yes").text()
+    already = explainer.menu(frame.head(1), target="no").text()
+    assert already == "The model predicts “no” already: nothing has to change."
 
 
 def test_refusals(asked):

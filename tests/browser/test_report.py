@@ -127,3 +127,13 @@ def test_one_case_is_printed_on_one_page(browser, report):
     row.locator("summary").click()
     row.get_by_role("button", name="Print this case").click()
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf())) == 1
+
+
+def test_paper_has_the_histogram_and_no_word_about_what_is_not_there(browser, report):
+    page = opened(browser, report)
+    page.emulate_media(media="print")
+    bar = "getComputedStyle(document.querySelector('.bars li')).printColorAdjust"
+    assert page.evaluate(bar) == "exact"
+    assert page.locator("#p-listed").is_visible()
+    page.evaluate("document.body.classList.add('alone')")
+    assert page.locator("#p-listed").is_hidden()

@@ -22,7 +22,7 @@ from pertinent.proofs import (
     check,
     status_names,
 )
-from pertinent.proofs.core import concatenate
+from pertinent.proofs.core import concatenate, joined
 
 
 def nearest_by_linprog(cell, center, weights):
@@ -155,6 +155,46 @@ def test_certificates_of_batches_join_and_split():
     some = joined.take(np.array([2, 0, 0]))
     again = some.bounds(Task.of(CellUnion((cell,)), centers[[2, 0, 0]], np.ones(1), *limits))
     assert again == pytest.approx([0.25, 1.0, 1.0], rel=1e-12)
+
+
+def one_row(y, ray=1):
+    return Certificate(
+        1, (Block(0, np.array([0]), LinearProofs(np.array([[y]]), np.zeros(ray, dtype=bool))),)
+    )
+
+
+def test_proofs_of_one_kind_are_joined_to_one_block():
+    task = Task.of(
+        CellUnion((Cell(np.array([[-1.0]]), np.array([-1.0])),)),
+        np.array([[0.0], [-1.0], [0.5]]),
+        np.ones(1),
+    )
+    parts = [one_row(1.0), one_row(1.0), one_row(0.5)]
+    together = joined(parts)
+    assert [block.rows.tolist() for block in together.blocks] == [[0, 1, 2]]
+    assert together.bounds(task).tolist() == concatenate(parts).bounds(task).tolist()
+
+
+def test_proofs_of_another_number_of_rows_are_not_joined():
+    """Else the proofs after them would move on to the next row."""
+    task = Task.of(
+        CellUnion((Cell(np.array([[-1.0]]), np.array([-1.0])),)),
+        np.array([[0.0], [-1.0], [0.5]]),
+        np.ones(1),
+    )
+    together = joined([one_row(1.0), one_row(1.0, ray=2), one_row(0.5)])
+    assert [block.rows.tolist() for block in together.blocks] == [[0, 2], [1]]
+    assert together.bounds(task) == pytest.approx([1.0, 0.0, 0.25], rel=1e-12)
+
+
+def test_both_proofs_of_one_row_count():
+    """The stronger one, wherever it stands."""
+    task = Task.of(
+        CellUnion((Cell(np.array([[-1.0]]), np.array([-1.0])),)), np.zeros((2, 1)), np.ones(1)
+    )
+    strong, weak = one_row(1.0).blocks[0], one_row(0.5).blocks[0]
+    two = [Certificate(1, (strong, weak)), Certificate(1, (weak, strong))]
+    assert joined(two).bounds(task) == pytest.approx([1.0, 1.0], rel=1e-12)
 
 
 def test_names_of_the_statuses():

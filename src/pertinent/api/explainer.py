@@ -327,7 +327,7 @@ class Explainer:
         labels = self.setting.predict(table)
         positive = positives_of(self.setting, table, labels, self.question, method)
         found = self._contrast(table, labels, target, positive)
-        return (with_order(positive, lambda row: None), *found)  # no proof of theirs is kept
+        return (with_order(positive, [None] * len(table)), *found)  # no proof of theirs is kept
 
     def _negatives(self, table: Table, labels: IntArray, question: NegativeQuestion) -> Negatives:
         found = negatives_of(self.setting, table, labels, question)

@@ -24,7 +24,7 @@ from pertinent.setting.results import Negatives
 from pertinent.summary.asked import Asked
 from pertinent.summary.raw import Raw, number_columns, raw_rows
 from pertinent.summary.rounding import first_steps, round_valid
-from pertinent.summary.words import counted, listed, plain, shown
+from pertinent.summary.words import counted, label_text, listed, plain, shown
 from pertinent.tables.numbers import require_whole
 from pertinent.tables.table import Table, installed_backend
 
@@ -123,14 +123,15 @@ class Menu(Sequence[Lever]):
 
     def text(self) -> str:
         """Return the menu in words: changes that need all their features, and what cannot work."""
-        goal = "another class" if self.target is None else f"{self.target}"
+        goal = "another class" if self.target is None else label_text(self.target)
         most = counted(self.max_features, "feature")
         if any(lever.status == "already" for lever in self):
             return f"The model predicts {goal} already: nothing has to change."
-        lines = [f"Predicted {self.prediction}. What could give {goal}, changing at most {most}:"]
+        own = label_text(self.prediction)
+        lines = [f"Predicted {own}. What could give {goal}, changing at most {most}:"]
         for lever in (one for one in self if one.needs_all):
             proved = "proved smallest" if lever.status == "optimal" else "not proved smallest"
-            to = f" gives {lever.target}" if self.target is None else ""
+            to = f" gives {label_text(lever.target)}" if self.target is None else ""
             lines.append(f"- {lever.words()}{to} (size {lever.objective:.3g}, {proved})")
         never = [" with ".join(lever.features) for lever in self if lever.status == "infeasible"]
         if never:

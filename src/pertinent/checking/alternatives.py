@@ -156,7 +156,7 @@ def other_changes(
         by_feature(negative.values != table.values)[0],
         negative.norm is Norm.L0,
     )
-    shown = next_best(asked.setting, question, negative, 0)
+    shown = next_best(asked.setting, question, negative)[0]
     return [*listing.findings(), *listing.order(shown, unsure)]
 
 

@@ -324,7 +324,11 @@ def run(
     ] = None,
     jobs: Annotated[int, typer.Option(help="Files at a time.")] = 1,
 ) -> None:
-    """Explain a whole data set; started again after any end, it goes on where it stopped."""
+    """Explain a whole data set; started again after any end, it goes on where it stopped.
+
+    The answers are one row for each sample, so there are no alternatives: pertinent explain lists
+    them, of the rows that you name.
+    """
     from pertinent.scale.run import BATCH_ROWS
     from pertinent.scale.run import run as run_job
 

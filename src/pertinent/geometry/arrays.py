@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Self, TypeVar
 
@@ -184,6 +184,37 @@ class Rows:
         for name, value in self.__dict__.items():
             self.__dict__[name] = tuple(value) if isinstance(value, list) else value
         return self
+
+    def joins(self) -> Hashable | None:
+        """Return what batches have in common that `stack` can join: None if it can join none.
+
+        These are the kind, the shapes of the rows, and the very values that all rows share.
+
+        Examples
+        --------
+        >>> from dataclasses import dataclass, field
+        >>> import numpy as np
+        >>> from pertinent.geometry.arrays import SHARED, FloatArray, Rows
+        >>> @dataclass
+        ... class Distances(Rows):
+        ...     values: FloatArray
+        ...     weights: FloatArray = field(metadata=SHARED)
+        >>> both = Distances(np.array([3.0, 4.0]), np.array([1.0, 2.0, 1.0]))
+        >>> both.joins() == both.take(np.array([1])).joins()
+        True
+        >>> both.joins() == Distances(both.values, both.weights.copy()).joins()
+        False
+        """
+        own: list[Any] = [type(self)]
+        for name, how in _plan(type(self)):
+            value = getattr(self, name)
+            if how == _SHARED:
+                own.append(id(value))
+            elif how == _ALONG and isinstance(value, np.ndarray):
+                own.append((value.shape[1:], value.dtype.str))
+            else:
+                return None
+        return tuple(own)
 
     @classmethod
     def stack(cls, parts: Sequence[Self]) -> Self:

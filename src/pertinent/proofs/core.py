@@ -293,6 +293,40 @@ def concatenate(certificates: Sequence[Certificate]) -> Certificate:
     return Certificate(start, tuple(blocks))
 
 
+def joined(certificates: Sequence[Certificate]) -> Certificate:
+    """Return the same as `concatenate`, in few blocks: the same proofs, asked together.
+
+    Proofs about one piece are put together where they are of one kind and share all that they do
+    not hold row by row, such as a tree of cases. Others stay in blocks of their own.
+    """
+    alike: dict[Any, list[Block]] = {}
+    start = 0
+    for certificate in certificates:
+        for k, block in enumerate(certificate.blocks):
+            moved = replace(block, rows=block.rows + start)
+            alike.setdefault((k, block.piece, _common(moved)), []).append(moved)
+        start += certificate.n
+    return Certificate(start, tuple([_one_block(blocks) for blocks in alike.values()]))
+
+
+def _common(block: Block) -> Any:
+    """Return what tells whether blocks can be one; itself where it must stay alone."""
+    proofs = block.proofs
+    if not isinstance(proofs, Rows) or not speak_of(proofs, len(block.rows)):
+        return block  # one row's proofs would come to speak for others
+    plain = type(proofs).take is Rows.take and type(proofs).__len__ is Rows.__len__
+    common = proofs.joins() if plain else None
+    return block if common is None else common
+
+
+def _one_block(blocks: Sequence[Block]) -> Block:
+    if len(blocks) == 1:
+        return blocks[0]
+    rows = np.concatenate([block.rows for block in blocks])
+    proofs = type(blocks[0].proofs).stack([block.proofs for block in blocks])
+    return replace(blocks[0], rows=rows, proofs=proofs)
+
+
 @record_as("several")
 @dataclass(frozen=True, eq=False)
 class SeveralProofs(Proofs):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -11,10 +11,13 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.gaps import is_closed, rounding_unit
 from pertinent.geometry.task import distance
+from pertinent.proofs.core import joined
+from pertinent.setting.answers import Certified
 from pertinent.setting.claims.about import Goal, Subject
 from pertinent.setting.claims.bounds import bounds_of
 from pertinent.setting.claims.shown import gaps_of
 from pertinent.setting.margins import TIE
+from pertinent.setting.region_key import RegionKey
 from pertinent.setting.results import (
     UNIQUE,
     UNKNOWN,
@@ -84,7 +87,7 @@ def some_limits(limits: Limits, found: Positives | Negatives, rows: IntArray) ->
     return low, high
 
 
-def with_order(results: R, shown: Callable[[int], BoolArray | None]) -> R:
+def with_order(results: R, shown: Sequence[BoolArray | None]) -> R:
     """Return results that claim an order of alternatives only where proofs show it.
 
     That an answer is the only one of its size is not claimed either where it rests on that order.
@@ -92,16 +95,15 @@ def with_order(results: R, shown: Callable[[int], BoolArray | None]) -> R:
     Parameters
     ----------
     results : Positives or Negatives
-    shown : callable
-        Given a row, which of its alternatives are shown to be the next best; None: of none is
+    shown : sequence of ndarray of bool or None
+        Of each row, which of its alternatives are shown to be the next best; None: of none is
         anything known.
     """
     if not any(results.alternatives):
         return results
     listed, code = [], results.unique_code.copy()
-    for i, others in enumerate(results.alternatives):
+    for i, (others, known) in enumerate(zip(results.alternatives, shown, strict=True)):
         said = np.array([one.proved for one in others], dtype=bool)
-        known = shown(i) if said.any() else None
         right = said & (False if known is None else known)
         listed.append(
             tuple(replace(one, proved=bool(p)) for one, p in zip(others, right, strict=True))
@@ -113,16 +115,16 @@ def with_order(results: R, shown: Callable[[int], BoolArray | None]) -> R:
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """What the proofs about one sample must speak of.
+    """What the proofs about n samples must speak of.
 
     Parameters
     ----------
     setting : Setting
         Its rules count changes where the question does.
     table : Table
-        The sample.
+        The samples.
     subject : Subject
-    limits : tuple of ndarray broadcastable to (1, n_columns)
+    limits : tuple of ndarray broadcastable to (n, n_columns)
     """
 
     setting: Setting
@@ -130,11 +132,11 @@ class Order:
     subject: Subject
     limits: Limits
 
-    def next_best(self, own: BoolArray, others: Sequence[Alternative]) -> BoolArray:
-        """Return which alternatives are shown to be the next best after those before them.
+    def next_best(self, own: BoolArray, others: Sequence[Sequence[Alternative]]) -> list[BoolArray]:
+        """Return which alternatives of each sample are the next best after those before them.
 
-        That is, whether every smaller change that works changes all features of the answer
-        (``own``) or of an alternative that is listed before.
+        That is, of which it is shown that every smaller change that works changes all features of
+        the answer (``own``, of shape (n, n_features)) or of an alternative that is listed before.
 
         Notes
         -----
@@ -143,38 +145,77 @@ class Order:
         of the second, and so on; each way must come to features of which a proof says that
         whatever leaves them alone is no smaller.
         """
-        shown, listed, bounds = [], [own], []
+        whose = [(i, left) for i, some in enumerate(others) for one in some for left in one.why]
+        bound, gap = self._proved(whose)
+        shown, first = [], 0
+        for i, some in enumerate(others):
+            last = first + sum(len(one.why) for one in some)
+            shown.append(self._shown(i, own[i], some, bound[first:last], gap[first:last]))
+            first = last
+        return shown
+
+    def _shown(
+        self,
+        i: int,
+        own: BoolArray,
+        others: Sequence[Alternative],
+        bound: FloatArray,
+        gap: FloatArray,
+    ) -> BoolArray:
+        """Return the same of sample i, with what all its proofs show."""
+        shown, listed, alone = [], [own], [left.untouched for one in others for left in one.why]
+        known = 0
         for one in others:
-            bounds += [(left.untouched, *self._proved(left)) for left in one.why]
-            closed = [
-                alone for alone, bound, gap in bounds if self._closes(one.values[None], bound, gap)
-            ]
-            shown.append(_leave_nothing_open(listed, closed))
-            listed.append(self._changed(one))
+            known += len(one.why)
+            closed = self._closes(i, one.values, bound[:known], gap[:known])
+            sets = [untouched for untouched, is_so in zip(alone, closed, strict=False) if is_so]
+            shown.append(_leave_nothing_open(listed, sets))
+            different = one.values != self.table.values[i]
+            listed.append(np.asarray(self.setting.features.by_feature(different[None])[0]))
         return np.array(shown, dtype=bool)
 
-    def _changed(self, one: Alternative) -> BoolArray:
-        different = one.values[None] != self.table.values
-        return np.asarray(self.setting.features.by_feature(different)[0])
+    def _proved(self, whose: Sequence[tuple[int, LeftAlone]]) -> tuple[FloatArray, FloatArray]:
+        """Return what is proved of changes that leave features alone, and the gap of each proof.
 
-    def _proved(self, left: LeftAlone) -> tuple[FloatArray, FloatArray]:
-        """Return what is proved of changes that leave features alone, and the gap of the proof."""
-        setting, samples = self.setting, self.table.values
-        parts, _ = self.subject.among((left.part,), Goal.DISTANCE)
-        held = setting.features.by_column(left.untouched[None])
-        low, high = self.limits
-        low = np.where(held, np.maximum(low, samples), low)
-        high = np.where(held, np.minimum(high, samples), high)
-        domain = setting.domain_of(self.table, changes=True)
-        bound = bounds_of(setting, parts, samples, (low, high), domain)
-        left.part.certificate.forget()
-        return bound, gaps_of(setting, parts, domain is not None and domain.confines, 1)
+        ``whose`` tells which sample each is about.
+        """
+        if not whose:
+            return np.zeros(0), np.zeros(0)
+        setting, rows = self.setting, np.array([i for i, _ in whose])
+        some = self.table.take(rows)
+        held = setting.features.by_column(np.array([left.untouched for _, left in whose]))
+        low, high = (np.broadcast_to(s, self.table.values.shape)[rows] for s in self.limits)
+        low = np.where(held, np.maximum(low, some.values), low)
+        high = np.where(held, np.minimum(high, some.values), high)
+        domain, parts = setting.domain_of(some, changes=True), self._together(whose)
+        bound = bounds_of(setting, parts, some.values, (low, high), domain)
+        return bound, gaps_of(setting, parts, domain is not None and domain.confines, len(rows))
 
-    def _closes(self, point: FloatArray, bound: FloatArray, gap: FloatArray) -> bool:
-        samples, weights = self.table.values, self.setting.weights
-        unit = rounding_unit(self.table.single_precision, samples.shape[1])
-        size = distance(point, samples, weights)
-        return bool(is_closed(size, bound, point, samples, weights, gap, unit)[0])
+    def _together(self, whose: Sequence[tuple[int, LeftAlone]]) -> tuple[Certified, ...]:
+        """Return the certificates that speak of their samples, those of each region as one."""
+        by_key: dict[RegionKey, list[int]] = {}
+        for k, (i, left) in enumerate(whose):
+            if self._speaks_of(i, left.part):
+                by_key.setdefault(left.part.key, []).append(k)
+        return tuple(
+            Certified(key, np.array(some), joined([whose[k][1].part.certificate for k in some]))
+            for key, some in by_key.items()
+        )
+
+    def _speaks_of(self, i: int, part: Certified) -> bool:
+        about, here = self.subject, np.array([i])
+        alone = Subject(about.setting, about.samples[here], about.kind, about.labels[here])
+        one_row = part.certificate.n == 1 and np.array_equal(part.rows, [0])
+        return one_row and bool(alone.among((part,), Goal.DISTANCE)[0])
+
+    def _closes(self, i: int, point: FloatArray, bound: FloatArray, gap: FloatArray) -> BoolArray:
+        """Return which bounds say that nothing is smaller than the point's change of sample i."""
+        weights, shape = self.setting.weights, (len(bound), len(point))
+        points = np.broadcast_to(point, shape)
+        samples = np.broadcast_to(self.table.values[i], shape)
+        unit = rounding_unit(self.table.single_precision, len(point))
+        size = distance(points, samples, weights)
+        return is_closed(size, bound, points, samples, weights, gap, unit)
 
 
 def _leave_nothing_open(listed: Sequence[BoolArray], closed: Sequence[BoolArray]) -> bool:

@@ -129,31 +129,56 @@ def _alternatives(
 
 def in_proved_order(setting: Setting, question: NegativeQuestion, found: Negatives) -> Negatives:
     """Return negatives that say "next best" of alternatives only where proofs at hand show it."""
-
-    def shown(i: int) -> BoolArray | None:
-        return None if is_over() else next_best(setting, question, found, i)
-
-    return with_order(found, shown)
+    said = [any(one.proved for one in others) for others in found.alternatives]
+    known: list[BoolArray | None] = [None] * len(said)
+    rows = np.flatnonzero(np.array(said, dtype=bool))
+    if len(rows) and not is_over():
+        shown = next_best(setting, question.take(rows), found.take(rows))
+        for i, of_row in zip(rows.tolist(), shown, strict=True):
+            known[i] = of_row
+    return with_order(found, known)
 
 
 def next_best(
-    setting: Setting, question: NegativeQuestion, found: Negatives, row: int
-) -> BoolArray | None:
-    """Return which alternatives of one negative are shown to be the next best.
+    setting: Setting, question: NegativeQuestion, found: Negatives
+) -> list[BoolArray | None]:
+    """Return which alternatives of each negative are shown to be the next best.
 
     None where no proofs of that are at hand: where changes are counted, or nobody kept them.
     """
-    others, here = found.alternatives[row], np.array([row])
-    table, part = found.table.take(here), question.take(here)
-    kind, wanted = _asked(part, found.take(here))
-    counted = question.max_changes is not None
-    by_sets = counted and not counts_by_rules(setting, table, kind, wanted)
-    if found.norm is Norm.L0 or by_sets or not any(one.why for one in others):
-        return None
-    subject = Subject(setting, table.values, kind, wanted)
+    known: list[BoolArray | None] = [None] * len(found)
+    rows = np.flatnonzero(_has_proofs_of_order(setting, question, found))
+    if not len(rows):
+        return known
+    some, part = found.take(rows), question.take(rows)
+    table = some.table
+    kind, wanted = _asked(part, some)
     limits = negative_limits(setting, table, part.untouched)
-    own = setting.features.by_feature(found.values[here] != table.values)[0]
-    return Order(with_its_limit(setting, question), table, subject, limits).next_best(own, others)
+    order = Order(
+        with_its_limit(setting, question),
+        table,
+        Subject(setting, table.values, kind, wanted),
+        limits,
+    )
+    own = setting.features.by_feature(some.values != table.values)
+    for i, shown in zip(rows.tolist(), order.next_best(own, some.alternatives), strict=True):
+        known[i] = shown
+    return known
+
+
+def _has_proofs_of_order(
+    setting: Setting, question: NegativeQuestion, found: Negatives
+) -> BoolArray:
+    """Return of which negatives somebody kept proofs, of distances, about the order."""
+    kept = np.array([any(one.why for one in others) for others in found.alternatives], dtype=bool)
+    if found.norm is Norm.L0:
+        return np.zeros_like(kept)
+    if question.max_changes is not None:
+        kind, wanted = _asked(question, found)
+        for i in np.flatnonzero(kept):
+            here = np.array([i])
+            kept[i] = counts_by_rules(setting, found.table.take(here), kind, wanted[here])
+    return kept
 
 
 def _near_negatives(
