@@ -9,10 +9,21 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from pertinent.models.steps import walk
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 settings.register_profile("default", deadline=None, max_examples=40)
 settings.load_profile("default")
+
+
+@pytest.fixture(autouse=True)
+def steps_of_this_test():
+    """Steps that a test registers are not there for the next."""
+    known = dict(walk._TABLE)
+    yield
+    walk._TABLE.clear()
+    walk._TABLE.update(known)
 
 
 @pytest.fixture

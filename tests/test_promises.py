@@ -110,7 +110,7 @@ def rules(draw, X):
 
 
 @settings(
-    max_examples=40,
+    max_examples=30,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],

@@ -136,8 +136,10 @@ def main(names):
     honest = [
         json.loads(pertinent.Explainer(m, data=X).explain(X[60:61])[0].json()) for m in models
     ]
-    for name in names or ATTACKS:
-        for model, document in zip(models, honest, strict=True):
+    for i, name in enumerate(names or ATTACKS):
+        # Attacks on all models take turns, those that are named are made on each.
+        chosen = slice(None) if names else slice(i % 2, i % 2 + 1)
+        for model, document in zip(models[chosen], honest[chosen], strict=True):
             forged = copy.deepcopy(document)
             ATTACKS[name](forged)
             text = json.dumps(forged)

@@ -12,6 +12,7 @@ import signal
 import sys
 import types
 from collections.abc import Callable, Iterator
+from contextvars import copy_context
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
@@ -145,7 +146,9 @@ def calls_of(
     signal.setitimer(signal.ITIMER_REAL, seconds)
     sys.settrace(count)
     try:
-        return run(), called
+        # NumPy keeps in the context what an invalid number leads to: whoever is stopped while it
+        # is set, in the middle of a function of linear algebra, leaves it behind.
+        return copy_context().run(run), called
     finally:
         sys.settrace(tracer)
         signal.setitimer(signal.ITIMER_REAL, 0.0)

@@ -209,7 +209,7 @@ def test_nothing_public_is_in_these_folders():
 
 @pytest.mark.filterwarnings("ignore")
 def test_planted_bugs_make_no_false_claim(functions, traced):
-    tried, lies, believed = Counter(), [], []
+    tried, lies, believed, handled = Counter(), [], [], np.geterr()
     for (path, kind), name in planted(traced):
         problem, (_, calls) = problems()[name], traced[name]
         claims = ask_with_bug(problem, functions[path], kind, calls)
@@ -221,6 +221,7 @@ def test_planted_bugs_make_no_false_claim(functions, traced):
                 believed.append((path, kind, name, claim, value))
             elif problem.handed_out and claim.is_false(value):
                 lies.append((path, kind, name, claim, value))
+    assert np.geterr() == handled, "a bug must not be left behind for other tests"
     assert not believed, "\n".join(map(str, believed))
     assert not lies, "\n".join(map(str, lies))
     assert all(tried[folder] for folder in FOLDERS)
