@@ -9,6 +9,7 @@ infeasible. One thread solves each program, so that its answer does not depend o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import highspy
 import numpy as np
@@ -41,17 +42,24 @@ class LinearAnswer:
     Parameters
     ----------
     outcome : Outcome
-    v : ndarray of shape (n_columns,)
-        HiGHS' last point, the optimum if SOLVED; empty if it has none.
-    prices : ndarray of shape (n_rows,)
-        How much the least cost rises with each row's right-hand side; empty if HiGHS has none.
     pivots : int
+    _solution : HighsSolution
+        Its numbers become arrays when they are asked for.
     """
 
     outcome: Outcome
-    v: FloatArray
-    prices: FloatArray
     pivots: int
+    _solution: Foreign
+
+    @cached_property
+    def v(self) -> FloatArray:
+        """HiGHS' last point, the optimum if SOLVED; empty if it has none."""
+        return np.array(self._solution.col_value)
+
+    @cached_property
+    def prices(self) -> FloatArray:
+        """How much the least cost rises with each row's right-hand side; empty if unknown."""
+        return np.array(self._solution.row_dual)
 
 
 class LinearProgram:
@@ -86,17 +94,14 @@ class LinearProgram:
         options: Options | None = None,
     ) -> None:
         m, n = rows.shape
-        lp = highspy.HighsLp()
-        lp.num_col_, lp.num_row_, lp.col_cost_ = n, m, cost
-        lp.col_lower_, lp.col_upper_ = np.broadcast_to(lower, n), np.broadcast_to(upper, n)
-        lp.row_lower_, lp.row_upper_ = np.broadcast_to(row_lower, m), np.broadcast_to(row_upper, m)
-        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        lp.a_matrix_.start_ = m * np.arange(n + 1, dtype=np.int32)
-        lp.a_matrix_.index_ = np.tile(np.arange(m, dtype=np.int32), n)
-        lp.a_matrix_.value_ = rows.T.ravel()
         self._highs: Foreign = highspy.Highs()  # type: ignore[no-untyped-call]
         self.set_options(output_flag=False, threads=1, **(options or {}))
-        self._highs.passModel(lp)
+        self._highs.passModel(
+            n, m, rows.size, int(highspy.MatrixFormat.kRowwise), int(highspy.ObjSense.kMinimize), 0.0,
+            cost, np.full(n, lower), np.full(n, upper), np.full(m, row_lower), np.full(m, row_upper),
+            n * np.arange(m, dtype=np.int32), np.tile(np.arange(n, dtype=np.int32), m), rows.ravel(),
+            np.zeros(n, dtype=np.int32),
+        )  # fmt: skip
 
     def set_options(self, **options: bool | int | float | str) -> None:
         """Set options of HiGHS from here on."""
@@ -136,12 +141,10 @@ class LinearProgram:
             # HiGHS' clock counts all that it solved before.
             self._highs.setOptionValue("time_limit", self._highs.getRunTime() + limit)
         self._highs.run()
-        solution = self._highs.getSolution()
         return LinearAnswer(
             STATUS.get(self._highs.getModelStatus(), Outcome.TROUBLE),
-            np.array(solution.col_value),
-            np.array(solution.row_dual),
             max(0, self._highs.getInfo().simplex_iteration_count),
+            self._highs.getSolution(),
         )
 
     def ray(self) -> FloatArray | None:

@@ -86,7 +86,8 @@ def varying_multipliers(matrices: FloatArray, free: BoolArray) -> Varying:
             return Varying(p.reshape(m, n), np.zeros((n, n)))
         new = low[np.argsort(coefficients[low], kind="stable")[:AT_ONCE]]
         used = np.append(used, new)
-    pairs, prices = np.zeros((n, n)), program.prices
+    # The prices of coefficients come in the order in which these entered.
+    pairs, prices = np.zeros((n, n)), np.abs(program.answer.prices)
     for pair in triples.opposite:
         np.add.at(pairs.reshape(-1), pair[used], prices)
     return Varying(None, pairs + pairs.T)
@@ -96,15 +97,12 @@ class _Program:
     """The p, at most 1, whose lowest coefficient is largest; coefficients enter one by one."""
 
     def __init__(self, n: int) -> None:
-        self.n, self.count, self.prices = n, 0, np.zeros(0)
+        self.n, self.count = n, 0
         ends = np.append(np.zeros(n), -np.inf)
         self.program = LinearProgram(-np.eye(n + 1)[n], np.zeros((0, n + 1)), lower=ends, upper=1.0)
 
     def with_more(self, terms: FloatArray, places: IntArray) -> tuple[FloatArray, float]:
-        """Return the best p and its lowest coefficient, with these added to all before.
-
-        ``prices`` are those of the coefficients, in the order in which they entered.
-        """
+        """Return the best p and its lowest coefficient, with these added to all before."""
         values, columns, kept = _merged(terms, places)
         count = len(values)
         values = np.append(values, np.full((count, 1), -1.0), axis=1)  # ... less the lowest
@@ -114,8 +112,7 @@ class _Program:
         self.program.add_rows(starts, columns[kept], values[kept])
         self.count += count
         self.program.set_options(simplex_iteration_limit=STEPS * (self.n + self.count))
-        answer = self.program.solve()
-        self.prices = np.abs(answer.prices)
+        self.answer = answer = self.program.solve()
         if answer.outcome != SOLVED:
             return np.zeros(self.n), -np.inf
         return np.maximum(answer.v[:-1], 0.0), float(answer.v[-1])
