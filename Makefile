@@ -71,7 +71,7 @@ suite-browser: $(VENV)/.stamp-browser
 
 suite-lvq-peers:
 	@$(MAKE) --no-print-directory .venv-peers/lvq PEER="$(LVQ_PEERS)"
-	.venv-peers/lvq/bin/pip install --quiet --disable-pip-version-check narwhals highspy clarabel
+	.venv-peers/lvq/bin/pip install --quiet --no-compile --disable-pip-version-check narwhals highspy clarabel
 	$(ONE_THREAD) PYTHONPATH=src .venv-peers/lvq/bin/python tests/models/lvq_peers.py
 	@$(MAKE) --no-print-directory .venv-peers/prosemble \
 		PEER="prosemble==2.4.0 jax chex optax scikit-learn narwhals highspy clarabel"
@@ -122,7 +122,7 @@ environment-for-lvq-accuracy:
 		|| echo "sklvq and sklearn-lvq cannot be installed: reported as missing"
 
 .venv-peers/%:
-	"$(PYTHON)" -m venv $@ && $@/bin/pip install --quiet --disable-pip-version-check $(foreach one,$(PEER),"$(one)") click \
+	"$(PYTHON)" -m venv $@ && $@/bin/pip install --quiet --no-compile --disable-pip-version-check $(foreach one,$(PEER),"$(one)") click \
 		|| { rm -rf $@; exit 1; }
 
 paper: $(VENV)/.stamp-test ## Recompute the paper's table and figure; resumes if interrupted
@@ -154,29 +154,29 @@ $(VENV)/.stamp-venv:
 	@touch $@
 
 $(VENV)/.stamp-demo: $(VENV)/.stamp-venv pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[demo]"
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[demo]"
 	@touch $@
 
 $(VENV)-oldest/.stamp-test: pyproject.toml
 	"$(PYTHON)" -m venv $(VENV)-oldest
-	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+	$(VENV)-oldest/bin/python -m pip install --quiet --no-compile --disable-pip-version-check \
 		--editable ".[test]" "scikit-learn==1.6.*" "numpy<2.3"
 	@touch $@
 
 $(VENV)/.stamp-test: $(VENV)/.stamp-venv pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[test]"
 	@touch $@
 
 $(VENV)/.stamp-browser: $(VENV)/.stamp-test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[browser]"
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[browser]"
 	@touch $@
 
 $(VENV)/.stamp-docs: $(VENV)/.stamp-venv pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[docs]"
 	@touch $@
 
 .venv-engines/.stamp: $(VENV)/.stamp-venv pyproject.toml
 	"$(PYTHON)" -m venv .venv-engines
-	.venv-engines/bin/python -m pip install --quiet --disable-pip-version-check \
+	.venv-engines/bin/python -m pip install --quiet --no-compile --disable-pip-version-check \
 		--editable ".[pandas,ray,spark]" hypothesis pytest
 	@touch $@

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 
@@ -29,3 +30,9 @@ def steps_of_this_test():
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)
+
+
+def pytest_collection_finish() -> None:
+    """Leave the tests themselves out of every later garbage collection: they stay to the end."""
+    gc.collect()
+    gc.freeze()

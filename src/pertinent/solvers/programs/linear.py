@@ -96,11 +96,14 @@ class LinearProgram:
         m, n = rows.shape
         self._highs: Foreign = highspy.Highs()  # type: ignore[no-untyped-call]
         self.set_options(output_flag=False, threads=1, **(options or {}))
+        format_, sense = highspy.MatrixFormat.kRowwise, highspy.ObjSense.kMinimize
+        starts, columns = n * np.arange(m, dtype=np.int32), np.arange(n, dtype=np.int32)
         self._highs.passModel(
-            n, m, rows.size, int(highspy.MatrixFormat.kRowwise), int(highspy.ObjSense.kMinimize), 0.0,
-            cost, np.full(n, lower), np.full(n, upper), np.full(m, row_lower), np.full(m, row_upper),
-            n * np.arange(m, dtype=np.int32), np.tile(np.arange(n, dtype=np.int32), m), rows.ravel(),
-            np.zeros(n, dtype=np.int32),
+            n, m, rows.size, int(format_), int(sense), 0.0,
+            cost, np.full(n, lower), np.full(n, upper),
+            np.full(m, row_lower), np.full(m, row_upper),
+            starts, np.tile(columns, m), rows.ravel(),
+            np.zeros(n, dtype=np.int32),  # no column asks for whole numbers yet
         )  # fmt: skip
 
     def set_options(self, **options: bool | int | float | str) -> None:
