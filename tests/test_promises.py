@@ -110,7 +110,7 @@ def rules(draw, X):
 
 
 @settings(
-    max_examples=30,
+    max_examples=16,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],

@@ -106,6 +106,12 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Return all nodes of a file's syntax tree, walked once."""
+    return tuple(ast.walk(tree))
+
+
 def files(root: Path = SOURCES) -> list[tuple[str, ast.Module]]:
     """Return the package's files, relative to it, with their syntax trees."""
     found = sorted(path for path in root.rglob("*.py") if "__pycache__" not in path.parts)
@@ -117,10 +123,11 @@ def place_of(file: str) -> str:
     return file.split("/")[0].removesuffix(".py")
 
 
-def imports(root: Path = SOURCES) -> list[Import]:
+@cache
+def imports(root: Path = SOURCES) -> tuple[Import, ...]:
     """Return every import of the package's own modules and names, anywhere in its files."""
     modules = {module_of(file) for file, _ in files(root)}
-    return [one for file, tree in files(root) for one in _imports_of(file, tree, modules)]
+    return tuple(one for file, tree in files(root) for one in _imports_of(file, tree, modules))
 
 
 def module_of(file: str) -> str:
@@ -128,7 +135,7 @@ def module_of(file: str) -> str:
 
 
 def _imports_of(file: str, tree: ast.Module, modules: set[str]) -> Iterator[Import]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if _is_ours(alias.name):
@@ -232,7 +239,7 @@ def proofs_evaluated(root: Path = SOURCES) -> list[str]:
         f"evaluates: {file} calls .{node.func.attr}()"
         for file, tree in files(root)
         if place_of(file) in SEARCHING and file not in MAY_EVALUATE
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in EVALUATES
@@ -243,7 +250,7 @@ def _attributes(tree: ast.Module, alias: str | None) -> list[str]:
     """Return which attributes of a module a file uses, under the name the file gives it."""
     return [
         node.attr
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) == alias
     ]
 
@@ -274,7 +281,7 @@ def hidden_imports(root: Path = SOURCES) -> list[str]:
     """Return imports that cannot be read off the source: by ``__import__``, or a name made up."""
     found = []
     for file, tree in files(root):
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, ast.Call) and not _is_plain(node):
                 found.append(f"hidden: {file} imports by {_last_name(node.func)}")
             if isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.modules":
@@ -296,7 +303,7 @@ def foreign_packages(root: Path = SOURCES) -> list[str]:
     found = []
     for file, tree in files(root):
         fine = PLAIN.get(place_of(file))
-        for node in ast.walk(tree) if fine is not None else ():
+        for node in nodes(tree) if fine is not None else ():
             names: list[str] = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]

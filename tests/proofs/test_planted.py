@@ -122,7 +122,7 @@ def chosen_bugs(traced):
 def planted(traced):
     """Yield each bug with the problem to plant it in.
 
-    That is the cheapest projection or the cheapest question; bugs that change both take turns.
+    That is the projection or the question of the fewest calls; bugs that change both take turns.
     """
     for i, bug in enumerate(chosen_bugs(traced)):
         names = [name for name, (found, _) in traced.items() if bug in found]
@@ -130,7 +130,7 @@ def planted(traced):
             yield from ((bug, name) for name in names)
             continue
         kinds = [[n for n in names if problems()[n].handed_out is out] for out in (False, True)]
-        cheapest = [own[0] for own in kinds if own]
+        cheapest = [min(own, key=lambda name: traced[name][1]) for own in kinds if own]
         yield bug, cheapest[i % len(cheapest)]
 
 
@@ -264,6 +264,7 @@ def test_arguments_overwritten_in_place_make_no_false_claim(functions):
     bugs = sorted(set.union(*(found for found, _ in traces.values())))
     for path, kind in bugs[::IN_PLACE_STRIDE]:
         names = [name for name, (found, _) in traces.items() if (path, kind) in found]
+        names.sort(key=lambda name: traces[name][1])
         for name in names[: None if ALL else 1]:
 
             def wrong(original, *args, kind=kind, **kwargs):

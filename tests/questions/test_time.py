@@ -165,7 +165,7 @@ def test_an_interrupt_ends_a_call_and_leaves_nothing_half_done(path):
         watchdog.start()
         assert run.stdout is not None
         assert run.stdout.readline() == "ready\n"
-        time.sleep(2.0)
+        time.sleep(1.0)
         assert run.poll() is None
         run.send_signal(signal.SIGINT)
         start = time.monotonic()
