@@ -208,7 +208,7 @@ def check_nothing_is_closer(model: Foreign, X: FloatArray, tries: int = 4000) ->
 
 def check_independent_of_batches(model: Foreign, X: FloatArray) -> None:
     """Check that batch size and number of jobs do not change a bit of the answer."""
-    samples = _sample(X, 24)
+    samples = _sample(X, 14)
     whole = pertinent.pertinent_negatives(model, samples)
     kept = pertinent.pertinent_positives(model, samples, between=True)
     for batch_size, n_jobs in ((1, None), (7, None), (12, 2)):
@@ -263,7 +263,7 @@ def _assert_proved(reported: FloatArray, proved: FloatArray) -> None:
     assert (proved >= reported - slack).all() or np.array_equal(proved, reported)
 
 
-def _sample(X: FloatArray, count: int = 40) -> FloatArray:
+def _sample(X: FloatArray, count: int = 20) -> FloatArray:
     """Return rows spread evenly over the data (which may be sorted by class)."""
     rows = np.unique(np.linspace(0, len(X) - 1, count).astype(int))
     return np.ascontiguousarray(X[rows])
