@@ -61,16 +61,37 @@ def shown_chances(
     *,
     at_once: bool = False,
 ) -> list[dict[str, Any] | None]:
-    """Return what a summary says of each row.
+    """Return what a summary says of each row: `chance_columns` row by row, None for what is not."""
+    found = chance_columns(setting, table, points, label, target, at_once=at_once)
+    if found is None:
+        return [None] * len(table)
+    kind, columns = found
+    return [
+        {"kind": kind, **{name: _known(values[i]) for name, values in columns.items()}}
+        for i in range(len(table))
+    ]
+
+
+def chance_columns(
+    setting: Setting,
+    table: Table,
+    points: dict[str, FloatArray],
+    label: IntArray,
+    target: IntArray,
+    *,
+    at_once: bool = False,
+) -> tuple[str, dict[str, FloatArray]] | None:
+    """Return what the model's numbers are, and those of all rows; None where it has none.
 
     ``prediction``: of the predicted class at the sample, ``enough``: at the positive; ``before``
-    and ``after``: of the contrast class at the sample and at the negative. With ``at_once`` the
-    model is asked about all points in one call: it may then add up in another order.
+    and ``after``: of the contrast class at the sample and at the negative; NaN where there is no
+    such point. With ``at_once`` the model is asked about all points in one call: it may then add
+    up in another order.
     """
     asked = [table.values, *points.values()]
     found = _at_once(setting, table, asked) if at_once else _one_by_one(setting, table, asked)
     if found is None:
-        return [None] * len(table)
+        return None
     kind, (before, *others) = found
     at = dict(zip(points, others, strict=True))
     rows = np.arange(len(table))
@@ -81,10 +102,7 @@ def shown_chances(
         "before": np.where(target < 0, np.nan, before[rows, known]),
         "after": np.where(target < 0, np.nan, at["negative"][rows, known]),
     }
-    return [
-        {"kind": kind, **{name: _finite(values[i]) for name, values in columns.items()}}
-        for i in range(len(table))
-    ]
+    return kind, {name: np.where(np.isfinite(own), own, np.nan) for name, own in columns.items()}
 
 
 def _one_by_one(
@@ -106,5 +124,5 @@ def _at_once(
     return None if found is None else (found[0], np.split(found[1], len(asked)))
 
 
-def _finite(value: Any) -> float | None:
-    return float(value) if np.isfinite(value) else None
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

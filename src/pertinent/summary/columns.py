@@ -11,7 +11,7 @@ from pertinent.setting.claims.instead import Basis
 from pertinent.setting.question import Method
 from pertinent.setting.results import Results
 from pertinent.summary.asked import Answered
-from pertinent.summary.chances import shown_chances
+from pertinent.summary.chances import chance_columns
 from pertinent.summary.raw import raw_columns, row_names
 from pertinent.tables.table import BACKENDS, installed_backend
 
@@ -119,25 +119,27 @@ def _chances(explanations: Answered) -> dict[str, Any]:
         return {}
     points = {"positive": positive.values, "negative": negative.values}
     places = positive.label, negative.target_place
-    rows = shown_chances(asked.setting, explanations.table, points, *places)
-    known = [row for row in rows if row is not None]
-    if not known:
+    found = chance_columns(asked.setting, explanations.table, points, *places)
+    if found is None or not len(explanations):
         return {}
-    kind = known[0]["kind"]
+    kind, numbers = found
     names = {
         "prediction": f"{kind}",
         "before": f"target_{kind}_before",
         "after": f"target_{kind}_after",
     }
-    return {
-        new: np.array([np.nan if row[name] is None else row[name] for row in known])
-        for name, new in names.items()
-    }
+    return {new: numbers[name] for name, new in names.items()}
 
 
 def _names(explanations: Answered, mask: Any) -> list[str]:
-    names = explanations.table.features.names
-    return [", ".join(names[j] for j in np.flatnonzero(row)) for row in mask]
+    """Return the names of each row's features; rows with the same ones share one text."""
+    names, mask = explanations.table.features.names, np.asarray(mask, dtype=bool)
+    if not mask.size:
+        return [""] * len(mask)
+    sets, place = np.unique(np.packbits(mask, axis=1), axis=0, return_inverse=True)
+    which = np.unpackbits(sets, axis=1, count=mask.shape[1]).astype(bool)
+    texts = [", ".join(names[j] for j in np.flatnonzero(row)) for row in which]
+    return [texts[k] for k in place.reshape(-1).tolist()]
 
 
 def _points(kind: str, results: Results) -> dict[str, Any]:
