@@ -11,7 +11,7 @@ from pertinent.setting.question import Method
 from pertinent.setting.results import Results
 from pertinent.summary.asked import Answered
 from pertinent.summary.chances import chance_columns
-from pertinent.summary.raw import raw_columns, row_names
+from pertinent.summary.raw import plain_columns, raw_columns, row_names
 from pertinent.tables.table import BACKENDS, installed_backend
 
 __all__ = ["BACKENDS", "alternative_columns", "columns", "installed_backend"]
@@ -142,16 +142,5 @@ def _names(explanations: Answered, mask: Any) -> list[str]:
 
 
 def _points(kind: str, results: Results) -> dict[str, Any]:
-    table = results.table
-    raw = raw_columns(table, results.values)
-    return {
-        f"{kind}.{name}": column if table.features.is_category(j) else _column(column)
-        for j, (name, column) in enumerate(raw.items())
-    }
-
-
-def _column(column: list[Any]) -> Any:
-    """Return words as they are, and numbers with NaN where one is missing or there is no point."""
-    if any(isinstance(value, str) for value in column):
-        return column
-    return np.array([np.nan if value is None else value for value in column], dtype=float)
+    decoded = plain_columns(results.table, results.values)
+    return {f"{kind}.{name}": column for name, column in decoded.items()}

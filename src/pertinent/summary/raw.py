@@ -47,10 +47,7 @@ def raw_columns(table: Table, values: FloatArray) -> dict[str, list[Raw]]:
     {'age': [31.0], 'income': [1201.0]}
     """
     features = table.features
-    missing = np.asarray(np.isnan(values).all(axis=1))
-    # A category has no code for "no point": such rows are decoded from the samples and blanked.
-    filled = np.where(missing[:, None], table.values, values)
-    raw = table.raw(table.as_handed_out(filled))
+    raw, missing = _decoded(table, values)
     truths = set(table.booleans.tolist())
     out: dict[str, list[Raw]] = {}
     for j, name in enumerate(features.names):
@@ -59,6 +56,41 @@ def raw_columns(table: Table, values: FloatArray) -> dict[str, list[Raw]]:
             column = [value if value is None else bool(value) for value in column]
         out[name] = [None if gone else v for v, gone in zip(column, missing, strict=True)]
     return out
+
+
+def plain_columns(table: Table, values: FloatArray) -> dict[str, Any]:
+    """Return the points by feature for a table: arrays of numbers with NaN, or lists of words.
+
+    As `raw_columns`, but truth values are 0 and 1, and numbers come without a Python object each.
+    """
+    raw, gone = _decoded(table, values)
+    out: dict[str, Any] = {}
+    for j, name in enumerate(table.features.names):
+        column = raw[:, j]
+        if is_number(table.features, j) and _holds_numbers(column):
+            out[name] = np.where(gone, np.nan, column.astype(float))
+        else:
+            known = zip(column.tolist(), gone.tolist(), strict=True)
+            out[name] = [None if none else _plain(value) for value, none in known]
+    return out
+
+
+def _holds_numbers(column: Any) -> bool:
+    """Return whether all values are numbers: columns that a model does not look at may hold any."""
+    if column.dtype != object:
+        return True
+    kinds = set(map(type, column.tolist()))
+    return all(issubclass(kind, int | float | np.number | np.bool_) for kind in kinds)
+
+
+def _decoded(table: Table, values: FloatArray) -> tuple[Any, BoolArray]:
+    """Return the points feature by feature, and where there is none: the samples stand there.
+
+    A category has no code for "no point".
+    """
+    gone = np.asarray(np.isnan(values).all(axis=1))
+    filled = np.where(gone[:, None], table.values, values)
+    return table.raw(table.as_handed_out(filled)), gone
 
 
 def raw_rows(table: Table, values: FloatArray) -> list[list[Raw]]:
