@@ -213,8 +213,13 @@ class Results(Rows):
     @property
     def reason(self) -> NDArray[np.object_]:
         """Words where there is no point, else None."""
-        words = [None if why is None else why.words(self.classes) for why in self.reasons]
+        words = [self.reason_of(row) for row in range(len(self.reasons))]
         return np.array([*words, None], dtype=object)[:-1]
+
+    def reason_of(self, row: int) -> str | None:
+        """Return why one sample has no point, in words; None where it has one."""
+        why = self.reasons[row]
+        return None if why is None else why.words(self.classes)
 
     @property
     def unique(self) -> NDArray[np.object_]:

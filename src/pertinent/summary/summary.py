@@ -10,6 +10,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
+from pertinent.proofs import status_names
 from pertinent.rules.inferred import STEP
 from pertinent.rules.words import Speech, in_words, words_from_data
 from pertinent.setting.claims.instead import Instead, fixed_by_rules
@@ -278,11 +279,11 @@ def _negative(
 
 
 def _common(results: Positives | Negatives, row: int) -> Summary:
-    unique = results.unique[row]
+    decided = int(results.unique_code[row])  # by row: there may be many, and few are shown
     return {
-        "status": str(results.status[row]),
-        "reason": results.reason[row],
-        "unique": None if unique is None else bool(unique),
+        "status": str(status_names(results.status_code[row : row + 1])[0]),
+        "reason": results.reason_of(row),
+        "unique": None if decided < 0 else bool(decided),
         "objective": _finite(results.objective[row]),
         "bound": _finite(results.bound[row]),
         "closeness": _finite(results.closeness[row]),
