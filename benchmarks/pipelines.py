@@ -7,15 +7,17 @@ them. A row is asked for its positive and its negative; a check reads the stored
 and judges every claim. Both are compared with one ``predict`` of the same pipeline on one row, in
 turns, in processor time, without the garbage collector.
 
-A ratio of 3 in the words of the bar is 1/3 in the column: ours may take three times as long.
+Views of many rows are compared with explaining them: a table, an Arrow table, a report.
 """
 
 from __future__ import annotations
 
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,8 @@ from pertinent.demo import train_credit_model
 #: At most so many times one ``predict`` of one row.
 MOST = 3.0
 ROWS = 15
+#: A table or report of this many rows takes at most so many times as long as explaining them.
+MANY, MOST_OF_VIEWS = 100_000, 2.0
 
 
 @dataclass(frozen=True)
@@ -122,9 +126,41 @@ def _measure(case: str, ours: float, asked: float, good: bool, note: str) -> Mea
     return Measure(case, measured, f"<= {MOST:g} x", bool(ratio <= MOST and good), note)
 
 
+def views_of(case: Case) -> list[Measure]:
+    """Return the bars of tables and reports of many rows of one pipeline."""
+    rows = case.train.sample(MANY, replace=True, random_state=0, ignore_index=True)
+    explainer = pertinent.Explainer(case.model, data=case.train)
+    explainer.explain(rows[:100])
+    explaining, found = _timed(lambda: explainer.explain(rows))
+    with tempfile.TemporaryDirectory() as folder:
+        views: dict[str, Callable[[], object]] = {
+            "to_frame": found.to_frame,
+            "to_arrow": found.to_arrow,
+            "report": lambda: found.report(Path(folder) / "report.html"),
+        }
+        times = {name: _timed(view)[0] for name, view in views.items()}
+    return [
+        Measure(
+            f"{case.name}: {name} of {MANY:,} rows",
+            f"{taken / explaining:.2f} x explaining ({taken:.1f} s)",
+            f"<= {MOST_OF_VIEWS:g} x",
+            taken <= MOST_OF_VIEWS * explaining,
+            f"explaining {explaining:.1f} s",
+        )
+        for name, taken in times.items()
+    ]
+
+
+def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.process_time()
+    found = call()
+    return time.process_time() - start, found
+
+
 def measures() -> list[Measure]:
     """Return every bar of this family."""
-    return [one for case in (credit(), wide()) for one in measures_of(case)]
+    cases = credit(), wide()
+    return [one for case in cases for one in measures_of(case)] + views_of(cases[0])
 
 
 def main() -> int:
