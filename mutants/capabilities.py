@@ -24,8 +24,9 @@ _CURVED = (
     "tests/solvers/test_few.py",
 )  # fmt: skip
 _CHECKING = (
-    "tests/checking/test_single_checks.py", "tests/checking/test_single_claims.py",
-    "tests/checking/test_claims.py", "tests/checking/test_forgeries.py",
+    "tests/checking/test_single_checks.py", "tests/checking/test_single_proofs.py",
+    "tests/checking/test_single_claims.py", "tests/checking/test_claims.py",
+    "tests/checking/test_forgeries.py",
     "tests/checking/test_document.py", "tests/checking/test_fewest_changes.py",
     "tests/checking/test_format.py", "tests/checking/test_mixed_types.py",
     "tests/checking/test_strangers.py",
@@ -60,7 +61,8 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
                            "tests/solvers/test_mixed.py"),
     "rules/": ("tests/rules/test_single_rules.py", "tests/rules"),
     "setting/": ("tests/setting", "tests/questions/test_two_phase.py", "tests/api"),
-    "setting/claims/": ("tests/checking/test_single_checks.py", "tests/setting",
+    "setting/claims/": ("tests/checking/test_single_checks.py",
+                        "tests/checking/test_single_proofs.py", "tests/setting",
                         "tests/checking/test_forgeries.py",
                         "tests/questions/test_support_trust.py"),
     "setting/judge.py": ("tests/setting/test_single_judgements.py", "tests/setting"),
@@ -75,16 +77,21 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
                           "tests/rules"),
     "setting/options.py": ("tests/api", "tests/solvers/test_global_scip.py"),
     "proofs/": (*_PROOFS, "tests/proofs/test_unique.py", *_CHECKING[:3]),
-    "proofs/lagrange.py": ("tests/proofs/test_lagrange.py", *_CURVED),
+    "proofs/lagrange.py": ("tests/proofs/test_lagrange.py", *_CURVED,
+                           "tests/checking/test_single_proofs.py"),
     "proofs/sweep.py": _CURVED,
     "proofs/tangent.py": ("tests/solvers/test_cone.py", *_CURVED),
     "proofs/winners.py": ("tests/geometry/test_winners.py", "tests/models/test_prototype.py"),
-    "proofs/cases/": ("tests/proofs/test_cases.py", *_CURVED, "tests/solvers/test_mixed.py"),
-    "proofs/copositive/": ("tests/proofs/test_odd_numbers.py", *_CURVED),
-    "proofs/supports/": ("tests/proofs/test_reach.py", *_SETS),
+    "proofs/cases/": ("tests/proofs/test_single_cases.py", "tests/proofs/test_cases.py", *_CURVED,
+                      "tests/solvers/test_mixed.py"),
+    "proofs/copositive/": ("tests/proofs/test_single_cases.py", "tests/proofs/test_odd_numbers.py",
+                           *_CURVED),
+    "proofs/supports/": ("tests/proofs/test_single_cases.py", "tests/proofs/test_reach.py",
+                         *_SETS),
     "checking/": _CHECKING,
     "density/": ("tests/density",),
-    "solvers/": ("tests/solvers/test_project.py", "tests/solvers/test_search_trust.py"),
+    "solvers/": ("tests/solvers/test_cheap.py", "tests/solvers/test_project.py",
+                 "tests/solvers/test_search_trust.py"),
     "scale/": ("tests/scale/test_arrow.py", "tests/scale/test_run.py",
                "tests/scale/test_batches.py"),
 }  # fmt: skip
@@ -95,6 +102,8 @@ _RULES, _LIMITS = "tests/rules/test_single_rules.py", "tests/setting/test_single
 _SINGLE, _QUADRATIC = "tests/proofs/test_single_checks.py", "tests/models/test_quadratic.py"
 _CLAIMS, _FORGERIES = "tests/checking/test_single_claims.py", "tests/checking/test_forgeries.py"
 _JUDGE, _PROTOTYPE = "tests/setting/test_single_judgements.py", "tests/models/test_prototype.py"
+_CASES, _CHEAP = "tests/proofs/test_single_cases.py", "tests/solvers/test_cheap.py"
+_PROOFS_IN_FILES = "tests/checking/test_single_proofs.py"
 
 #: Tests that are known to notice a mutant, by its description: they are run first.
 NOTICED: dict[str, str] = {
@@ -146,6 +155,42 @@ NOTICED: dict[str, str] = {
         f"{_FORGERIES}::test_a_proof_about_another_region_is_refuted",
     "a proof may be about another question":
         f"{_FORGERIES}::test_a_number_of_features_is_no_distance",
+    "negative multipliers of curved rows are accepted":
+        f"{_PROOFS_IN_FILES}::test_negative_multipliers_of_curved_rows_do_not_empty_a_class",
+    "what rounds in curved rows is free":
+        f"{_SINGLE}::test_what_rounds_in_a_sum_of_curved_rows_is_taken_off",
+    "a case is narrower than its split says": _CASES,
+    "the lowest point of a parabola is missed":
+        f"{_CASES}::test_halving_finds_the_lowest_point_of_a_box",
+    "what free columns pay is not taken off":
+        f"{_CASES}::test_what_a_free_column_pays_is_taken_off",
+    "a simplex may be split outside of itself":
+        f"{_CASES}::test_an_edge_is_split_between_its_ends",
+    "a form with a negative diagonal is copositive":
+        f"{_CASES}::test_a_form_that_is_negative_at_a_corner_is_refused_quietly",
+    "negative multipliers of forms are accepted": f"{_CASES}::test_negative_multipliers_of_forms",
+    "negative multipliers of sets are accepted": f"{_CASES}::test_negative_multipliers_of_sets",
+    "pairs of features gain nothing":
+        f"{_CASES}::test_pairs_of_features_gain_more_than_each_alone",
+    "the others push the wrong way":
+        f"{_CASES}::test_one_row_shows_at_once_how_many_values_are_needed",
+    "rivals of the own class count": f"{_CASES}::test_a_rival_of_the_own_class_is_none",
+    "a solver's word is a proof": f"{_PROOFS_IN_FILES}::test_a_solvers_word_is_no_proof",
+    "several pieces are left, and one is the only one": f"{_PROOFS_IN_FILES}::test_the_nearest",
+    "arrays may be of any shape": f"{_PROOFS_IN_FILES}::test_an_array_of_two_samples_is_refused",
+    "the fewest changes are believed":
+        "tests/checking/test_fewest_changes.py::test_without_its_proof_nothing_is_fewest",
+    "a proof of sizes is one of costs":
+        "tests/checking/test_fewest_changes.py::test_a_proof_of_a_distance",
+    "an overlap is not looked for": f"{_CLAIMS}::test_the_claim_is_refuted[24]",
+    "a reason is believed": "tests/checking/test_format.py::test_another_reason_is_refuted",
+    "what is shown need not be what was found":
+        f"{_FORGERIES}::test_everything_shown_is_compared",
+    "a search tree may be anything":
+        "tests/models/test_damaged_files.py::test_a_search_tree_of_another_kind_is_not_made",
+    "samples that have the target already are solved for": "tests/questions/test_already.py",
+    "a cheap bound is the weakest of all": _CHEAP,
+    "what is not proved prunes, too": _CHEAP,
     "the fewest values are believed": _CLAIMS,
     "a said number of values is believed": _CLAIMS,
     "kept values need not be the sample's own": _CLAIMS,
@@ -166,4 +211,13 @@ def suite_for(mutant: Mutant) -> tuple[str, ...]:
 
 
 #: Mutants that change nothing that a user could see, with the reason: ``(where, old, new)``.
-EQUIVALENT: dict[tuple[str, str, str], str] = {}
+EQUIVALENT: dict[tuple[str, str, str], str] = {
+    (
+        "proofs/supports/sufficient.py:RivalSetProofs._one",
+        "differs = _features(self.rivals[i] != x, domain) & good[:, None]",
+        "differs = _features(self.rivals[i] != x, domain)",
+    ): (
+        "a rival that does not count still asks for 0 features, which every set has: its row never "
+        "closes a branch, and rows that it is added to ask for less"
+    ),
+}
