@@ -89,7 +89,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "proofs/supports/": ("tests/proofs/test_single_cases.py", "tests/proofs/test_reach.py",
                          *_SETS),
     "checking/": _CHECKING,
-    "density/": ("tests/density",),
+    "density/": ("tests/density/test_single_points.py", "tests/density"),
     "solvers/": ("tests/solvers/test_cheap.py", "tests/solvers/test_project.py",
                  "tests/solvers/test_search_trust.py"),
     "scale/": ("tests/scale/test_arrow.py", "tests/scale/test_run.py",
@@ -104,6 +104,8 @@ _CLAIMS, _FORGERIES = "tests/checking/test_single_claims.py", "tests/checking/te
 _JUDGE, _PROTOTYPE = "tests/setting/test_single_judgements.py", "tests/models/test_prototype.py"
 _CASES, _CHEAP = "tests/proofs/test_single_cases.py", "tests/solvers/test_cheap.py"
 _PROOFS_IN_FILES = "tests/checking/test_single_proofs.py"
+_ARROW, _RUN = "tests/scale/test_arrow.py", "tests/scale/test_run.py"
+_DENSE = "tests/density/test_single_points.py"
 
 #: Tests that are known to notice a mutant, by its description: they are run first.
 NOTICED: dict[str, str] = {
@@ -189,6 +191,19 @@ NOTICED: dict[str, str] = {
     "a search tree may be anything":
         "tests/models/test_damaged_files.py::test_a_search_tree_of_another_kind_is_not_made",
     "samples that have the target already are solved for": "tests/questions/test_already.py",
+    "half of the room of a density": _DENSE,
+    "every point is dense": f"{_DENSE}::test_where_the_density_is_high_enough",
+    "shares of a blend may be negative": f"{_DENSE}::test_what_a_blend",
+    "shares of a blend may add up to anything": f"{_DENSE}::test_what_a_blend",
+    "the farthest neighbours are the nearest": f"{_DENSE}::test_what_a_blend",
+    "missing values are taken for numbers": f"{_ARROW}::test_rows_that_cannot_be_read",
+    "unique is written for its opposite": f"{_ARROW}::test_numbers_and_truths",
+    "numbers are written where there is no point": f"{_ARROW}::test_numbers_and_truths",
+    "a torn part counts as done": f"{_RUN}::test_going_on_does_only_what_is_left",
+    "a last part has rows that do not exist": f"{_RUN}::test_going_on_does_only_what_is_left",
+    "different runs are mixed": f"{_RUN}::test_other_data_is_not_mixed",
+    "batches of no rows are begun": f"{_RUN}::test_what_is_missing_is_named_before_any_work",
+    "a cheap bound prunes twice as much as it may": _CHEAP,
     "a cheap bound is the weakest of all": _CHEAP,
     "what is not proved prunes, too": _CHEAP,
     "the fewest values are believed": _CLAIMS,
