@@ -14,6 +14,7 @@ _PROOFS = (
     "tests/proofs/test_records.py",
 )
 _SETS = (
+    "tests/proofs/test_single_cases.py",
     "tests/questions/test_positives.py", "tests/questions/test_negatives.py",
     "tests/questions/test_mixed.py", "tests/questions/test_support_trust.py",
 )  # fmt: skip
@@ -24,12 +25,11 @@ _CURVED = (
     "tests/solvers/test_few.py",
 )  # fmt: skip
 _CHECKING = (
-    "tests/checking/test_single_checks.py", "tests/checking/test_single_proofs.py",
-    "tests/checking/test_single_claims.py", "tests/checking/test_claims.py",
-    "tests/checking/test_forgeries.py",
+    "tests/checking/test_single_checks.py", "tests/checking/test_single_claims.py",
+    "tests/checking/test_claims.py", "tests/checking/test_forgeries.py",
     "tests/checking/test_document.py", "tests/checking/test_fewest_changes.py",
     "tests/checking/test_format.py", "tests/checking/test_mixed_types.py",
-    "tests/checking/test_strangers.py",
+    "tests/checking/test_strangers.py", "tests/checking/test_single_proofs.py",
 )  # fmt: skip
 
 #: By the beginning of a file's path below ``src/pertinent``; the longest that fits counts.
@@ -86,10 +86,9 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
                       "tests/solvers/test_mixed.py"),
     "proofs/copositive/": ("tests/proofs/test_single_cases.py", "tests/proofs/test_odd_numbers.py",
                            *_CURVED),
-    "proofs/supports/": ("tests/proofs/test_single_cases.py", "tests/proofs/test_reach.py",
-                         *_SETS),
+    "proofs/supports/": ("tests/proofs/test_reach.py", *_SETS),
     "checking/": _CHECKING,
-    "density/": ("tests/density/test_single_points.py", "tests/density"),
+    "density/": ("tests/density",),
     "solvers/": ("tests/solvers/test_cheap.py", "tests/solvers/test_project.py",
                  "tests/solvers/test_search_trust.py"),
     "scale/": ("tests/scale/test_arrow.py", "tests/scale/test_run.py",
