@@ -103,6 +103,9 @@ _CLAIMS, _FORGERIES = "tests/checking/test_single_claims.py", "tests/checking/te
 _JUDGE, _PROTOTYPE = "tests/setting/test_single_judgements.py", "tests/models/test_prototype.py"
 _CASES, _CHEAP = "tests/proofs/test_single_cases.py", "tests/solvers/test_cheap.py"
 _PROOFS_IN_FILES = "tests/checking/test_single_proofs.py"
+_CALIBRATED = f"{_NUMBERS}::test_a_calibration_moves_the_boundary"
+_PRIORS = f"{_NUMBERS}::test_priors_spreads_and_determinants_count"
+_SURE = f"{_NUMBERS}::test_a_probability_is_asked_for"
 _ARROW, _RUN = "tests/scale/test_arrow.py", "tests/scale/test_run.py"
 _DENSE = "tests/density/test_single_points.py"
 
@@ -112,6 +115,27 @@ NOTICED: dict[str, str] = {
     "one-vs-rest forgets where its columns are shifted to": _NUMBERS,
     "relevances are taken for their roots":
         f"{_PROTOTYPE}::test_models_of_other_packages_as_they_were_fitted",
+    "the slope of a calibration has the other sign": _CALIBRATED,
+    "the offset of a calibration has the other sign": _CALIBRATED,
+    "the offset of a calibration is forgotten": _CALIBRATED,
+    "priors of centroids have the other sign": f"{_PRIORS}[NearestCentroid]",
+    "half of the priors of centroids": f"{_PRIORS}[NearestCentroid]",
+    "centroids are measured in the inverse of their spread": f"{_PRIORS}[NearestCentroid]",
+    "the factor 2 of a Gaussian's slope is lost": _PRIORS,
+    "priors and determinants have the other sign": _PRIORS,
+    "the distance between two means is forgotten": _PRIORS,
+    "the whole log-determinant": _PRIORS,
+    "the log-determinant has the other sign": _PRIORS,
+    "QDA: priors are forgotten": _PRIORS,
+    "the factor 1/2 of a Gaussian is lost": _PRIORS,
+    "all classes of a Gaussian model have the first determinant": _PRIORS,
+    "naive Bayes: priors are forgotten": _PRIORS,
+    "a subclass with a predict of its own is taken for its base":
+        "tests/models/test_linear.py::test_subclasses_count_as_their_parent_only_if_they_decide_alike",
+    "odds are taken for a probability": _SURE,
+    "min_proba of two classes is not asked for": _SURE,
+    "min_proba of several classes has the other sign": _SURE,
+    "min_proba moves the boundary outwards": _SURE,
     "half of the terms that round are forgotten": _NUMBERS,
     "naive Bayes: a variance of 0 is accepted": _NUMBERS,
     "SVC: the factor 2 of the mixed term is lost": f"{_QUADRATIC}::test_polynomial_svc",
