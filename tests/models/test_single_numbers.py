@@ -19,8 +19,8 @@ from pertinent.models.confidence import confident_region
 
 #: Three classes of unlike sizes, far from the origin.
 Y = np.repeat([0, 1, 2], [90, 40, 20])
-X = np.array([[40.0, 10.0], [42.0, 11.0], [41.0, 13.0]])[Y]
-X = X + np.random.default_rng(0).normal(size=X.shape)
+MEANS = np.array([[40.0, 10.0], [42.0, 11.0], [41.0, 13.0]])[Y]
+X = MEANS + np.random.default_rng(0).normal(size=MEANS.shape)
 
 
 def both(model, X=X, y=Y):
@@ -50,7 +50,7 @@ def test_one_vs_rest_compares_scores_as_they_are(inner):
 ], ids=lambda model: type(model).__name__)  # fmt: skip
 def test_priors_spreads_and_determinants_count(model):
     """Columns of unlike units, classes of unlike spread."""
-    unlike = X * [1.0, 5.0] * (1.0 + Y[:, None] / 4)
+    unlike = [1.0, 5.0] * (MEANS + (X - MEANS) * (1.0 + Y[:, None] / 2))
     regions, predicted = both(model, unlike)
     assert predicted.any(axis=0).all()
     np.testing.assert_array_equal(regions, predicted)
