@@ -107,6 +107,7 @@ _CALIBRATED = f"{_NUMBERS}::test_a_calibration_moves_the_boundary"
 _PRIORS = f"{_NUMBERS}::test_priors_spreads_and_determinants_count"
 _SURE = f"{_NUMBERS}::test_a_probability_is_asked_for"
 _ARROW, _RUN = "tests/scale/test_arrow.py", "tests/scale/test_run.py"
+_FILES = "tests/models/test_files.py"
 _DENSE = "tests/density/test_single_points.py"
 
 #: Tests that are known to notice a mutant, by its description: they are run first.
@@ -213,6 +214,17 @@ NOTICED: dict[str, str] = {
     "a reason is believed": "tests/checking/test_format.py::test_another_reason_is_refuted",
     "what is shown need not be what was found":
         f"{_FORGERIES}::test_everything_shown_is_compared",
+    "neighbours may have unknown labels":
+        f"{_FILES}::test_neighbours_with_unknown_labels_are_refused",
+    "support vectors may be of any shape":
+        f"{_FILES}::test_support_vectors_that_do_not_fit_are_refused",
+    "coefficients may be of other features":
+        f"{_FILES}::test_coefficients_of_other_features_are_refused",
+    "nothing is required of a model file":
+        f"{_FILES}::test_coefficients_of_other_features_are_refused",
+    "a tree may have a loop": f"{_FILES}::test_trees_that_would_crash_are_refused",
+    "a tree may split on a feature it has not":
+        f"{_FILES}::test_trees_that_would_crash_are_refused",
     "a search tree may be anything":
         "tests/models/test_damaged_files.py::test_a_search_tree_of_another_kind_is_not_made",
     "samples that have the target already are solved for": "tests/questions/test_already.py",

@@ -90,6 +90,23 @@ def test_code_is_swapped_in_living_functions(tmp_path):
     assert (names["f"](1), names["g"](1)()) == (3, -1)
 
 
+def test_what_ends_the_process_notices_and_is_run_again_by_its_name(tmp_path):
+    """A mutant that ends the process is noticed, too; the next one of its file is tried as well."""
+    path = tmp_path / "one.py"
+    path.write_text("def f():\n    return 1\n")
+    names = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    broken = "def f():\n    import os\n    os.kill(os.getpid(), 9)\n"
+    session = warm.Session(then=lambda session: None, functions=warm.living(tmp_path))
+    session.run = lambda name, following: names["f"]() == 1
+    found = warm.attempt(session, path, broken, ["a_test"], 60.0)
+    assert found == ("a_test: ended by signal 9", 1)
+    tests = warm.Tests(session, 60.0, sound={"a_test": True})
+    tests.remember(path, "b_test")
+    tests.remember(path, "a_test")
+    assert tests.noticed[path] == ["a_test", "b_test"]
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     return run.scratch(tmp_path_factory.mktemp("mutants"))
