@@ -30,7 +30,7 @@ from typing import Any
 
 import pytest
 
-from mutants.apply import found
+from mutants.apply import Lost, found
 from mutants.capabilities import known_to_notice, suite_for
 from mutants.catalogue import Mutant
 
@@ -52,6 +52,7 @@ def codes_of(code: CodeType) -> Iterable[CodeType]:
 
 def living(folder: Path) -> dict[str, list[FunctionType]]:
     """Return every function that is alive, by the file below a folder that it comes from."""
+    gc.unfreeze()  # what is frozen is not listed
     out: dict[str, list[FunctionType]] = {}
     for thing in gc.get_objects():
         if isinstance(thing, FunctionType) and thing.__code__.co_filename.startswith(str(folder)):
@@ -246,5 +247,5 @@ def attempt(
         return f"{records[-1] if records else 'at once'}{ENDED} {ended}", len(records)
     last = records[-1]
     if "error" in last:
-        return "", 0
+        raise Lost(last["error"])
     return last["noticed"], len(records) - 1
