@@ -30,7 +30,7 @@ from typing import Any
 
 import pytest
 
-from mutants.apply import Lost, found
+from mutants.apply import found
 from mutants.capabilities import known_to_notice, suite_for
 from mutants.catalogue import Mutant
 
@@ -40,6 +40,10 @@ PACKAGE = ROOT / "src" / "pertinent"
 LONGER = 60.0
 #: Said of a test in which the process ended.
 ENDED = ": ended"
+
+
+class Untried(LookupError):
+    """A mutant was not tried: no living function has its code."""
 
 
 def codes_of(code: CodeType) -> Iterable[CodeType]:
@@ -247,5 +251,5 @@ def attempt(
         return f"{records[-1] if records else 'at once'}{ENDED} {ended}", len(records)
     last = records[-1]
     if "error" in last:
-        raise Lost(last["error"])
+        raise Untried(last["error"])
     return last["noticed"], len(records) - 1

@@ -95,7 +95,7 @@ def test_code_is_swapped_in_living_functions(tmp_path):
 
 def test_a_mutant_that_changes_nothing_is_lost_and_did_not_survive(tmp_path):
     session = warm.Session(then=lambda session: None)
-    with pytest.raises(Lost, match="nothing changed"):
+    with pytest.raises(warm.Untried, match="nothing changed"):
         warm.attempt(session, tmp_path / "one.py", "def f():\n    pass\n", ["a_test"], 60.0)
 
 
