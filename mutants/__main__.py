@@ -102,7 +102,7 @@ def one(known_tests: warm.Tests, mutant: Mutant) -> dict[str, Any]:
     try:
         record["key"] = key(mutant, found(mutant, PACKAGE)[1])
         noticed, count = known_tests.notices(mutant)
-    except Lost as error:
+    except (Lost, warm.Untried) as error:
         return record | {"outcome": LOST, "by": str(error)}
     record["seconds"] = round(time.monotonic() - start, 1)
     if noticed:

@@ -14,6 +14,7 @@ _PROOFS = (
     "tests/proofs/test_records.py",
 )
 _SETS = (
+    "tests/proofs/test_single_cases.py",
     "tests/questions/test_positives.py", "tests/questions/test_negatives.py",
     "tests/questions/test_mixed.py", "tests/questions/test_support_trust.py",
 )  # fmt: skip
@@ -28,7 +29,7 @@ _CHECKING = (
     "tests/checking/test_claims.py", "tests/checking/test_forgeries.py",
     "tests/checking/test_document.py", "tests/checking/test_fewest_changes.py",
     "tests/checking/test_format.py", "tests/checking/test_mixed_types.py",
-    "tests/checking/test_strangers.py",
+    "tests/checking/test_strangers.py", "tests/checking/test_single_proofs.py",
 )  # fmt: skip
 
 #: By the beginning of a file's path below ``src/pertinent``; the longest that fits counts.
@@ -60,7 +61,8 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
                            "tests/solvers/test_mixed.py"),
     "rules/": ("tests/rules/test_single_rules.py", "tests/rules"),
     "setting/": ("tests/setting", "tests/questions/test_two_phase.py", "tests/api"),
-    "setting/claims/": ("tests/checking/test_single_checks.py", "tests/setting",
+    "setting/claims/": ("tests/checking/test_single_checks.py",
+                        "tests/checking/test_single_proofs.py", "tests/setting",
                         "tests/checking/test_forgeries.py",
                         "tests/questions/test_support_trust.py"),
     "setting/judge.py": ("tests/setting/test_single_judgements.py", "tests/setting"),
@@ -75,16 +77,20 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
                           "tests/rules"),
     "setting/options.py": ("tests/api", "tests/solvers/test_global_scip.py"),
     "proofs/": (*_PROOFS, "tests/proofs/test_unique.py", *_CHECKING[:3]),
-    "proofs/lagrange.py": ("tests/proofs/test_lagrange.py", *_CURVED),
+    "proofs/lagrange.py": ("tests/proofs/test_lagrange.py", *_CURVED,
+                           "tests/checking/test_single_proofs.py"),
     "proofs/sweep.py": _CURVED,
     "proofs/tangent.py": ("tests/solvers/test_cone.py", *_CURVED),
     "proofs/winners.py": ("tests/geometry/test_winners.py", "tests/models/test_prototype.py"),
-    "proofs/cases/": ("tests/proofs/test_cases.py", *_CURVED, "tests/solvers/test_mixed.py"),
-    "proofs/copositive/": ("tests/proofs/test_odd_numbers.py", *_CURVED),
+    "proofs/cases/": ("tests/proofs/test_single_cases.py", "tests/proofs/test_cases.py", *_CURVED,
+                      "tests/solvers/test_mixed.py"),
+    "proofs/copositive/": ("tests/proofs/test_single_cases.py", "tests/proofs/test_odd_numbers.py",
+                           *_CURVED),
     "proofs/supports/": ("tests/proofs/test_reach.py", *_SETS),
     "checking/": _CHECKING,
     "density/": ("tests/density",),
-    "solvers/": ("tests/solvers/test_project.py", "tests/solvers/test_search_trust.py"),
+    "solvers/": ("tests/solvers/test_cheap.py", "tests/solvers/test_project.py",
+                 "tests/solvers/test_search_trust.py"),
     "scale/": ("tests/scale/test_arrow.py", "tests/scale/test_run.py",
                "tests/scale/test_batches.py"),
 }  # fmt: skip
@@ -95,6 +101,14 @@ _RULES, _LIMITS = "tests/rules/test_single_rules.py", "tests/setting/test_single
 _SINGLE, _QUADRATIC = "tests/proofs/test_single_checks.py", "tests/models/test_quadratic.py"
 _CLAIMS, _FORGERIES = "tests/checking/test_single_claims.py", "tests/checking/test_forgeries.py"
 _JUDGE, _PROTOTYPE = "tests/setting/test_single_judgements.py", "tests/models/test_prototype.py"
+_CASES, _CHEAP = "tests/proofs/test_single_cases.py", "tests/solvers/test_cheap.py"
+_PROOFS_IN_FILES = "tests/checking/test_single_proofs.py"
+_CALIBRATED = f"{_NUMBERS}::test_a_calibration_moves_the_boundary"
+_PRIORS = f"{_NUMBERS}::test_priors_spreads_and_determinants_count"
+_SURE = f"{_NUMBERS}::test_a_probability_is_asked_for"
+_ARROW, _RUN = "tests/scale/test_arrow.py", "tests/scale/test_run.py"
+_FILES = "tests/models/test_files.py"
+_DENSE = "tests/density/test_single_points.py"
 
 #: Tests that are known to notice a mutant, by its description: they are run first.
 NOTICED: dict[str, str] = {
@@ -102,6 +116,29 @@ NOTICED: dict[str, str] = {
     "one-vs-rest forgets where its columns are shifted to": _NUMBERS,
     "relevances are taken for their roots":
         f"{_PROTOTYPE}::test_models_of_other_packages_as_they_were_fitted",
+    "the slope of a calibration has the other sign": _CALIBRATED,
+    "the offset of a calibration has the other sign": _CALIBRATED,
+    "the offset of a calibration is forgotten": _CALIBRATED,
+    "priors of centroids have the other sign": f"{_PRIORS}[NearestCentroid]",
+    "half of the priors of centroids": f"{_PRIORS}[NearestCentroid]",
+    "centroids are measured in the inverse of their spread": f"{_PRIORS}[NearestCentroid]",
+    "the factor 2 of a Gaussian's slope is lost": _PRIORS,
+    "priors and determinants have the other sign": _PRIORS,
+    "the distance between two means is forgotten": _PRIORS,
+    "saddles are taken for convex rows": _PRIORS,
+    "a class without a prior competes": f"{_QUADRATIC}::test_a_class_without_a_prior_never_wins",
+    "the whole log-determinant": _PRIORS,
+    "the log-determinant has the other sign": _PRIORS,
+    "QDA: priors are forgotten": _PRIORS,
+    "the factor 1/2 of a Gaussian is lost": _PRIORS,
+    "all classes of a Gaussian model have the first determinant": _PRIORS,
+    "naive Bayes: priors are forgotten": _PRIORS,
+    "a subclass with a predict of its own is taken for its base":
+        "tests/models/test_linear.py::test_subclasses_count_as_their_parent_only_if_they_decide_alike",
+    "odds are taken for a probability": _SURE,
+    "min_proba of two classes is not asked for": _SURE,
+    "min_proba of several classes has the other sign": _SURE,
+    "min_proba moves the boundary outwards": _SURE,
     "half of the terms that round are forgotten": _NUMBERS,
     "naive Bayes: a variance of 0 is accepted": _NUMBERS,
     "SVC: the factor 2 of the mixed term is lost": f"{_QUADRATIC}::test_polynomial_svc",
@@ -146,6 +183,66 @@ NOTICED: dict[str, str] = {
         f"{_FORGERIES}::test_a_proof_about_another_region_is_refuted",
     "a proof may be about another question":
         f"{_FORGERIES}::test_a_number_of_features_is_no_distance",
+    "negative multipliers of curved rows are accepted":
+        f"{_PROOFS_IN_FILES}::test_negative_multipliers_of_curved_rows_do_not_empty_a_class",
+    "what rounds in curved rows is free":
+        f"{_SINGLE}::test_what_rounds_in_a_sum_of_curved_rows_is_taken_off",
+    "a case is narrower than its split says": _CASES,
+    "the lowest point of a parabola is missed":
+        f"{_CASES}::test_halving_finds_the_lowest_point_of_a_box",
+    "what free columns pay is not taken off":
+        f"{_CASES}::test_what_a_free_column_pays_is_taken_off",
+    "a simplex may be split outside of itself":
+        f"{_CASES}::test_an_edge_is_split_between_its_ends",
+    "a form with a negative diagonal is copositive":
+        f"{_CASES}::test_a_form_that_is_negative_at_a_corner_is_refused_quietly",
+    "negative multipliers of forms are accepted": f"{_CASES}::test_negative_multipliers_of_forms",
+    "negative multipliers of sets are accepted": f"{_CASES}::test_negative_multipliers_of_sets",
+    "pairs of features gain nothing":
+        f"{_CASES}::test_pairs_of_features_gain_more_than_each_alone",
+    "the others push the wrong way":
+        f"{_CASES}::test_one_row_shows_at_once_how_many_values_are_needed",
+    "rivals of the own class count": f"{_CASES}::test_a_rival_of_the_own_class_is_none",
+    "a solver's word is a proof": f"{_PROOFS_IN_FILES}::test_a_solvers_word_is_no_proof",
+    "several pieces are left, and one is the only one": f"{_PROOFS_IN_FILES}::test_the_nearest",
+    "arrays may be of any shape": f"{_PROOFS_IN_FILES}::test_an_array_of_two_samples_is_refused",
+    "the fewest changes are believed":
+        "tests/checking/test_fewest_changes.py::test_without_its_proof_nothing_is_fewest",
+    "a proof of sizes is one of costs":
+        "tests/checking/test_fewest_changes.py::test_a_proof_of_a_distance",
+    "an overlap is not looked for": f"{_CLAIMS}::test_the_claim_is_refuted[24]",
+    "a reason is believed": "tests/checking/test_format.py::test_another_reason_is_refuted",
+    "what is shown need not be what was found":
+        f"{_FORGERIES}::test_everything_shown_is_compared",
+    "neighbours may have unknown labels":
+        f"{_FILES}::test_neighbours_with_unknown_labels_are_refused",
+    "support vectors may be of any shape":
+        f"{_FILES}::test_support_vectors_that_do_not_fit_are_refused",
+    "coefficients may be of other features":
+        f"{_FILES}::test_coefficients_of_other_features_are_refused",
+    "nothing is required of a model file":
+        f"{_FILES}::test_coefficients_of_other_features_are_refused",
+    "a tree may have a loop": f"{_FILES}::test_trees_that_would_crash_are_refused",
+    "a tree may split on a feature it has not":
+        f"{_FILES}::test_trees_that_would_crash_are_refused",
+    "a search tree may be anything":
+        "tests/models/test_damaged_files.py::test_a_search_tree_of_another_kind_is_not_made",
+    "samples that have the target already are solved for": "tests/questions/test_already.py",
+    "half of the room of a density": _DENSE,
+    "every point is dense": f"{_DENSE}::test_where_the_density_is_high_enough",
+    "shares of a blend may be negative": f"{_DENSE}::test_what_a_blend",
+    "shares of a blend may add up to anything": f"{_DENSE}::test_what_a_blend",
+    "the farthest neighbours are the nearest": f"{_DENSE}::test_what_a_blend",
+    "missing values are taken for numbers": f"{_ARROW}::test_rows_that_cannot_be_read",
+    "unique is written for its opposite": f"{_ARROW}::test_numbers_and_truths",
+    "numbers are written where there is no point": f"{_ARROW}::test_numbers_and_truths",
+    "a torn part counts as done": f"{_RUN}::test_going_on_does_only_what_is_left",
+    "a last part has rows that do not exist": f"{_RUN}::test_going_on_does_only_what_is_left",
+    "different runs are mixed": f"{_RUN}::test_other_data_is_not_mixed",
+    "batches of no rows are begun": f"{_RUN}::test_what_is_missing_is_named_before_any_work",
+    "a cheap bound prunes twice as much as it may": _CHEAP,
+    "a cheap bound is the weakest of all": _CHEAP,
+    "what is not proved prunes, too": _CHEAP,
     "the fewest values are believed": _CLAIMS,
     "a said number of values is believed": _CLAIMS,
     "kept values need not be the sample's own": _CLAIMS,
@@ -166,4 +263,13 @@ def suite_for(mutant: Mutant) -> tuple[str, ...]:
 
 
 #: Mutants that change nothing that a user could see, with the reason: ``(where, old, new)``.
-EQUIVALENT: dict[tuple[str, str, str], str] = {}
+EQUIVALENT: dict[tuple[str, str, str], str] = {
+    (
+        "proofs/supports/sufficient.py:RivalSetProofs._one",
+        "differs = _features(self.rivals[i] != x, domain) & good[:, None]",
+        "differs = _features(self.rivals[i] != x, domain)",
+    ): (
+        "a rival that does not count still asks for 0 features, which every set has: its row never "
+        "closes a branch, and rows that it is added to ask for less"
+    ),
+}

@@ -38,6 +38,12 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "pertinent"
 #: A fork that takes this much longer never ends: a broken search is noticed, too.
 LONGER = 60.0
+#: Said of a test in which the process ended.
+ENDED = ": ended"
+
+
+class Untried(LookupError):
+    """A mutant was not tried: no living function has its code."""
 
 
 def codes_of(code: CodeType) -> Iterable[CodeType]:
@@ -50,6 +56,7 @@ def codes_of(code: CodeType) -> Iterable[CodeType]:
 
 def living(folder: Path) -> dict[str, list[FunctionType]]:
     """Return every function that is alive, by the file below a folder that it comes from."""
+    gc.unfreeze()  # what is frozen is not listed
     out: dict[str, list[FunctionType]] = {}
     for thing in gc.get_objects():
         if isinstance(thing, FunctionType) and thing.__code__.co_filename.startswith(str(folder)):
@@ -97,7 +104,7 @@ def in_fork(work: Callable[[Callable[[Any], None]], None], seconds: float) -> tu
     with os.fdopen(read) as lines:
         records = [json.loads(line) for line in lines if line.endswith("\n")]
     _, status = os.waitpid(child, 0)
-    ended = "" if status == 0 else f"ended by signal {os.WTERMSIG(status)}"
+    ended = "" if status == 0 else f"by signal {os.WTERMSIG(status)}"
     return records, ended
 
 
@@ -205,10 +212,15 @@ class Tests:
             name, count = attempt(self.session, path, broken, names, self.budget)
             if not name:
                 return "", count
-            if self.is_sound(name.split(": ended")[0]):
-                known = self.noticed.setdefault(path, [])
-                known[:] = [name, *(other for other in known if other != name)][:8]
+            test = name.split(ENDED)[0]
+            if self.is_sound(test):
+                self.remember(path, test)
                 return name, count
+
+    def remember(self, path: Path, test: str) -> None:
+        """Run a test that noticed a mutant of a file first from now on."""
+        known = self.noticed.setdefault(path, [])
+        known[:] = [test, *(other for other in known if other != test)][:8]
 
 
 def attempt(
@@ -236,8 +248,8 @@ def attempt(
     session.seconds |= dict(record for record in records if isinstance(record, list))
     records = [record for record in records if not isinstance(record, list)]
     if ended:
-        return f"{records[-1] if records else 'at once'}: {ended}", len(records)
+        return f"{records[-1] if records else 'at once'}{ENDED} {ended}", len(records)
     last = records[-1]
     if "error" in last:
-        return "", 0
+        raise Untried(last["error"])
     return last["noticed"], len(records) - 1

@@ -53,16 +53,26 @@ def test_numbers_that_are_not_proved_are_refuted(stored, field, value):
     assert refuted(resummed(forged, model), model)
 
 
-@pytest.mark.parametrize("field", ["certificates", "closeness_certificates"])
-def test_without_its_proof_nothing_is_fewest(stored, field):
+@pytest.mark.parametrize(
+    ("field", "claim"),
+    [
+        ("certificates", "no fewer changes do"),
+        ("closeness_certificates", "no other change of as few features is smaller"),
+    ],
+)
+def test_without_its_proof_nothing_is_fewest(stored, field, claim):
     model, document = stored
-    assert refuted(tampered(document, (*NEGATIVE, field), []), model)
+    assert claim in refuted(tampered(document, (*NEGATIVE, field), []), model)
 
 
-def test_a_proof_of_a_distance_is_none_of_a_number(stored):
+@pytest.mark.parametrize("swap", [1, -1])
+def test_a_proof_of_a_distance_is_none_of_a_number(stored, swap):
+    """Nor is a proof of a number one of a distance."""
     model, document = stored
-    cost = document["proof"]["negative"]["closeness_certificates"]
-    assert refuted(tampered(document, (*NEGATIVE, "certificates"), cost), model)
+    field, other = ("certificates", "closeness_certificates")[::swap]
+    proof = document["proof"]["negative"][other]
+    claims = refuted(tampered(document, (*NEGATIVE, field), proof), model)
+    assert "what would have changed it: its proof is about what was asked" in claims
 
 
 def test_question_and_answer_must_ask_the_same(stored):

@@ -126,6 +126,15 @@ def test_a_search_tree_is_made_again_from_its_points(tmp_path):
     assert (model.predict(X) == y).all()  # with the tree of the file the process ends here
 
 
+@pytest.mark.parametrize("odd", [{"_tree": [3]}, {"effective_metric_": np.hypot}], ids=str)
+def test_a_search_tree_of_another_kind_is_not_made(odd):
+    """Nothing but a KD tree or a ball tree, by the name of a metric, is made from the points."""
+    model = KNeighborsClassifier(1, algorithm="kd_tree").fit(X, y)
+    vars(model).update(odd)
+    with pytest.raises(UnsafeModelError, match="a search tree"):
+        require_sound(model)
+
+
 @pytest.mark.parametrize("name", ["predict", "_validate_params"])
 def test_nothing_in_a_file_stands_in_front_of_a_method(name, tmp_path):
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)

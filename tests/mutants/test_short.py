@@ -1,6 +1,7 @@
 """Every mutant still finds its line; a few of them are tried, and noticed."""
 
 import ast
+import gc
 import json
 
 import pytest
@@ -86,8 +87,33 @@ def test_code_is_swapped_in_living_functions(tmp_path):
     names = {}
     exec(compile(path.read_text(), str(path), "exec"), names)
     broken = path.read_text().replace("x + 1", "x + 2").replace("lambda: x", "lambda: -x")
+    gc.freeze()
     assert warm.swap(path, broken, warm.living(tmp_path)[str(path)]) == 2
+    gc.freeze()
     assert (names["f"](1), names["g"](1)()) == (3, -1)
+
+
+def test_a_mutant_that_changes_nothing_is_lost_and_did_not_survive(tmp_path):
+    session = warm.Session(then=lambda session: None)
+    with pytest.raises(warm.Untried, match="nothing changed"):
+        warm.attempt(session, tmp_path / "one.py", "def f():\n    pass\n", ["a_test"], 60.0)
+
+
+def test_what_ends_the_process_notices_and_is_run_again_by_its_name(tmp_path):
+    """A mutant that ends the process is noticed, too; the next one of its file is tried as well."""
+    path = tmp_path / "one.py"
+    path.write_text("def f():\n    return 1\n")
+    names = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    broken = "def f():\n    import os\n    os.kill(os.getpid(), 9)\n"
+    session = warm.Session(then=lambda session: None, functions=warm.living(tmp_path))
+    session.run = lambda name, following: names["f"]() == 1
+    found = warm.attempt(session, path, broken, ["a_test"], 60.0)
+    assert found == ("a_test: ended by signal 9", 1)
+    tests = warm.Tests(session, 60.0, sound={"a_test": True})
+    tests.remember(path, "b_test")
+    tests.remember(path, "a_test")
+    assert tests.noticed[path] == ["a_test", "b_test"]
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from pertinent.proofs.lagrange import LagrangeProofs
 from pertinent.proofs.linear import leaves_one_point
 from pertinent.proofs.sweep import SweepProofs
 from pertinent.proofs.tangent import HullProofs, TangentProofs
+from pertinent.proofs.tolerances import CURVED
 from pertinent.proofs.winners import _one_row_bounds
 
 NO = np.array([False])
@@ -102,6 +103,29 @@ def test_negative_multipliers_of_curved_rows():
     for cell, center in ((ball(), 0.0), (ball(-1.0), 3.0)):
         proof = LagrangeProofs(points, np.array([[-1.0]]), cuts, NO)
         assert proof.bounds(task(cell, [center], -10.0, 10.0))[0] <= 0.0
+
+
+def test_negative_multipliers_of_rows_beside_curved_ones():
+    """From 0, inside of x <= 5 and of x^2 <= 4: y = -1 on the straight row would prove 5."""
+    both = Cell(np.array([[1.0]]), np.array([5.0]), ball().quadratics)
+    proof = LagrangeProofs(np.zeros((1, 1)), np.array([[0.0, -1.0]]), np.zeros((1, 1)), NO)
+    assert proof.bounds(task(both, [0.0], -10.0, 10.0))[0] <= 0.0
+
+
+@pytest.mark.parametrize("ray", [False, True])
+def test_negative_multipliers_of_curved_rows_that_cuts_make_convex(ray):
+    """Within [-1, 1], -(x^2 - 4) / 2 + (x^2 - 1) is convex, and at least 1."""
+    half, one = np.array([[-0.5]]), np.ones((1, 1))
+    proof = LagrangeProofs(np.zeros((1, 1)), half, one, np.array([ray]))
+    assert proof.bounds(task(ball(), [0.0], -1.0, 1.0))[0] <= 0.0
+
+
+def test_what_rounds_in_a_sum_of_curved_rows_is_taken_off():
+    """At 3 the row x^2 - 4 is 5, exactly: what is proved of it is less."""
+    proof = LagrangeProofs(np.array([[3.0]]), np.ones((1, 1)), np.zeros((1, 1)), NO)
+    _, excess, terms = proof.combined(ball(), np.array([[3.0]]))
+    assert terms.at_start[0] == 13.0
+    assert 5.0 - 1e-12 < excess[0] <= 5.0 - 13.0 * CURVED
 
 
 def test_a_sum_that_is_not_convex():

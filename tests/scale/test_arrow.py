@@ -55,6 +55,14 @@ def test_columns_are_those_of_to_frame(explainer, frame):
     pd.testing.assert_frame_equal(ours, theirs, check_dtype=False, check_exact=True)
 
 
+def test_numbers_and_truths_are_those_of_the_answers(explainer, frame):
+    found, answers = explained(explainer, frame[:20]), explainer.explain(frame[:20])
+    for kind, results in (("positive", answers.positive), ("negative", answers.negative)):
+        assert found[f"{kind}_size"].to_pylist() == results.objective.tolist()
+        unique = [None if code < 0 else code == 1 for code in results.unique_code.tolist()]
+        assert found[f"{kind}_unique"].to_pylist() == unique
+
+
 def test_a_key_is_handed_through(explainer, frame):
     keyed = frame.assign(key=[f"row {i}" for i in range(len(frame))])
     found = explained(explainer, keyed, 40, keep=["key"])

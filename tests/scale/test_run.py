@@ -127,11 +127,13 @@ def test_going_on_does_only_what_is_left(work, job, tmp_path):
     run(job, work / "data", tmp_path, batch_rows=40)
     before = content(tmp_path)
     (tmp_path / "part-000003.parquet").unlink()
+    whole = tmp_path / "part-000004.parquet"
+    pq.write_table(pq.read_table(whole).slice(1), whole)  # sound, and without its first row
     (tmp_path / "part-000005.parquet").write_bytes(b"damaged")
     (tmp_path / ".part-000005.parquet.1.unfinished").write_bytes(b"begun")
     again = run(job, work / "data", tmp_path, batch_rows=40, progress=lambda *c: seen.append(c))
-    assert again.found_done == again.files - 2
-    assert len(seen) == 3
+    assert again.found_done == again.files - 3
+    assert len(seen) == 4
     assert seen[-1] == (ROWS, ROWS)
     assert content(tmp_path) == before
 
@@ -182,6 +184,8 @@ def test_two_runs_at_once_are_refused(work, job, tmp_path):
 def test_what_is_missing_is_named_before_any_work(work, job, tmp_path):
     with pytest.raises(InputError, match="no .parquet files"):
         run(job, tmp_path, tmp_path / "out")
+    with pytest.raises(InputError, match="batch_rows must be at least 1. Got 0"):
+        run(job, work / "data", tmp_path / "out", batch_rows=0)
     short = pq.read_table(work / "data" / "0.parquet").drop_columns(["mean radius"])
     pq.write_table(short, tmp_path / "short.parquet")
     with pytest.raises(InputError, match="short.parquet: .*mean radius"):
