@@ -199,7 +199,7 @@ def test_missing_values_that_no_imputer_fills_are_refused():
     X.iloc[2, 3] = np.nan
     with pytest.raises(InputError, match=r"rows \[2\]"):
         pertinent.pertinent_negatives(model, X, missing="impute")
-    with pytest.raises(InputError, match="'error' or 'impute'"):
+    with pytest.raises(InputError, match="'allow', 'error', 'impute', 'keep'"):
         pertinent.pertinent_negatives(model, X, missing="guess")
 
 

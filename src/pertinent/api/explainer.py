@@ -13,7 +13,7 @@ from pertinent.api.asking import both_of, negatives_of, positives_of
 from pertinent.api.batches import in_batches
 from pertinent.api.explanation import Explanations
 from pertinent.api.gathering import Gathering
-from pertinent.api.preparing import TypicalByClass, be_ready, prepare, values_in
+from pertinent.api.preparing import TypicalByClass, be_ready, middle_of, prepare, values_in
 from pertinent.api.progress import Progress
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
@@ -149,7 +149,7 @@ class Explainer:
             self.settings,
             baseline if isinstance(baseline, str) else "given",
             given,
-            None if train is None else np.quantile(train, [0.05, 0.95], axis=0),
+            None if table is None else middle_of(table),
             None if table is None else TypicalByClass(self.setting, table, _usual(baseline)),
         )
 

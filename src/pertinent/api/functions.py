@@ -97,9 +97,10 @@ def pertinent_positives(
         which ``exact=True`` may stop (default 1e-4).
     min_proba : float, optional
         The probability that the model's ``predict_proba`` must give to the class of each point.
-    missing : {"error", "impute"}
-        Whether samples with missing values are refused, or read as the pipeline's own imputer
-        fills them.
+    missing : {"error", "impute", "keep", "allow"}
+        Whether samples with missing values are refused, read as the pipeline's own imputer fills
+        them, or left to a model that takes missing values itself (sums of trees): with "keep" they
+        may stay missing or be filled in, with "allow" other values may become missing, too.
     progress : bool or callable, optional
         As in `Explainer.explain`; by itself a bar appears for alternatives only.
 

@@ -77,7 +77,8 @@ class Lever:
     def words(self) -> str:
         """Return the change in words."""
         parts = [
-            f"{name} {plain(new, exact=True)} instead of {plain(old)}"
+            f"{name} {plain(new, exact=True)} instead of "
+            f"{'a missing value' if old is None else plain(old)}"
             for name, (old, new) in self.values.items()
         ]
         return listed(parts)

@@ -13,12 +13,16 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.models import region_function
 from pertinent.models.steps.pipeline import features_of
+from pertinent.models.trees.gaps import may_be_missing, standing
+from pertinent.rules.constraints import Constraints
+from pertinent.rules.form import ends_of
 from pertinent.setting.options import Settings
 from pertinent.setting.question import Missing
 from pertinent.setting.region_key import Is
 from pertinent.setting.setting import Setting
 from pertinent.solvers import make_ready
 from pertinent.tables.baselines import baseline_values, weight_values
+from pertinent.tables.features import Features
 from pertinent.tables.reading import read_table
 from pertinent.tables.table import Table
 
@@ -30,13 +34,22 @@ def prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Sett
     """Return the model made ready and the training data."""
     region_function(model)  # an unsupported or unfitted model is named here, before any work
     features = features_of(model, X if data is None else data, settings.missing is Missing.IMPUTE)
+    if settings.missing.is_value:
+        may_lose = settings.missing is Missing.ALLOW
+        features = may_be_missing(model, features, may_lose=may_lose)
+        if settings.plausibility is not None:
+            raise InputError("missing='keep' does not go with plausibility: leave out one of them.")
     # What the model's imputer fills need not be told apart in the data: the model does not, either.
     filled = features if data is None else features_of(model, data, impute=True)
+    filled = replace(filled, absent=features.absent)
     train = None if data is None else read_table(filled, data, "data")
     if train is not None and not len(train):
         raise InputError("data has no rows. Pass samples of the training data, or leave data out.")
     rules = settings.constraints
     rules.validate(features)  # an unknown feature is named here, before any work
+    if features.absent:
+        features = standing(features, typical_numbers(features, train, rules))
+        train = None if train is None else with_stands(train, features)
     setting = Setting(
         model,
         features,
@@ -60,6 +73,45 @@ def be_ready(setting: Setting) -> None:
     handed a setting that another one has prepared.
     """
     make_ready(setting.region(Is(0), setting.asked_margin))
+
+
+def typical_numbers(features: Features, data: Table | None, rules: Constraints) -> dict[int, float]:
+    """Return where each number that may be missing stands while it is.
+
+    At the median of the data (of two middle values the lower one, so that it is a value of the
+    data), 0 without data; the nearest such value that the rules of the user allow.
+    """
+    steps, found = rules.given_lattice(features), dict[int, float]()
+    bounds = {features.index(name): ends_of(pair) for name, pair in rules.bounds.items()}
+    for j in features.absent:
+        known = np.zeros(1) if data is None else data.known_numbers(j)
+        middle = np.sort(known)[(len(known) - 1) // 2] if len(known) else 0.0
+        low, high = bounds.get(j, (-np.inf, np.inf))
+        value, grid = np.clip(np.array([middle]), low, high), steps.get(int(features.first[j]))
+        if grid is not None:
+            value = grid.floor(value) if grid.floor(value) >= low else grid.ceil(value)
+        found[j] = float(value[0])
+    return found
+
+
+def with_stands(data: Table, features: Features) -> Table:
+    """Return a table whose missing numbers stand where those of the features do."""
+    values = data.values.copy()
+    for j, stand in features.absent.items():
+        number, mark = features.columns_of(j)
+        values[values[:, mark] == 1, number] = stand
+    own = replace(data.features, absent=features.absent)
+    return replace(data, features=own, values=values)
+
+
+def middle_of(data: Table) -> FloatArray:
+    """Return between which values the middle 90% of each column lie, missing ones aside."""
+    middle = np.quantile(data.values, [0.05, 0.95], axis=0)
+    for j in data.features.absent:
+        known = data.known_numbers(j)
+        if len(known):
+            middle[:, data.features.first[j]] = np.quantile(known, [0.05, 0.95])
+    return np.asarray(middle)
 
 
 def values_in(data: Table | None) -> FloatArray | None:

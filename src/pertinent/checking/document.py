@@ -15,6 +15,7 @@ from pertinent.density.mixture import Densities
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
 from pertinent.models.steps.pipeline import features_of
+from pertinent.models.trees.gaps import may_be_missing, standing
 from pertinent.proofs.records import decode
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
@@ -37,6 +38,7 @@ from pertinent.summary.stored import (
     WHY,
 )
 from pertinent.tables.features import Features
+from pertinent.tables.numbers import is_number
 from pertinent.tables.reading import read_table
 from pertinent.tables.table import Table, installed_backend
 
@@ -149,6 +151,10 @@ def _flag(question: dict[str, Any], name: str) -> bool:
 def _features(model: Foreign, question: dict[str, Any], settings: Settings) -> Features:
     names = tuple(str(name) for name in question["features"])
     features = features_of(model, _samples(question), settings.missing is Missing.IMPUTE)
+    if settings.missing.is_value:
+        may_lose = settings.missing is Missing.ALLOW
+        features = may_be_missing(model, features, may_lose=may_lose)
+        features = _standing(features, question.get("missing_at"))
     if features.named and features.names != names:
         raise InputError(
             f"The explanation is about the features {list(names)[:10]}, and the model knows "
@@ -159,6 +165,15 @@ def _features(model: Foreign, question: dict[str, Any], settings: Settings) -> F
             f"The explanation has {len(names)} features, and the model {len(features)}."
         )
     return features
+
+
+def _standing(features: Features, stored: Any) -> Features:
+    """Return the features with the stored numbers at which missing ones stand."""
+    names = [features.names[j] for j in features.absent]
+    known = isinstance(stored, dict) and set(stored) == set(names)
+    if not (known and all(is_number(one) and np.isfinite(one) for one in stored.values())):
+        raise InputError("The explanation does not say where missing values of the model stand.")
+    return standing(features, {j: stored[features.names[j]] for j in features.absent})
 
 
 def _samples(question: dict[str, Any]) -> Any:
@@ -174,15 +189,18 @@ def _samples(question: dict[str, Any]) -> Any:
     if not question["frame"]:
         words = any(isinstance(value, str) for value in values)
         return np.array([values], dtype=object if words else number)
+    gaps = question.get("missing_at", ())
     columns = {
-        name: np.array([value], dtype=_number(name in single, value))
+        name: np.array([value], dtype=_number(name in single, value, name in gaps))
         for name, value in zip(names, values, strict=True)
     }
     return nw.from_dict(columns, backend=installed_backend()).to_native()
 
 
-def _number(single: bool, value: Any) -> Any:
+def _number(single: bool, value: Any, may_be_missing: bool) -> Any:
     """Return the type of a column that holds a value; None leaves it to the value."""
+    if value is None and may_be_missing:
+        return np.float32 if single else np.float64
     if single and isinstance(value, int | float):
         return np.float32
     return np.float64 if isinstance(value, float) else None

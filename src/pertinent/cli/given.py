@@ -78,7 +78,11 @@ class Given:
         float | None, typer.Option(min=0, max=1, help="Probability that answers must have.")
     ] = None
     missing: Annotated[
-        Missing, typer.Option(help="Refuse missing values, or have the model's imputer fill them.")
+        Missing,
+        typer.Option(
+            help="Refuse missing values, have the model's imputer fill them (impute), or leave "
+            "them to a model that takes them (keep); allow: other values may become missing, too."
+        ),
     ] = Missing.ERROR
     plausible: Annotated[
         bool, typer.Option("--plausible", help="Stay where training data of the class lie.")

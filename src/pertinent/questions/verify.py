@@ -20,7 +20,8 @@ def refuse_categories(setting: Setting, asked: str) -> None:
     if not setting.features.is_plain:
         raise InputError(
             f"{asked} chooses among features that are numbers, and this model also takes "
-            'categories or bins. Use method="two-phase" or "exact", which know them.'
+            'categories, bins or missing values. Use method="two-phase" or "exact", which know '
+            "them."
         )
 
 

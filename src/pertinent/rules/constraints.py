@@ -39,8 +39,15 @@ class _Fixed:
     lattice: dict[int, Lattice]
     given: dict[int, Lattice]
     data: FromData
+    #: Of numbers that may only rise, or only fall: the column that is 1 where one is missing.
+    marks: dict[int, int]
     #: Filled when it is asked for: see `Constraints.named_limits`.
     named: dict[tuple[int, str], list[RuleRef]] = field(default_factory=dict)
+
+    def own(self, samples: FloatArray, j: int, free: float) -> FloatArray:
+        """Return the samples' own values; ``free`` where there is none to rise or fall from."""
+        mark = self.marks.get(j)
+        return samples[:, j] if mark is None else np.where(samples[:, mark], free, samples[:, j])
 
 
 @dataclass(frozen=True)
@@ -185,11 +192,11 @@ class Constraints(RuleFields):
         # A category that the model does not know, or the data hardly do, can be kept, not taken.
         if theirs and len(strange):
             upper[:, strange] = samples[:, strange]
-        own, low, high = samples.T, lower.T, upper.T
+        low, high = lower.T, upper.T
         for j in fixed.keep_low:
-            np.maximum(low[j], own[j], out=low[j])
+            np.maximum(low[j], fixed.own(samples, j, -np.inf), out=low[j])
         for j in fixed.keep_high:
-            np.minimum(high[j], own[j], out=high[j])
+            np.minimum(high[j], fixed.own(samples, j, np.inf), out=high[j])
         for j in table.booleans if isinstance(table, Table) else ():
             np.maximum(lower[:, j], 0.0, out=lower[:, j])
             np.minimum(upper[:, j], 1.0, out=upper[:, j])
@@ -214,6 +221,8 @@ class Constraints(RuleFields):
         data = FromData.of(self.inferred, features)
         strange = np.union1d(self._own_only(features), data.unwanted)
         lower, upper = np.full(features.dim, -np.inf), np.full(features.dim, np.inf)
+        marks = list(features.marks.values())
+        lower[marks], upper[marks] = 0.0, 1.0
         upper[strange] = 0.0
         for name, pair in self.bounds.items():
             j = features.column(name, "bounds")
@@ -223,11 +232,13 @@ class Constraints(RuleFields):
         keep_high = [features.column(f, "decrease_only") for f in self.decrease_only]
         given = self.given_lattice(features)
         steps = data.steps | given
-        return _Fixed(lower, upper, strange, keep_low + held, keep_high + held, steps, given, data)
+        loose = {j: m for j, m in features.marks.items() if j not in held}
+        keep = keep_low + held, keep_high + held
+        return _Fixed(lower, upper, strange, *keep, steps, given, data, loose)
 
     def _own_only(self, features: Features) -> IntArray:
-        """Return the columns of categories that no sample may change to."""
-        found = []
+        """Return the columns that no sample may change to: strange categories, and gaps."""
+        found = [] if features.may_lose else list(features.marks.values())
         for j, levels in enumerate(features.levels):
             if levels is not None:
                 gone = np.flatnonzero(is_missing(levels)).tolist() if levels else []
@@ -320,12 +331,13 @@ class Constraints(RuleFields):
         known, gap = self._fixed(features), None
         fixed = known.lattice if changes else known.given
         if changes and self.inferred:
-            gap = known.data.gap(samples)
+            gap = _with_gaps(known.data.gap(samples), features, samples)
         counted = changes and (self.max_changes is not None or bool(self.together))
         free = not len(booleans) and not fixed and not counted and gap is None
         if features.is_plain and free:
             return None
-        lattice = {int(j): Lattice(0) for j in booleans} | fixed
+        truths = [*booleans.tolist(), *features.marks.values()]
+        lattice = {int(j): Lattice(0) for j in truths} | fixed
         decimals = np.full(features.dim, np.nan)
         decimals[list(lattice)] = [steps.decimals for steps in lattice.values()]
         multiple, offset = np.ones(features.dim), np.zeros(features.dim)
@@ -421,6 +433,17 @@ class Constraints(RuleFields):
             elif rule.kind == CATEGORIES:
                 for column in FromData.of([rule], features).unwanted.tolist():
                     rules.setdefault((column, "high"), []).extend(refs)
+
+
+def _with_gaps(gap: Limits | None, features: Features, samples: FloatArray) -> Limits | None:
+    """Return how far changes go at least, and any number for one that was missing."""
+    if gap is None:
+        return None
+    for number, mark in features.marks.items():
+        gone = samples[:, mark] == 1
+        for side in gap:
+            side[gone, number] = samples[gone, number]
+    return gap
 
 
 def _called(features: Features, names: Iterable[Feature]) -> tuple[str, ...]:

@@ -174,15 +174,18 @@ def _answer(
 
 
 def _missing(features: Features, samples: pa.Table) -> BoolArray:
-    """Return where a number is missing or infinite, unless the model's imputer fills it in."""
+    """Return where a number is missing or infinite, unless the model knows what to do with it."""
     gone = np.zeros((len(samples), samples.num_columns), dtype=bool)
     if features.fills is not None:
         return gone
     for j, column in enumerate(samples.columns):
         if not features.is_category(j):
-            gone[:, j] = column.is_null()
+            absent = np.asarray(column.is_null())
             if arrow().types.is_float64(column.type):
-                gone[:, j] |= ~np.isfinite(column.to_numpy())
+                values = column.to_numpy()
+                gone[:, j], absent = np.isinf(values), absent | np.isnan(values)
+            if j not in features.absent:
+                gone[:, j] |= absent
     return gone
 
 

@@ -90,7 +90,9 @@ def _points(kind: str, results: Results) -> Iterator[tuple[str, pa.Array]]:
         if raw is not None and features.is_category(j):
             column = arrow().array(_categories(raw[:, j], found))
         else:
-            column = _numbers(results.values[:, features.first[j]], found)
+            mark = features.marks.get(int(features.first[j]))
+            there = found if mark is None else found & (results.values[:, mark] != 1)
+            column = _numbers(results.values[:, features.first[j]], there)
         yield f"{kind}.{name}", column
 
 

@@ -79,7 +79,8 @@ def held_limits(
     ends = [base - tol, base + tol]
     for k, beyond in enumerate((base - ends[0] > tol, ends[1] - base > tol)):  # by rounding
         ends[k] = np.where(beyond, np.nextafter(ends[k], base), ends[k])
-    for group in setting.features.groups:
+    marks = np.array(list(setting.features.marks.values()), dtype=np.int64)
+    for group in (*setting.features.groups, marks):
         ends[0][group] = ends[1][group] = base[group]
     low = np.where(held, np.maximum(lower, ends[0]), lower)
     return low, np.where(held, np.minimum(upper, ends[1]), upper)

@@ -44,6 +44,13 @@ class Missing(StrEnum):
 
     ERROR = "error"
     IMPUTE = "impute"
+    KEEP = "keep"
+    ALLOW = "allow"
+
+    @property
+    def is_value(self) -> bool:
+        """Whether a missing value is a value of its own, for models that take it."""
+        return self in (Missing.KEEP, Missing.ALLOW)
 
 
 def kind_of(kind: type[K], name: str, word: Any) -> K:

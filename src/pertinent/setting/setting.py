@@ -23,6 +23,7 @@ from pertinent.models.confidence import confident
 from pertinent.models.linear import adds_up_in_double, winning_scores
 from pertinent.models.registry import predicted_labels
 from pertinent.models.steps.pipeline import mixes_features
+from pertinent.models.trees.gaps import with_gaps
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.margins import MARGIN, MARGIN_SINGLE, first_margins
 from pertinent.setting.options import Options
@@ -339,7 +340,8 @@ class Setting:
         key = (k, margin, by_chance)
         if key not in self._made:
             region_of = region_function(self.model) if by_chance else self._region_of
-            self._made[key] = region_of(self.model, self.classes.tolist()[k], margin)
+            region = region_of(self.model, self.classes.tolist()[k], margin)
+            self._made[key] = with_gaps(region, self.features)
         return self._made[key]
 
     def places(self, labels: Any) -> IntArray:

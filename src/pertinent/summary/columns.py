@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.geometry.arrays import FloatArray
 from pertinent.setting.claims.instead import Basis
 from pertinent.setting.question import Method
 from pertinent.setting.results import Results
@@ -144,12 +143,13 @@ def _points(kind: str, results: Results) -> dict[str, Any]:
     table = results.table
     raw = raw_columns(table, results.values)
     return {
-        f"{kind}.{name}": _column(column, results.values[:, j])
+        f"{kind}.{name}": column if table.features.is_category(j) else _column(column)
         for j, (name, column) in enumerate(raw.items())
     }
 
 
-def _column(column: list[Any], numbers: FloatArray) -> Any:
-    """Return categories as they are, and numbers as numbers with NaN where there is no point."""
-    words = any(isinstance(value, str) for value in column)
-    return column if words else numbers
+def _column(column: list[Any]) -> Any:
+    """Return words as they are, and numbers with NaN where one is missing or there is no point."""
+    if any(isinstance(value, str) for value in column):
+        return column
+    return np.array([np.nan if value is None else value for value in column], dtype=float)

@@ -10,7 +10,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.tables.features import Features
 from pertinent.tables.table import Table
 
-#: A feature's value as its owner knows it; None where there is no point.
+#: A feature's value as its owner knows it; None where it is missing, or there is no point.
 Raw = float | int | bool | str | None
 
 
@@ -34,6 +34,8 @@ def number_columns(features: Features) -> BoolArray:
 def raw_columns(table: Table, values: FloatArray) -> dict[str, list[Raw]]:
     """Return the points by feature, decoded: numbers in raw units, categories by name.
 
+    What is missing is None.
+
     Examples
     --------
     >>> import numpy as np
@@ -54,7 +56,7 @@ def raw_columns(table: Table, values: FloatArray) -> dict[str, list[Raw]]:
     for j, name in enumerate(features.names):
         column = [_plain(value) for value in raw[:, j].tolist()]
         if is_number(features, j) and first_column(features, j) in truths:
-            column = [bool(value) for value in column]
+            column = [value if value is None else bool(value) for value in column]
         out[name] = [None if gone else v for v, gone in zip(column, missing, strict=True)]
     return out
 
@@ -78,6 +80,8 @@ def _native(table: Table) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a Python value that JSON knows."""
+    """Return a Python value that JSON knows; None for a missing one."""
     item = value.item() if isinstance(value, np.generic) else value
+    if isinstance(item, float) and item != item:
+        return None
     return item if item is None or isinstance(item, bool | int | float | str) else str(item)

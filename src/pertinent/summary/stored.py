@@ -31,6 +31,7 @@ from pertinent.summary.summary import Summary, asked_of, rounding_steps
 if TYPE_CHECKING:
     from pertinent.setting.results import Alternative, Negatives, Results
     from pertinent.summary.asked import Answered
+    from pertinent.tables.features import Features
 
 FORMAT, VERSION = "pertinent-explanation", 2
 #: What each version of the format is, for the reader of a file.
@@ -134,7 +135,14 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "middle": encode(asked.ranges),
         "wording": encode(settings.wording),
         **({} if most is None else {"max_changes": int(most)}),
+        **_stands(table.features),
     }
+
+
+def _stands(features: Features) -> dict[str, Any]:
+    """Return where numbers stand that may be missing, under its key; nothing if none may."""
+    stands = {features.names[j]: stand for j, stand in features.absent.items()}
+    return {"missing_at": stands} if stands else {}
 
 
 def _written(rules: Constraints) -> Any:

@@ -21,7 +21,6 @@ from pertinent.summary.chances import shown_chances
 from pertinent.summary.instead import instead_summary, rounded_positive
 from pertinent.summary.ranges import shown_range, shown_side
 from pertinent.summary.raw import (
-    Raw,
     first_column,
     is_number,
     number_columns,
@@ -241,7 +240,7 @@ def _features(
             }
         )
         if explanations.table.missing[row, j]:
-            out[-1]["missing"] = True  # the sample's value is what the model reads in its place
+            out[-1]["missing"] = True  # its value is what the model reads instead, or None
     return out
 
 
@@ -256,8 +255,8 @@ def _positive(
         "trivial": bool(results.trivial[row]),
         "fallback": bool(results.fallback[row]),
         "values": _values(explanations, results.kept[row], raw, "kept", "positive", ranges),
-        "point": _point(raw["positive"]),
-        "sparse_point": _point(raw["sparse"]),
+        "point": raw["positive"] if results.found[row] else None,
+        "sparse_point": raw["sparse"] if results.found[row] else None,
     }
 
 
@@ -274,7 +273,7 @@ def _negative(
         "target_text": asked.settings.wording.labels.get(target),
         "norm": str(results.norm),
         "values": _values(explanations, results.changed[row], raw, "changed", "negative", ranges),
-        "point": _point(raw["negative"]),
+        "point": raw["negative"] if results.found[row] else None,
     }
 
 
@@ -357,16 +356,14 @@ def _values(
     ]
 
 
-def _point(values: list[Raw]) -> list[Raw] | None:
-    return None if all(value is None for value in values) else values
-
-
 def rule_lines(asked: Asked) -> list[str]:
     """Return all that points must obey beside the prediction, one sentence for each rule."""
     setting = asked.setting
     speech = asked.settings.wording.speech(setting.features.names)
     lines = in_words(with_its_limit(setting, asked.settings.negative()).constraints, speech)
     lines += words_from_data(setting.constraints.inferred, speech)
+    if setting.features.absent and not setting.features.may_lose:
+        lines.append("no value becomes missing")
     if setting.min_proba is not None:
         lines.append(f"a probability of at least {setting.min_proba:g}")
     if setting.within is not None:

@@ -78,6 +78,11 @@ def _from_data(
     features: Features, data: FloatArray, how: str, lattice: Mapping[int, Lattice]
 ) -> FloatArray:
     values = np.asarray(data.mean(axis=0) if how == "mean" else np.median(data, axis=0))
+    for number, mark in features.marks.items():
+        known = data[data[:, mark] == 0, number]
+        if len(known):
+            values[number] = known.mean() if how == "mean" else np.median(known)
+        values[mark] = 0.0
     for j, steps in lattice.items():
         values[j] = steps.nearest(values[j])
     for j in range(len(features)):
@@ -106,7 +111,7 @@ def _given(
             values[columns] = 0.0
             values[columns[features.level(j, value)]] = 1.0
         else:
-            values[columns] = _number("baseline", features.names[j], value)
+            values[columns[:1]] = _number("baseline", features.names[j], value)
     for j in range(len(features)):
         if features.is_category(j) and j not in found and data is None and features.levels[j]:
             raise InputError(
@@ -126,20 +131,24 @@ def weight_values(
 
     None means 1 for each feature; with data, 1 / standard deviation, so that units do not matter.
     A change of category costs 1, as much as a change of a number by one standard deviation: it
-    moves two columns of its group, each at half the cost. ``costs`` multiplies.
+    moves two columns of its group, each at half the cost. To fill in a number that is missing costs
+    as much as a change of category, beside the distance. ``costs`` multiplies.
     """
-    values = np.ones(len(features))
+    values, marks = np.ones(len(features)), np.ones(len(features))
     if data is not None and (weights is None or isinstance(weights, Mapping)):
-        scale = data.std(axis=0)[features.first]
+        scale = _spread(features, data)
         numeric = np.array([not features.is_category(j) for j in range(len(features))], dtype=bool)
         # A constant column has no scale; rounding in its mean must not pass for one.
         spread = scale > 1e-12 * np.abs(data).max(axis=0, initial=0.0)[features.first]
         values = np.where(numeric & spread, 1.0 / np.where(spread, scale, 1.0), 1.0)
     if isinstance(weights, Mapping):
         for name, value in weights.items():
-            values[features.index(name)] = _number("weight", name, value)
+            values[features.index(name)] = marks[features.index(name)] = _number(
+                "weight", name, value
+            )
     elif weights is not None:
         values = _per_feature("weights", weights, features)
+        marks = values.copy()
     bad = np.flatnonzero(~((values > 0) & np.isfinite(values)))
     if len(bad):
         raise InputError(
@@ -149,10 +158,23 @@ def weight_values(
         )
     for name, cost in (costs or {}).items():
         values[features.index(name)] *= cost
+        marks[features.index(name)] *= cost
     if features.is_plain:
         return values
     half = np.array([0.5 if features.is_category(j) else 1.0 for j in range(len(features))])
-    return np.where(features.hidden, 0.0, (values * half)[features.owner])
+    columns = np.where(features.hidden, 0.0, (values * half)[features.owner])
+    for mark in features.marks.values():
+        columns[mark] = marks[features.owner[mark]]
+    return columns
+
+
+def _spread(features: Features, data: FloatArray) -> FloatArray:
+    """Return the standard deviation of each feature's first column, missing numbers aside."""
+    scale = data.std(axis=0)
+    for number, mark in features.marks.items():
+        known = data[data[:, mark] == 0, number]
+        scale[number] = known.std() if len(known) else 0.0
+    return np.asarray(scale[features.first])
 
 
 def _number(what: str, feature: Any, value: Any) -> float:

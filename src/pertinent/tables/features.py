@@ -1,7 +1,8 @@
 """Features by name, and the columns of an array that each of them is.
 
 A number is one column of the array. A feature that holds categories is a group of columns, one
-for each category, of which exactly one is 1.
+for each category, of which exactly one is 1. A number that may be missing has a second column, its
+*mark*, which is 1 where it is: no column ever holds NaN.
 """
 
 from __future__ import annotations
@@ -56,6 +57,11 @@ class Features:
     unused : frozenset of int
         Features that the model does not look at: they may hold anything, and what is no number
         is carried along as it is.
+    absent : mapping of int to float
+        Numbers that may be missing, since the model itself takes missing values: where the number
+        stands while it is. To fill it in costs the distance from there, and that of its mark.
+    may_lose : bool
+        Whether such a number may become missing as well; else it can only stay missing.
     """
 
     names: tuple[str, ...]
@@ -65,6 +71,8 @@ class Features:
     binned: tuple[Binned, ...] = ()
     fills: Mapping[int, Any] | None = field(default=None, hash=False)
     unused: frozenset[int] = frozenset()
+    absent: Mapping[int, float] = field(default_factory=dict, hash=False)
+    may_lose: bool = False
 
     def __len__(self) -> int:
         return len(self.names)
@@ -72,12 +80,13 @@ class Features:
     @property
     def key(self) -> Hashable:
         """What tells columns apart: the same for the features of two calls about one model."""
-        return self.names, self.named, self.levels, self.others, self.binned, self.unused
+        known = self.names, self.named, self.levels, self.others, self.binned, self.unused
+        return *known, tuple(self.absent.items()), self.may_lose
 
     @property
     def is_plain(self) -> bool:
         """Whether every feature is a number and a column of its own."""
-        return not self.levels and not self.binned
+        return not self.levels and not self.binned and not self.absent
 
     def is_category(self, j: int) -> bool:
         """Whether a feature holds categories."""
@@ -93,6 +102,7 @@ class Features:
         for j, levels in enumerate(self.levels):
             if levels is not None:
                 widths[j] = len(levels) + (j in self.others)
+        widths[list(self.absent)] = 2
         return widths
 
     @cached_property
@@ -118,6 +128,11 @@ class Features:
         mask = np.zeros(self.dim, dtype=bool)
         mask[int(self._widths.sum()) :] = True
         return mask
+
+    @cached_property
+    def marks(self) -> dict[int, int]:
+        """For each number that may be missing, its column and the one that is 1 where it is."""
+        return {int(self.first[j]): int(self.first[j]) + 1 for j in sorted(self.absent)}
 
     def columns_of(self, j: int) -> IntArray:
         """Return the columns of one feature, bins aside."""
@@ -145,7 +160,9 @@ class Features:
         """Return what the model's categories and bins allow; None if all are numbers."""
         if self.is_plain:
             return None
-        return Domain(np.full(self.dim, np.nan), self.groups, self.owner, self.bins)
+        decimals = np.full(self.dim, np.nan)
+        decimals[list(self.marks.values())] = 0
+        return Domain(decimals, self.groups, self.owner, self.bins)
 
     def by_feature(self, mask: BoolArray) -> BoolArray:
         """Return, from a mask of columns, whether any column of each feature is set."""

@@ -181,6 +181,10 @@ def _mixed(features: Features, columns: Any, name: str) -> FloatArray:
                 out[place < 0, features.columns_of(j)[:1]] = np.nan  # named and refused later
         else:
             out[:, features.first[j]] = _number_column(features, j, column, name)
+    for j, stand in features.absent.items():
+        number, mark = features.columns_of(j)
+        out[:, mark] = np.isnan(out[:, number])
+        out[out[:, mark] == 1, number] = stand
     for bins in features.bins:
         bins.fill(out)  # a missing number stays missing: named and refused later
     return out
@@ -230,6 +234,8 @@ def _refuse_missing(features: Features, values: FloatArray, name: str) -> None:
     advice = "Fill or drop them first: nothing is guessed."
     if features.fills is None:
         advice += " With missing='impute' they are read as the model's own imputer fills them."
+    if not features.absent:
+        advice += " With missing='keep' they are left to trees that take missing values themselves."
     raise InputError(
         f"{name} has missing or infinite values in the columns "
         f"{[features.names[j] for j in where[:10]]}, rows "

@@ -100,11 +100,13 @@ class Table:
 
     @cached_property
     def missing(self) -> BoolArray:
-        """Which values the samples lack, shape (n, n_features): the model's imputer fills them."""
+        """Which values the samples lack, shape (n, n_features)."""
         gone = np.zeros((len(self), len(self.features)), dtype=bool)
         if self.features.fills and self.source is not None:
             for j in self.features.fills:
                 gone[:, j] = is_missing(self._source_column(j))
+        for number, mark in self.features.marks.items():
+            gone[:, self.features.owner[number]] = self.values[:, mark] == 1
         return gone
 
     def lacking(self, features: Sequence[str]) -> Table:
@@ -116,6 +118,9 @@ class Table:
 
     def known_numbers(self, j: int) -> FloatArray:
         """Return the numbers of a feature that the samples have, without missing ones."""
+        if j in self.features.absent:
+            number, mark = self.features.columns_of(j)
+            return np.asarray(self.values[self.values[:, mark] == 0, number])
         if self.features.fills is None or self.source is None:
             return np.asarray(self.values[:, self.features.first[j]])
         column = self._source_column(j)
@@ -187,7 +192,12 @@ class Table:
         An array of shape (n, n_features): the points themselves if every feature is a number.
         """
         if not self.features.levels and self._all_numbers:
-            return points if self.features.is_plain else points[:, self.features.first]
+            if self.features.is_plain:
+                return points
+            values = points[:, self.features.first]
+            for j in self.features.absent:
+                values[:, j] = self._number_or_gap(j, points)
+            return values
         out = np.empty((len(points), len(self.features)), dtype=object)
         for j in range(len(self.features)):
             out[:, j] = self._raw_column(j, points)
@@ -227,7 +237,7 @@ class Table:
 
     def _number_column(self, j: int, points: FloatArray) -> Any:
         """Return a column of numbers; what the model does not look at stays what it is."""
-        values = points[:, self.features.first[j]]
+        values = self._number_or_gap(j, points)
         if j not in self.features.unused or self.source is None:
             return values
         own = self._source_column(j)
@@ -239,6 +249,13 @@ class Table:
         carried = np.tile(carried, len(points) // max(1, len(carried)))
         carried[np.isnan(values)] = None
         return carried
+
+    def _number_or_gap(self, j: int, points: FloatArray) -> FloatArray:
+        """Return a column of numbers, NaN where it is marked as missing."""
+        number = int(self.features.first[j])
+        mark = self.features.marks.get(number)
+        values = points[:, number]
+        return values if mark is None else np.where(points[:, mark] == 1, np.nan, values)
 
     @property
     def takes_any_points(self) -> bool:

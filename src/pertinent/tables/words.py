@@ -46,11 +46,11 @@ def plain(value: Any, *, exact: bool = False) -> str:
     Examples
     --------
     >>> from pertinent.tables.words import plain
-    >>> plain(1078.0), plain("part-time"), plain(True)
-    ('1,078', '“part-time”', 'yes')
+    >>> plain(1078.0), plain("part-time"), plain(True), plain(None)
+    ('1,078', '“part-time”', 'yes', 'missing')
     """
     if value is None:
-        return "none"
+        return "missing"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):

@@ -68,7 +68,7 @@ def _strip(feature: Summary, kept: Summary | None, changed: Summary | None) -> S
     words = any(isinstance(value, str) for value in marks.values())
     places = _by_name(marks) if words else _on_scale(feature, marks)
     texts = {name: _beside(value) for name, value in marks.items()}
-    if feature.get("missing"):
+    if feature.get("missing") and feature["sample"] is not None:
         texts["sample"] += " (missing)"
         texts |= {"kept": texts["sample"]} if own else {}
     # New values are valid as they are printed, so they are printed in full.
@@ -105,7 +105,7 @@ def _room(
     """Return where a range begins and ends on the scale; None where nothing is known."""
     if found is None or "values" in found:
         return None
-    ends = [float(v) for v in marks.values()]
+    ends = [float(v) for v in marks.values() if v is not None]
     if feature["low"] is not None:
         ends += [feature["low"], feature["high"]]
     low, high = min(ends), max(ends)
@@ -116,8 +116,12 @@ def _room(
 
 
 def _on_scale(feature: Summary, marks: dict[str, Any]) -> dict[str, float]:
-    """Return places of numbers on a scale from the smallest to the largest that occurs."""
-    values = {name: float(value) for name, value in marks.items()}
+    """Return places of numbers on a scale from the smallest to the largest that occurs.
+
+    A missing value has no place of its own: it is shown at that of the typical one.
+    """
+    base = marks["baseline"]
+    values = {name: float(base if value is None else value) for name, value in marks.items()}
     if feature["low"] is not None:
         values |= {"low": feature["low"], "high": feature["high"]}
     low, high = min(values.values()), max(values.values())

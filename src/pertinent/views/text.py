@@ -263,8 +263,10 @@ def _one_kept(summary: Summary, entry: Summary) -> str:
     own = entry["exact"] == feature["sample"]
     value = with_unit(feature, feature["sample"] if own else entry["value"], exact=not own)
     notes = [f"{typical(summary)} {plain(feature['baseline'])}"]
-    if feature.get("missing"):
+    if feature.get("missing") and feature["sample"] is not None:
         notes.insert(0, f"was missing, read as {plain(feature['sample'])}")
+    elif feature.get("missing") and not own:
+        notes.insert(0, "was missing")
     elif not own:
         notes.insert(0, f"own {plain(feature['sample'])}")
     return f"{feature['text']} {value} ({', '.join(notes)})"
@@ -273,7 +275,9 @@ def _one_kept(summary: Summary, entry: Summary) -> str:
 def own_value(feature: Summary) -> str:
     """Return the sample's own value in words; one that it lacks is never called its own."""
     value = plain(feature["sample"])
-    return f"a missing value, read as {value}" if feature.get("missing") else value
+    if not feature.get("missing"):
+        return value
+    return "a missing value" if feature["sample"] is None else f"a missing value, read as {value}"
 
 
 # -- What would have changed it --------------------------------------------------------------
@@ -354,6 +358,8 @@ def new_value(feature: Summary, entry: Summary) -> str:
     """
     side, plainly = entry.get("box"), proposed(feature, entry["value"])
     if side is None or isinstance(entry["value"], bool) or side["low"] == side["high"]:
+        return plainly
+    if feature["sample"] is None:
         return plainly
     falls = entry["value"] < feature["sample"]
     near, far = (side["high"], side["low"]) if falls else (side["low"], side["high"])
@@ -558,7 +564,7 @@ def _is_long(value: Any) -> bool:
 def with_unit(feature: Summary, value: Any, *, exact: bool = False) -> str:
     """Return a value of a feature with its unit: "2 years", "1 year"."""
     words, unit = plain(value, exact=exact), feature["unit"]
-    if not unit:
+    if not unit or value is None:
         return words
     return f"{words} {unit[:-1] if words == '1' and _is_plural(unit) else unit}"
 

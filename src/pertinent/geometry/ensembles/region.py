@@ -16,6 +16,7 @@ from pertinent.geometry.cell import Cell
 from pertinent.geometry.ensembles.choices import with_choices
 from pertinent.geometry.ensembles.folding import folded, single_inputs
 from pertinent.geometry.ensembles.form import LEAST, Ensemble
+from pertinent.geometry.ensembles.marks import with_marks
 from pertinent.geometry.pieces import Joined
 from pertinent.geometry.region import Region, Tightened
 from pertinent.geometry.rounding import Rounding
@@ -162,6 +163,16 @@ class EnsembleRegion(Region):
         ensemble = Ensemble(trees, dim, self.ensemble.tally)
         kept = None if self.keep is None else keep
         return replace(self, ensemble=ensemble, keep=kept, common=common)
+
+    def with_marks(self, columns: IntArray, marks: IntArray, dim: int) -> EnsembleRegion:
+        """Return the same over ``dim`` columns, some of which say where another one is missing.
+
+        ``columns`` holds the new place of each column and ``marks`` that of its mark, which is 1
+        where it is missing; -1: it never is.
+        """
+        trees, keep = with_marks(self.ensemble.trees, self._kept, columns, marks)
+        ensemble = Ensemble(trees, dim, self.ensemble.tally)
+        return replace(self, ensemble=ensemble, keep=None if self.keep is None else keep)
 
     def intersect(self, other: Cell) -> EnsembleRegion:
         """Return the points that also satisfy further inequalities, which are kept beside."""

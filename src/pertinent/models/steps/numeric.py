@@ -128,6 +128,7 @@ def _only_checks(step: Foreign) -> bool:
 def simple_imputer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """Return the columns themselves: answers have no missing values to fill."""
     _require_missing(step, walk)
+    walk.stop_missing(columns)
     statistics = np.asarray(step.statistics_)
     empty = is_missing(statistics)
     if step.keep_empty_features:
@@ -175,6 +176,7 @@ def model_imputer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     _require_missing(step, walk)
     if step.add_indicator:
         raise walk.refuse(step, "adds indicators of missing values; fit it without them.")
+    walk.stop_missing(columns)
     walk.ambiguous.update(int(j) for j in columns.raw if j >= 0)
     return columns
 
@@ -183,6 +185,7 @@ def model_imputer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
 def missing_indicator(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """Return zeros: answers have no missing values."""
     _require_missing(step, walk)
+    walk.stop_missing(columns)
     walk.ambiguous.update(int(j) for j in columns.raw if j >= 0)
     return columns.constant(np.zeros(len(step.features_)))
 

@@ -177,6 +177,16 @@ def _structure_of(pipeline: Foreign, names: tuple[str, ...]) -> Features:
     return replace(features, fills=fills, unused=_unused(pipeline, features))
 
 
+def filled_features(model: Foreign, names: tuple[str, ...]) -> frozenset[int]:
+    """Return the features of which a step fills in missing values, or may do so."""
+    found = set[int]()
+    for pipeline in pipelines_in(model):
+        walk = Walk(Features(names), recording=True)
+        _walk(pipeline, walk)
+        found |= walk.filled
+    return frozenset(found)
+
+
 def _unused(pipeline: Foreign, features: Features) -> frozenset[int]:
     """Return the features that do not reach the last step, whatever they hold."""
     columns = _mapped(pipeline, features, Walk(features, recording=False))

@@ -37,6 +37,7 @@ class Walk:
     binned: dict[Binned, int] = field(default_factory=dict)
     fills: dict[int, list[Any]] = field(default_factory=dict)
     ambiguous: set[int] = field(default_factory=set)
+    filled: set[int] = field(default_factory=set)
 
     def refuse(self, step: Foreign, why: str) -> UnsupportedModelError:
         """Return the error for a step that has no exact map."""
@@ -62,6 +63,13 @@ class Walk:
                 step, f"cuts {name!r} off (clip=True) where another step does not: at "
                 f"{binned.edges}, not {known.edges}. Fit one of them with clip=False.",
             )  # fmt: skip
+
+    def stop_missing(self, columns: Columns) -> None:
+        """Note that missing values of these columns need not be missing after a step."""
+        used = columns.map.matrix != 0
+        used = used if columns.map.is_diagonal else used.any(axis=0)
+        self.filled.update(int(j) for j in columns.raw if j >= 0)
+        self.filled.update(int(j) for j in columns.features.owner[used])
 
     def fill(self, feature: int, value: Any) -> None:
         """Note what an imputer puts in place of a missing value."""
@@ -236,6 +244,8 @@ def register_transform(
 
         def symbolic(step: Foreign, columns: Columns, walk: Walk) -> Columns:
             columns.require_numbers(walk, step)
+            if not type(step).__module__.startswith("sklearn."):
+                walk.stop_missing(columns)  # nobody said what it does to them
             affine = function(step)
             if affine.dim_in != len(columns):
                 raise InputError(

@@ -1,0 +1,121 @@
+"""Samples with missing values explained: in words, tables and files, on the command line."""
+
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from typer.testing import CliRunner
+
+import pertinent
+from pertinent.cli import codes
+from pertinent.cli.app import app
+from pertinent.exceptions import InputError
+from pertinent.scale import explain_batches
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(0)
+    n = 300
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 70, n),
+            "income": np.round(rng.normal(3000, 900, n), -1),
+            "job": rng.choice(["fixed", "none"], n),
+        }
+    )
+    score = frame["income"] / 1000 + (frame["job"] == "fixed") + frame["age"] / 50
+    frame.loc[rng.random(n) < 0.3, "income"] = np.nan
+    label = np.where(score + rng.normal(0, 0.3, n) > 4.2, "yes", "no")
+    model = HistGradientBoostingClassifier(
+        max_iter=10, max_leaf_nodes=6, categorical_features=["job"]
+    ).fit(frame, label)
+    return model, frame, pertinent.Explainer(model, data=frame, missing="keep")
+
+
+def _explained(fitted, changed):
+    """Return an explanation of a sample without income, which does or does not fill it in."""
+    _, frame, explainer = fitted
+    result = explainer.explain(frame[frame["income"].isna()].head(30))
+    filled = result.negative.changed[:, 1] & result.negative.found
+    return result[int(np.flatnonzero(filled == changed)[0])]
+
+
+def test_words_say_missing(fitted):
+    filled = _explained(fitted, True)
+    assert "instead of a missing value" in filled.text()
+    assert "read as" not in filled.text()
+    for one in (filled, _explained(fitted, False)):
+        said = [one.text(length) for length in ("short", "medium", "long")]
+        for text in [*said, one.html()]:
+            assert "nan" not in text.lower().replace("finance", "")
+        assert "no value becomes missing" in one.text("long")
+        one.plot()
+    kept = fitted[2].explain(fitted[1][fitted[1]["income"].isna()].head(12))
+    assert any("income missing (typical" in one.text() for one in kept)
+
+
+def test_a_menu_says_missing(fitted):
+    _, frame, explainer = fitted
+    menu = explainer.menu(frame[frame["income"].isna()].head(1), max_features=2)
+    assert "instead of a missing value" in menu.text()
+
+
+@pytest.mark.parametrize("changed", [True, False])
+def test_files_are_checked_and_forgeries_refuted(fitted, changed):
+    model = fitted[0]
+    text = _explained(fitted, changed).json()
+    assert "NaN" not in text
+    stored = json.loads(text)
+    assert stored["summary"]["features"][1]["sample"] is None
+    assert stored["summary"]["features"][1]["missing"] is True
+    assert stored["proof"]["question"]["missing_features"] == ["income"]
+    assert pertinent.check(text, model).ok
+    again = pertinent.Explanation.from_json(text)
+    assert again.text() == _explained(fitted, changed).text()
+    # Another place of the missing value is another cost: the stated one is no longer right.
+    if changed:
+        stored["proof"]["question"]["missing_at"]["income"] += 100.0
+        assert not pertinent.check(json.dumps(stored), model).ok
+    del stored["proof"]["question"]["missing_at"]
+    with pytest.raises(InputError, match="where missing values of the model stand"):
+        pertinent.check(json.dumps(stored), model)
+
+
+def test_tables_hold_gaps(fitted):
+    _, frame, explainer = fitted
+    samples = frame.head(20)
+    result = explainer.explain(samples)
+    stays = samples["income"].isna() & ~result.negative.changed[:, 1]
+    assert stays.any()
+    table = result.to_frame()
+    np.testing.assert_array_equal(table["negative.income"].isna(), stays)
+    np.testing.assert_array_equal(result.negative.points["income"].isna(), stays)
+    numbers = result.negative.points["income"][~stays].to_numpy()
+    np.testing.assert_array_equal(table["negative.income"][~stays], numbers)
+    batch = pa.RecordBatch.from_pandas(samples, preserve_index=False)
+    [answers] = explain_batches(explainer, [batch])
+    assert answers["negative.income"].is_null().to_pylist() == stays.tolist()
+    assert set(answers["negative_status"].to_pylist()) == {"optimal"}
+
+
+def test_the_command_line_has_the_same_switch(fitted, tmp_path):
+    model, frame, _ = fitted
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps(model))
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    row = str(int(np.flatnonzero(frame["income"].isna())[0]))
+    common = ["explain", str(tmp_path / "model.pkl"), str(tmp_path / "rows.csv"), "--allow-pickle"]
+    common += ["--train", str(tmp_path / "rows.csv"), "--rows", row]
+    run = CliRunner().invoke
+    refused = run(app, common)
+    assert refused.exit_code != codes.DONE
+    assert "--missing keep" in refused.output
+    stored = tmp_path / "one.json"
+    done = run(app, [*common, "--missing", "keep", "--json", "-o", str(stored)])
+    assert done.exit_code == codes.DONE, done.output
+    checked = run(app, ["check", str(stored), str(tmp_path / "model.pkl"), "--allow-pickle"])
+    assert checked.exit_code == codes.DONE, checked.output
