@@ -3,6 +3,7 @@
 import json
 import pickle
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -71,6 +72,7 @@ def test_files_are_checked_and_forgeries_refuted(fitted, changed):
     text = _explained(fitted, changed).json()
     assert "NaN" not in text
     stored = json.loads(text)
+    jsonschema.validate(stored, pertinent.json_schema())
     assert stored["summary"]["features"][1]["sample"] is None
     assert stored["summary"]["features"][1]["missing"] is True
     assert stored["proof"]["question"]["missing_features"] == ["income"]

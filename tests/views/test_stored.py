@@ -2,8 +2,12 @@ import json
 
 import jsonschema
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 import pertinent
 from pertinent.exceptions import InputError
@@ -116,6 +120,17 @@ def test_records_come_back_to_the_last_bit(value):
 def test_malformed_records_are_refused(record):
     with pytest.raises(InputError):
         decode(record)
+
+
+def test_a_number_after_categories_has_its_own_column_in_the_table():
+    frame = pd.DataFrame({"job": ["a", "b", "c"] * 20, "income": np.arange(60.0) * 1.5})
+    steps = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
+    model = make_pipeline(steps, LogisticRegression(max_iter=5000)).fit(frame, frame["income"] > 40)
+    result = pertinent.Explainer(model, data=frame).explain(frame.head(3))
+    table, points = result.to_frame(), result.negative.points
+    assert (points["income"] > 30).all()
+    assert table["negative.income"].tolist() == points["income"].tolist()
+    assert table["negative.job"].tolist() == points["job"].tolist()
 
 
 def test_to_frame(applicants, digits):
