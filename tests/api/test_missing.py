@@ -55,6 +55,7 @@ def test_words_say_missing(fitted):
         for text in [*said, one.html()]:
             assert "nan" not in text.lower().replace("finance", "")
         assert "no value becomes missing" in one.text("long")
+        assert "To fill in a missing value is a change from the median" in one.text("long")
         one.plot()
     kept = fitted[2].explain(fitted[1][fitted[1]["income"].isna()].head(12))
     assert any("income missing (typical" in one.text() for one in kept)
