@@ -26,6 +26,11 @@ MEASURE = {
     "units": "the sum of all changes, each in the units of its feature",
     "given": "the sum of all changes, each times the weight given to its feature",
 }
+#: What is said of sizes where the sample has missing values that the model takes itself.
+GAPS = (
+    "To fill in a missing value is a change from the median of the data (without data: from 0), "
+    "and as much again as a change of category."
+)
 CAUTION = (
     "Shown numbers are rounded only as far as the model's answer stays the same. This says how the "
     "model decides, not what causes what in the world."
@@ -506,6 +511,8 @@ def proof_words(summary: Summary) -> str:
     """Return what the certificates say, in words."""
     positive, negative = as_told(summary["positive"]), summary["negative"]
     parts = [f"The size of a change is {MEASURE[summary['rules']['measure']]}."]
+    if any(f.get("missing") and f["sample"] is None for f in summary["features"]):
+        parts.append(GAPS)
     parts.append(_answer_proof("What was enough", positive))
     if positive["closeness"] is not None and not positive["trivial"]:
         parts.append(_closeness(positive))
