@@ -10,6 +10,7 @@ WIDE = ("tests/golden/test_golden.py", "tests/checking/test_stored.py", "tests/t
 _LINEAR = ("tests/models/test_linear.py", "tests/test_common.py")
 _PROOFS = (
     "tests/proofs/test_single_checks.py",
+    "tests/proofs/test_single_forgeries.py",
     "tests/proofs/test_certificate.py",
     "tests/proofs/test_records.py",
 )
@@ -19,15 +20,17 @@ _SETS = (
     "tests/questions/test_mixed.py", "tests/questions/test_support_trust.py",
 )  # fmt: skip
 _CURVED = (
-    "tests/proofs/test_single_checks.py", "tests/proofs/test_quadratic_proofs.py",
-    "tests/solvers/test_separable.py",
+    "tests/proofs/test_single_checks.py", "tests/proofs/test_single_forgeries.py",
+    "tests/proofs/test_quadratic_proofs.py", "tests/proofs/test_near.py",
+    "tests/proofs/test_rounding.py", "tests/solvers/test_separable.py",
     "tests/solvers/test_splitting.py", "tests/solvers/test_varying.py",
     "tests/solvers/test_few.py",
 )  # fmt: skip
 _CHECKING = (
     "tests/checking/test_single_checks.py", "tests/checking/test_single_claims.py",
     "tests/checking/test_claims.py", "tests/checking/test_forgeries.py",
-    "tests/checking/test_document.py", "tests/checking/test_fewest_changes.py",
+    "tests/checking/test_document.py", "tests/checking/test_refusals.py",
+    "tests/checking/test_alternatives.py", "tests/checking/test_fewest_changes.py",
     "tests/checking/test_format.py", "tests/checking/test_mixed_types.py",
     "tests/checking/test_strangers.py", "tests/checking/test_single_proofs.py",
 )  # fmt: skip
@@ -87,7 +90,20 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "proofs/copositive/": ("tests/proofs/test_single_cases.py", "tests/proofs/test_odd_numbers.py",
                            *_CURVED),
     "proofs/supports/": ("tests/proofs/test_reach.py", *_SETS),
+    "proofs/boxes.py": ("tests/proofs/test_single_forgeries.py", "tests/proofs/test_boxes.py",
+                        "tests/checking/test_ranges.py"),
+    "proofs/linear.py": (*_PROOFS, "tests/proofs/test_near.py", "tests/proofs/test_unique.py",
+                         "tests/proofs/test_rounding.py"),
+    "proofs/ensembles/": ("tests/proofs/test_single_forgeries.py",
+                          "tests/solvers/test_ensembles.py", "tests/questions/test_ensembles.py",
+                          "tests/geometry/test_ensembles.py"),
     "checking/": _CHECKING,
+    "checking/chances.py": ("tests/checking/test_chances.py", *_CHECKING),
+    "checking/ranges.py": ("tests/checking/test_ranges.py", *_CHECKING),
+    "checking/instead.py": ("tests/checking/test_instead.py", *_CHECKING),
+    "checking/reasons.py": ("tests/setting/test_needed_plausibility.py",
+                            "tests/setting/test_needed_rules.py", *_CHECKING),
+    "checking/unknown.py": ("tests/checking/test_not_known.py", *_CHECKING),
     "density/": ("tests/density",),
     "solvers/": ("tests/solvers/test_cheap.py", "tests/solvers/test_project.py",
                  "tests/solvers/test_search_trust.py"),
