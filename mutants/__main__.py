@@ -5,8 +5,8 @@ left, and those whose file was edited since. ``--only TEXT`` tries the mutants w
 description holds the text, ``--again survived`` those that survived, ``--fresh`` tries survivors
 again in processes of their own, ``--checks`` leaves out the single checks of the trusted base
 instead (`mutants.checks`), ``--reach`` notes first which functions each test calls, so that only
-those tests are tried that can notice (`mutants.reach`), ``--list`` prints the results so far, ``--write`` puts
-them into the page.
+those tests are tried that can notice (`mutants.reach`), ``--list`` prints the results so far,
+``--write`` puts them into the page.
 """
 
 from __future__ import annotations

@@ -211,11 +211,10 @@ def test_conflicts_are_proved_and_named():
         assert found.bound[0] == np.inf
         return found.reason[0]
 
-    # Sepal length and width frozen leave class 1, but no longer its densest point.
+    # Sepal width frozen leaves class 1, but no longer its densest point; length does not matter.
     words = reason(dense, frozen=[0, 1])
     assert words.startswith("density and constraints conflict")
-    assert "x0 frozen" in words
-    assert "x1 frozen" in words
+    assert "obeys: x1 frozen (each of them, plausibility included, is needed" in words
     assert "as dense as the densest training point of its class" in words
     # With all but sepal length frozen the model never says 1: no density needed for that.
     words = reason(dense, frozen=[1, 2, 3], bounds={0: (4, 8)})
@@ -237,7 +236,7 @@ def test_long_lists_of_rules_are_cut_short():
     for words in found.reason:
         assert words.startswith("density and constraints conflict")
         assert " frozen; " in words
-        assert words.endswith("more rules")
+        assert words.endswith("more rules")  # too many to look at each: not said to be needed
         assert len(words) < 300
 
 
@@ -336,7 +335,7 @@ def test_infeasible_thresholds_under_curved_models_are_proved_and_named(load, mo
     setting = pertinent.Explainer(
         model, data=data, plausibility=plausible, constraints=Constraints(frozen=list(range(half)))
     )
-    some = data[::12]
+    some = data[::30]
     result = setting.explain(some).negative
     none = result.status == "infeasible"
     assert none.sum() > len(some) // 2

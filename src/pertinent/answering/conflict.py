@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 
 from pertinent.answering.blends import nearest_blends
-from pertinent.answering.fewer_rules import smallest_conflicts, under
+from pertinent.answering.fewer_rules import MOST_RULES, smallest_conflicts, under
 from pertinent.density.hull import Hulls
 from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.pieces import anchored_cells
 from pertinent.proofs import INFEASIBLE, Certificate
 from pertinent.setting.answers import Ask, Certified
 from pertinent.setting.nearest.search import Search
-from pertinent.setting.reasons.fewer import Questions, RuleSets, confirmed
-from pertinent.setting.reasons.implausible import PAIRS, Pair, pair, why_pair
+from pertinent.setting.reasons.fewer import Questions, RuleSets, confirmed, own_rules
+from pertinent.setting.reasons.implausible import PAIRS, WITH_DENSITY, Pair, pair, why_pair
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import RegionKey
 from pertinent.setting.setting import Setting
@@ -35,17 +35,25 @@ def why_none(search: Search, setting: Setting, part: Certified, ask: Ask) -> lis
     ask : Ask
         The questions of these rows.
     """
+    asked = Questions.of(setting, ask, part.key)
+    found = smallest_conflicts(search, asked, part.certificate)
     if setting.within is None:
-        return smallest_conflicts(search, Questions.of(setting, ask, part.key), part.certificate)
-    found = []
-    for i in range(len(ask)):
+        return found
+    for i, said in enumerate(found):
         row = np.array([i])
-        found.append(_implausible(setting, part.key, part.certificate.take(row), ask.take(row)))
+        if said.kind in WITH_DENSITY and len(said.rules) > MOST_RULES:
+            own = part.certificate.take(row)
+            found[i] = _implausible(setting, part.key, own, ask.take(row))
+        else:
+            found[i] = _whatever_class(asked.take(row), said)
     return found
 
 
 def _implausible(setting: Setting, asked: RegionKey, own: Certificate, ask: Ask) -> Reason:
-    """Return which of density, class and rules have no point in common, for one row."""
+    """Return which of density, class and rules have no point in common, for one row.
+
+    There are too many rules to look at each: those are named that the proofs rest on.
+    """
     limits = ask.low[0], ask.high[0]
     # For blends of training points the sample decides which.
     near = ask.table.values[0] if isinstance(setting.within, Hulls) else ask.centers[0]
@@ -54,6 +62,17 @@ def _implausible(setting: Setting, asked: RegionKey, own: Certificate, ask: Ask)
         if proof is not None:
             return why_pair(setting, kind, asked, proof, own, near, limits)
     return why_pair(setting, Why.DENSITY_CLASS_RULES, asked, own, own, near, limits)
+
+
+def _whatever_class(asked: Questions, said: Reason) -> Reason:
+    """Return whether density and rules conflict whatever the class is, of one sample."""
+    if said.kind is not Why.DENSITY_CLASS_RULES:
+        return said
+    ruled = asked.under(own_rules(said.rules))
+    two = pair(ruled.setting, Why.DENSITY_RULES, ruled.key, ruled.limits(0))
+    proof = _impossible(ruled.setting, two, ruled.near(0))
+    shown = None if proof is None else ruled.whatever_class(0, proof)
+    return said if shown is None else replace(shown, without=said.without, blends=said.blends)
 
 
 def _impossible(setting: Setting, two: Pair, sample: FloatArray) -> Certificate | None:

@@ -7,19 +7,21 @@ there is a point then that breaks just one of them, this one is needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from pertinent.density.hull import Blend, Hulls
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.cell import Cell
 from pertinent.geometry.pieces import anchored_cells
 from pertinent.geometry.running import is_over
 from pertinent.proofs import INFEASIBLE, Certificate
-from pertinent.rules.reference import RuleKind, RuleRef
+from pertinent.rules.reference import PLAUSIBLE, RuleKind, RuleRef
 from pertinent.setting.answers import Answers
 from pertinent.setting.judge import handed_out, judge
 from pertinent.setting.limits import narrowed
@@ -27,6 +29,7 @@ from pertinent.setting.nearest.flow import nearest
 from pertinent.setting.nearest.search import Search
 from pertinent.setting.reasons.conflicts import why_infeasible
 from pertinent.setting.reasons.fewer import Questions, Ruled, own_rules
+from pertinent.setting.reasons.implausible import rules_used
 from pertinent.setting.reasons.reason import Reason
 
 #: Samples that are looked at together: the limits of every rule are kept for all of them.
@@ -89,6 +92,13 @@ def under(search: Search, ruled: Ruled) -> Answers:
     return nearest(search, setting, *where, changes=ask.rules.changes, says_why=False)
 
 
+class _Met(NamedTuple):
+    """A point that obeys some rules, and the training points that it is made of, if any."""
+
+    point: FloatArray
+    blend: Blend | None = None
+
+
 class _Shrinking:
     """The rules that are left of each of n samples.
 
@@ -119,7 +129,7 @@ class _Shrinking:
         self.open, self.size = np.zeros_like(self.left), np.ones(n, dtype=np.int64)
         self.proof = [own.take(np.array([i])) for i in range(n)]
         self.own = list(self.proof)
-        self.points: list[dict[RuleRef, FloatArray]] = [{} for _ in range(n)]
+        self.points: list[dict[RuleRef, _Met]] = [{} for _ in range(n)]
 
     def run(self) -> list[Reason]:
         """Drop rules until each is known to be needed, or time is over."""
@@ -148,8 +158,7 @@ class _Shrinking:
     @cached_property
     def _has_typical(self) -> bool:
         """Whether typical points of the class are known."""
-        region = self.asked.under(()).region
-        return bool(anchored_cells(region))
+        return any(anchored_cells(self.asked.under(some).region) for some in ((), self.every))
 
     def _asked(self, rows: IntArray, masks: BoolArray) -> Iterator[tuple[IntArray, Ruled]]:
         """Yield the questions of some samples, each under its rules, those alike together."""
@@ -185,6 +194,8 @@ class _Shrinking:
     def _begin(self) -> None:
         """Begin with the rules that the proof of the answer rests on, if they will do."""
         n = len(self.asked)
+        if PLAUSIBLE in self.every and not is_over():
+            self._begin_with_plausibility()
         named = np.array([self._named(i) for i in range(n)]).reshape(self.left.shape)
         for i in range(n):
             self._read(i, named[i])
@@ -193,8 +204,18 @@ class _Shrinking:
             self._drop_where_shown(rows, named[rows])
         for i in range(n):
             if self.left[i].sum() <= MOST_RULES:
-                self.open[i] = self.left[i]
+                self.open[i] = self.left[i] & [rule not in self.points[i] for rule in self.every]
             self.size[i] = self._at_once(i)
+
+    def _begin_with_plausibility(self) -> None:
+        """Leave plausibility out, else all the rules: most often one of both shows much."""
+        place = self.every.index(PLAUSIBLE)
+        alone = np.array([rule == PLAUSIBLE for rule in self.every], dtype=bool)
+        for i, met in self._drop_where_shown(np.arange(len(self.left)), self.left & ~alone).items():
+            if met is not None:
+                self._note_needed(i, place, met)
+        rows = np.flatnonzero(self.left[:, place] & (self.left.sum(axis=1) > 1))
+        self._drop_where_shown(rows, self.left[rows] & alone)
 
     def _leave_out(self, rows: IntArray) -> None:
         """Leave the next rules out, and note what that shows."""
@@ -203,34 +224,35 @@ class _Shrinking:
         left = self.left[rows] & ~out
         typical = self._typical(rows, left)
         for k, known in typical.items():
-            self._note_needed(int(rows[k]), int(np.flatnonzero(out[k])[0]), known)
+            self._note_needed(int(rows[k]), int(np.flatnonzero(out[k])[0]), _Met(known))
         rest = np.array([k for k in range(len(rows)) if k not in typical], dtype=np.int64)
         if not len(rest):
             return
         rows, out = rows[rest], out[rest]
-        for k, point in self._drop_where_shown(rows, left[rest]).items():
+        for k, met in self._drop_where_shown(rows, left[rest]).items():
             i, tried = int(rows[k]), np.flatnonzero(out[k])
-            broken = tried if point is None or len(tried) == 1 else self._broken(i, tried, point)
-            if point is not None and len(broken) == 1:
-                self._note_needed(i, int(broken[0]), point)
+            broken = tried if met is None or len(tried) == 1 else self._broken(i, tried, met.point)
+            if met is not None and len(broken) == 1:
+                self._note_needed(i, int(broken[0]), met)
             elif len(tried) > 1:
                 self.size[i] //= 2
             else:
                 self.open[i, tried] = False
                 self.size[i] = self._at_once(i)
 
-    def _drop_where_shown(self, rows: IntArray, left: BoolArray) -> dict[int, FloatArray | None]:
+    def _drop_where_shown(self, rows: IntArray, left: BoolArray) -> dict[int, _Met | None]:
         """Drop all but some rules where these leave no point; else return what was found, by place.
 
         The nearest point, or None where there is neither one nor a proof.
         """
-        others: dict[int, FloatArray | None] = {}
+        others: dict[int, _Met | None] = {}
         for some, ruled in self._asked(rows, left):
             found = under(self.search, ruled)
             for k, place in enumerate(some.tolist()):
                 proof = found.proof_of(k) if found.status[k] == INFEASIBLE else None
                 if proof is None:
-                    others[place] = found.points[k] if found.found[k] else None
+                    met = _Met(found.points[k], found.blend[k])
+                    others[place] = met if found.found[k] else None
                     continue
                 i = int(rows[place])
                 self.left[i], self.proof[i] = left[place], proof
@@ -239,8 +261,8 @@ class _Shrinking:
                 self.size[i] = self._at_once(i)
         return others
 
-    def _note_needed(self, i: int, place: int, point: FloatArray) -> None:
-        self.points[i][self.every[place]] = point
+    def _note_needed(self, i: int, place: int, met: _Met) -> None:
+        self.points[i][self.every[place]] = met
         self.open[i, place] = False
         self.size[i] = self._at_once(i)
 
@@ -282,9 +304,7 @@ class _Shrinking:
         """Return the rules that the proof of a sample rests on, as far as that can be read off."""
         asked = self.asked.take(np.array([i]))
         ruled = asked.under(self._rules(self.left[i]))
-        read = why_infeasible(
-            ruled.setting, asked.key, self.proof[i], ruled.region, ruled.limits(0)
-        ).rules
+        read = _read_off(ruled, self.proof[i])
         # Relations are counted anew where some are left out: their texts tell which they are.
         texts = {rule.text for rule in read if rule.kind is RuleKind.RELATION}
         # The limits of numbers in steps are the last steps within them.
@@ -316,11 +336,27 @@ class _Shrinking:
             ruled = self.asked.take(np.array([i])).under(rules)
             reason, proof = ruled.reason(0, self.proof[i]), self.proof[i]
             reason = replace(reason, proof=None if proof is self.own[i] else proof)
-            named, points = own_rules(reason.rules), self.points[i]
-            if named and points.keys() >= set(named):
-                reason = replace(reason, without=np.array([points[rule] for rule in named]))
-            found.append(reason)
+            found.append(self._with_points(reason, self.points[i]))
         return found
+
+    def _with_points(self, reason: Reason, points: Mapping[RuleRef, _Met]) -> Reason:
+        """Return a reason with the points that show that each of its rules is needed, if known."""
+        named = own_rules(reason.rules)
+        if not named or not points.keys() >= set(named):
+            return reason
+        met = [points[rule] for rule in named]
+        blended = isinstance(self.asked.sets.setting.within, Hulls)
+        blends = tuple(one.blend for one in met) if blended else ()
+        return replace(reason, without=np.array([one.point for one in met]), blends=blends)
+
+
+def _read_off(ruled: Ruled, proof: Certificate) -> Collection[RuleRef]:
+    """Return the rules that the proof of one sample rests on, as far as that can be read off."""
+    limits, read = ruled.limits(0), tuple[RuleRef, ...]()
+    if PLAUSIBLE in ruled.rules:
+        read = rules_used(ruled.setting, proof, ruled.region, ruled.near(0), limits)
+    read = read or why_infeasible(ruled.setting, ruled.key, proof, ruled.region, limits).rules
+    return (*read, PLAUSIBLE)
 
 
 def _typical_of(ruled: Ruled, cells: Sequence[Cell]) -> FloatArray | None:

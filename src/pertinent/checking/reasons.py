@@ -16,7 +16,7 @@ from pertinent.setting.claims.bounds import is_of_sets
 from pertinent.setting.question import Method, Norm
 from pertinent.setting.reasons.conflicts import why_infeasible, why_too_few
 from pertinent.setting.reasons.fewer import Questions, RuleSets, each_is_needed, shown_by
-from pertinent.setting.reasons.implausible import is_shown, why_pair
+from pertinent.setting.reasons.implausible import WITH_DENSITY, is_shown, why_pair
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Is
 from pertinent.setting.results import Negatives, Positives, Results
@@ -60,10 +60,10 @@ def reason(
     near = results.table.values if isinstance(setting.within, Hulls) else centers
     asked = _question(setting, results, centers[0], beyond)
     own = None
-    if setting.within is None and said.asked == parts[0].key:
+    if said.asked == parts[0].key:
         own = shown_by(asked, said, parts[0].certificate)
-    if own is None:
-        own = _read_off(setting, said, parts[0], near[0], (low, high))
+    if own is None or (setting.within is not None and own != said):
+        own = _read_off(setting, said, parts[0], near[0], (low, high)) or own
     if own is None:
         return [Finding(claim, UNKNOWN, NOT_SHOWN)]
     right = judged(claim, own == said, f"by the certificate: {own.words(results.classes)}")
@@ -75,7 +75,7 @@ def _question(
 ) -> Questions:
     """Return the question, to be asked again under some of its rules."""
     key, changes = results.certificates[0].key, isinstance(results, Negatives)
-    sets = RuleSets(setting.without_plausibility(), changes)
+    sets = RuleSets(setting, changes)
     return Questions(sets, key, results.table, center[None], beyond)
 
 
@@ -84,7 +84,7 @@ def _needed(name: str, asked: Questions, said: Reason) -> list[Finding]:
     if said.without is None:
         return []
     claim = f"{name}: each of the rules named is needed"
-    plain = said.kind is Why.RULES and said.asked == asked.key
+    plain = said.kind in (Why.RULES, *WITH_DENSITY) and said.asked == asked.key
     return [judged(claim, plain and bool(each_is_needed(asked, [said])[0]))]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.density.tolerances import DUST
+from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.codec import record_as
 
@@ -32,6 +33,14 @@ class Blend:
 
     rows: IntArray
     shares: FloatArray
+
+    def require_sound(self) -> None:
+        """Refuse what cannot be: places and shares are as many, and numbers."""
+        for numbers, kinds in ((self.rows, "iu"), (self.shares, "f")):
+            if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in kinds:
+                raise InputError("A stored blend has places and shares that are no numbers.")
+        if self.rows.ndim != 1 or self.rows.shape != self.shares.shape:
+            raise InputError("A stored blend must have one share for each of its places.")
 
     def __str__(self) -> str:
         pairs = zip(self.rows.tolist(), self.shares.tolist(), strict=True)

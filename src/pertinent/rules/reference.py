@@ -25,6 +25,8 @@ class RuleKind(Enum):
     RELATION = "relation"
     TOGETHER = "together"
     MAX_CHANGES = "max-changes"
+    #: Plausibility as a whole: it may be left out like a rule.
+    PLAUSIBLE = "plausible"
     #: Rules that the data suggest.
     DATA_AT_LEAST = "data-at-least"
     DATA_AT_MOST = "data-at-most"
@@ -51,6 +53,7 @@ _SHORT = {
     RuleKind.STEP: "{0} in steps of {1:g}",
     RuleKind.CATEGORIES: "allowed categories of {0}",
     RuleKind.TRANSITIONS: "allowed transitions of {0}",
+    RuleKind.PLAUSIBLE: "plausible",
     RuleKind.DATA_AT_LEAST: "{0} >= {1:g} as in the data",
     RuleKind.DATA_AT_MOST: "{0} <= {1:g} as in the data",
     RuleKind.DATA_STEP: "{0} in steps of {1:g} as in the data",
@@ -144,3 +147,7 @@ class RuleRef:
             return f"{speech.feature(self.features[0])} is a whole number"
         names = ", ".join(map(speech.feature, self.features))
         return (_FULL if speech.in_full else _SHORT)[self.kind].format(names, self.number)
+
+
+#: Plausibility, among the rules of a conflict.
+PLAUSIBLE = RuleRef(RuleKind.PLAUSIBLE)

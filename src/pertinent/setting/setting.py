@@ -105,7 +105,8 @@ class Setting:
     def under(self, constraints: Constraints) -> Self:
         """Return the same with other rules; what is known of the model is shared."""
         other = copy(self)
-        other.constraints, other._plain, other._kept = constraints, None, {}
+        other.constraints, other._kept = constraints, {}
+        other._plain = None if self._plain is None else self._plain.under(constraints)
         if constraints.read_relations != self.constraints.read_relations:
             other._regions, other._roundings = {}, {}  # they hold relations, and no other rules
         return other

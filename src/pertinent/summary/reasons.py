@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pertinent.density.hull import Blend
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.codec import encode
@@ -30,6 +31,7 @@ def write_reason(reason: Reason | None) -> dict[str, Any] | None:
             "rules": rules,
             "proof": encode(reason.proof),
             "without": encode(reason.without),
+            "blends": encode(reason.blends),
         },
     )
 
@@ -90,6 +92,7 @@ def read_reason(record: Any) -> Reason | None:
         str(record.get("said", "")),
         proof if isinstance(proof, Certificate) else None,
         _points(record),
+        _blends(record),
     )
 
 
@@ -100,6 +103,13 @@ def _points(record: dict[str, Any]) -> FloatArray | None:
     if not isinstance(points, np.ndarray) or points.ndim != 2 or points.dtype.kind not in "fiu":
         raise InputError("The points of a stored reason are malformed.")
     return np.asarray(points, dtype=float)
+
+
+def _blends(record: dict[str, Any]) -> tuple[Blend | None, ...]:
+    blends = decode(record.get("blends", []))
+    if not isinstance(blends, tuple) or not all(b is None or isinstance(b, Blend) for b in blends):
+        raise InputError("The blends of a stored reason are malformed.")
+    return blends
 
 
 def _read_rule(own: dict[str, Any]) -> RuleRef:

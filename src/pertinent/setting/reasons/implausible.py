@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 PAIRS = (Why.RULES, Why.DENSITY_CLASS, Why.DENSITY_RULES)
 #: What `why_infeasible` may say of class and rules alone.
 WITHOUT_DENSITY = (Why.NEVER, Why.RULES, Why.MODEL)
+#: The kinds that plausibility has a part in.
+WITH_DENSITY = (Why.DENSITY_CLASS, Why.DENSITY_RULES, Why.DENSITY_CLASS_RULES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +119,7 @@ def why_pair(
     rules: tuple[RuleRef, ...] = ()
     if kind is not Why.DENSITY_CLASS:
         region = setting.region(asked, setting.asked_margin)
-        rules = _rules_used(setting, own, region, sample, limits)
+        rules = rules_used(setting, own, region, sample, limits)
     extra = None if kind is Why.DENSITY_CLASS_RULES else proof
     return Reason(kind, asked, rules, plausible=setting.within.words(), proof=extra)
 
@@ -169,7 +171,7 @@ def nested(value: Any) -> Iterator[Any]:
             left += [part for part in parts if not isinstance(part, np.ndarray)]
 
 
-def _rules_used(
+def rules_used(
     setting: Setting,
     certificate: Certificate,
     region: Region,

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from pertinent.density.hull import Blend
 from pertinent.geometry.arrays import FloatArray
 from pertinent.proofs import Certificate
-from pertinent.rules.reference import RuleKind, RuleRef, relaxing
+from pertinent.rules.reference import PLAUSIBLE, RuleKind, RuleRef, relaxing
 from pertinent.rules.words import TERSE, Speech
 from pertinent.setting.region_key import Kind, RegionKey
 
@@ -134,6 +135,8 @@ class Reason:
     without : ndarray of shape (n_rules, n_columns), optional
         For each rule that is named, in their order, a point that is what was asked for and obeys
         all the others: each of them is needed.
+    blends : tuple of Blend or None
+        Of which training points these points are made, where plausible points are blends.
 
     Examples
     --------
@@ -154,6 +157,7 @@ class Reason:
     said: str = field(default="", compare=False)
     proof: Certificate | None = field(default=None, compare=False, repr=False)
     without: FloatArray | None = field(default=None, compare=False, repr=False)
+    blends: tuple[Blend | None, ...] = field(default=(), compare=False, repr=False)
 
     def words(self, classes: Any, speech: Speech = TERSE) -> str:
         """Return the reason in words.
@@ -185,9 +189,11 @@ class Reason:
         if self.without is None or not len(self.without):
             return ""
         if len(self.rules) == 1:
-            return " (without this rule there is one)"
+            one = "plausibility" if self.rules[0] == PLAUSIBLE else "this rule"
+            return f" (without {one} there is one)"
         every = "each of them" if len(self.without) == len(self.rules) else "each of the rules"
-        return f" ({every} is needed: without it, the others leave one)"
+        also = ", plausibility included," if PLAUSIBLE in self.rules else ""
+        return f" ({every}{also} is needed: without it, the others leave one)"
 
     def _asked(self, classes: Any, speech: Speech) -> str:
         if self.asked is None:
@@ -198,8 +204,9 @@ class Reason:
 
     def _named(self, speech: Speech) -> list[str]:
         """Return the rules in words; in full, frozen features share one sentence."""
-        most = len(self.rules) if not self.plausible else MOST
-        shown, rest = self.rules[:most], len(self.rules[most:])
+        rules = [rule for rule in self.rules if rule != PLAUSIBLE]  # it has its own words
+        most = len(rules) if not self.plausible else MOST
+        shown, rest = rules[:most], len(rules[most:])
         more = [f"and {rest} more rules"] if rest else []
         if not speech.in_full:
             return [*(rule.words(speech) for rule in shown), *more]
