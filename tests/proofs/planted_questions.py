@@ -279,7 +279,10 @@ def further_questions():
     """Return questions that take rarer ways: whole numbers, cut-off values, others, no time."""
     whole, now = {"whole": (0, 1)}, {"time_limit": 1e-9}
     free = {"constraints": pertinent.Constraints()}
-    dense = {**STUCK, "plausibility": pertinent.Plausibility(DATA, LABELS)}
+    # Where x0 stays, no point is as dense as the densest one of the other class.
+    densest = pertinent.Plausibility(DATA, LABELS, n_components=1, quantile=1.0)
+    held = pertinent.Constraints(bounds=LIMITS, frozen=[0])
+    dense = {"constraints": held, "plausibility": densest}
     count, curved = truth_of, truth_of.discriminant
     return {
         "no strict": positives(

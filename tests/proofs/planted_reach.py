@@ -20,8 +20,11 @@ _COUNTED = (
 )
 
 OUT_OF_REACH: dict[str, str] = {
+    "pertinent.answering.conflict._implausible": (
+        "names the rules of a conflict with plausibility where they are more than 64; it says of "
+        "none that it is needed, and that there is no point is proved without it"
+    ),
     "pertinent.answering.fewer_rules._Shrinking._broken": _NEEDED,
-    "pertinent.answering.fewer_rules._typical_of": _NEEDED,
     "pertinent.questions.alternatives._Contrasts._keep_proofs": (
         "hands proofs on to whoever checks an order: they are recomputed there, and what they do "
         "not show is not said to hold"
