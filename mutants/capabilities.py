@@ -266,9 +266,20 @@ NOTICED: dict[str, str] = {
 }  # fmt: skip
 
 
+#: Tables with one line for each single check, quick enough to be tried first as a whole.
+TABLES = {
+    "proofs/": "tests/proofs/test_single_forgeries.py",
+    "checking/document.py": "tests/checking/test_refusals.py",
+}
+
+
 def known_to_notice(mutant: Mutant) -> tuple[str, ...]:
-    """Return the tests that are known to notice a mutant."""
-    return (NOTICED[mutant.breaks],) if mutant.breaks in NOTICED else ()
+    """Return the tests that are known to notice a mutant, and those quick enough to try first."""
+    if mutant.breaks in NOTICED:
+        return (NOTICED[mutant.breaks],)
+    if not mutant.breaks.startswith("not checked: "):  # see `mutants.checks`
+        return ()
+    return tuple(test for start, test in TABLES.items() if mutant.where.startswith(start))
 
 
 def suite_for(mutant: Mutant) -> tuple[str, ...]:

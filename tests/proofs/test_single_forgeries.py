@@ -175,11 +175,11 @@ def piece(low, high):
 @pytest.mark.parametrize(
     ("low", "high", "inside"),
     [
-        ([0.0, 0.0], [1.0, 1.0], True),
         ([-1.5, 0.0], [1.0, 1.0], False),
         ([0.0, 0.0], [1.0, 2.5], False),
         ([0.0, 0.0], [1.8, 1.8], False),
         ([-INF, 0.0], [1.0, 1.0], False),
+        ([0.0, 0.0], [1.0, 1.0], True),
     ],
 )
 def test_a_box_lies_within_ends_and_rows(low, high, inside):
@@ -205,11 +205,11 @@ def test_the_largest_value_of_a_parabola(a, b, end, most):
 @pytest.mark.parametrize(
     ("low", "high", "free", "sliver"),
     [
-        (1.0, np.nextafter(1.0, 2.0), True, True),
         (1.0, 1.1, True, False),
         (1.0, 1.0, False, False),  # fixed from the start: no part of a cut
         (-INF, 1.0, True, False),
         (1.0, INF, True, False),
+        (1.0, np.nextafter(1.0, 2.0), True, True),
     ],
 )
 def test_a_sliver_holds_a_few_numbers_only(low, high, free, sliver):
@@ -224,11 +224,11 @@ FREE = np.full(2, -INF), np.full(2, INF)
 @pytest.mark.parametrize(
     ("G", "y", "weights", "limits", "one"),
     [
-        ([[-1.0, -2.0]], [0.5], [1.0, 1.0], FREE, True),
         ([[-1.0, -2.0]], [0.5], [0.0, 1.0], FREE, False),  # the first feature costs nothing
         ([[-1.0, -1.0]], [1.0], [1.0, 1.0], FREE, False),  # either feature will do
         ([[-1.0, -1.0]], [1.0], [1.0, 1.0], (np.zeros(2), np.array([0.0, 9.0])), True),
         ([[-1.0, -1.0], [-1.0, -2.0]], [1.0, 0.0], [1.0, 1.0], FREE, False),
+        ([[-1.0, -2.0]], [0.5], [1.0, 1.0], FREE, True),
     ],
 )
 def test_multipliers_that_leave_one_point(G, y, weights, limits, one):
@@ -244,13 +244,13 @@ STEEP = Cell(np.array([[-1.0, -2.0]]), np.array([-2.0]))
 @pytest.mark.parametrize(
     ("cost", "multiplier", "weights", "lower", "upper", "near"),
     [
-        (1.001, 0.5, (1.0, 1.0), (-0.1, 0.9), (0.1, 1.1), True),
         (0.999, 0.5, (1.0, 1.0), (-0.1, 0.9), (0.1, 1.1), False),  # no more than what is proved
         (1.001, np.nan, (1.0, 1.0), (-0.1, 0.9), (0.1, 1.1), False),
         (1.001, 0.5, (0.0, 1.0), (-0.1, 0.9), (0.1, 1.1), False),
         (1.001, 0.5, (1.0, 1.0), (0.0, 0.9), (0.1, 1.1), False),  # it may lie below the box
         (1.001, 0.5, (1.0, 1.0), (-0.1, 0.9), (0.1, 1.0), False),  # or above
         (1.5, 0.5, (1.0, 1.0), (-0.1, 0.9), (0.1, 1.1), False),
+        (1.001, 0.5, (1.0, 1.0), (-0.1, 0.9), (0.1, 1.1), True),
     ],
 )
 def test_points_that_cost_no_more_lie_near(cost, multiplier, weights, lower, upper, near):

@@ -204,7 +204,8 @@ class _Shrinking:
             self._drop_where_shown(rows, named[rows])
         for i in range(n):
             if self.left[i].sum() <= MOST_RULES:
-                self.open[i] = self.left[i] & [rule not in self.points[i] for rule in self.every]
+                known = [rule in self.points[i] for rule in self.every]
+                self.open[i] = self.left[i] & ~np.array(known, dtype=bool)
             self.size[i] = self._at_once(i)
 
     def _begin_with_plausibility(self) -> None:
