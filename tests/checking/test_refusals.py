@@ -26,6 +26,9 @@ REFUSED = [
     (("question", "method"), "strict", "The question and the answer differ in their method"),
     (("question", "norm"), "l0", "The question and the answer differ in their norm"),
     (("question", "target"), "none", "The explanation asks for class 'none', which the model"),
+    (("question", "between"), 1, "The stored 'between' is neither true nor false"),
+    (("question", "constraints", "transitions"), {"type": "builtins.function"},
+     "The rules of this explanation hold a Python function"),
     (("question", "features"), ["x0"], "The explanation has 1 features, and the model 4"),
     (("question", "truth_values"), True, "The stored sample is said to hold truth values"),
     (("question", "weights"), array([1.0, np.nan, 1.0, 1.0]), "The stored weights are not one"),
@@ -58,6 +61,13 @@ REFUSED = [
 def test_what_cannot_be_is_refused(iris, stored, path, value, words):
     with pytest.raises(InputError, match=re.escape(words)):
         pertinent.check(tampered(stored, ("proof", *path), value), iris[0])
+
+
+def test_a_file_that_does_not_say_which_class_was_asked_for_is_refused(iris, stored):
+    document = copy.deepcopy(stored)
+    del document["proof"]["question"]["target"]
+    with pytest.raises(InputError, match="does not say which class was asked for"):
+        pertinent.check(document, iris[0])
 
 
 def test_too_many_rules_are_refused(iris, stored):

@@ -90,6 +90,7 @@ WRONG_SIMPLICES = {
     "multipliers at corners without their places": {"variation": None},
     "multipliers at corners of whole numbers": {"varying": np.zeros((1, 6, 5), dtype=np.int64)},
     "multipliers in two dimensions": {"varying": np.zeros((6, 5))},
+    "one number for all multipliers": {"varying": np.array(1.0)},
     "multipliers at too few corners": {"varying": np.zeros((1, 6, 4))},
     "a negative multiplier at a corner": put("varying", (0, 0, 0), -1.0),
     "a multiplier where there is no end": put("varying", (0, 4, 0), 1.0),
