@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 
 from pertinent.api.asking import negatives_of
-from pertinent.exceptions import InputError
+from pertinent.exceptions import InputError, visible
 from pertinent.geometry.arrays import BoolArray, IntArray
 from pertinent.geometry.running import one_thread
 from pertinent.proofs import ALREADY
@@ -78,9 +78,9 @@ class Lever(Card):
     def __str__(self) -> str:
         if not self.works:
             word = {"infeasible": "proved that this cannot work", "already": "nothing to change"}
-            return shown(f"{' with '.join(self.features)}: {word.get(self.status, 'not known')}")
+            return visible(f"{' with '.join(self.features)}: {word.get(self.status, 'not known')}")
         size = f"size {self.objective:.3g}, {self.proof}"
-        return shown(f"{self.words()} gives {label_text(self.target)} ({size})")
+        return visible(f"{self.words()} gives {label_text(self.target)} ({size})")
 
     @property
     def proof(self) -> str:
