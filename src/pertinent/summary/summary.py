@@ -376,7 +376,9 @@ def rule_lines(asked: Asked) -> list[str]:
 def rule_count(asked: Asked) -> int:
     """Return how many rules points must obey, each counted by itself."""
     more = (asked.setting.min_proba, asked.setting.within)
-    return len(_limited(asked).single_rules) + sum(one is not None for one in more)
+    known = asked.setting.features
+    stays = bool(known.absent) and not known.may_lose  # no value becomes missing
+    return len(_limited(asked).single_rules) + sum(one is not None for one in more) + stays
 
 
 def _limited(asked: Asked) -> Constraints:
