@@ -1,6 +1,7 @@
 """What a newcomer passes in: a row, a mapping, gaps in the data, columns too many."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -136,3 +137,18 @@ def test_a_series_keeps_its_numbers_as_they_are():
     explainer = pertinent.Explainer(model, data=X, limits_from=None, steps_from=None)
     one, row = explainer.explain(X.iloc[0]), explainer.explain(X.iloc[[0]])
     np.testing.assert_array_equal(one.negative.values, row.negative.values)
+
+
+def test_a_column_that_the_model_does_not_use_gives_no_warning():
+    """It has no limits: its infinite ends times no coefficient were no numbers."""
+    rng, n = np.random.default_rng(0), 60
+    size, weight = rng.integers(0, 40, n), rng.integers(0, 90, n)
+    kind, year = rng.choice(["a", "b"], n), 2007 + rng.integers(0, 3, n)
+    X = pd.DataFrame({"size": size, "weight": weight, "kind": kind, "year": year})
+    y = np.where(size + weight / 3 + 10 * (kind == "a") > 40, "big", "small")
+    numbers, words = (StandardScaler(), ["size", "weight"]), (OneHotEncoder(), ["kind"])
+    model = make_pipeline(make_column_transformer(numbers, words), LogisticRegression()).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = pertinent.Explainer(model, data=X).explain(X.head(6))
+    assert set(found.negative.status) == {"optimal"}

@@ -316,14 +316,30 @@ def test_alternatives_are_told_stored_and_checked(files, tmp_path):
     assert any("each alternative is another set of features" in claim for claim in claims)
 
 
-def test_a_report_tells_alternatives_and_a_run_has_no_room_for_them(files, tmp_path):
+def test_a_report_tells_alternatives(files, tmp_path):
     page = tmp_path / "report.html"
     start = [str(files / "model.skops"), str(files / "rows.csv")]
     result = run(app, ["report", *start, "--alternatives", "1", "-o", str(page)])
     assert result.exit_code == codes.DONE, result.output
     assert "Other changes that would have done it:" in page.read_text()
-    result = run(app, ["run", *start, str(tmp_path / "out"), "--alternatives", "1"])
-    assert result.exit_code == codes.MISUSED
+
+
+def test_a_run_lists_alternatives_in_a_column(files, tmp_path):
+    rows, out = tmp_path / "rows.parquet", tmp_path / "out"
+    pd.read_parquet(files / "rows.parquet").head(6).to_parquet(rows)
+    start = [str(files / "model.skops"), str(rows), str(out)]
+    train = ["--train", str(files / "train.csv")]
+    result = run(app, ["run", *start, *train, "--alternatives", "2"])
+    assert result.exit_code == codes.DONE, result.output
+    listed = pd.read_parquet(out)["alternatives"]
+    assert [len(some) for some in listed] == [2] * 6
+    assert listed[0][0]["rank"] == 1
+    assert listed[0][0]["part"] == "negative"
+    assert set(listed[0][0]["values"]) == set(pd.read_parquet(rows).columns)
+    # Another number of them is another run, and outputs of different runs are not mixed.
+    result = run(app, ["run", *start, *train])
+    assert result.exit_code == codes.REFUSED
+    assert "settings" in result.output
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,7 @@ OUT_OF_REACH: dict[str, str] = {
     "pertinent.solvers.search.engine.Problem.joined": _ABSTRACT,
     "pertinent.solvers.search.near._is_out": _POINTS_ONLY,
     "pertinent.solvers.search.near._neighbours": _POINTS_ONLY,
+    "pertinent.solvers.search.near._slid_back": _POINTS_ONLY,
     "pertinent.solvers.union._is_allowed": _POINTS_ONLY,
     "pertinent.solvers.union._out_of_gaps": _POINTS_ONLY,
     "pertinent.solvers.select.choose_method": (

@@ -12,7 +12,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import pertinent
 from pertinent import Constraints, Explainer
+from pertinent.datasets import load_credit
 from pertinent.exceptions import InputError
+from pertinent.rules.unknown import are_unknown
 
 JOBS = ["fixed"] * 150 + ["partly"] * 120 + ["unknown"] * 27 + ["clown"] * 3
 
@@ -213,3 +215,45 @@ def test_missing_values_do_not_hide_whole_numbers():
     assert "a stays whole" in said(explainer)
     known = X[X["a"].notna()].head(10)
     assert (explainer.explain(known).negative.points["a"] % 1 == 0).all()
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "unknown", "Unknown", " UNKNOWN ", "(unknown)", "<unknown>", "Unknown/Invalid", "unk",
+        "UNK.", "not known", "Not_Known", "not-known", "don't know", "don’t know", "ignore",
+        "missing", "Missing value", "no data", "n/a", "N/A", "#N/A", "n.a.", "NA", "<NA>", "NaN",
+        "null", "XNA", "not stated", "not specified", "unspecified", "Prefer not to say",
+        "no answer", "non-response", "?", "??", "-", "--", ".", "...", "", " ", "unbekannt",
+        "k. A.", "Non renseigné", "IGNORADO", None, float("nan"), pd.NA,
+    ],
+)  # fmt: skip
+def test_words_that_mean_unknown(word):
+    assert are_unknown(["rent", word]) == [False, True]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "other", "others", "none", "no", "not applicable", "refused", "dk", "unsure", "0", "+",
+        "nana", "missing teeth", "nullarbor", "not married", "never", "private", "!", "<", "naan",
+        "answer unknown to us", 0, 1.5, True,
+    ],
+)  # fmt: skip
+def test_words_that_mean_something(word):
+    assert are_unknown(["rent", word]) == [False, False]
+
+
+def test_a_minus_beside_a_plus_is_a_value():
+    assert are_unknown(["+", "-", "?"]) == [False, False, True]
+
+
+def test_the_credit_data_never_suggest_what_is_not_known():
+    """The column of homes has "ignore": it says that nobody asked."""
+    frame = load_credit(drop_missing=True).frame
+    levels = {name: sorted(set(frame[name])) for name in ("home", "marital", "job", "records")}
+    out = {
+        name: [v for v, no in zip(some, are_unknown(some), strict=True) if no]
+        for name, some in levels.items()
+    }
+    assert out == {"home": ["ignore"], "marital": [], "job": [], "records": []}

@@ -63,6 +63,36 @@ def test_numbers_and_truths_are_those_of_the_answers(explainer, frame):
         assert found[f"{kind}_unique"].to_pylist() == unique
 
 
+def test_alternatives_are_a_column_of_lists(explainer, frame):
+    """Each list holds the rows that `alternatives_frame` has for the sample, nested as declared."""
+    lists = pertinent.Explainer(explainer.model, data=frame, alternatives=2)
+    some = frame.iloc[[0, 60, 140]]
+    broken = pd.concat([some, some.head(1).assign(**{frame.columns[0]: np.nan})])
+    found = explained(lists, broken)
+    assert found.schema == output_schema(lists)
+    *known, unread = found["alternatives"].to_pylist()
+    assert unread is None
+    flat = [
+        {"row": i, **{k: v for k, v in one.items() if k != "values"}}
+        | {f"value.{name}": value for name, value in one["values"].items()}
+        for i, listed in enumerate(known)
+        for one in listed
+    ]
+    theirs = lists.explain(some).alternatives_frame("pandas").drop(columns="id")
+    pd.testing.assert_frame_equal(pd.DataFrame(flat), theirs, check_exact=True)
+    assert found.equals(explained(lists, broken, 1))
+
+
+def test_alternatives_hold_categories_as_they_are():
+    words = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0] * 5, "kind": ["a", "a", "b", "b"] * 5})
+    columns = make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough")
+    model = make_pipeline(columns, LogisticRegression()).fit(words, words["size"] > 2)
+    found = explained(pertinent.Explainer(model, data=words, alternatives=1), words.head(2))
+    points = [one["values"] for some in found["alternatives"].to_pylist() for one in some]
+    # The smallest change is that of the kind; the next one changes the size alone.
+    assert {point["kind"] for point in points} == {"a"}
+
+
 def test_a_key_is_handed_through(explainer, frame):
     keyed = frame.assign(key=[f"row {i}" for i in range(len(frame))])
     found = explained(explainer, keyed, 40, keep=["key"])

@@ -21,10 +21,13 @@ from pertinent.geometry.domain import SMALLEST_CHANGE, Domain
 from pertinent.geometry.region import Cell, CellUnion, Quadratic
 from pertinent.geometry.task import Task
 from pertinent.lvq import LGMLVQ
+from pertinent.proofs import OPTIMAL
 from pertinent.proofs.cases.curved import CurvedBranchProofs
 from pertinent.proofs.cases.halving import HalvingProofs
-from pertinent.solvers import project
+from pertinent.solvers import Options, project
+from pertinent.solvers.problem import Task as SolverTask
 from pertinent.solvers.search import curved as mixed_curved
+from pertinent.solvers.search.near import moved_back
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 IRIS = StandardScaler().fit_transform(IRIS)
@@ -205,3 +208,49 @@ def test_a_search_that_ends_early_says_so(monkeypatch):
     assert (model.predict(found.points[good]) != model.predict(samples[good])).all()
     assert (found.bound[good] <= found.objective[good]).all()
     assert "optimal" not in found.status[found.bound < found.objective * (1 - 1e-4)]
+
+
+def leaning():
+    """Return ``2 x + 1.2 y + 0.01 y^2 >= 1``: curved, and x gains most for its cost."""
+    matrix, slope = np.diag([0.0, -0.01]), np.array([-2.0, -1.2])
+    return Cell(np.zeros((0, 2)), np.zeros(0), (Quadratic.from_matrix(matrix, slope, 1.0),))
+
+
+#: Where y alone is enough.
+ALONE = (np.sqrt(1.2**2 + 0.04) - 1.2) / 0.02
+
+
+def test_a_rounded_answer_is_not_the_last_word():
+    """Half of x would do; rounded it costs 1, and y alone costs less."""
+    center = np.zeros((1, 2))
+    domain = Domain(np.array([0.0, np.nan]), own=center)
+    sides = {"lower": np.zeros(2), "upper": np.full(2, 3.0), "domain": domain}
+    found = project(center, leaning(), **sides, options=Options(round_steps=True))
+    assert found.points[0] == pytest.approx([0.0, ALONE])
+    assert found.status[0] == OPTIMAL
+
+
+def test_numbers_without_steps_move_back_as_far_as_they_can():
+    centers = np.zeros((3, 2))
+    domain = Domain(np.array([0.0, np.nan]), own=centers)
+    sides = np.zeros((3, 2)), np.full((3, 2), 3.0)
+    task = SolverTask(leaning(), centers, np.ones(2), *sides, np.full(3, np.inf), domain=domain)
+    start = np.array([[0.0, 2.0], [1.0, 0.5], [0.0, ALONE + 1e-12]])
+    found = moved_back(task, start)
+    assert found[0] == pytest.approx([0.0, ALONE], rel=1e-6)
+    assert found[1].tolist() == [1.0, 0.0]
+    assert found[2].tolist() == start[2].tolist()  # a billionth is worth no move
+    assert leaning().contains(found).all()
+
+
+def test_numbers_move_back_to_the_end_of_a_gap_or_all_the_way():
+    """A change of less than 1 is none: the value stops there, or returns to its own."""
+    centers = np.zeros((2, 2))
+    gap = np.full((2, 2), -1.0), np.full((2, 2), 1.0)
+    domain = Domain(np.array([0.0, np.nan]), own=centers, gap=gap)
+    sides = np.array([[0.0, 0.0], [1.0, 0.0]]), np.full((2, 2), 3.0)  # x is fixed at 1 below
+    task = SolverTask(leaning(), centers, np.ones(2), *sides, np.full(2, np.inf), domain=domain)
+    found = moved_back(task, np.array([[0.0, 2.0], [1.0, 2.0]]))
+    assert found[0] == pytest.approx([0.0, 1.0], rel=1e-6)
+    assert found[1].tolist() == [1.0, 0.0]
+    assert not domain.violation(found).any()

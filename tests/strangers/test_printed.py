@@ -12,8 +12,6 @@ from tests.strangers.whole import judge_whole
 
 #: Rows of each table and pipeline in the short run.
 ROWS = 6
-#: Rows with the same values, of a curved model: not proved, and one digit too far.
-KNOWN = {("visits", "naive bayes"): {"not minimal": 5}}
 
 
 def explained(table, pipeline, count):
@@ -37,10 +35,9 @@ def test_a_few_rows(table, pipeline):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pipeline", PIPELINES)
-def test_whole_tables(table, pipeline, request):
+def test_whole_tables(table, pipeline):
     found = judge_whole(table, pipeline)
-    name = request.node.callspec.params["table"].__name__
-    assert faults(found) == KNOWN.get((name, pipeline), {}), found
+    assert not faults(found), found
 
 
 def test_the_judge_sees_what_is_wrong():

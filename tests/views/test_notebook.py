@@ -1,6 +1,7 @@
 """What notebooks show: cards of the objects that are asked and checked, and each figure once."""
 
 import sys
+from dataclasses import replace
 from types import ModuleType
 
 import matplotlib
@@ -22,6 +23,57 @@ def test_constraints_are_a_list_of_rules():
     assert "a&lt;b frozen" in page
     assert "c &gt;= 0" in page
     assert "0 rules" in pertinent.Constraints()._repr_html_()
+
+
+def test_rules_are_counted_one_by_one_wherever_they_are_counted(credit):
+    """Sentences about many features are short; the number is that of rules to switch off."""
+    own = pertinent.Constraints(frozen=["age", "records"], max_changes=3)
+    explainer = pertinent.Explainer(credit.model, data=credit.train, constraints=own)
+    count = 3 + len(explainer.inferred)
+    assert repr(explainer).endswith(f"2 classes, {count} rules>")
+    assert f"{count} rules" in explainer._repr_html_()
+    both = replace(own, inferred=explainer.inferred)
+    assert both._repr_html_().count("<tr>") == count
+    assert f"Constraints: {count} rules" in both._repr_html_()
+    nothing = {"limits_from": None, "steps_from": None, "rare": 0}
+    free = pertinent.Explainer(credit.model, data=credit.train, min_proba=0.7, **nothing)
+    assert not free.inferred or {rule.kind for rule in free.inferred} == {"range"}
+    assert repr(free).endswith(f"2 classes, {1 + len(free.inferred)} rules>")
+
+
+def results(credit):
+    """Return one object of every public kind of result."""
+    explainer = pertinent.Explainer(credit.model, data=credit.train)
+    result = explainer.explain(credit.applicants.head(2))
+    menu = explainer.menu(credit.applicants.head(1), max_features=1)
+    checked = pertinent.check(result[0].json(), credit.model)
+    blend = pertinent.Blend(np.array([7, 2]), np.array([0.75, 0.25]))
+    parts = explainer, explainer.inferred[0], result, result[0], result.positive, result.negative
+    return (*parts, menu, menu[0], menu[-1], checked, checked.findings[0], blend, own_rules())
+
+
+def own_rules():
+    return pertinent.Constraints(frozen=["age"])
+
+
+def test_every_result_has_a_text_and_a_card(credit):
+    for one in results(credit):
+        page = one._repr_html_()
+        assert page.count("<div") == page.count("</div>") > 0, one
+        assert len(repr(one)) < 600, one
+        assert "object at 0x" not in repr(one)
+
+
+def test_a_menu_is_a_card_that_escapes():
+    X = pd.DataFrame({"<b>a": [0.0, 1.0, 2.0, 3.0], "c\x1b[31m": [1.0, 0.0, 1.0, 0.0]})
+    model = LogisticRegression().fit(X, ["<i>no", "<i>no", "yes", "yes"])
+    menu = pertinent.Explainer(model, data=X).menu(X.head(1))
+    for page in (menu._repr_html_(), menu[0]._repr_html_()):
+        assert "&lt;b&gt;a" in page
+        assert "<b>" not in page
+        assert "<i>" not in page
+        assert "\x1b" not in page
+    assert menu._repr_html_().count("<tr>") == len(menu.text().splitlines()) - 1
 
 
 def test_an_explainer_shows_model_classes_and_rules(credit):

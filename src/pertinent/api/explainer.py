@@ -28,11 +28,12 @@ from pertinent.setting.options import Options, Settings
 from pertinent.setting.question import Method, NegativeQuestion, Overlap
 from pertinent.setting.results import Negatives, Positives
 from pertinent.summary.asked import Asked
-from pertinent.summary.summary import model_name, rule_lines
+from pertinent.summary.summary import model_name, rule_count, rule_lines
 from pertinent.tables.baselines import or_default
 from pertinent.tables.notebook import card
 from pertinent.tables.reading import read_table
 from pertinent.tables.table import Table
+from pertinent.tables.words import counted
 
 if TYPE_CHECKING:
     from pertinent.api.menu import Menu
@@ -133,7 +134,7 @@ class Explainer:
         train, self.has_data = values_in(table), table is not None
         rules, how = settings.constraints, setting.options
         if options is None and any(rule.kind == STEP for rule in rules.inferred):
-            how = replace(how, round_steps=True)  # the user asked for no search over steps
+            how = replace(how, round_steps=True)  # the user asked for no long search over steps
         self.setting = replace(setting, constraints=rules, options=how)
         lists = settings if settings.lists_positives else replace(settings, alternatives=0)
         self.question = lists.positive(self.setting.features, train)
@@ -154,8 +155,8 @@ class Explainer:
         )
 
     def __repr__(self) -> str:
-        features, rules = self.setting.features, rule_lines(self.asked)
-        told = f"{len(rules)} rules" if rules else "no rules"
+        features, rules = self.setting.features, rule_count(self.asked)
+        told = counted(rules, "rule") if rules else "no rules"
         return (
             f"<Explainer of {type(self.model).__name__}: {len(features)} features, "
             f"{len(self.setting.classes)} classes, {told}>"
@@ -170,7 +171,7 @@ class Explainer:
             ("features", ", ".join(names)),
             ("classes", ", ".join(labels)),
             ("typical values", "given" if given == "given" else f"the {given} of the data"),
-            *(("rule", rule) for rule in rule_lines(self.asked)),
+            *(("rules", rules) for rules in rule_lines(self.asked)),
         ]
         return card(repr(self).strip("<>"), facts)
 

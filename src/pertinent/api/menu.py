@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 
 from pertinent.api.asking import negatives_of
-from pertinent.exceptions import InputError
+from pertinent.exceptions import InputError, visible
 from pertinent.geometry.arrays import BoolArray, IntArray
 from pertinent.geometry.running import one_thread
 from pertinent.proofs import ALREADY
@@ -25,6 +25,7 @@ from pertinent.summary.asked import Asked
 from pertinent.summary.raw import Raw, number_columns, raw_rows
 from pertinent.summary.rounding import first_steps, round_valid
 from pertinent.summary.words import counted, label_text, listed, plain, shown
+from pertinent.tables.notebook import Card, card
 from pertinent.tables.numbers import require_whole
 from pertinent.tables.table import Table, installed_backend
 
@@ -35,7 +36,7 @@ MOST_NAMED = 12
 
 
 @dataclass(frozen=True)
-class Lever:
+class Lever(Card):
     """What changing only some features can do.
 
     Attributes
@@ -73,6 +74,18 @@ class Lever:
     def needs_all(self) -> bool:
         """Whether the smallest change uses every one of these features."""
         return self.works and set(self.values) == set(self.features)
+
+    def __str__(self) -> str:
+        if not self.works:
+            word = {"infeasible": "proved that this cannot work", "already": "nothing to change"}
+            return visible(f"{' with '.join(self.features)}: {word.get(self.status, 'not known')}")
+        size = f"size {self.objective:.3g}, {self.proof}"
+        return visible(f"{self.words()} gives {label_text(self.target)} ({size})")
+
+    @property
+    def proof(self) -> str:
+        """Whether the change is proved to be the smallest, in words."""
+        return "proved smallest" if self.status == "optimal" else "not proved smallest"
 
     def words(self) -> str:
         """Return the change in words."""
@@ -122,6 +135,10 @@ class Menu(Sequence[Lever]):
         never = sum(lever.status == "infeasible" for lever in self)
         return f"<Menu: {counted(len(self), 'set')} of features, {can} work, {never} proved not to>"
 
+    def _repr_html_(self) -> str:
+        first, *lines = self.text().split("\n")
+        return card(first, [(line.removeprefix("- "),) for line in lines])
+
     def text(self) -> str:
         """Return the menu in words: changes that need all their features, and what cannot work."""
         goal = "another class" if self.target is None else label_text(self.target)
@@ -131,9 +148,8 @@ class Menu(Sequence[Lever]):
         own = label_text(self.prediction)
         lines = [f"Predicted {own}. What could give {goal}, changing at most {most}:"]
         for lever in (one for one in self if one.needs_all):
-            proved = "proved smallest" if lever.status == "optimal" else "not proved smallest"
             to = f" gives {label_text(lever.target)}" if self.target is None else ""
-            lines.append(f"- {lever.words()}{to} (size {lever.objective:.3g}, {proved})")
+            lines.append(f"- {lever.words()}{to} (size {lever.objective:.3g}, {lever.proof})")
         never = [" with ".join(lever.features) for lever in self if lever.status == "infeasible"]
         if never:
             rest = len(never) - MOST_NAMED

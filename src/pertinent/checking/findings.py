@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pertinent.exceptions import visible
-from pertinent.tables.notebook import card
+from pertinent.tables.notebook import Card, card
 from pertinent.tables.words import counted
 
 HOLDS, REFUTED, UNKNOWN = "holds", "refuted", "not re-checkable here"
@@ -20,7 +20,7 @@ ENOUGH, CHANGE = "what was enough", "what would have changed it"
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Card):
     """One claim of an explanation, and whether it is true of the model."""
 
     claim: str
@@ -33,7 +33,7 @@ class Finding:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Checked:
     """All claims of one explanation, judged.
 
@@ -61,9 +61,15 @@ class Checked:
     def __str__(self) -> str:
         return "\n".join(str(finding) for finding in self.findings)
 
+    def __repr__(self) -> str:
+        return f"<Checked: {self._headline()}>"
+
+    def _headline(self) -> str:
+        return f"{counted(len(self.findings), 'claim')}: {self.verdict}"
+
     def _repr_html_(self) -> str:
         rows = [(one.verdict, one.claim, one.detail) for one in self.findings]
-        return card(f"{counted(len(rows), 'claim')}: {self.verdict}", rows, self.format)
+        return card(self._headline(), rows, self.format)
 
 
 def judged(claim: str, holds: Any, detail: str = "") -> Finding:

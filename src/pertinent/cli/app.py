@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -310,7 +309,7 @@ def demo(
 
 
 @app.command(epilog="Example: [bold]pertinent run model.skops data/ out/ --train train.parquet[/]")
-@partial(with_given, without=("alternatives",))  # a row for each sample has no room for them
+@with_given
 def run(
     model: ModelFile,
     data: Annotated[Path, typer.Argument(help="A Parquet file, or a folder of them.")],
@@ -326,8 +325,7 @@ def run(
 ) -> None:
     """Explain a whole data set; started again after any end, it goes on where it stopped.
 
-    The answers are one row for each sample, so there are no alternatives: pertinent explain lists
-    them, of the rows that you name.
+    The answers are one row for each sample; with --alternatives, a column lists those of the row.
     """
     from pertinent.scale.run import BATCH_ROWS
     from pertinent.scale.run import run as run_job

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import partial, wraps
@@ -107,8 +107,8 @@ class Given:
         lists = ("freeze", "bound", "increase", "decrease", "integer", "relation")
         given = {name: getattr(self, name) or [] for name in lists}
         names = (
-            "max_changes", "method", "norm", "min_proba", "missing", "plausible", "limits", "steps",
-            "rare", "time_limit",
+            "max_changes", "method", "norm", "alternatives", "min_proba", "missing", "plausible",
+            "limits", "steps", "rare", "time_limit",
         )  # fmt: skip
         return given | {name: getattr(self, name) for name in names}
 
@@ -161,12 +161,12 @@ class Given:
         return Plausibility(data, predicted_labels(model, data))
 
 
-def with_given(command: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
-    """Let the command line show each field of `Given` as an option of a command, but some.
+def with_given(command: Callable[..., None]) -> Callable[..., None]:
+    """Let the command line show each field of `Given` as an option of a command.
 
     The command itself has one keyword ``given`` in their place.
     """
-    names = [f.name for f in fields(Given) if f.name not in without]
+    names = [f.name for f in fields(Given)]
     own = [p for p in signature(command, eval_str=True).parameters.values() if p.name != "given"]
     given = signature(Given, eval_str=True).parameters
     shared = [given[name] for name in names]

@@ -10,11 +10,12 @@ from pertinent.density.tolerances import DUST
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.codec import record_as
+from pertinent.tables.notebook import Card
 
 
 @record_as("blend")
 @dataclass(frozen=True, eq=False)
-class Blend:
+class Blend(Card):
     """Of which training points an answer is made.
 
     Parameters

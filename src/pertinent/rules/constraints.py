@@ -118,8 +118,13 @@ class Constraints(RuleFields):
     def __str__(self) -> str:
         return "; ".join([*in_words(self), *words_from_data(self.inferred)]) or "none"
 
+    @property
+    def single_rules(self) -> list[str]:
+        """Every rule by itself, in words: each of them can be left out."""
+        return [*in_words(self), *(f"{rule} (from the data)" for rule in self.inferred)]
+
     def _repr_html_(self) -> str:
-        rules = [*in_words(self), *words_from_data(self.inferred)]
+        rules = self.single_rules
         return card(f"Constraints: {counted(len(rules), 'rule')}", [(rule,) for rule in rules])
 
     @cached_property

@@ -20,6 +20,7 @@ from pertinent.rules.form import lattice_of
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.tolerances import SLACK
 from pertinent.tables.features import Features
+from pertinent.tables.notebook import Card
 from pertinent.tables.numbers import is_number
 from pertinent.tables.words import label_text
 
@@ -30,7 +31,7 @@ NUMBERS = {RANGE: 2, STEP: 1, CHANGE: 1, CATEGORIES: 0}
 
 @record_as("inferred")
 @dataclass(frozen=True)
-class Inferred:
+class Inferred(Card):
     """One rule that the data suggest.
 
     Parameters

@@ -12,6 +12,7 @@ from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.domain import SMALLEST_CHANGE
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.inferred import CATEGORIES, CHANGE, RANGE, STEP, Inferred
+from pertinent.rules.unknown import are_unknown
 from pertinent.tables.features import Features
 from pertinent.tables.numbers import is_number, is_whole
 from pertinent.tables.table import Table
@@ -22,11 +23,6 @@ STEPS = (1000, 500, 100, 50, 10, 5, 1, 0.5, 0.1, 0.05, 0.01)
 ENOUGH = 10
 #: A category of fewer rows than this is rare.
 HANDFUL = 5
-#: What stands for a category that is not known.
-UNKNOWN = frozenset(
-    ("unknown", "unk", "not known", "unspecified", "undefined", "missing", "not available",
-     "n/a", "na", "nan", "null", "?", "-", ".", "")
-)  # fmt: skip
 
 
 def require_sources(limits_from: Any, steps_from: Any, rare: Any) -> None:
@@ -191,8 +187,7 @@ def _categories(data: Table, j: int, name: str, rare: int, own: Any) -> Iterator
     if not levels:
         return
     count = data.values[:, data.features.columns_of(j)[: len(levels)]].sum(axis=0)
-    strange = np.array([str(level).strip().lower() in UNKNOWN for level in levels])
-    out = (count < rare) | strange
+    out = (count < rare) | np.array(are_unknown(levels))
     # The base value is one to return to: as given, or the most frequent one.
     base = int(count.argmax()) if own is None else data.features.level(j, own)
     out[base] = False

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import BoolArray, IntArray
 from pertinent.proofs import Status, status_names
-from pertinent.scale.schema import arrow
+from pertinent.scale.schema import ALTERNATIVES, arrow
+from pertinent.summary.columns import alternative_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
@@ -26,8 +27,29 @@ def to_batch(explanations: Explanations, schema: pa.Schema) -> pa.RecordBatch:
     """Return one row for each sample, with the columns and types of the schema."""
     pa = arrow()
     columns = {name: values for name, values in _columns(explanations) if name in schema.names}
+    if ALTERNATIVES in schema.names:
+        columns[ALTERNATIVES] = _alternatives(explanations, schema.field(ALTERNATIVES).type)
     arrays = [columns[field.name].cast(field.type) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _alternatives(explanations: Explanations, kind: pa.ListType) -> pa.Array:
+    """Return the alternatives of each sample, an empty list where it has none."""
+    found, one = alternative_columns(explanations), kind.value_type
+    values = one.field("values").type
+    points = [_as(found[f"value.{field.name}"], field.type) for field in values]
+    own = [_as(found[field.name], field.type) for field in one if field.name != "values"]
+    whole = arrow().StructArray.from_arrays(points, fields=list(values))
+    listed = arrow().StructArray.from_arrays([*own, whole], fields=list(one))
+    ends = np.searchsorted(found["row"], np.arange(len(explanations) + 1))
+    return arrow().ListArray.from_arrays(ends.astype(np.int32), listed, type=kind)
+
+
+def _as(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Return labels, categories or numbers as a type that `label_type` chose for them."""
+    text = arrow().types.is_string(kind)
+    plain = (v.item() if isinstance(v, np.generic) else v for v in values)
+    return arrow().array([str(v) if text and v is not None else v for v in plain], type=kind)
 
 
 def failed_batch(reasons: list[str], schema: pa.Schema) -> pa.RecordBatch:

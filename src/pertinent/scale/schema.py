@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from pertinent.api.explainer import Explainer
 
+#: The column that lists other changes, where they were asked for.
+ALTERNATIVES = "alternatives"
+
 
 def arrow() -> Any:
     """Return pyarrow, or say which extra brings it."""
@@ -32,7 +35,9 @@ def output_schema(explainer: Explainer, keep: pa.Schema | None = None) -> pa.Sch
     -----
     The columns are those of `Explanations.to_frame`, but for probabilities: these ask the model
     once more for every row. Every column may hold nulls: a row that
-    could not be explained has its status and reason, and nulls where there is no answer.
+    could not be explained has its status and reason, and nulls where there is no answer. With
+    ``Explainer(alternatives=)`` there is a column ``alternatives``: a list of structures, the next
+    smallest first, with the columns of `Explanations.alternatives_frame`.
 
     Examples
     --------
@@ -69,6 +74,8 @@ def output_schema(explainer: Explainer, keep: pa.Schema | None = None) -> pa.Sch
         "overlap": pa.int64(),
     }
     features = explainer.setting.features
+    if explainer.settings.alternatives:
+        answers[ALTERNATIVES] = alternatives_type(label, features)
     points = {
         f"{kind}.{name}": feature_type(features, j)
         for kind in ("positive", "negative")
@@ -85,6 +92,16 @@ def _with_kept(schema: pa.Schema, keep: pa.Schema) -> pa.Schema:
             f"The kept columns {twice} have the names of output columns. Rename them first."
         )
     return arrow().schema([*keep, *schema])
+
+
+def alternatives_type(label: pa.DataType, features: Features) -> pa.DataType:
+    """Return the type of all alternatives of one sample, with their whole points by feature."""
+    pa = arrow()
+    values = [(name, feature_type(features, j)) for j, name in enumerate(features.names)]
+    text, number, truth = pa.string(), pa.float64(), pa.bool_()
+    one = {"part": text, "rank": pa.int64(), "target": label, "features": text}
+    more = {"size": number, "proved": truth, "values": pa.struct(values)}
+    return pa.list_(pa.struct(list((one | more).items())))
 
 
 def label_type(values: list[Any]) -> pa.DataType:

@@ -49,8 +49,8 @@ class Options:
         time, as it does for linear rows. True: for curved rows and densities as well, which may
         take longer than the answer itself.
     round_steps : bool
-        Numbers in steps under curved rows: round the nearest point of all, and say how far that
-        may be from the smallest, rather than search for the smallest.
+        Numbers in steps under curved rows: round the nearest point of all, look for a smaller
+        one in few cases, and say how far that may be from the smallest, rather than search on.
     """
 
     engine: str = "numpy"

@@ -23,6 +23,7 @@ from pertinent.proofs import FAILED, FEASIBLE, status_names
 from pertinent.setting.answers import Certified
 from pertinent.setting.margins import TIE
 from pertinent.setting.question import Method, Norm
+from pertinent.tables.notebook import card
 from pertinent.tables.table import Table
 
 _TRUTH = np.array([None, False, True], dtype=object)
@@ -231,6 +232,9 @@ class Results(Rows):
     def prediction(self) -> NDArray[Any]:
         """The sample's own prediction."""
         return np.asarray(self.classes[self.label])
+
+    def _repr_html_(self) -> str:
+        return card(repr(self)[1:-1], [])
 
     def _counts(self) -> str:
         if not len(self):

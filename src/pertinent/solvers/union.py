@@ -149,7 +149,7 @@ def _closer(task: Task, found: Projections) -> Projections:
 
     A point of one piece, one step closer, may lie in another.
     """
-    if task.domain is None or not len(task.domain.lattice):
+    if task.domain is None:
         return found
     cost = distance(found.points, task.centers, task.weights)
     rows = np.flatnonzero((found.piece >= 0) & (found.believe() < cost * (1.0 - SAME_COST)))

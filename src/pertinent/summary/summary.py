@@ -11,6 +11,7 @@ import numpy as np
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
 from pertinent.proofs import status_names
+from pertinent.rules.constraints import Constraints
 from pertinent.rules.inferred import STEP
 from pertinent.rules.words import Speech, in_words, words_from_data
 from pertinent.setting.claims.instead import Instead, fixed_by_rules
@@ -358,10 +359,10 @@ def _values(
 
 
 def rule_lines(asked: Asked) -> list[str]:
-    """Return all that points must obey beside the prediction, one sentence for each rule."""
+    """Return all that points must obey beside the prediction; like rules share a sentence."""
     setting = asked.setting
     speech = asked.settings.wording.speech(setting.features.names)
-    lines = in_words(with_its_limit(setting, asked.settings.negative()).constraints, speech)
+    lines = in_words(_limited(asked), speech)
     lines += words_from_data(setting.constraints.inferred, speech)
     if setting.features.absent and not setting.features.may_lose:
         lines.append("no value becomes missing")
@@ -370,6 +371,18 @@ def rule_lines(asked: Asked) -> list[str]:
     if setting.within is not None:
         lines.append(f"every point is {setting.within.words()}")
     return lines
+
+
+def rule_count(asked: Asked) -> int:
+    """Return how many rules points must obey, each counted by itself."""
+    more = (asked.setting.min_proba, asked.setting.within)
+    known = asked.setting.features
+    stays = bool(known.absent) and not known.may_lose  # no value becomes missing
+    return len(_limited(asked).single_rules) + sum(one is not None for one in more) + stays
+
+
+def _limited(asked: Asked) -> Constraints:
+    return with_its_limit(asked.setting, asked.settings.negative()).constraints
 
 
 def _rules(asked: Asked) -> Summary:

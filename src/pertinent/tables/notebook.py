@@ -23,6 +23,13 @@ def card(title: str, rows: Iterable[Sequence[str]], note: str = "") -> str:
     return f"<div><strong>{_text(title)}</strong>{table}{below}</div>"
 
 
+class Card:
+    """What a notebook shows of an object that is one sentence: that sentence."""
+
+    def _repr_html_(self) -> str:
+        return card(str(self), [])
+
+
 def _cell(words: str) -> str:
     return f'<td style="text-align: left">{_text(words)}</td>'
 

@@ -28,8 +28,11 @@ from pertinent.solvers.search.cases import TreeBuilder
 from pertinent.solvers.search.curved import Continuous, solve_mixed_curved
 from pertinent.solvers.search.leaf import Leaf
 from pertinent.solvers.search.narrow import CHANGED, UNCHANGED, Boxes, narrow, whole_boxes
-from pertinent.solvers.search.near import solve_near
-from pertinent.solvers.tolerances import SCIP_SAME
+from pertinent.solvers.search.near import moved_back, solve_near
+from pertinent.solvers.tolerances import CASE_CLOSED, SCIP_SAME
+
+#: Cases of one row that are looked at where a rounded answer is known.
+FEW_CASES = 30
 
 
 def mixed_by_scip(continuous: Continuous) -> Callable[[Task], Solved]:
@@ -50,16 +53,36 @@ def mixed_by_scip(continuous: Continuous) -> Callable[[Task], Solved]:
             return search(task)
         answer = solve_near(task, loosely)
         lost = np.flatnonzero(answer.outcome == TROUBLE)
-        if not len(lost):
-            return answer
-        again = search(task.take(lost))
-        answer.points[lost], answer.outcome[lost] = again.points, again.outcome
-        parts = ((np.arange(len(task)), answer.proofs), (lost, again.proofs))
-        bound = answer.believed(task)
-        bound[lost] = np.maximum(bound[lost], again.believed(task.take(lost)))
-        return Solved(answer.points, answer.outcome, SeveralProofs(len(task), parts), bound)
+        if len(lost):
+            answer = _put(task, answer, lost, search(task.take(lost)))
+        rows = _worth_a_look(task, answer)
+        if len(rows):
+            some, known = task.take(rows), answer.points[rows]
+            found, open_ = solve_mixed_curved(some, continuous, known, FEW_CASES)
+            believed = np.where(open_, answer.believed(task)[rows], found.believed(some))
+            points = moved_back(some, found.points)
+            again = Solved(points, found.outcome, found.proofs, believed)
+            answer = _put(task, answer, rows, again)
+        return answer
 
     return solve
+
+
+def _worth_a_look(task: Task, answer: Solved) -> IntArray:
+    """Return the rows with a point that, as far as is believed, may not be the nearest."""
+    cost = distance(answer.points, task.centers, task.weights)
+    reach = np.minimum(cost, task.cutoff) * (1.0 - CASE_CLOSED)
+    return np.flatnonzero((answer.outcome == SOLVED) & (answer.believed(task) < reach))
+
+
+def _put(task: Task, answer: Solved, rows: IntArray, again: Solved) -> Solved:
+    """Return the answer with the points of another one for some rows, and the proofs of both."""
+    points, outcome, bound = answer.points.copy(), answer.outcome.copy(), answer.believed(task)
+    points[rows], outcome[rows] = again.points, again.outcome
+    bound = bound.copy()
+    bound[rows] = np.maximum(bound[rows], again.believed(task.take(rows)))
+    parts = ((np.arange(len(task)), answer.proofs), (rows, again.proofs))
+    return Solved(points, outcome, SeveralProofs(len(task), parts), bound)
 
 
 def _left_open(task: Task, answer: Solved, open_: BoolArray) -> IntArray:

@@ -16,6 +16,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.region import Cell
+from pertinent.geometry.task import distance
 from pertinent.proofs import Proofs
 from pertinent.proofs.cases.branch import CHANGE, SPLIT
 from pertinent.proofs.cases.curved import CurvedBranchProofs
@@ -36,7 +37,9 @@ FEW = 3
 Continuous = Callable[[Cell], Method]
 
 
-def solve_mixed_curved(task: Task, continuous: Continuous) -> tuple[Solved, BoolArray]:
+def solve_mixed_curved(
+    task: Task, continuous: Continuous, known: FloatArray | None = None, most: int | None = None
+) -> tuple[Solved, BoolArray]:
     """Return the best allowed point of every row with a tree of cases as proof, and what is open.
 
     A row is open if the search ended before it was proved.
@@ -47,8 +50,14 @@ def solve_mixed_curved(task: Task, continuous: Continuous) -> tuple[Solved, Bool
         With a domain.
     continuous : callable
         The method of a cell, once nothing is discrete.
+    known : ndarray of shape (n, n_columns), optional
+        Allowed points of the cell: only what is nearer is of interest.
+    most : int, optional
+        Cases of one row that are looked at; `MAX_NODES` by default.
     """
-    search = _Search(task, continuous)
+    search = _Search(task, continuous, MAX_NODES if most is None else most)
+    if known is not None:
+        search.offer(np.arange(len(task)), known)
     search.run(task.lower, task.upper)
     tree, _, _ = search.tree.finish()
     proofs = CurvedBranchProofs(search.roots, tree, tuple(search.leaves))
@@ -59,8 +68,8 @@ def solve_mixed_curved(task: Task, continuous: Continuous) -> tuple[Solved, Bool
 class _Search(CaseSearch):
     """The search over leaves that are solved one by one."""
 
-    def __init__(self, task: Task, continuous: Continuous) -> None:
-        super().__init__(task, 1, MAX_NODES)
+    def __init__(self, task: Task, continuous: Continuous, most: int) -> None:
+        super().__init__(task, 1, most)
         self.continuous = continuous
         self.leaves: list[Proofs] = []
         # Solvers must prove what they say: no word of another solver counts in a leaf.
@@ -93,10 +102,17 @@ class _Search(CaseSearch):
         box = chosen.boxes.take(np.array([k]))
         if found:
             self._try(box, leaf.completed(point))
-        if self._is_halved(chosen, k, leaf, FEW):
+        undercut = found and self._undercuts(chosen, k, leaf, point)
+        if not undercut and self._is_halved(chosen, k, leaf, FEW):
             return True
         self._choose_split(box, point, found, splits, k)
-        return bool(splits.is_leaf[k]) and self._is_halved(chosen, k, leaf, MOST_FREE)
+        whole = bool(splits.is_leaf[k]) and not undercut
+        return whole and self._is_halved(chosen, k, leaf, MOST_FREE)
+
+    def _undercuts(self, chosen: Open, k: int, leaf: Leaf, point: FloatArray) -> bool:
+        """Return whether a point of a case is below the limit: halving would show nothing."""
+        cost = distance(point, leaf.task.centers, leaf.task.weights)[0]
+        return bool(cost < self._limit_of(chosen, k) + leaf.toll)
 
     def _solve(self, leaf: Leaf) -> Solved:
         return self.continuous(leaf.task.cell).solve(leaf.task)

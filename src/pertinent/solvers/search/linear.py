@@ -217,7 +217,8 @@ class _Search(CaseSearch):
 
         A box in which nothing is left to decide is its own point, if the rows hold there.
         """
-        points = boxes.lower.copy()
+        # A column that the model does not use may have no end; its box is open, and solved for.
+        points = np.where(np.isfinite(boxes.lower), boxes.lower, 0.0)
         excess = self.task.cell.violation(points)
         open_ = (boxes.lower < boxes.upper).any(axis=1) | bool(self.domain.bins)
         open_ |= (excess > 0) & (excess <= self._slack(points))  # the simplex says what holds

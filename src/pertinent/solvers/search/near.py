@@ -2,7 +2,8 @@
 
 The nearest point without steps costs no more than the nearest one on them, so its proof holds. Its
 numbers are rounded away from the center, repaired where they left the region, and moved back step
-by step as long as they stay inside. What is left between cost and bound is said, not searched.
+by step as long as they stay inside. Where something is left between cost and bound, a search over
+few cases follows (`pertinent.solvers.scip.mixed`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ REPAIRS, STRIDES = 60, (1, 8, 64)
 ROUNDS = 4
 #: Halvings of the way back to the center.
 HALVINGS = 24
+#: A share of the way back to the center that is worth no move.
+LITTLE = 1e-7
 
 
 def without_steps(domain: Domain) -> Domain | None:
@@ -151,7 +154,8 @@ def _neighbours(task: Task, points: FloatArray) -> Iterator[FloatArray]:
 def moved_back(task: Task, points: FloatArray, region: Cell | Region | None = None) -> FloatArray:
     """Return points of a region moved back to their centers as far as they stay inside.
 
-    No number of the result can move one step closer to its center by itself.
+    No number of the result can move one step closer to its center by itself; one without steps,
+    by no more than a share `LITTLE` of its way.
     """
     domain, region = task.domain, task.region if region is None else region
     assert domain is not None
@@ -159,8 +163,9 @@ def moved_back(task: Task, points: FloatArray, region: Cell | Region | None = No
     for _ in range(ROUNDS):
         moved = False
         order = np.argsort(-task.weights, kind="stable")
-        for j in order[np.isin(order, domain.lattice)].tolist():
-            moved |= _back_along(task, domain, points, j)
+        for j in order[~(domain.in_group | domain.follows)[order]].tolist():
+            along = _back_along if j in domain.steps else _slid_back
+            moved |= along(task, domain, points, j)
         if not moved:
             break
     return points
@@ -188,6 +193,31 @@ def _back_along(task: Task, domain: Domain, points: FloatArray, j: int) -> bool:
         done = (~good & (count == 1)) | (points[rows, j] == center[rows])
         rows, share = rows[~done], share / 2
     return any_
+
+
+def _slid_back(task: Task, domain: Domain, points: FloatArray, j: int) -> bool:
+    """Move one column without steps back as far as halving finds; return whether any moved."""
+
+    def good(rows: IntArray, values: FloatArray) -> BoolArray:
+        tried = points[rows].copy()
+        tried[:, j] = values
+        return _are_good(_some(task, rows), domain.completed(tried))
+
+    rows = np.flatnonzero(points[:, j] != task.centers[:, j])
+    if len(rows):
+        x, own = points[rows, j], task.centers[rows, j]
+        rows = rows[good(rows, x + LITTLE * (own - x))]
+    if not len(rows):
+        return False
+    inside, far = points[rows, j], task.centers[rows, j]
+    inside = np.where(good(rows, far), far, inside)
+    for _ in range(HALVINGS):
+        middle = inside + (far - inside) / 2
+        ok = good(rows, middle)
+        inside, far = np.where(ok, middle, inside), np.where(ok, far, middle)
+    points[rows, j] = inside
+    points[rows] = domain.completed(points[rows])
+    return True
 
 
 def _some(task: Task, rows: IntArray) -> Task:
