@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+import pertinent
 from pertinent.models.steps import walk
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -21,10 +22,13 @@ settings.load_profile("default")
 @pytest.fixture(autouse=True)
 def steps_of_this_test():
     """Steps that a test registers are not there for the next."""
-    known = dict(walk._TABLE)
+    # Collecting doctests may import a module once more: tests then use another copy than this file.
+    tables = [walk._TABLE, pertinent.register_transform.__globals__["_TABLE"]]
+    known = [dict(table) for table in tables]
     yield
-    walk._TABLE.clear()
-    walk._TABLE.update(known)
+    for table, before in zip(tables, known, strict=True):
+        table.clear()
+        table.update(before)
 
 
 @pytest.fixture

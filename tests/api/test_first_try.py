@@ -42,10 +42,12 @@ def explainer(model, penguins):
 
 
 def test_data_with_gaps_are_fine_where_the_model_fills_them(explainer, penguins, model):
-    found = explainer.explain(penguins[0].iloc[[0]])
-    assert found.negative.status[0] == "optimal"
+    found = explainer.explain(penguins[0].iloc[[0, 3]])
+    assert found.negative.status.tolist() == ["optimal", "optimal"]
+    assert "was missing, read as" in found[1].text("long")
+    strict = pertinent.Explainer(model, data=penguins[0], missing="error")
     with pytest.raises(InputError, match="missing='impute'"):
-        explainer.explain(penguins[0].iloc[[3]])
+        strict.explain(penguins[0].iloc[[3]])
     plain = LogisticRegression(max_iter=1000).fit(penguins[0][NUMBERS].dropna(), np.arange(342) % 2)
     with pytest.raises(InputError, match="data has missing"):
         pertinent.Explainer(plain, data=penguins[0][NUMBERS])

@@ -7,9 +7,12 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
@@ -201,3 +204,19 @@ def test_values_close_to_the_typical_ones_are_not_the_typical_ones(iris):
     for i in others[:5]:
         assert result[i].basis == "typical"
         assert "as well" not in result[i].text()
+
+
+def test_no_rule_is_said_to_fix_what_is_typical():
+    """Both values are the typical ones, and nothing but the model asks for them."""
+    people = pd.DataFrame({"age": ["adult", "adult", "child"] * 30, "sex": ["man", "woman"] * 45})
+    people["class"] = np.random.default_rng(0).choice(["1st", "2nd", "3rd"], 90)
+    y = np.where((people["age"] == "adult") & (people["sex"] == "man"), "no", "yes")
+    columns = make_column_transformer((OneHotEncoder(), ["age", "sex", "class"]))
+    model = make_pipeline(columns, LogisticRegression()).fit(people, y)
+    explainer = pertinent.Explainer(model, data=people, baseline={"age": "adult", "sex": "man"})
+    one = explainer.explain(people.head(1))[0]
+    assert one.basis == "sufficient"
+    for length in ("short", "medium", "long"):
+        assert "the rules fix" not in one.text(length)
+        assert "age “adult” (typical “adult”) and sex “man” (typical “man”)" in one.text(length)
+    assert pertinent.check(one.json(), model).ok

@@ -114,11 +114,23 @@ def test_the_command_line_has_the_same_switch(fitted, tmp_path):
     common = ["explain", str(tmp_path / "model.pkl"), str(tmp_path / "rows.csv"), "--allow-pickle"]
     common += ["--train", str(tmp_path / "rows.csv"), "--rows", row]
     run = CliRunner().invoke
-    refused = run(app, common)
+    refused = run(app, [*common, "--missing", "error"])
     assert refused.exit_code != codes.DONE
     assert "--missing keep" in refused.output
-    stored = tmp_path / "one.json"
-    done = run(app, [*common, "--missing", "keep", "--json", "-o", str(stored)])
-    assert done.exit_code == codes.DONE, done.output
+    stored, kept = tmp_path / "one.json", tmp_path / "kept.json"
+    for more, file in (([], stored), (["--missing", "keep"], kept)):
+        done = run(app, [*common, *more, "--json", "-o", str(file)])
+        assert done.exit_code == codes.DONE, done.output
+    assert stored.read_text() == kept.read_text()
     checked = run(app, ["check", str(stored), str(tmp_path / "model.pkl"), "--allow-pickle"])
     assert checked.exit_code == codes.DONE, checked.output
+
+
+def test_trees_keep_missing_values_where_the_data_have_some(fitted):
+    model, frame, kept = fitted
+    alone = frame[frame["income"].isna()].head(3)
+    usual = pertinent.Explainer(model, data=frame).explain(alone)
+    assert usual[0].json() == kept.explain(alone)[0].json()
+    complete = pertinent.Explainer(model, data=frame.dropna())
+    with pytest.raises(InputError, match="missing='keep'"):
+        complete.explain(alone)

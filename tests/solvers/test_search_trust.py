@@ -87,7 +87,6 @@ def test_the_right_answer(kind):
         ("linear", cases, "children", children_without_right),
         ("curved", cases, "narrow", narrow_without_large),
         ("curved", curved, "choose_splits", splits_with_a_gap),
-        ("curved", curved, "closes", lambda task, claim, most: True),
         ("curved", leaf.Leaf, "bound", lambda self, answer: 9.0),
     ],
 )

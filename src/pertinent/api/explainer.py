@@ -13,7 +13,14 @@ from pertinent.api.asking import both_of, negatives_of, positives_of
 from pertinent.api.batches import in_batches
 from pertinent.api.explanation import Explanations
 from pertinent.api.gathering import Gathering
-from pertinent.api.preparing import TypicalByClass, be_ready, middle_of, prepare, values_in
+from pertinent.api.preparing import (
+    TypicalByClass,
+    be_ready,
+    middle_of,
+    prepare,
+    usual_missing,
+    values_in,
+)
 from pertinent.api.progress import Progress
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
@@ -59,8 +66,12 @@ class Explainer:
         ``Explanations.avoided`` says where it was.
     wording : Wording, optional
         What texts, plots and reports call features, units and classes.
-    exact, time_limit, gap, min_proba, missing, method
+    exact, time_limit, gap, min_proba, method
         As in `pertinent_positives`; the method is that of the positives.
+    missing : {"error", "impute", "keep", "allow"}, optional
+        As in `pertinent_positives`. By default, with data, missing values are read as the model's
+        own imputer fills them, kept by trees that take them where the data have some, and refused
+        elsewhere.
     norm : {"l1", "l0"}
         As in `pertinent_negatives`: "l0" changes the fewest features.
     max_changes : int, optional
@@ -119,7 +130,7 @@ class Explainer:
         time_limit: float | None = None,
         gap: float | None = None,
         min_proba: float | None = None,
-        missing: str = "error",
+        missing: str | None = None,
         method: str = "two-phase",
         norm: str = "l1",
         max_changes: int | None = None,
@@ -128,6 +139,7 @@ class Explainer:
         steps_from: str | None = "data",
         rare: int = 5,
     ) -> None:
+        missing = usual_missing(model, data, plausibility) if missing is None else missing
         settings = Settings.of(locals())
         setting, table = prepare(model, data, data, settings)
         settings = replace(settings, constraints=settings.inferred(table))

@@ -13,7 +13,7 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.models import region_function
 from pertinent.models.steps.pipeline import features_of
-from pertinent.models.trees.gaps import may_be_missing, standing
+from pertinent.models.trees.gaps import may_be_missing, standing, takes_missing
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.form import ends_of
 from pertinent.setting.options import Settings
@@ -64,6 +64,26 @@ def prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Sett
         setting = replace(setting, within=within)
     be_ready(setting)
     return setting, train
+
+
+def usual_missing(model: Foreign, data: Any, plausibility: Any) -> Missing:
+    """Return what becomes of missing values where nothing was asked for: nothing is guessed.
+
+    They are read as the model's own imputer fills them; trees that take missing values keep them
+    where the data have some; elsewhere they are refused.
+    """
+    region_function(model)
+    features = features_of(model, data, impute=True) if data is not None else None
+    if features is None:
+        return Missing.ERROR
+    if features.fills:
+        return Missing.IMPUTE
+    if plausibility is None and takes_missing(model, features):
+        marked = may_be_missing(model, features, may_lose=False)
+        values = read_table(marked, data, "data").values
+        if values[:, list(marked.marks.values())].any():
+            return Missing.KEEP
+    return Missing.ERROR
 
 
 def be_ready(setting: Setting) -> None:

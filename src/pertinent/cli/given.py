@@ -78,12 +78,13 @@ class Given:
         float | None, typer.Option(min=0, max=1, help="Probability that answers must have.")
     ] = None
     missing: Annotated[
-        Missing,
+        Missing | None,
         typer.Option(
-            help="Refuse missing values, have the model's imputer fill them (impute), or leave "
-            "them to a model that takes them (keep); allow: other values may become missing, too."
+            help="Refuse missing values (error), have the model's imputer fill them (impute), or "
+            "leave them to a model that takes them (keep); allow: other values may become missing, "
+            "too. By default as the model takes them."
         ),
-    ] = Missing.ERROR
+    ] = None
     plausible: Annotated[
         bool, typer.Option("--plausible", help="Stay where training data of the class lie.")
     ] = False

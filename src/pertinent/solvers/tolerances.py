@@ -122,3 +122,5 @@ EMPTY_REACH = 1e4
 LITTLE = 1e-3
 #: A ray speaks of the points whose columns lie within this many times ``1 + |start|``.
 RAY_REACH = 1e6
+#: A share of the way back to the center that is worth no move of a number without steps.
+NO_WAY = 1e-7

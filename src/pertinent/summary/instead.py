@@ -63,7 +63,7 @@ def instead_summary(
         "baseline": found.baseline[None],
     }
     raw = {name: raw_rows(found.table, values)[0] for name, values in points.items()}
-    fixed = fixed_by_rules(asked.setting, question, found.table)[0]
+    fixed = fixed_by_rules(asked.setting, question, found.table, found.method)[0]
     sufficient = instead.basis is Basis.SUFFICIENT
     free = left_free(asked.setting, question, found) if sufficient else np.zeros(1)
     label = None if instead.place < 0 else found.classes.tolist()[instead.place]

@@ -27,7 +27,7 @@ def summarize_population(explanations: Answered) -> Summary:
     asked = asked_of(explanations)
     positive, negative = explanations.positive, explanations.negative
     wording, features = asked.settings.wording, explanations.table.features
-    fixed = fixed_by_rules(asked.setting, asked.question, explanations.table)
+    fixed = fixed_by_rules(asked.setting, asked.question, explanations.table, positive.method)
     kept = positive.kept & ~fixed
     empty = ~kept.any(axis=1) & positive.found
     speech, rules = wording.speech(features.names), rule_lines(asked)

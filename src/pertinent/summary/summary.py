@@ -192,7 +192,7 @@ def _decoded(
         "negative": negative.values[rows],
     }
     out: dict[str, list[list[Any]]] = {n: raw_rows(table, v) for n, v in points.items()}
-    out["fixed"] = fixed_by_rules(asked.setting, asked.question, table).tolist()
+    out["fixed"] = fixed_by_rules(asked.setting, asked.question, table, positive.method).tolist()
     for name, results in (("also_kept", positive), ("also_changed", negative)):
         out[name] = _alternatives(explanations, asked, results, rows, steps)
     return out

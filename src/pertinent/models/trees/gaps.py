@@ -51,14 +51,24 @@ def may_be_missing(model: Foreign, features: Features, *, may_lose: bool) -> Fea
             "HistGradientBoosting, RandomForest, ExtraTrees, bagged trees, XGBoost, LightGBM and "
             "CatBoost. Fill them first, or use missing='impute' if the pipeline does."
         )
-    filled = filled_features(model, features.names) | features.unused
-    free = [j for j in range(len(features)) if not features.is_category(j) and j not in filled]
+    free = _reaching(model, features)
     if not free:
         raise InputError(
             f"missing='keep' leaves missing values to {type(last).__name__}, and none reaches it: "
             "steps before it fill them in, or may. Use missing='impute' instead."
         )
     return replace(features, absent=dict.fromkeys(free, 0.0), may_lose=may_lose)
+
+
+def takes_missing(model: Foreign, features: Features) -> bool:
+    """Return whether missing numbers may be left to the model, at least those of one feature."""
+    return _takes_missing(final_step(inside(model))) and bool(_reaching(model, features))
+
+
+def _reaching(model: Foreign, features: Features) -> list[int]:
+    """Return the numbers of which a missing value reaches the model: no step fills it in."""
+    filled = filled_features(model, features.names) | features.unused
+    return [j for j in range(len(features)) if not features.is_category(j) and j not in filled]
 
 
 def standing(features: Features, stands: Mapping[int, float]) -> Features:

@@ -48,9 +48,15 @@ class Instead:
 METHODS = {Basis.SUFFICIENT: Method.SUFFICIENT, Basis.CONTRAST: Method.TWO_PHASE}
 
 
-def fixed_by_rules(setting: Setting, question: PositiveQuestion, table: Table) -> BoolArray:
-    """Return which features can have one value only in a positive, shape (n, n_features)."""
-    low, high = positive_limits(setting, table, question)
+def fixed_by_rules(
+    setting: Setting, question: PositiveQuestion, table: Table, method: Method
+) -> BoolArray:
+    """Return which features can have one value only in a positive, shape (n, n_features).
+
+    That of "sufficient" speaks of every value that the rules allow, whatever is typical.
+    """
+    sufficient = method is Method.SUFFICIENT
+    low, high = (sufficient_limits if sufficient else positive_limits)(setting, table, question)
     return ~setting.features.by_feature(np.broadcast_to(low != high, table.values.shape))
 
 
@@ -62,7 +68,7 @@ def is_empty(setting: Setting, question: PositiveQuestion, positive: Positives) 
     if positive.method is Method.SUFFICIENT:
         return np.zeros(len(positive), dtype=bool)
     base = question.in_precision_of(positive.table).baseline
-    free = ~fixed_by_rules(setting, question, positive.table)
+    free = ~fixed_by_rules(setting, question, positive.table, positive.method)
     moved = setting.features.by_feature(positive.values != base)
     return np.asarray(positive.found & ~(moved & free).any(axis=1))
 

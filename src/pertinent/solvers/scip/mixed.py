@@ -22,6 +22,7 @@ from pertinent.geometry.running import is_over
 from pertinent.geometry.task import distance
 from pertinent.proofs import Proofs, SeveralProofs, SolverBounds
 from pertinent.proofs.cases.branch import BranchProofs
+from pertinent.solvers.curved.separable.separable import is_separable
 from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.programs.scip import ScipAnswer, ScipProgram
 from pertinent.solvers.search.cases import TreeBuilder
@@ -69,7 +70,12 @@ def mixed_by_scip(continuous: Continuous) -> Callable[[Task], Solved]:
 
 
 def _worth_a_look(task: Task, answer: Solved) -> IntArray:
-    """Return the rows with a point that, as far as is believed, may not be the nearest."""
+    """Return the rows with a point that, as far as is believed, may not be the nearest.
+
+    Only separable rows: a case of any other takes about as long as the row did.
+    """
+    if not is_separable(task.cell):
+        return np.zeros(0, dtype=np.int64)
     cost = distance(answer.points, task.centers, task.weights)
     reach = np.minimum(cost, task.cutoff) * (1.0 - CASE_CLOSED)
     return np.flatnonzero((answer.outcome == SOLVED) & (answer.believed(task) < reach))

@@ -19,6 +19,7 @@ from pertinent.geometry.pieces import as_cell
 from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import distance
 from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Solver, Task
+from pertinent.solvers.tolerances import NO_WAY
 
 #: Moves that repair a point, and how many steps one of them may take.
 REPAIRS, STRIDES = 60, (1, 8, 64)
@@ -26,8 +27,6 @@ REPAIRS, STRIDES = 60, (1, 8, 64)
 ROUNDS = 4
 #: Halvings of the way back to the center.
 HALVINGS = 24
-#: A share of the way back to the center that is worth no move.
-LITTLE = 1e-7
 
 
 def without_steps(domain: Domain) -> Domain | None:
@@ -155,7 +154,7 @@ def moved_back(task: Task, points: FloatArray, region: Cell | Region | None = No
     """Return points of a region moved back to their centers as far as they stay inside.
 
     No number of the result can move one step closer to its center by itself; one without steps,
-    by no more than a share `LITTLE` of its way.
+    by no more than a share `NO_WAY` of its way.
     """
     domain, region = task.domain, task.region if region is None else region
     assert domain is not None
@@ -206,7 +205,7 @@ def _slid_back(task: Task, domain: Domain, points: FloatArray, j: int) -> bool:
     rows = np.flatnonzero(points[:, j] != task.centers[:, j])
     if len(rows):
         x, own = points[rows, j], task.centers[rows, j]
-        rows = rows[good(rows, x + LITTLE * (own - x))]
+        rows = rows[good(rows, x + NO_WAY * (own - x))]
     if not len(rows):
         return False
     inside, far = points[rows, j], task.centers[rows, j]
