@@ -32,10 +32,12 @@ import pertinent
 from pertinent.models.files import load_model
 
 folder = Path(sys.argv[1])
-found = {}
+found, models = {}, {}
 for name, about in json.loads((folder / "index.json").read_text("utf-8"))["files"].items():
-    model = load_model(folder / about["model"])
-    found[name] = pertinent.check((folder / name).read_text("utf-8"), model).verdict
+    file = about["model"]
+    if file not in models:
+        models[file] = load_model(folder / file)
+    found[name] = pertinent.check((folder / name).read_text("utf-8"), models[file]).verdict
 parts = ("solvers", "answering", "questions")
 found["loaded"] = [name for name in sys.modules if name.startswith("pertinent.")
                    and name.split(".")[1] in parts]

@@ -32,7 +32,7 @@ def test_there_are_enough_pipelines():
 @pytest.mark.parametrize("name", CASES)
 def test_region_agrees_with_predict(name):
     model, X, _ = fitted(name)
-    rows = pd.concat([X, many_rows(X, 2500)], ignore_index=True)
+    rows = pd.concat([X, many_rows(X, 1200)], ignore_index=True)
     values = read_table(features_of(model, X), rows).values
     predicted = model.predict(rows)
     for label in model.classes_:
@@ -94,7 +94,7 @@ def test_answers_are_valid(name, ruled):
         "ruled": lambda: simple_rules(X, features),
         "all rules": lambda: all_rules(X, features, is_curved(name)),
     }[ruled]()
-    rows = X.sample(3 if is_curved(name) else 20 if ruled != "all rules" else 6, random_state=1)
+    rows = X.sample(3 if is_curved(name) else 10 if ruled != "all rules" else 5, random_state=1)
     before, table = model.predict(rows), read_table(features, rows)
     negative = pertinent.pertinent_negatives(model, rows, data=X, constraints=rules)
     positive = pertinent.pertinent_positives(

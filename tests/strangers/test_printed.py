@@ -11,7 +11,7 @@ from tests.strangers.tables import PIPELINES, TABLES
 from tests.strangers.whole import judge_whole
 
 #: Rows of each table and pipeline in the short run.
-ROWS = 6
+ROWS = 4
 
 
 def explained(table, pipeline, count):
