@@ -4,9 +4,8 @@ Each mutant appends one line to ``mutants/results/mutants.jsonl``; the next run 
 left, and those whose file was edited since. ``--only TEXT`` tries the mutants whose place or
 description holds the text, ``--again survived`` those that survived, ``--fresh`` tries survivors
 again in processes of their own, ``--checks`` leaves out the single checks of the trusted base
-instead (`mutants.checks`), ``--reach`` notes first which functions each test calls, so that only
-those tests are tried that can notice (`mutants.reach`), ``--list`` prints the results so far,
-``--write`` puts them into the page.
+instead (`mutants.checks`), ``--list`` prints the results so far, ``--write`` puts
+them into the page.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from mutants import checks, reach, warm
+from mutants import checks, warm
 from mutants.apply import Lost, found, key
 from mutants.capabilities import EQUIVALENT, suite_for
 from mutants.catalogue import MUTANTS, Mutant
@@ -60,16 +59,14 @@ def left(mutants: list[Mutant], only: str, again: str) -> list[Mutant]:
     return sorted(todo, key=lambda mutant: not mutant.where.startswith(first))
 
 
-def run(todo: list[Mutant], minutes: float, jobs: int, budget: float, learns: bool) -> None:
-    """Try the mutants in forks; if it ``learns``, note first which functions the tests call."""
+def run(todo: list[Mutant], minutes: float, jobs: int, budget: float) -> None:
+    """Try the mutants in forks."""
     end = time.monotonic() + 60 * minutes
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     tests = sorted({test for mutant in todo for test in suite_for(mutant)})
 
     def then(session: warm.Session) -> None:
-        known_tests, workers = warm.Tests(session, budget, reach=reach.read(warm.REACH)), []
-        if learns:
-            known_tests.learn(tests)
+        known_tests, workers = warm.Tests(session, budget), []
         for job in range(jobs):
             worker = os.fork()
             if worker == 0:
@@ -171,7 +168,6 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=10_000, help="try so many at most")
     parser.add_argument("--checks", action="store_true", help="leave out single checks instead")
     parser.add_argument("--fresh", action="store_true", help="try survivors in new processes")
-    parser.add_argument("--reach", action="store_true", help="note first what each test calls")
     parser.add_argument("--list", action="store_true", help="print the results so far")
     parser.add_argument("--write", action="store_true", help="put them into the documentation")
     given = parser.parse_args()
@@ -183,7 +179,7 @@ def main() -> None:
         if given.fresh:
             run_fresh(mutants, given.minutes)
         else:
-            run(todo, given.minutes, given.jobs, given.budget, given.reach)
+            run(todo, given.minutes, given.jobs, given.budget)
     print(summary())
     sys.exit(any(record["outcome"] in (SURVIVED, LOST) for record in known().values()))
 

@@ -4,8 +4,7 @@ A fork costs milliseconds, a fresh interpreter with NumPy, scikit-learn and the 
 the fork every function of the broken file gets the code that the broken text compiles to. Tests
 that are known to notice a mutant (`NOTICED`) are run first, then those that noticed another mutant
 of the same file, then those that follow the capability, nearest first, until a budget of processor
-time is spent. Where it is known which functions a test calls (`mutants.reach`), those that do not
-call the broken one are left out. What notices must pass on the unbroken source.
+time is spent. What notices must pass on the unbroken source.
 
 What is computed while tests are collected was computed by the unbroken code, and so was what a
 test's own subprocesses do: a fork may miss a mutant that a fresh process notices, never the other
@@ -31,14 +30,12 @@ from typing import Any
 
 import pytest
 
-from mutants import reach
 from mutants.apply import found
 from mutants.capabilities import known_to_notice, suite_for
 from mutants.catalogue import Mutant
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "pertinent"
-REACH = Path(__file__).parent / "results" / "reach.json"
 #: A fork that takes this much longer never ends: a broken search is noticed, too.
 LONGER = 60.0
 #: Said of a test in which the process ended.
@@ -180,27 +177,6 @@ class Tests:
     budget: float
     sound: dict[str, bool] = field(default_factory=dict)
     noticed: dict[Path, list[str]] = field(default_factory=dict)
-    reach: reach.Reach = field(default_factory=dict)
-
-    def learn(self, places: Iterable[str]) -> None:
-        """Note which functions the tests of places call, each in a fork of its own."""
-        self.reach = reach.read(REACH)
-        for name in dict.fromkeys(self._at(places)):
-            if name not in self.reach:
-                records, _ = in_fork(lambda hand, name=name: self._calls(hand, name), LONGER)
-                # What does not end calls anything, as far as is known.
-                if records and isinstance(records[0], list):
-                    self.reach[name] = set(records[0])
-                    reach.note(REACH, name, records[0])
-
-    def _calls(self, hand: Callable[[Any], None], name: str) -> None:
-        with reach.Noting(PACKAGE) as called:
-            self.session.run(name, None)
-        hand(sorted(called))
-
-    def may_notice(self, name: str, mutant: Mutant) -> bool:
-        """Return whether a test calls the broken function, as far as is known."""
-        return name not in self.reach or reach.name_of(*mutant.where.split(":")) in self.reach[name]
 
     def of(self, path: Path, places: Iterable[str], first: Iterable[str] = ()) -> list[str]:
         """Return the first tests, what noticed mutants of a file before, then those of places."""
@@ -233,7 +209,6 @@ class Tests:
         places, first = suite_for(mutant), known_to_notice(mutant)
         while True:
             names = self.of(path, places, first)
-            names = [name for name in names if self.may_notice(name, mutant)]
             name, count = attempt(self.session, path, broken, names, self.budget)
             if not name:
                 return "", count

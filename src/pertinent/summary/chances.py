@@ -53,22 +53,15 @@ def _by_class(found: FloatArray, n_classes: int) -> FloatArray | None:
 
 
 def shown_chances(
-    setting: Setting,
-    table: Table,
-    points: dict[str, FloatArray],
-    label: IntArray,
-    target: IntArray,
-    *,
-    at_once: bool = False,
+    found: tuple[str, dict[str, FloatArray]] | None, count: int
 ) -> list[dict[str, Any] | None]:
     """Return what a summary says of each row: `chance_columns` row by row, None for what is not."""
-    found = chance_columns(setting, table, points, label, target, at_once=at_once)
     if found is None:
-        return [None] * len(table)
+        return [None] * count
     kind, columns = found
     return [
         {"kind": kind, **{name: _known(values[i]) for name, values in columns.items()}}
-        for i in range(len(table))
+        for i in range(count)
     ]
 
 

@@ -19,7 +19,7 @@ from pertinent.setting.claims.negatives import with_its_limit
 from pertinent.setting.limits import negative_limits, positive_limits
 from pertinent.setting.question import Overlap
 from pertinent.summary.asked import Answered, Asked, Rooms
-from pertinent.summary.chances import shown_chances
+from pertinent.summary.chances import chance_columns, shown_chances
 from pertinent.summary.instead import instead_summary, rounded_positive
 from pertinent.summary.ranges import shown_range, shown_side
 from pertinent.summary.raw import (
@@ -110,7 +110,8 @@ def _chances(
     points = {"positive": positive.values[rows], "negative": negative.values[rows]}
     places = positive.label[rows], negative.target_place[rows]
     table = explanations.table.take(rows)
-    return shown_chances(asked.setting, table, points, *places, at_once=at_once)
+    found = chance_columns(asked.setting, table, points, *places, at_once=at_once)
+    return shown_chances(found, len(table))
 
 
 @dataclass(frozen=True)
