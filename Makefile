@@ -15,6 +15,10 @@ PYTEST_ARGS ?=
 # Each test process gets one BLAS thread: the processes are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
+# Many tests start Python anew: each would read every package from its sources once more, where the
+# environment forbids to keep what was compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The last releases of both packages, and the last scikit-learn that they fit on.
 LVQ_PEERS := scikit-learn==1.2.2 numpy<1.24 scipy<1.11 sklvq==0.1.2 sklearn-lvq==1.1.1
 
