@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -34,6 +35,15 @@ def steps_of_this_test():
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Call all but one in so many cases of a matrix slow: which, their names decide."""
+    for item in items:
+        matrix = item.get_closest_marker("matrix")
+        if matrix and crc32(item.name.encode()) % matrix.args[0]:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish() -> None:

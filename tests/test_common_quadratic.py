@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from quadratic_models import data
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
@@ -36,6 +37,7 @@ def _cases():
     return [(model, np.ascontiguousarray(X)) for model, X in cases]
 
 
+@pytest.mark.matrix(2)
 @parametrize_with_region_checks(_cases())
 def test_common(model, X, check):
     check(model, X)

@@ -320,6 +320,7 @@ def test_the_text_says_why_a_plausible_positive_is_not_sparse():
     assert "takes more values" not in plain.text("long")
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize(
     "model",
     [GaussianNB(), QuadraticDiscriminantAnalysis(reg_param=0.1)],

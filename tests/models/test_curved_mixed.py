@@ -49,6 +49,7 @@ def every_point():
     return np.array(list(product(*(range(a, b + 1) for a, b in LIMITS.values()))), dtype=float)
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(
     "bins",

@@ -84,6 +84,7 @@ def all_rules(X, features, curved):
     )
 
 
+@pytest.mark.matrix(4)
 @pytest.mark.parametrize("ruled", ["free", "ruled", "all rules"])
 @pytest.mark.parametrize("name", CASES)
 def test_answers_are_valid(name, ruled):

@@ -23,11 +23,13 @@ CASES += [(fitted(estimator, "breast_cancer"), data("breast_cancer")[0]) for est
     "glvq_3", "gmlvq_3", "centroid_priors", "lgmlvq_1")]  # fmt: skip
 
 
+@pytest.mark.matrix(2)
 @parametrize_with_region_checks(CASES)
 def test_common(model, X, check):
     check(model, X)
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("name", list(LOADERS))
 @pytest.mark.parametrize("estimator", list(ESTIMATORS))
 def test_every_answer_is_valid_and_proved(estimator, name):
@@ -47,6 +49,7 @@ def test_every_answer_is_valid_and_proved(estimator, name):
 SLOW = {("lgmlvq_10", "digits"), ("lgmlvq_3", "digits"), ("lgmlvq_10", "iris")}
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize(
     ("estimator", "name"),
     [

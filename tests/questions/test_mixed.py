@@ -190,6 +190,7 @@ def sizes_and_costs(data, everyone, own, baseline):
     return away, np.where(away, np.hstack([moved, steps.to_numpy()]), 0.0).sum(axis=1)
 
 
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize("baseline", BASELINES, ids=["common", "rare"])
 @pytest.mark.parametrize("binned", [False, True], ids=["numbers", "bins"])
 @pytest.mark.parametrize("family", FAMILIES)

@@ -45,6 +45,7 @@ def cells(rng, d=3):
     yield Cell(*linear, (convex, mixed[0]))
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("room", [None, 2.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_proofs_show_what_their_solver_believes(seed, room):

@@ -3,6 +3,7 @@
 import catboost
 import lightgbm
 import numpy as np
+import pytest
 import xgboost
 from sklearn.datasets import load_iris, load_wine
 from sklearn.ensemble import (
@@ -40,6 +41,7 @@ CASES = [
 ]
 
 
+@pytest.mark.matrix(2)
 @parametrize_with_region_checks([(model.fit(*data), data[0]) for model, data in CASES])
 def test_common(model, X, check):
     check(model, X)
