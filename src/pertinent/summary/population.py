@@ -34,11 +34,11 @@ def summarize_population(explanations: Answered) -> Summary:
     return {
         "n": len(explanations),
         "subject": wording.subject,
-        "model": model_name(asked.setting.model),
+        "model": model_name(asked.model),
         "n_features": len(features),
-        "library": type(asked.setting.model).__module__.split(".")[0],
-        "estimator": type(asked.setting.model).__name__,
-        "settings": _settings(asked.setting.model),
+        "library": type(asked.model).__module__.split(".")[0],
+        "estimator": type(asked.model).__name__,
+        "settings": _settings(asked.model),
         "rules": rules,
         "constraints": "; ".join(rules) or "none",
         "between": bool(asked.question.between),
@@ -121,7 +121,7 @@ def _settings(model: Any) -> str:
         return "unknown"
     if hasattr(model, "steps"):
         return " → ".join(type(step).__name__ for _, step in model.steps)
-    own, usual = model.get_params(deep=False), type(model)().get_params(deep=False)
+    own, usual = model.get_params(deep=False), type(asked.model)().get_params(deep=False)
     changed = [
         f"{key}={value!r}" for key, value in own.items() if repr(value) != repr(usual.get(key))
     ]
