@@ -121,7 +121,7 @@ def _settings(model: Any) -> str:
         return "unknown"
     if hasattr(model, "steps"):
         return " → ".join(type(step).__name__ for _, step in model.steps)
-    own, usual = model.get_params(deep=False), type(asked.model)().get_params(deep=False)
+    own, usual = model.get_params(deep=False), type(model)().get_params(deep=False)
     changed = [
         f"{key}={value!r}" for key, value in own.items() if repr(value) != repr(usual.get(key))
     ]

@@ -491,7 +491,9 @@ def _predicted(summary: Summary, known: Summary) -> str:
     """Return the numbers that a regressor predicts, before and after."""
     ends = known.get("low"), known.get("high")
     first = f"The model predicts {number(known['prediction'], *ends)}"
-    if known["enough"] is not None:
+    positive = summary["positive"]
+    told = positive["values"] and not (positive.get("instead") or positive.get("basis"))
+    if told and known["enough"] is not None:
         first += f", and {number(known['enough'], *ends)} with what was enough alone"
     if known["before"] is None or known["after"] is None:
         return f"{first}."
