@@ -51,6 +51,10 @@ MOST_RULES = 10_000
 MOST_ALTERNATIVES = 1_000
 
 
+class ContradictionError(InputError):
+    """A stored explanation contradicts itself: whatever the model is, it does not hold."""
+
+
 def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
     """Return the stored answers as the library's own, for a model."""
     question, proof = document["proof"]["question"], document["proof"]
@@ -106,7 +110,13 @@ def _asked_about(model: Foreign, question: dict[str, Any]) -> Foreign:
     if is_regressor(model):
         if stored is None:
             raise InputError("The explanation does not say which range of predictions it is about.")
-        return RangeClassifier(model, *read_range(stored))
+        ranged, told = RangeClassifier(model, *read_range(stored)), decode(question["classes"])
+        if np.asarray(told).tolist() != ranged.classes_.tolist():
+            raise ContradictionError(
+                f"the range {stored} has the classes {ranged.classes_.tolist()}, not "
+                f"{np.asarray(told).tolist()!r:.200}"
+            )
+        return ranged
     if stored is not None:
         raise InputError(
             f"The explanation is about a range of predictions, and {type(model).__name__} is no "

@@ -178,7 +178,8 @@ def _gradient_boosting(model: Any) -> None:
     whole = [type(getattr(one, "tree_", None)).__name__ == "Tree" for one in trees.ravel()]
     require(len(whole) and all(whole), "trees of another kind")
     require(
-        model.init_ == "zero" or type(model.init_).__name__ in ("DummyClassifier", "DummyRegressor"),
+        model.init_ == "zero"
+        or type(model.init_).__name__ in ("DummyClassifier", "DummyRegressor"),
         "it starts from another model, which is not supported",
     )
     row = np.zeros((1, model.n_features_in_), dtype=np.float32)

@@ -12,7 +12,7 @@ from pertinent.models.regressors.registry import inner_model
 from pertinent.setting.claims.negatives import shown_negatives
 from pertinent.setting.question import NegativeQuestion
 from pertinent.testing import CLEAR, assert_valid_in_any_company, probe_points, region_checks
-from tests.models.regressors.examples import EVERY, LINEAR, SUMS, TREES, X, fitted
+from tests.models.regressors.examples import EVERY, LINEAR, TREES, X, fitted
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 #: Both ends, one of them, the other; every model gets one of these.
@@ -119,7 +119,9 @@ def test_no_corner_of_any_cell_is_nearer(name):
         assert found.objective[0] >= best - 1e-4 * (1 + best)
 
 
-@pytest.mark.parametrize("name", ["linear", "poisson", "logarithms", *TREES, "forest", "boosting", "xgboost"])
+@pytest.mark.parametrize(
+    "name", ["linear", "poisson", "logarithms", *TREES, "forest", "boosting", "xgboost"]
+)
 def test_an_end_belongs_to_the_range(name):
     """The prediction itself as an end: the sample is there already, and beyond it is not."""
     model = fitted(name)

@@ -29,7 +29,8 @@ def sum_in_range(ensemble: Ensemble, wanted: Range, margin: float) -> EnsembleRe
     """
     ends, tally = wanted.ends, ensemble.tally
     doubt = max(tally.doubt, ends.off * tally.divisor)
-    label, rivals, most = 1, (0,), None
+    label, most = 1, None
+    rivals: tuple[int, ...] = (0,)
     threshold = max(ends.low, LEAST)
     if ends.low == -np.inf and ends.high < np.inf:
         label, rivals, threshold = 0, (1,), float(np.nextafter(ends.high, np.inf))

@@ -99,7 +99,9 @@ def unions_of(
     cells = cells_of(region)
     pieces: Sequence[MarginRows] = () if rounding is None else rounding.pieces
     # Who made the sums knew the model's precision, and not that of the steps before it.
-    known = rounding is not None and rounding.knows_precision and not is_pipeline(inside(setting.model))
+    known = (
+        rounding is not None and rounding.knows_precision and not is_pipeline(inside(setting.model))
+    )
     in_single = setting.sums_in_single(table) and not known
     if not len(pieces):
         if cells is None or not len(cells):
