@@ -105,7 +105,7 @@ def corners(model, ranged):
 
 @pytest.mark.parametrize("name", ["tree", "forest", "boosting", "histograms", "xgboost"])
 def test_no_corner_of_any_cell_is_nearer(name):
-    """Trees are constant in cells: the nearest point of a cell has the sample's number or an end."""
+    """Trees are constant in cells, whose nearest points have the sample's number or an end."""
     model = fitted(name)
     ranged = RangeClassifier(model, 88.0, 104.0)
     ends = corners(model, ranged)

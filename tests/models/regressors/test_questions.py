@@ -208,9 +208,10 @@ def test_plausible_changes_towards_a_range(low):
         assert result.negative.status.tolist() == ["optimal"]
         assert model.predict(result.negative.points)[0] >= 100_000
         assert pertinent.check(result[0].json(), model).ok
+    words = pertinent.Plausibility(FRAME, PRICE.astype(str))
+    explainer = pertinent.Explainer(model, plausibility=words)
     with pytest.raises(InputError, match="numbers that it learnt from"):
-        words = pertinent.Plausibility(FRAME, PRICE.astype(str))
-        pertinent.Explainer(model, plausibility=words).explain(low, target=(100_000, None))
+        explainer.explain(low, target=(100_000, None))
 
 
 def test_categories_and_missing_values():
@@ -294,11 +295,11 @@ def test_the_command_line(model, low, stored, tmp_path):
     done = runner.invoke(app, ["explain", *files, "--rows", row, "--target", "100000:"])
     assert done.exit_code == codes.DONE, done.output
     assert "The model then predicts 100,000 or more." in done.output
-    out = str(tmp_path / "out.json")
-    options = ["--rows", row, "--target", "100000:120000", "--json", "-o", out]
+    out = tmp_path / "out.json"
+    options = ["--rows", row, "--target", "100000:120000", "--json", "-o", str(out)]
     assert runner.invoke(app, ["explain", *files, *options]).exit_code == codes.DONE
-    assert json.loads(open(out).read())["proof"]["question"]["range"] == [100_000, 120_000]
-    assert runner.invoke(app, ["check", out, files[0]]).exit_code == codes.DONE
+    assert json.loads(out.read_text())["proof"]["question"]["range"] == [100_000, 120_000]
+    assert runner.invoke(app, ["check", str(out), files[0]]).exit_code == codes.DONE
     for target, said in ((["--target", "high"], "Expected a range"), ([], "which range")):
         refused = runner.invoke(app, ["explain", *files, "--rows", row, *target])
         assert refused.exit_code == codes.REFUSED

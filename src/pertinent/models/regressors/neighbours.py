@@ -25,8 +25,8 @@ def neighbour_in_range(model: Foreign, wanted: Range, margin: float) -> Region:
         )
     if model.weights not in ("uniform", None):
         raise UnsupportedModelError(
-            f"KNeighborsRegressor(weights={model.weights!r}): supported is weights='uniform', which "
-            "predicts the value of the neighbour itself."
+            f"KNeighborsRegressor(weights={model.weights!r}): supported is weights='uniform', "
+            "which predicts the value of the neighbour itself."
         )
     own = wanted.holds(values)
     return nearest_own(model, own.astype(np.int64), own, margin)
