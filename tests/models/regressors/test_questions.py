@@ -4,10 +4,12 @@ import copy
 import json
 
 import jsonschema
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 import skops.io
+from matplotlib.text import Text
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -23,6 +25,7 @@ from pertinent.cli.app import app
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.models.files import load_model
 from pertinent.scale import explain_batches
+from pertinent.scale.run import Job, run
 from tests.forgeries import refuted, resummed, tampered
 from tests.models.regressors.examples import X, Y, fitted
 
@@ -285,6 +288,31 @@ def test_batches_of_a_data_set(explainer, model):
     np.testing.assert_array_equal(
         found["negative.size"].to_numpy(), whole.negative.points["size"].to_numpy()
     )
+
+
+def test_a_run_over_files_goes_on_where_it_stopped(explainer, tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "data").mkdir()
+    FRAME[:30].to_parquet(tmp_path / "data" / "rows.parquet")
+    job = Job(explainer, "a model", {}, (100_000, None))
+    first = run(job, tmp_path / "data", tmp_path / "out", batch_rows=20)
+    again = run(job, tmp_path / "data", tmp_path / "out", batch_rows=20)
+    assert (first.found_done, again.found_done, again.rows) == (0, 2, 30)
+    assert set(again.statuses["negative"]) == {"already", "optimal"}
+    other = Job(explainer, "a model", {}, (90_000, None))
+    with pytest.raises(InputError, match="another settings"):
+        run(other, tmp_path / "data", tmp_path / "out", batch_rows=20)
+
+
+def test_pictures_and_reports(explainer, model, low, tmp_path):
+    result = explainer.explain(FRAME[:6], target=(100_000, 120_000))
+    page = result.report(tmp_path / "report.html").read_text()
+    assert "100,000 to 120,000" in page
+    assert "RangeClassifier" not in page
+    explainer.explain(low, target=(100_000, None))[0].plot()
+    words = [text.get_text() for text in plt.gcf().findobj(Text)]
+    assert any("below 100,000" in text for text in words)
+    plt.close("all")
 
 
 def test_the_command_line(model, low, stored, tmp_path):
