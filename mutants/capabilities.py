@@ -46,6 +46,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "models/neighbours.py": ("tests/models/test_neighbours.py", "tests/models/test_prototype.py"),
     "models/quadratic.py": ("tests/models/test_quadratic.py", "tests/test_common_quadratic.py"),
     "models/svc.py": ("tests/models/test_quadratic.py", "tests/test_common_quadratic.py"),
+    "models/regressors/": ("tests/models/regressors",),
     "models/trees/one_tree.py": ("tests/models/test_tree.py",),
     "models/trees/": ("tests/models/test_forests.py",),
     "models/files.py": ("tests/models/test_files.py", "tests/models/test_no_pickle.py"),

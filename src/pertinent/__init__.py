@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pertinent.checking import check
     from pertinent.density import Blend, Plausibility, PlausibilityWarning
     from pertinent.models import decision_region, register_model, supported_models
+    from pertinent.models.regressors import RangeClassifier, supported_regressors
     from pertinent.models.steps.walk import register_transform
     from pertinent.rules.constraints import Constraints
     from pertinent.rules.wording import Wording
@@ -36,6 +37,7 @@ __all__ = [
     "Plausibility",
     "PlausibilityWarning",
     "Positives",
+    "RangeClassifier",
     "Wording",
     "check",
     "decision_region",
@@ -45,6 +47,7 @@ __all__ = [
     "register_model",
     "register_transform",
     "supported_models",
+    "supported_regressors",
 ]
 
 _NAMES = {
@@ -54,6 +57,7 @@ _NAMES = {
     "checking": ("check",),
     "density": ("Blend", "Plausibility", "PlausibilityWarning"),
     "models": ("decision_region", "register_model", "supported_models"),
+    "models.regressors": ("RangeClassifier", "supported_regressors"),
     "models.steps.walk": ("register_transform",),
     "rules.constraints": ("Constraints",),
     "rules.wording": ("Wording",),

@@ -15,6 +15,7 @@ from pertinent.cli.app import app
 from pertinent.cli.wording import in_options
 from pertinent.demo import train_credit_model
 from pertinent.models import supported_models
+from pertinent.models.regressors import supported_regressors
 
 run = CliRunner().invoke
 
@@ -132,7 +133,8 @@ def test_help_does_not_load_scikit_learn():
 
 
 def test_models():
-    assert json.loads(run(app, ["models", "--json"]).stdout) == supported_models()
+    every = {*supported_models(), *supported_regressors()}
+    assert json.loads(run(app, ["models", "--json"]).stdout) == sorted(every)
     assert "LogisticRegression" in run(app, ["models"]).output
 
 

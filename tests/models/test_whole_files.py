@@ -42,6 +42,7 @@ EXAMPLES = examples()
 WITH_TRUST = {
     "catboost.core.CatBoostClassifier",
     "lightgbm.sklearn.LGBMClassifier",
+    "pertinent.models.regressors.classifier.RangeClassifier",  # files hold the regressor itself
     "pertinent.models.trees.native.BoosterClassifier",
     "xgboost.sklearn.XGBClassifier",
 }

@@ -17,13 +17,16 @@ from pertinent.api.preparing import (
     TypicalByClass,
     be_ready,
     middle_of,
+    plausible,
     prepare,
     usual_missing,
     values_in,
 )
 from pertinent.api.progress import Progress
 from pertinent.density import Plausibility
+from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
+from pertinent.models.regressors import RangeClassifier, as_classifier, read_range
 from pertinent.proofs import ALREADY, INFEASIBLE
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.inferred import STEP, Inferred
@@ -51,7 +54,7 @@ class Explainer:
 
     Parameters
     ----------
-    model : fitted classifier
+    model : fitted classifier or regressor
     data : array or DataFrame, optional
         Training data: gives names, typical values and the scale of each feature.
     baseline : float, array, mapping, "mean" or "median", optional
@@ -139,6 +142,7 @@ class Explainer:
         steps_from: str | None = "data",
         rare: int = 5,
     ) -> None:
+        model = as_classifier(model)
         missing = usual_missing(model, data, plausibility) if missing is None else missing
         settings = Settings.of(locals())
         setting, table = prepare(model, data, data, settings)
@@ -154,6 +158,9 @@ class Explainer:
         self.settings = settings.without_data()
         self.rounds = options is None
         self._by_types: dict[Any, Explainer] = {}
+        self._by_range: dict[Any, Explainer] = {}
+        # Which data are plausible for a range is known when it is asked for.
+        self._plausibility = plausibility if isinstance(model, RangeClassifier) else None
         baseline = or_default(baseline, train)
         given = "given" if weights is not None else "units" if data is None else "spread"
         self.asked = Asked(
@@ -169,10 +176,11 @@ class Explainer:
     def __repr__(self) -> str:
         features, rules = self.setting.features, rule_count(self.asked)
         told = counted(rules, "rule") if rules else "no rules"
-        return (
-            f"<Explainer of {type(self.model).__name__}: {len(features)} features, "
-            f"{len(self.setting.classes)} classes, {told}>"
-        )
+        if self._awaits_range:
+            told = f"a number, {told}"
+        else:
+            told = f"{len(self.setting.classes)} classes, {told}"
+        return f"<Explainer of {type(self.model).__name__}: {len(features)} features, {told}>"
 
     def _repr_html_(self) -> str:
         wording, given = self.settings.wording, self.asked.baseline
@@ -195,7 +203,60 @@ class Explainer:
     @property
     def model(self) -> Foreign:
         """The model that is explained."""
-        return self.setting.model
+        return self.asked.model
+
+    @property
+    def _awaits_range(self) -> bool:
+        """Whether the model is a regressor of which no range is asked for yet."""
+        model = self.setting.model
+        return isinstance(model, RangeClassifier) and model.is_open
+
+    def towards(self, target: Any) -> tuple[Explainer, Any]:
+        """Return what explains towards a target, and the label of the target.
+
+        For a classifier these are the explainer itself and the target as it is. A regressor is
+        asked for a range ``(low, high)``: its predictions below, within and above it are classes.
+
+        Examples
+        --------
+        >>> import pertinent
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.linear_model import LinearRegression
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> explainer = pertinent.Explainer(LinearRegression().fit(X, y), data=X)
+        >>> explainer.towards((None, 100))
+        (<Explainer of LinearRegression: 10 features, 2 classes, 20 rules>, '100 or less')
+        """
+        if not self._awaits_range:
+            return self, target
+        if target is None:
+            raise InputError(
+                f"{type(self.model).__name__} predicts a number: say which range of numbers to "
+                "reach, target=(low, high), where either end may be None."
+            )
+        ends = read_range(target)
+        if ends not in self._by_range:  # the last one is kept
+            self._by_range = {ends: self._within(self.setting.model.within(*ends))}
+        ready = self._by_range[ends]
+        return ready, ready.setting.model.target
+
+    def _within(self, model: RangeClassifier) -> Explainer:
+        """Return the same for the classes of a range."""
+        setting = replace(self.setting, model=model)
+        if self._plausibility is not None:
+            setting = plausible(setting, self._plausibility)
+        wording, typical = self.settings.wording, self.asked.typical
+        called = {label: label for label in model.classes_.tolist()} | dict(wording.labels)
+        ready = copy(self)
+        ready._by_types, ready._by_range, ready.setting = {}, {}, setting
+        ready.settings = replace(self.settings, wording=replace(wording, labels=called))
+        ready.asked = replace(
+            self.asked,
+            setting=setting,
+            settings=ready.settings,
+            typical=typical.under(setting) if isinstance(typical, TypicalByClass) else None,
+        )
+        return ready
 
     def explain(
         self,
@@ -211,7 +272,10 @@ class Explainer:
         ----------
         X : array or DataFrame of shape (n, n_features)
         target : label, sequence of labels, or None
-            As in `pertinent_negatives`. Rows that are predicted so get the status "already".
+            As in `pertinent_negatives`. Rows that are predicted so get the status "already". Of a
+            regressor a range of predictions, ``(low, high)`` with either end None: negatives bring
+            the prediction into it, positives keep it on the side of the range where it is, within
+            it if it lies there.
         n_jobs, batch_size : int, optional
             Batches in parallel, through joblib, and the rows of each; neither changes a bit of
             the answer.
@@ -220,8 +284,9 @@ class Explainer:
             rows done and of all rows, after each batch. By default a bar appears in a terminal or
             a notebook where the work takes longer than two seconds.
         """
+        explainer, target = self.towards(target)
         table = read_table(self.setting.features, X)
-        ready = self._ready_for(table)
+        ready = explainer._ready_for(table)
         positives: Gathering[Positives] = Gathering(table)
         negatives: Gathering[Negatives] = Gathering(table)
         avoided: list[BoolArray] = []
@@ -243,7 +308,7 @@ class Explainer:
         max_features : int
             Sets of at most so many features; features that the rules fix are left out.
         target : label, optional
-            The class to reach; any other class by default.
+            The class to reach; any other class by default. Of a regressor a range, as in `explain`.
 
         Returns
         -------
@@ -267,7 +332,8 @@ class Explainer:
         """
         from pertinent.api.menu import menu_of
 
-        return menu_of(self.asked, read_table(self.setting.features, x), target, max_features)
+        ready, target = self.towards(target)
+        return menu_of(ready.asked, read_table(self.setting.features, x), target, max_features)
 
     def explain_iter(
         self,
@@ -284,8 +350,9 @@ class Explainer:
         X, target, n_jobs, batch_size, progress
             As in `explain`.
         """
+        explainer, target = self.towards(target)
         table = read_table(self.setting.features, X)
-        ready = self._ready_for(table)
+        ready = explainer._ready_for(table)
         for part in ready._parts(table, target, n_jobs, batch_size, progress):
             yield Explanations(*part, ready.asked)
 

@@ -8,7 +8,7 @@ from typing import Any
 from pertinent.api.asking import negatives_of, positives_of
 from pertinent.api.batches import in_batches
 from pertinent.api.gathering import gather
-from pertinent.api.preparing import prepare, values_in
+from pertinent.api.preparing import prepare, towards_range, values_in
 from pertinent.api.progress import Progress
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import Foreign
@@ -159,11 +159,12 @@ def pertinent_negatives(
 
     Parameters
     ----------
-    model : fitted classifier
+    model : fitted classifier or regressor
     X : array or DataFrame of shape (n, n_features)
     target : label, sequence of n labels, or None
         The class to reach: one for all, one for each, or the nearest of all others. A sample that
-        is predicted as its target gets the status "already", and no point.
+        is predicted as its target gets the status "already", and no point. Of a regressor the
+        range of predictions to reach: ``(low, high)``, either of which may be None.
     weights, constraints, plausibility, margin, n_jobs, data, batch_size, options
         As in `pertinent_positives`.
     norm : {"l1", "l0"}
@@ -195,6 +196,7 @@ def pertinent_negatives(
     True
     """
     settings = Settings.of(locals())
+    model, target = towards_range(model, target)
     setting, _ = prepare(model, X, data, settings)
     table = read_table(setting.features, X)
     places = target_places(setting, target, len(table))

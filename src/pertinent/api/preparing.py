@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from pertinent.density import Plausibility
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.models import region_function
+from pertinent.models.regressors import RangeClassifier, is_regressor, read_range
 from pertinent.models.steps.pipeline import features_of
 from pertinent.models.trees.gaps import may_be_missing, standing, takes_missing
 from pertinent.rules.constraints import Constraints
@@ -32,6 +34,7 @@ MOST_ROWS = 10_000
 
 def prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Setting, Table | None]:
     """Return the model made ready and the training data."""
+    _refuse_without_range(model)
     region_function(model)  # an unsupported or unfitted model is named here, before any work
     features = features_of(model, X if data is None else data, settings.missing is Missing.IMPUTE)
     if settings.missing.is_value:
@@ -60,10 +63,36 @@ def prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Sett
         settings.min_proba,
     )
     if settings.plausibility is not None:
-        within = settings.plausibility.bind(features, setting.classes)
-        setting = replace(setting, within=within)
+        setting = plausible(setting, settings.plausibility)
     be_ready(setting)
     return setting, train
+
+
+def plausible(setting: Setting, plausibility: Plausibility) -> Setting:
+    """Return the setting with where points are plausible; as it is while no range is asked for."""
+    model = setting.model
+    if isinstance(model, RangeClassifier):
+        if model.is_open:
+            return setting
+        plausibility = plausibility.relabelled(model.labels)
+    return replace(setting, within=plausibility.bind(setting.features, setting.classes))
+
+
+def _refuse_without_range(model: Foreign) -> None:
+    if is_regressor(model):
+        raise InputError(
+            f"{type(model).__name__} predicts a number, and a question is about a range of "
+            "numbers: pertinent.Explainer(model).explain(X, target=(low, high)), or "
+            "pertinent.RangeClassifier(model, low, high) instead of the model."
+        )
+
+
+def towards_range(model: Foreign, target: Any) -> tuple[Foreign, Any]:
+    """Return a regressor with the range that is asked for, and its class; others as they are."""
+    if not is_regressor(model):
+        return model, target
+    ranged = RangeClassifier(model, *read_range(target))
+    return ranged, ranged.target
 
 
 def usual_missing(model: Foreign, data: Any, plausibility: Any) -> Missing:
@@ -162,6 +191,11 @@ class TypicalByClass(Mapping[int, FloatArray]):
         n = len(data)
         some = data if n <= MOST_ROWS else data.take(np.arange(MOST_ROWS) * n // MOST_ROWS)
         self._source = setting, some, how
+
+    def under(self, setting: Setting) -> TypicalByClass:
+        """Return the same for a model with other classes."""
+        _, data, how = self._source
+        return TypicalByClass(setting, data, how)
 
     @cached_property
     def _by_place(self) -> dict[int, FloatArray]:

@@ -20,11 +20,12 @@ import numpy as np
 from pertinent.checking.tolerances import SAME, SAME_IN_SINGLE
 from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.rounding import ROUNDOFF, ROUNDOFF_SINGLE, Leading
+from pertinent.models.regressors import RangeClassifier
 from pertinent.models.steps.pipeline import final_step
 from pertinent.setting.region_key import Is
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Answered
-from pertinent.summary.chances import PROBABILITY
+from pertinent.summary.chances import PROBABILITY, VALUE
 
 #: The smallest number of single precision.
 TINY = 2.0**-149
@@ -44,17 +45,22 @@ class Rounded:
         By how much two computations of a score may differ.
     share, least : float
         What is the same, relative to the number, and however small the number is.
+    model : RangeClassifier, optional
+        A regressor: what it predicts where a score is off.
     """
 
     scores: float
     share: float
     least: float
+    model: RangeClassifier | None = None
 
     def explains(self, own: Any, told: Any, kind: str) -> bool:
         """Return whether two numbers of a kind may be two computations of one."""
         if not all(isinstance(v, float | int) and not isinstance(v, bool) for v in (own, told)):
             return False
         low, high = own - self.scores, own + self.scores
+        if kind == VALUE and self.model is not None:
+            low, high = self.model.around(float(own), self.scores)
         if kind == PROBABILITY:
             low, high = _by_odds(own, -self.scores), _by_odds(own, self.scores)
         most = max(self.share * abs(own), self.least)
@@ -77,12 +83,14 @@ def rounded(explanations: Answered, setting: Setting) -> Rounded:
     places = {int(positive.label[0]), int(negative.target_place[0])} - {-1}
     scores = [_apart(setting, explanations, place, points) for place in places]
     unknown = _is_clipped(setting) or any(score is None for score in scores)
+    own = setting.model if isinstance(setting.model, RangeClassifier) else None
     if not table.single_precision:
-        return Rounded(0.0 if unknown else max(filter(None, scores), default=0.0), SAME, SAME)
+        off = 0.0 if unknown else max(filter(None, scores), default=0.0)
+        return Rounded(off, SAME, SAME, own)
     if unknown:
-        return Rounded(0.0, SAME_IN_SINGLE, SAME_IN_SINGLE)
+        return Rounded(0.0, SAME_IN_SINGLE, SAME_IN_SINGLE, own)
     last = 2 * (len(setting.classes) + FEW) * ROUNDOFF_SINGLE
-    return Rounded(max(score for score in scores if score is not None), last, TINY)
+    return Rounded(max(score for score in scores if score is not None), last, TINY, own)
 
 
 def _is_clipped(setting: Setting) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pertinent.checking.alternatives import other_changes, other_kept
 from pertinent.checking.chances import Rounded, rounded
-from pertinent.checking.document import asked_target, rebuild
+from pertinent.checking.document import ContradictionError, asked_target, rebuild
 from pertinent.checking.findings import (
     GIVEN,
     NOT_CHECKED,
@@ -89,6 +89,9 @@ def check(explanation: Documented | dict[str, Any] | str | Path, model: Foreign)
         with reading_once():
             findings = _findings(rebuild(document, model), document)
         return Checked(tuple(findings), VERSIONS[document["version"]])
+    except ContradictionError as error:
+        wrong = judged("the classes are those of the range asked for", False, str(error))
+        return Checked((wrong,), VERSIONS[document["version"]])
     except (PertinentError, *_MALFORMED) as error:
         strange = not_read(document)
         if strange:  # what this version cannot read is no fault of the file

@@ -14,6 +14,7 @@ from pertinent.density.hull import Hulls
 from pertinent.density.mixture import Densities
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
+from pertinent.models.regressors import RangeClassifier, is_regressor, read_range
 from pertinent.models.steps.pipeline import features_of
 from pertinent.models.trees.gaps import may_be_missing, standing
 from pertinent.proofs.records import decode
@@ -50,9 +51,14 @@ MOST_RULES = 10_000
 MOST_ALTERNATIVES = 1_000
 
 
+class ContradictionError(InputError):
+    """A stored explanation contradicts itself: whatever the model is, it does not hold."""
+
+
 def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
     """Return the stored answers as the library's own, for a model."""
     question, proof = document["proof"]["question"], document["proof"]
+    model = _asked_about(model, question)
     settings = _settings(question, proof)
     features = _features(model, question, settings)
     table = read_table(features, _samples(question))
@@ -90,6 +96,33 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
         (read_rooms(proof.get("ranges"), features),),
         (_instead(proof.get(INSTEAD), shared, setting),),
     )
+
+
+def _asked_about(model: Foreign, question: dict[str, Any]) -> Foreign:
+    """Return the model that the question is about: a regressor with the range that was asked for.
+
+    The range is part of what was asked: nothing but the question says it, and all that is claimed
+    is judged by it.
+    """
+    stored = question.get("range")
+    if isinstance(model, RangeClassifier):
+        model = model.regressor
+    if is_regressor(model):
+        if stored is None:
+            raise InputError("The explanation does not say which range of predictions it is about.")
+        ranged, told = RangeClassifier(model, *read_range(stored)), decode(question["classes"])
+        if np.asarray(told).tolist() != ranged.classes_.tolist():
+            raise ContradictionError(
+                f"the range {stored} has the classes {ranged.classes_.tolist()}, not "
+                f"{np.asarray(told).tolist()!r:.200}"
+            )
+        return ranged
+    if stored is not None:
+        raise InputError(
+            f"The explanation is about a range of predictions, and {type(model).__name__} is no "
+            "regressor that is known here."
+        )
+    return model
 
 
 def _instead(record: Any, shared: dict[str, Any], setting: Setting) -> Instead | None:

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from pertinent.api.progress import told
 from pertinent.cli import codes
-from pertinent.cli.files import model_columns, parse_label, parse_rows, read_table
+from pertinent.cli.files import model_columns, parse_rows, parse_target, read_table
 from pertinent.cli.given import Given, ModelFile, Pickle, Trust, with_given
 from pertinent.cli.wording import in_options
 from pertinent.exceptions import InputError, PertinentError, reading, visible, writing
@@ -111,7 +111,7 @@ def _explained(
         )
     explainer, places = given.explainer(model, frame, ignore or []), parse_rows(rows, len(frame))
     chosen = frame if places is None else frame.iloc[places]
-    target = parse_label(given.target, model)
+    target = parse_target(given.target, model)
     return explainer.explain(chosen, target)
 
 
@@ -278,11 +278,12 @@ def _documents(path: Path) -> Iterator[dict[str, Any]]:
 
 @app.command(epilog="Example: [bold]pertinent models --json[/]")
 def models(json_: AsJson = False) -> None:
-    """List the classifiers that can be explained."""
+    """List the models that can be explained."""
     from pertinent.models import supported_models
+    from pertinent.models.regressors import supported_regressors
 
-    names = supported_models()
-    table = Table("package", "classifier")
+    names = sorted({*supported_models(), *supported_regressors()})
+    table = Table("package", "model")
     for name in names:
         package, _, rest = name.partition(".")
         table.add_row(package, rest)
@@ -349,7 +350,7 @@ def _job(model_file: Path, given: Given, keep: list[str] | None) -> Job:
 
     model = given.load(model_file)
     settings = {**given.rules(), "train": None if given.train is None else sha256(given.train)}
-    label = parse_label(given.target, model)
+    label = parse_target(given.target, model)
     return Job(given.explainer(model), sha256(model_file), settings, label, tuple(keep or ()))
 
 

@@ -156,6 +156,36 @@ def parse_limits(text: str) -> Any:
     return share
 
 
+def parse_range(text: str) -> tuple[float | None, float | None]:
+    """Return a range of predictions from "160000:" (at least), "1:2.5" or ":100".
+
+    Examples
+    --------
+    >>> from pertinent.cli.files import parse_range
+    >>> parse_range("160000:"), parse_range("-1:2.5")
+    ((160000.0, None), (-1.0, 2.5))
+    """
+    low, colon, high = text.partition(":")
+    try:
+        if not colon:
+            raise ValueError(text)
+        return float(low) if low else None, float(high) if high else None
+    except ValueError as error:
+        raise InputError(
+            f'The model predicts a number. Expected a range like "160000:", ":100" or "1:2.5", got '
+            f"{text!r}."
+        ) from error
+
+
+def parse_target(text: str | None, model: Foreign) -> Any:
+    """Return the class of the model that is written like this, or the range of a regressor."""
+    from pertinent.models.regressors import is_regressor
+
+    if is_regressor(model):
+        return None if text is None else parse_range(text)
+    return parse_label(text, model)
+
+
 def parse_label(text: str | None, model: Foreign) -> Any:
     """Return the class of the model that is written like this."""
     if text is None:

@@ -56,7 +56,11 @@ class Given:
         Path | None, typer.Option(help="Training data: typical values and spreads come from it.")
     ] = None
     target: Annotated[
-        str | None, typer.Option(help="The class to reach; by default the nearest.")
+        str | None,
+        typer.Option(
+            help="The class to reach; by default the nearest. Of a model that predicts a number "
+            'the range to reach, e.g. "160000:", ":100" or "1:2.5".'
+        ),
     ] = None
     freeze: Annotated[Names, _rule(help="Features that stay as they are.")] = None
     bound: Annotated[Names, _rule(help='Bounds, e.g. "income=0:" or "time=6:72".')] = None

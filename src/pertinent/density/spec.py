@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pertinent.density.hull import Hulls
 from pertinent.density.mixture import Densities
@@ -126,6 +129,20 @@ class Plausibility:
             f"Plausibility(n_components={r.n_components!r}, quantile={r.quantile!r}, "
             f"projection={r.projection!r})"
         )
+
+    def relabelled(self, labels_of: Callable[[FloatArray], NDArray[Any]]) -> Plausibility:
+        """Return the same with other labels, where those given are numbers that a model predicts.
+
+        For a regressor: the classes of numbers are where they lie beside the range asked for.
+        """
+        if self.labels.dtype.kind not in "iuf":
+            raise InputError(
+                "The labels of Plausibility for a regressor are the numbers that it learnt from, "
+                f"one for each row of data. Got {self.labels[:3].tolist()!r:.60}."
+            )
+        other = copy(self)
+        other.labels, other._bound = labels_of(self.labels.astype(float)), {}
+        return other
 
     def bind(self, features: Features, classes: Any) -> Densities | Hulls:
         """Return what is asked for in a model's own features and order of classes; remembered."""

@@ -7,6 +7,7 @@ from pertinent.models import (  # noqa: F401 - each registers its family
     one_vs_rest,
     prototype,
     quadratic,
+    regressors,
     svc,
     trees,
 )

@@ -17,6 +17,7 @@ from pathlib import Path
 from pertinent.exceptions import InputError, optional, reading
 from pertinent.geometry.arrays import Foreign
 from pertinent.models import region_function, supported_models
+from pertinent.models.regressors import RangeClassifier, is_regressor
 from pertinent.models.sound import (
     UnsafeModelError,
     rehearse,
@@ -91,7 +92,7 @@ def _published() -> frozenset[str]:
 def load_model(
     path: str | Path, *, allow_pickle: bool = False, trust: Sequence[str] = ()
 ) -> Foreign:
-    """Return the classifier in a file, if it is one that we support and its arrays are sound.
+    """Return the model in a file, if it is one that we support and its arrays are sound.
 
     Parameters
     ----------
@@ -124,9 +125,10 @@ def load_model(
         )
     with reading(file, " as a model", UnsafeModelError):
         model = _load_skops(file, trust) if is_skops else _load_pickle(file)
-        region_function(model)  # names an unsupported or unfitted model
+        classifier = RangeClassifier(model, low=0.0) if is_regressor(model) else model
+        region_function(classifier)  # names an unsupported or unfitted model
         require_sound(model)
-        rehearse(model)
+        rehearse(classifier)
     return model
 
 

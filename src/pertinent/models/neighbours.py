@@ -35,22 +35,30 @@ _ADDS_UP = {
 @register_model("sklearn.neighbors.KNeighborsClassifier", subclasses=False)
 def nearest_neighbour_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of a class of the 1-nearest-neighbour rule, one cell a training point."""
+    codes: IntArray = np.asarray(model._y)
+    return nearest_own(model, codes, codes == class_index(model, label), margin)
+
+
+def nearest_own(model: Foreign, codes: IntArray, own: BoolArray, margin: float) -> Region:
+    """Return where the nearest training point is one of those marked as own.
+
+    Points of the same code are alike: of those that coincide one is enough.
+    """
+    name = type(model).__name__
     if model.n_neighbors != 1:
         raise UnsupportedModelError(
-            f"KNeighborsClassifier(n_neighbors={model.n_neighbors}): votes of several neighbours "
+            f"{name}(n_neighbors={model.n_neighbors}): votes of several neighbours "
             "have too many cells; supported is n_neighbors=1."
         )
     if model.effective_metric_ != "euclidean":
         raise UnsupportedModelError(
-            f"KNeighborsClassifier with metric {model.effective_metric_!r}: supported is the "
+            f"{name} with metric {model.effective_metric_!r}: supported is the "
             "Euclidean metric (the default, minkowski with p=2)."
         )
     # Adding 0 turns -0.0 into 0.0: the two coincide.
     points = np.ascontiguousarray(dense(model._fit_X)) + 0.0
-    codes: IntArray = np.asarray(model._y)
     kept = possible_winners(model, points, codes)
-    own = codes[kept] == class_index(model, label)
-    return nearest_region(points[kept], own, margin, adds_up=_ADDS_UP[model._fit_method])
+    return nearest_region(points[kept], own[kept], margin, adds_up=_ADDS_UP[model._fit_method])
 
 
 def possible_winners(model: Foreign, points: FloatArray, codes: IntArray) -> IntArray:

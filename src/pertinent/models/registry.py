@@ -135,7 +135,7 @@ def registered_function(model: Foreign) -> RegionOf:
 def region_function(model: Foreign) -> RegionOf:
     """Return the function behind `decision_region` for a fitted model, or say what is wrong."""
     entry = _find(model)
-    _require_fitted(model)
+    require_fitted(model)
     _require_plain_labels(model)
     return partial(_checked_region, entry.region_of)
 
@@ -216,7 +216,8 @@ def class_index(model: Foreign, label: Any) -> int:
     return int(model_classes(model).tolist().index(label))
 
 
-def _require_fitted(model: Foreign) -> None:
+def require_fitted(model: Foreign) -> None:
+    """Refuse a model that is not fitted, as far as that can be told."""
     if not hasattr(model, "fit"):
         return
     words = f"This {type(model).__name__} is not fitted yet. Call fit(X, y) on it first."

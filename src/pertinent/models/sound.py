@@ -172,12 +172,14 @@ def _gradient_boosting(model: Any) -> None:
     """Check gradient boosting: compiled code adds each column of trees to a column of sums."""
     if not hasattr(model, "estimators_"):  # not fitted, as in a search
         return
-    trees, sums = model.estimators_, 1 if len(model.classes_) == 2 else len(model.classes_)
+    labels = len(model.classes_) if hasattr(model, "classes_") else 2  # a number is one sum, too
+    trees, sums = model.estimators_, 1 if labels == 2 else labels
     require(np.ndim(trees) == 2 and trees.shape[1] == sums, "trees of another number")
     whole = [type(getattr(one, "tree_", None)).__name__ == "Tree" for one in trees.ravel()]
     require(len(whole) and all(whole), "trees of another kind")
     require(
-        model.init_ == "zero" or type(model.init_).__name__ == "DummyClassifier",
+        model.init_ == "zero"
+        or type(model.init_).__name__ in ("DummyClassifier", "DummyRegressor"),
         "it starts from another model, which is not supported",
     )
     row = np.zeros((1, model.n_features_in_), dtype=np.float32)
@@ -385,6 +387,7 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
     "BaseDecisionTree": _decision_tree,
     "BaseEnsemble": _ensemble,
     "GradientBoostingClassifier": _gradient_boosting,
+    "GradientBoostingRegressor": _gradient_boosting,
     "BaseHistGradientBoosting": _hist_boosting,
     "_BaseEncoder": _encoder,
     "KBinsDiscretizer": _bins,
@@ -394,6 +397,9 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
     "NeighborsBase": _neighbours,
     "BaseLibSVM": _support_vectors,
     "LinearClassifierMixin": _linear,
+    "LinearModel": _linear,
+    "BaseSGD": _linear,
+    "_GeneralizedLinearRegressor": _linear,
 }
 
 

@@ -41,7 +41,7 @@ def explain_batches(
         With a column for each feature of the model, found by name; others are ignored. A model
         that was fitted without names takes the columns that are not kept, in their order.
     target : label, optional
-        The class that every negative must reach.
+        The class that every negative must reach; of a regressor a range, ``(low, high)``.
     keep : sequence of str
         Columns to hand through, such as a key.
 
@@ -64,6 +64,7 @@ def explain_batches(
     >>> [answer.num_rows for answer in explain_batches(explainer, batches)]
     [50, 50, 50]
     """
+    explainer, target = explainer.towards(target)
     if target is not None and not is_one_label(target):
         raise InputError(
             "Batches are explained towards one target for all rows. For a target of each row use "

@@ -20,8 +20,9 @@ from pertinent.geometry.region import Region
 from pertinent.geometry.rounding import STEP, Rounding, surely_win
 from pertinent.models import model_classes, region_function
 from pertinent.models.confidence import confident
-from pertinent.models.linear import adds_up_in_double, winning_scores
+from pertinent.models.linear import winning_scores
 from pertinent.models.registry import predicted_labels
+from pertinent.models.regressors import adds_up_in_double
 from pertinent.models.steps.pipeline import mixes_features
 from pertinent.models.trees.gaps import with_gaps
 from pertinent.rules.constraints import Constraints

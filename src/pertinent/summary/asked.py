@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
+from pertinent.models.regressors import explained
 from pertinent.setting.claims.instead import Instead
 from pertinent.setting.options import Settings
 from pertinent.setting.question import PositiveQuestion
@@ -50,6 +51,11 @@ class Asked:
     measure: str = "given"
     ranges: FloatArray | None = None
     typical: Mapping[int, FloatArray] | None = None
+
+    @property
+    def model(self) -> Foreign:
+        """The model as its user knows it: of a regressor and a range, the regressor."""
+        return explained(self.setting.model)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

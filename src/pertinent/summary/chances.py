@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.models.regressors import RangeClassifier
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
-#: What the numbers are: those of ``predict_proba``, or of ``decision_function``.
-PROBABILITY, SCORE = "probability", "score"
+#: What the numbers are: those of ``predict_proba``, of ``decision_function``, or of a regressor's
+#: ``predict``.
+PROBABILITY, SCORE, VALUE = "probability", "score", "value"
 
 
 def chances_of(setting: Setting, table: Table, points: FloatArray) -> tuple[str, FloatArray] | None:
@@ -30,6 +32,8 @@ def chances_of(setting: Setting, table: Table, points: FloatArray) -> tuple[str,
     tuple of str and ndarray of shape (n, n_classes)
     """
     model = setting.model
+    if isinstance(model, RangeClassifier):
+        return VALUE, _values(model, table, points)
     for kind, name in ((PROBABILITY, "predict_proba"), (SCORE, "decision_function")):
         ask = getattr(model, name, None)  # scikit-learn hides what a model cannot do
         if ask is None:
@@ -43,6 +47,15 @@ def chances_of(setting: Setting, table: Table, points: FloatArray) -> tuple[str,
             return None
         return kind, np.where(gone[:, None], np.nan, numbers)
     return None
+
+
+def _values(model: RangeClassifier, table: Table, points: FloatArray) -> FloatArray:
+    """Return what a regressor predicts, the same number for each class."""
+    gone: BoolArray = np.asarray(np.isnan(points).any(axis=1))
+    found = np.zeros(0)
+    if len(points):
+        found = model.values(table.for_model(np.where(gone[:, None], table.values, points)))
+    return np.repeat(np.where(gone, np.nan, found)[:, None], len(model.classes_), axis=1)
 
 
 def _by_class(found: FloatArray, n_classes: int) -> FloatArray | None:
@@ -78,7 +91,8 @@ def chance_columns(
 
     ``prediction``: of the predicted class at the sample, ``enough``: at the positive; ``before``
     and ``after``: of the contrast class at the sample and at the negative; NaN where there is no
-    such point. With ``at_once`` the model is asked about all points in one call: it may then add
+    such point. Of a regressor these are its predictions, and ``low`` and ``high`` the range that is
+    asked for. With ``at_once`` the model is asked about all points in one call: it may then add
     up in another order.
     """
     asked = [table.values, *points.values()]
@@ -95,6 +109,9 @@ def chance_columns(
         "before": np.where(target < 0, np.nan, before[rows, known]),
         "after": np.where(target < 0, np.nan, at["negative"][rows, known]),
     }
+    if isinstance(setting.model, RangeClassifier):
+        ends = {"low": setting.model.low, "high": setting.model.high}
+        columns |= {n: np.full(len(rows), np.nan if e is None else e) for n, e in ends.items()}
     return kind, {name: np.where(np.isfinite(own), own, np.nan) for name, own in columns.items()}
 
 

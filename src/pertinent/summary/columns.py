@@ -10,7 +10,7 @@ from pertinent.setting.claims.instead import Basis
 from pertinent.setting.question import Method
 from pertinent.setting.results import Results
 from pertinent.summary.asked import Answered
-from pertinent.summary.chances import chance_columns
+from pertinent.summary.chances import VALUE, chance_columns
 from pertinent.summary.raw import plain_columns, raw_columns, row_names
 from pertinent.tables.table import BACKENDS, installed_backend
 
@@ -122,6 +122,8 @@ def _chances(explanations: Answered) -> dict[str, Any]:
     if found is None or not len(explanations):
         return {}
     kind, numbers = found
+    if kind == VALUE:
+        return {"value": numbers["prediction"], "value_after": numbers["after"]}
     names = {
         "prediction": f"{kind}",
         "before": f"target_{kind}_before",

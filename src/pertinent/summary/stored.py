@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pertinent.exceptions import InputError, reading
+from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.codec import MOST_CHARACTERS, encode, read_json, record_as, require_modest
+from pertinent.models.regressors import RangeClassifier
 from pertinent.proofs import ALREADY
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
@@ -135,8 +137,14 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "middle": encode(asked.ranges),
         "wording": encode(settings.wording),
         **({} if most is None else {"max_changes": int(most)}),
+        **_range(setting.model),
         **_stands(table.features),
     }
+
+
+def _range(model: Foreign) -> dict[str, Any]:
+    """Return the range that a regressor was asked for, under its key; nothing for classifiers."""
+    return {"range": [model.low, model.high]} if isinstance(model, RangeClassifier) else {}
 
 
 def _stands(features: Features) -> dict[str, Any]:

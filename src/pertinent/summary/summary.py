@@ -149,7 +149,7 @@ def asked_of(explanations: Answered) -> Asked:
 
 
 def model_name(model: Any) -> str:
-    """Return the name of a classifier; of a pipeline, that of its last step."""
+    """Return the name of a model; of a pipeline, that of its last step."""
     steps = getattr(model, "steps", None)
     return type(steps[-1][1]).__name__ if steps else type(model).__name__
 
@@ -212,7 +212,7 @@ def _summary(
         "row": row,
         "id": name,
         "subject": wording.subject,
-        "model": model_name(asked.setting.model),
+        "model": model_name(asked.model),
         "classes": positive.classes.tolist(),
         "prediction": prediction,
         "prediction_text": wording.labels.get(prediction),

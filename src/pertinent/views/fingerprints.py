@@ -21,7 +21,7 @@ DIGITS = 16
 def fingerprints(explanations: Answered) -> dict[str, str | None]:
     """Return those of the model and of the samples; None where there is none."""
     return {
-        "model": model_fingerprint(asked_of(explanations).setting.model),
+        "model": model_fingerprint(asked_of(explanations).model),
         "data": data_fingerprint(explanations),
     }
 

@@ -473,6 +473,8 @@ def chances(summary: Summary) -> str:
     known = summary.get("probability")  # files of before lack it
     if known is None or known["prediction"] is None:
         return ""
+    if known["kind"] == "value":
+        return _predicted(summary, known)
     say = share if known["kind"] == "probability" else (lambda value: f"{value:.4g}")
     first = (
         f"The model's {known['kind']} of {prediction_words(summary)} is {say(known['prediction'])}"
@@ -483,6 +485,42 @@ def chances(summary: Summary) -> str:
         f"{first}. With the change, that of {target_words(summary)} goes from "
         f"{say(known['before'])} to {say(known['after'])}."
     )
+
+
+def _predicted(summary: Summary, known: Summary) -> str:
+    """Return the numbers that a regressor predicts, before and after."""
+    ends = known.get("low"), known.get("high")
+    first = f"The model predicts {number(known['prediction'], *ends)}"
+    positive = summary["positive"]
+    told = positive["values"] and not (positive.get("instead") or positive.get("basis"))
+    if told and known["enough"] is not None:
+        first += f", and {number(known['enough'], *ends)} with what was enough alone"
+    if known["before"] is None or known["after"] is None:
+        return f"{first}."
+    after = number(known["after"], *ends)
+    return f"{first}. With the change it predicts {after} ({target_words(summary)})."
+
+
+def number(value: float, low: float | None = None, high: float | None = None) -> str:
+    """Return a prediction in as few digits as keep it on its side of the ends of a range.
+
+    At least four, and the whole number; thousands are apart.
+
+    Examples
+    --------
+    >>> from pertinent.views.text import number
+    >>> number(163000.2), number(0.123456), number(2500.75), number(-3.0)
+    ('163,000', '0.1235', '2,501', '-3')
+    >>> number(159999.96, 160000.0), number(160000.04, 160000.0)
+    ('159,999.96', '160,000')
+    """
+    whole = len(f"{abs(value):.0f}") if abs(value) < 1e15 else 4
+    for digits in range(max(4, whole), 17):
+        near = float(f"{value:.{digits}g}")
+        above = low is None or (near >= low) == (value >= low)
+        if above and (high is None or (near <= high) == (value <= high)):
+            return f"{value:,.{digits}g}"
+    return f"{value:,}"
 
 
 def share(value: float) -> str:

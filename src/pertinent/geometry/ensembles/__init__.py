@@ -1,9 +1,10 @@
 """Sums of trees: one form for the ensembles of all libraries, and the regions of their classes."""
 
-from pertinent.geometry.ensembles.form import Ensemble, Leaves, Tally, Trees, summation_error
+from pertinent.geometry.ensembles.form import MOST, Ensemble, Leaves, Tally, Trees, summation_error
 from pertinent.geometry.ensembles.region import EnsembleRegion, as_ensemble
 
 __all__ = [
+    "MOST",
     "Ensemble",
     "EnsembleRegion",
     "Leaves",

@@ -53,8 +53,8 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
 #: The cell of a missing value.
 MISSING = -1
-#: A rival that is no class but a number: see `Tally.least`.
-LEAST = -1
+#: Rivals that are no classes but numbers: see `Tally.least` and `Tally.most`.
+LEAST, MOST = -1, -2
 #: Points that are looked at together, times trees.
 AT_ONCE = 1_000_000
 
@@ -121,6 +121,9 @@ class Tally:
     least : float, optional
         What the output of a class has to be at least where a probability is asked for: the
         "rival" `LEAST`. With a single output: its distance from 0 on the side of the class.
+    most : float, optional
+        Likewise what the output may be at most, where a range of outputs is asked for: the "rival"
+        `MOST`.
 
     Examples
     --------
@@ -139,6 +142,7 @@ class Tally:
     doubt: float = 0.0
     late: float = 0.0
     least: float | None = None
+    most: float | None = None
 
     @property
     def n_classes(self) -> int:
@@ -167,9 +171,9 @@ class Tally:
             lead, needed = self.lead(totals - self.base, one, other)
             return np.asarray(lead > needed + self.doubt)
         outputs = self.outputs(totals)
-        if other == LEAST:
+        if other in (LEAST, MOST):
             own = self._own(outputs, one)
-            return np.asarray(own >= self._least)
+            return np.asarray(own >= self._least if other == LEAST else own <= self._most)
         if self.threshold is not None:
             high = outputs[:, 0] >= self.threshold
             return np.asarray(high if one == 1 else ~high)
@@ -179,6 +183,10 @@ class Tally:
     @property
     def _least(self) -> float:
         return -np.inf if self.least is None else self.least
+
+    @property
+    def _most(self) -> float:
+        return np.inf if self.most is None else self.most
 
     def _own(self, outputs: FloatArray, one: int) -> FloatArray:
         """Return the output of a class; of a single one, its distance from 0 on that side."""
@@ -192,9 +200,11 @@ class Tally:
         Class ``one`` is ahead where the leads of all leaves add up to what is needed, in real
         numbers: see `Ensemble.lead` for how far rounding may be off.
         """
-        if other == LEAST:
-            own = self._own(values, one)
-            return own, self._least * self.divisor - float(self._own(self.base[None], one)[0])
+        if other in (LEAST, MOST):
+            own, base = self._own(values, one), float(self._own(self.base[None], one)[0])
+            if other == LEAST:
+                return own, self._least * self.divisor - base
+            return -own, base - self._most * self.divisor
         if self.threshold is None:
             needed = float(self.base[other] - self.base[one])
             late = self.late * self.divisor if one > other else 0.0
@@ -394,5 +404,6 @@ def summation_error(values: FloatArray, tree: IntArray, tally: Tally) -> float:
     largest = np.zeros(int(tree.max(initial=-1)) + 1)
     np.maximum.at(largest, tree, np.abs(values).sum(axis=1))
     sizes = float(largest.sum() + np.abs(tally.base).sum())
-    sizes += (abs(tally.threshold or 0.0) + abs(tally.least or 0.0)) * tally.divisor
+    numbers = (tally.threshold, tally.least, tally.most)
+    sizes += sum(abs(number or 0.0) for number in numbers) * tally.divisor
     return 2.0 * (len(largest) + 4) * UNITS[tally.dtype] * sizes

@@ -15,7 +15,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.cell import Cell
 from pertinent.geometry.ensembles.choices import with_choices
 from pertinent.geometry.ensembles.folding import folded, single_inputs
-from pertinent.geometry.ensembles.form import LEAST, Ensemble
+from pertinent.geometry.ensembles.form import LEAST, MOST, Ensemble
 from pertinent.geometry.ensembles.marks import with_marks
 from pertinent.geometry.pieces import Joined
 from pertinent.geometry.region import Region, Tightened
@@ -74,7 +74,7 @@ class EnsembleRegion(Region):
     def __repr__(self) -> str:
         e = self.ensemble
         among = f"class {self.label} among {e.tally.n_classes}"
-        if len(set(self.rivals) - {LEAST}) + 1 < e.tally.n_classes:
+        if len(set(self.rivals) - {LEAST, MOST}) + 1 < e.tally.n_classes:
             among = f"class {self.label} before {', '.join(map(str, self.rivals))}"
         return f"<EnsembleRegion of {among}, {len(e.trees)} trees over {e.dim} columns>"
 
@@ -190,11 +190,11 @@ class EnsembleRegion(Region):
         return replace(self, ensemble=ensemble, rivals=(*self.rivals, LEAST))
 
     def complement(self) -> Region | None:
-        """Return where a rival is ahead; None with ``common`` inequalities or a least output.
+        """Return where a rival is ahead; None with ``common`` inequalities or ends of the output.
 
         Of several rivals each has a part: where it beats the label, whoever wins there.
         """
-        if self.common is not None or LEAST in self.rivals:
+        if self.common is not None or {LEAST, MOST} & set(self.rivals):
             return None
         keep = None if self.keep is None else -self.keep
         parts = [

@@ -36,7 +36,16 @@ WRAPPERS = {
     "sklearn.model_selection.FixedThresholdClassifier": "",
     "sklearn.frozen.FrozenEstimator": "estimator",
 }
-HISTOGRAMS = "sklearn.ensemble.HistGradientBoostingClassifier"
+#: Models around a regressor: they change what it predicts, not what it sees.
+AROUND = {
+    "pertinent.models.regressors.classifier.RangeClassifier": "regressor",
+    "sklearn.compose.TransformedTargetRegressor": "regressor_",
+    "sklearn.linear_model.RANSACRegressor": "estimator_",
+}
+HISTOGRAMS = (
+    "sklearn.ensemble.HistGradientBoostingClassifier",
+    "sklearn.ensemble.HistGradientBoostingRegressor",
+)
 ONE_VS_REST = "sklearn.multiclass.OneVsRestClassifier"
 PIPELINES = ("sklearn.pipeline.Pipeline", "imblearn.pipeline.Pipeline")
 
@@ -49,8 +58,8 @@ def unwrap(model: Foreign) -> Foreign:
 
 def _wrapped(model: Foreign) -> Foreign | None:
     for _, name in lineage(type(model)):
-        if name in WRAPPERS:
-            return getattr(model, WRAPPERS[name])
+        if name in WRAPPERS or name in AROUND:
+            return getattr(model, WRAPPERS.get(name) or AROUND[name])
     return None
 
 
@@ -69,7 +78,7 @@ def with_own_steps(model: Foreign) -> Foreign:
     HistGradientBoosting with ``categorical_features`` holds a fitted encoder.
     """
     encoder = getattr(model, "_preprocessor", None)
-    if encoder is None or not any(name == HISTOGRAMS for _, name in lineage(type(model))):
+    if encoder is None or not any(name in HISTOGRAMS for _, name in lineage(type(model))):
         return model
     return Pipeline([("categorical_features", encoder), ("trees", model)])
 

@@ -121,10 +121,11 @@ def gradient_boosting_of(model: Foreign) -> Ensemble:
 def _start(model: Foreign) -> FloatArray:
     """Return what the sums of gradient boosting start from: the same for every point."""
     init = model.init_
-    dummy = any(name == "sklearn.dummy.DummyClassifier" for _, name in lineage(type(init)))
+    names = ("sklearn.dummy.DummyClassifier", "sklearn.dummy.DummyRegressor")
+    dummy = any(name in names for _, name in lineage(type(init)))
     if init != "zero" and not (dummy and init.strategy != "stratified"):
         raise UnsupportedModelError(
-            f"GradientBoostingClassifier with init={type(init).__name__} adds its trees to another "
+            f"{type(model).__name__} with init={type(init).__name__} adds its trees to another "
             "model. It is supported with init=None or init='zero'."
         )
     start = model._raw_predict_init(np.zeros((1, int(model.n_features_in_)), dtype=np.float32))

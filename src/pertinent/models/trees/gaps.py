@@ -21,20 +21,24 @@ from pertinent.models.registry import lineage
 from pertinent.models.steps.pipeline import HISTOGRAMS, filled_features, final_step, inside
 from pertinent.tables.features import Features
 
-#: Classifiers of scikit-learn that are read with their missing values, where they take them.
+#: Models of scikit-learn that are read with their missing values, where they take them.
 FORESTS = (
-    HISTOGRAMS,
+    *HISTOGRAMS,
     "sklearn.ensemble.RandomForestClassifier",
+    "sklearn.ensemble.RandomForestRegressor",
     "sklearn.ensemble.ExtraTreesClassifier",
+    "sklearn.ensemble.ExtraTreesRegressor",
     "sklearn.ensemble.BaggingClassifier",
 )
 #: Those of other libraries, which always take them.
 BOOSTERS = (
     "xgboost.sklearn.XGBClassifier",
+    "xgboost.sklearn.XGBRegressor",
     "lightgbm.sklearn.LGBMClassifier",
+    "lightgbm.sklearn.LGBMRegressor",
     "pertinent.models.trees.native.BoosterClassifier",
 )
-CATBOOST = "catboost.core.CatBoostClassifier"
+CATBOOST = {"catboost.core.CatBoostClassifier", "catboost.core.CatBoostRegressor"}
 
 
 def may_be_missing(model: Foreign, features: Features, *, may_lose: bool) -> Features:
@@ -93,10 +97,10 @@ def with_gaps(region: Region, features: Features) -> Region:
 
 
 def _takes_missing(model: Any) -> bool:
-    """Return whether a classifier is known to take missing values as its trees say."""
+    """Return whether a model is known to take missing values as its trees say."""
     names = {name for _, name in lineage(type(model))}
     if names & set(BOOSTERS):
         return True
-    if CATBOOST in names:
+    if CATBOOST & names:
         return bool(model.get_all_params().get("nan_mode") != "Forbidden")
     return bool(names & set(FORESTS)) and bool(get_tags(model).input_tags.allow_nan)

@@ -13,33 +13,66 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pertinent.exceptions import UnsupportedModelError
-from pertinent.geometry.arrays import Foreign
+from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.ensembles import Ensemble, EnsembleRegion, Tally, Trees, summation_error
 from pertinent.geometry.ensembles.folding import last_at_most
 from pertinent.geometry.region import Region
 from pertinent.models.registry import class_index, register_model
 from pertinent.models.trees.nodes import OneTree, end_to_end, last_singles, once
 
+#: Losses of numbers whose prediction is the sum itself.
+SUMS = frozenset({"RMSE", "MAE", "Quantile", "Huber", "Expectile", "MAPE", "Lq"})
+
 
 @register_model("catboost.core.CatBoostClassifier")
 def catboost_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return where a classifier of CatBoost predicts a label."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "model.json"
-        model.save_model(str(file), format="json")
-        text = file.read_bytes()
+    text = _text_of(model)
     threshold = float(model.get_probability_threshold() or 0.5)
     # Not n_features_in_, which a model from a file or a pickle says is 0.
     classes, dim = len(model.classes_), len(model.feature_names_)
     ensemble = ensemble_of(text, classes, dim, threshold)
     return EnsembleRegion.of(ensemble, class_index(model, label), margin)
+
+
+def _text_of(model: Foreign) -> bytes:
+    """Return what the library writes of a model."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.json"
+        model.save_model(str(file), format="json")
+        return file.read_bytes()
+
+
+def regression_of(model: Foreign) -> tuple[Ensemble, Callable[[FloatArray], FloatArray]]:
+    """Return the only sum of a CatBoostRegressor, and the line that makes a prediction of it."""
+    loss = str(model.get_all_params().get("loss_function", "")).partition(":")[0]
+    if loss not in SUMS:
+        raise UnsupportedModelError(
+            f"CatBoostRegressor(loss_function={loss!r}) predicts no sum of trees; supported are "
+            f"{', '.join(sorted(SUMS))}."
+        )
+    text, dim = _text_of(model), len(model.feature_names_)
+    scale, bias = json.loads(text)["scale_and_bias"]
+    shift = float(np.ravel(bias)[0])
+
+    def build() -> Ensemble:
+        return Ensemble(_nodes(json.loads(text)), dim, Tally(np.zeros(1), threshold=0.0))
+
+    ensemble = once([text], ("catboost", "number", dim), build)
+    return ensemble, partial(_on_a_line, float(scale), shift)
+
+
+def _on_a_line(scale: float, shift: float, sums: FloatArray) -> FloatArray:
+    return scale * sums + shift
 
 
 def ensemble_of(text: bytes, n_classes: int, dim: int, threshold: float = 0.5) -> Ensemble:
@@ -52,14 +85,8 @@ def ensemble_of(text: bytes, n_classes: int, dim: int, threshold: float = 0.5) -
 
 
 def _ensemble(model: Any, n_classes: int, dim: int, threshold: float) -> Ensemble:
-    features = _columns(model)
-    symmetric = model.get("oblivious_trees")
-    if symmetric is not None:
-        parts = [_symmetric(tree, features) for tree in symmetric]
-    else:
-        parts = [_branched(tree, features) for tree in model["trees"]]
     scale, bias = model["scale_and_bias"]
-    nodes, shift = end_to_end(parts), np.array(bias, dtype=float)
+    nodes, shift = _nodes(model), np.array(bias, dtype=float)
     outputs = nodes.value.shape[1]
     if outputs != (1 if n_classes == 2 else n_classes) and outputs != n_classes:
         raise UnsupportedModelError(
@@ -69,6 +96,14 @@ def _ensemble(model: Any, n_classes: int, dim: int, threshold: float) -> Ensembl
     if outputs == 1:
         return Ensemble(nodes, dim, _of_two(float(scale), float(shift[0]), threshold))
     return _of_more(nodes, dim, float(scale), shift)
+
+
+def _nodes(model: Any) -> Trees:
+    features = _columns(model)
+    symmetric = model.get("oblivious_trees")
+    if symmetric is not None:
+        return end_to_end([_symmetric(tree, features) for tree in symmetric])
+    return end_to_end([_branched(tree, features) for tree in model["trees"]])
 
 
 def _of_two(scale: float, bias: float, threshold: float) -> Tally:

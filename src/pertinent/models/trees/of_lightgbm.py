@@ -20,6 +20,7 @@ The text holds each number in 17 digits, which give the same double.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ from pertinent.models.trees.nodes import OneTree, at_output, end_to_end, once, w
 
 #: Numbers up to this size are zero to LightGBM.
 ZERO = float(np.float32(1e-35))
+#: Objectives of numbers: the sum is the prediction, or its exponential is.
+SUMS = frozenset({"regression", "regression_l1", "huber", "fair", "quantile", "mape"})
+EXPONENTIALS = frozenset({"poisson", "gamma", "tweedie"})
 #: Parts of ``decision_type``.
 CATEGORICAL, DEFAULT_LEFT, NONE_MISSING, ZERO_MISSING = 1, 2, 0, 1
 
@@ -57,6 +61,39 @@ def ensemble_of(text: str) -> Ensemble:
     return once([text.encode()], ("lightgbm",), build)
 
 
+def regression_of(text: str) -> tuple[Ensemble, Callable[[FloatArray], FloatArray] | None]:
+    """Return the only sum of a model of a text that predicts numbers, and what becomes of it.
+
+    None: nothing, the sum is the prediction.
+    """
+    head, *trees = text.split("end of trees")[0].split("\nTree=")
+    known = _fields(head)
+    objective, *options = known.get("objective", "none").split()
+    if objective not in SUMS | EXPONENTIALS or "sqrt" in options:
+        raise UnsupportedModelError(
+            f"LightGBM's objective {' '.join([objective, *options])!r} predicts no sum of trees; "
+            f"supported are {', '.join(sorted(SUMS | EXPONENTIALS))} (without reg_sqrt)."
+        )
+
+    def build() -> Ensemble:
+        nodes = [_tree(_fields(tree), 0, 1) for tree in trees]
+        tally = Tally(np.zeros(1), divisor=_divisor(known, len(trees)), threshold=0.0)
+        return Ensemble(end_to_end(nodes), int(known["max_feature_idx"]) + 1, tally)
+
+    ensemble = once([text.encode()], ("lightgbm",), build)
+    return ensemble, None if objective in SUMS else _exponentials
+
+
+def _exponentials(sums: FloatArray) -> FloatArray:
+    """Return the exponential of each sum, as the library computes it."""
+    return np.array([_exp(s) for s in sums.tolist()])
+
+
+def _divisor(head: dict[str, str], rounds: int) -> float:
+    """Return what sums are divided by: a forest (boosting_type="rf") divides by its rounds."""
+    return float(max(rounds, 1)) if "average_output" in head else 1.0
+
+
 def _fields(block: str) -> dict[str, str]:
     lines = (line.partition("=") for line in block.splitlines())
     return {name: value for name, _, value in lines}
@@ -71,8 +108,7 @@ def _ensemble(head: dict[str, str], trees: list[dict[str, str]]) -> Ensemble:
         )
     count = int(head["num_tree_per_iteration"])
     nodes = [_tree(tree, i % count, count) for i, tree in enumerate(trees)]
-    # A forest (boosting_type="rf") divides by the number of its rounds.
-    divisor = float(max(len(trees) // count, 1)) if "average_output" in head else 1.0
+    divisor = _divisor(head, len(trees) // count)
     tally = Tally(np.zeros(count), divisor=divisor, late=LATE_DOUBLE)
     if count == 1:
         steepness = next(float(o.partition(":")[2]) for o in options if o.startswith("sigmoid:"))

@@ -42,20 +42,54 @@ OBJECTIVES = frozenset(
     }
 )
 
+#: Objectives of numbers: the sum is the prediction, or its exponential is.
+SUMS = frozenset(
+    {
+        "reg:squarederror",
+        "reg:absoluteerror",
+        "reg:pseudohubererror",
+        "reg:quantileerror",
+        "reg:squaredlogerror",
+    }
+)
+EXPONENTIALS = frozenset({"count:poisson", "reg:gamma", "reg:tweedie"})
+
 
 @register_model("xgboost.sklearn.XGBClassifier")
 def xgboost_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return where a classifier of XGBoost predicts a label."""
+    ensemble = booster_of(*_used_of(model))
+    return EnsembleRegion.of(ensemble, class_index(model, label), margin)
+
+
+def _used_of(model: Foreign) -> tuple[Foreign, int | None]:
+    """Return the booster inside, and how many rounds of it predict; None: all of them."""
     missing = model.missing
     if missing is not None and not np.isnan(missing):
         raise UnsupportedModelError(
-            f"XGBClassifier(missing={missing!r}) takes a number for a missing value. It is "
-            "supported with missing=nan: replace that number in the data."
+            f"{type(model).__name__}(missing={missing!r}) takes a number for a missing value. It "
+            "is supported with missing=nan: replace that number in the data."
         )
     booster = model.get_booster()
     best = booster.attr("best_iteration")  # where training stopped early, predict stops there
-    rounds = None if best is None else int(best) + 1
-    return EnsembleRegion.of(booster_of(booster, rounds), class_index(model, label), margin)
+    return booster, None if best is None else int(best) + 1
+
+
+def regression_of(
+    model: Foreign,
+) -> tuple[Ensemble, Callable[[FloatArray], FloatArray] | None]:
+    """Return the only sum of an XGBRegressor, and what it makes of it; None: nothing."""
+    booster, rounds = _used_of(model)
+    learner = json.loads(booster.save_raw("json"))["learner"]
+    objective = learner["objective"]["name"]
+    _require_sum_of_trees(learner, frozenset(SUMS | EXPONENTIALS))
+    head = _Head(booster, learner)
+
+    def build() -> Ensemble:
+        return _ensemble(learner, rounds, head)
+
+    ensemble = once([bytes(booster.save_raw("ubj"))], ("xgboost", rounds), build)
+    return ensemble, None if objective in SUMS else head.outputs
 
 
 def booster_of(booster: Foreign, rounds: int | None = None) -> Ensemble:
@@ -85,16 +119,17 @@ def _ensemble(learner: Any, rounds: int | None, head: _Head) -> Ensemble:
     return Ensemble(end_to_end(nodes), head.dim, tally)
 
 
-def _require_sum_of_trees(learner: Any) -> None:
+def _require_sum_of_trees(learner: Any, objectives: frozenset[str] = OBJECTIVES) -> None:
     kind, objective = learner["gradient_booster"]["name"], learner["objective"]["name"]
     if kind != "gbtree":
         raise UnsupportedModelError(
             f"XGBoost's booster {kind!r} is no plain sum of trees; supported is 'gbtree'."
         )
-    if objective not in OBJECTIVES:
+    if objective not in objectives:
+        what = "does not decide between classes by" if objectives is OBJECTIVES else "predicts no"
         raise UnsupportedModelError(
-            f"XGBoost's objective {objective!r} does not decide between classes by a sum of "
-            f"trees; supported are {', '.join(sorted(OBJECTIVES))}."
+            f"XGBoost's objective {objective!r} {what} a sum of trees; supported are "
+            f"{', '.join(sorted(objectives))}."
         )
     trees = learner["gradient_booster"]["model"]["trees"]
     targets = int(learner["learner_model_param"].get("num_target", 1))
@@ -174,9 +209,15 @@ class _Head:
 
     def is_class_1(self, sums: FloatArray) -> BoolArray:
         """Return which sums the library makes more than 0.5 of."""
+        return np.asarray(self.outputs(sums) > 0.5)
+
+    def outputs(self, sums: FloatArray) -> FloatArray:
+        """Return what the library makes of sums."""
         rows = np.zeros((len(sums), self.dim), dtype=np.float32)
-        output = self._bare.inplace_predict(rows, base_margin=sums.astype(np.float32))
-        return np.asarray(np.ravel(output) > 0.5)
+        with np.errstate(over="ignore"):
+            margin = sums.astype(np.float32)
+        output = self._bare.inplace_predict(rows, base_margin=margin)
+        return np.asarray(np.ravel(output), dtype=float)
 
 
 def _empty_tree(place: int, dim: int) -> dict[str, Any]:

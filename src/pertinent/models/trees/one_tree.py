@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
 from pertinent.geometry.region import Cell, CellUnion, Region
 from pertinent.models.registry import class_index, register_model
 from pertinent.models.trees.nodes import last_singles
@@ -38,19 +38,17 @@ def last_left(threshold: float) -> float:
 
 
 def leaves_of(tree: Foreign, n_features: int) -> list[tuple[FloatArray, FloatArray, int]]:
-    """Return lower ends, upper ends and place in ``classes_`` of each leaf of a ``tree_``.
+    """Return lower ends, upper ends and number of each leaf of a ``tree_``.
 
     Depth first, left before right.
     """
     leaves = []
-    # A leaf predicts the class with the largest share, the first of those that tie.
-    places = np.asarray(tree.value)[:, 0].argmax(axis=1).tolist()
     stack = [(0, np.full(n_features, -np.inf), np.full(n_features, np.inf))]
     while stack:
         node, low, high = stack.pop()
         left, right = int(tree.children_left[node]), int(tree.children_right[node])
         if left == right:
-            leaves.append((low, high, places[node]))
+            leaves.append((low, high, node))
             continue
         j, edge = int(tree.feature[node]), last_left(float(tree.threshold[node]))
         low_right, high_left = low.copy(), high.copy()
@@ -64,13 +62,22 @@ def leaves_of(tree: Foreign, n_features: int) -> list[tuple[FloatArray, FloatArr
 @register_model("sklearn.tree.DecisionTreeClassifier", "sklearn.tree.ExtraTreeClassifier")
 def tree_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the boxes of the leaves that predict a label, each ``margin`` smaller all around."""
-    dim = int(model.n_features_in_)
-    t = class_index(model, label)
+    # A leaf predicts the class with the largest share, the first of those that tie.
+    places = np.asarray(model.tree_.value)[:, 0].argmax(axis=1)
+    own = places == class_index(model, label)
+    return boxes_of(model.tree_, int(model.n_features_in_), own, margin)
+
+
+def boxes_of(tree: Foreign, dim: int, own: BoolArray, margin: float) -> Region:
+    """Return the boxes of some leaves of a ``tree_``, each ``margin`` smaller all around.
+
+    ``own`` says for each node of the tree whether it is one of them, if it is a leaf.
+    """
     no_rows = np.zeros((0, dim)), np.zeros(0)
     cells = [
         Cell(*no_rows, lower=low + margin, upper=high - margin)
-        for low, high, place in leaves_of(model.tree_, dim)
+        for low, high, node in leaves_of(tree, dim)
         # Splits of the same single leave no room between them.
-        if place == t and (low <= high).all()
+        if own[node] and (low <= high).all()
     ]
     return CellUnion(tuple(cells), dim)

@@ -24,7 +24,7 @@ from pertinent.density import Densities
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits, read_only
 from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.rounding import ROUNDOFF, ROUNDOFF_SINGLE, MarginRows
-from pertinent.models.steps.pipeline import is_pipeline
+from pertinent.models.steps.pipeline import inside, is_pipeline
 from pertinent.proofs.boxes import Box, gaps
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.tolerances import SATISFIED
@@ -99,7 +99,9 @@ def unions_of(
     cells = cells_of(region)
     pieces: Sequence[MarginRows] = () if rounding is None else rounding.pieces
     # Who made the sums knew the model's precision, and not that of the steps before it.
-    known = rounding is not None and rounding.knows_precision and not is_pipeline(setting.model)
+    known = (
+        rounding is not None and rounding.knows_precision and not is_pipeline(inside(setting.model))
+    )
     in_single = setting.sums_in_single(table) and not known
     if not len(pieces):
         if cells is None or not len(cells):

@@ -36,7 +36,7 @@ class CompiledSearch:
         self.tally = kernel.Tally(
             np.ascontiguousarray(ensemble.leaves.value[problem.leaf]), tally.base,
             tally.dtype == "float32", tally.divisor, tally.threshold or 0.0, has_threshold,
-            tally.doubt, tally.late, tally.least or 0.0, leads.region.label,
+            tally.doubt, tally.late, tally.least or 0.0, tally.most or 0.0, leads.region.label,
             _small(np.array(leads.region.rivals)),
         )  # fmt: skip
         choices, groups = problem.choices, problem.groups

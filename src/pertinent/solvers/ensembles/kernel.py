@@ -73,6 +73,7 @@ class Tally(NamedTuple):
     doubt: float
     late: float
     least: float
+    most: float
     label: int
     rivals: Small
 
@@ -149,6 +150,8 @@ DEPTH, BOXES, RECORDED, FOUND, WEIGHTS = 0, 1, 2, 3, 4
 #: Places in `State.floats`: what a point must cost less than, the best one's cost, and what the
 #: bound of the whole box says that all cost.
 BUDGET, BEST, LEAST = 0, 1, 2
+#: The rival `pertinent.geometry.ensembles.MOST`.
+AT_MOST = -2
 #: What `run` says: all boxes are closed; boxes are left; an array is too small.
 DONE, LEFT, NARROW = 0, 1, 2
 #: Closed boxes cost at least this share less than the budget: a tie counts as closed.
@@ -694,6 +697,10 @@ def wins_to_the_bit(tally: Tally, w: Scratch, leaves: Small, n: int) -> bool:
     own = side * total[0] if tally.has_threshold else total[tally.label]
     for j in tally.rivals:
         if tally.doubt > 0:
+            if j == AT_MOST:
+                if not tally.most * tally.divisor - own > tally.doubt:
+                    return False
+                continue
             if j < 0:
                 rest = tally.least * tally.divisor
             elif tally.has_threshold:
@@ -701,6 +708,9 @@ def wins_to_the_bit(tally: Tally, w: Scratch, leaves: Small, n: int) -> bool:
             else:
                 rest = total[j]
             if not own - rest > tally.doubt:
+                return False
+        elif j == AT_MOST:
+            if not divided(tally, own) <= tally.most:
                 return False
         elif j < 0:
             if not divided(tally, own) >= tally.least:
