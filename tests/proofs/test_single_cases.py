@@ -13,7 +13,14 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.region import Cell, CellUnion
 from pertinent.geometry.task import Task
-from pertinent.proofs import Argument, BranchProofs, FewestProofs, LinearProofs, SufficientProofs
+from pertinent.proofs import (
+    Argument,
+    BranchProofs,
+    FewestProofs,
+    LinearProofs,
+    StrictProofs,
+    SufficientProofs,
+)
 from pertinent.proofs.cases.branch import LEAF, SPLIT, Tree
 from pertinent.proofs.cases.curved import CurvedBranchProofs
 from pertinent.proofs.cases.halving import HalvingProofs
@@ -161,3 +168,20 @@ def test_a_rival_of_the_own_class_is_none():
     assert proof.piece_bounds(task(others[1.0]))[0, 0] == 2.0
     assert proof.piece_bounds(task(others[1.0], high=0.5))[0, 0] == 0.0
     assert proof.piece_bounds(task(others[1.5]))[0, 0] == 0.0
+
+
+@pytest.mark.parametrize("size", [2.001, 2.4, 2.9999])
+def test_a_claim_that_counts_nothing_proves_no_more_than_what_counts(size):
+    """Two features are needed and enough: "fewer than 2.4" are 2 at most, and those are enough."""
+    claimed, three = np.array([size]), linear(1.0, 1.0, 1.0, at_most=1.5)
+    kept = task(three, 0.0, 1.0)
+    assert SufficientProofs(claimed).bounds(kept)[0] <= 2.0
+    rivals = RivalSetProofs(claimed, (np.eye(2),))
+    assert rivals.piece_bounds(task(CellUnion((linear(-1.0, -1.0, at_most=-1.0),))))[0, 0] <= 2.0
+    away = linear(-1.0, -1.0, -1.0, at_most=-1.5)  # x + y + z >= 1.5
+    own = Task.of(away, np.ones((1, 3)), np.ones(3), 0.0, 1.0)
+    assert StrictProofs(np.zeros(3), claimed).bounds(own)[0] <= 2.0
+    together = StrictProofs(np.zeros(3), claimed, owner=np.arange(3))
+    assert together.bounds(own)[0] <= 2.0
+    assert fewest(size, Argument.empty(1)).bounds(task(away, 0.0, 1.0))[0] <= 2.0
+    assert StrictProofs(np.zeros(3), np.array([2.0])).bounds(own)[0] == 2.0

@@ -27,6 +27,7 @@ from pertinent.proofs.core import Certificate, Proofs
 from pertinent.proofs.rounding import form_sizes, least_excess, quadratic_sizes, rounding_unit
 from pertinent.proofs.supports.cardinality import (
     _is_diagonal,
+    fewer_than,
     not_all_of,
     refutes,
     without_infinity,
@@ -110,7 +111,7 @@ class FewestProofs(Proofs):
         if self.goal == Goal.SIZE:
             if claim <= granted:
                 return float(granted)
-            fewer = int(min(claim - 1, granted + one.free.sum()))
+            fewer = int(min(fewer_than(claim), granted + one.free.sum()))
             return float(claim) if one.refuted(argument, fewer, np.inf) else float(granted)
         most = int(min(claim, granted + one.free.sum()))
         if one.has_closed_form and most == 1 and granted <= 1 and not argument.listed:
