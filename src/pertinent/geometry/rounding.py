@@ -41,13 +41,12 @@ import numpy as np
 from pertinent.geometry.affine import Scores, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.cell import Cell, Exponential
+from pertinent.geometry.gaps import GENEROUS
 from pertinent.geometry.quadratic import Quadratic, Sums
 
 #: Unit roundoff in double and in single precision.
 ROUNDOFF, ROUNDOFF_SINGLE = 2.0**-53, 2.0**-24
 COARSER = ROUNDOFF_SINGLE / ROUNDOFF
-#: A bound on a sum of sizes is taken larger by this: it is rounded, too.
-GENEROUS = 1 + 1e-9
 #: From this many rows on, only those near a point are looked at closely; so many pairs at once.
 MANY_ROWS, AT_ONCE = 16, 1_024
 #: A region is measured at this margin to see what one unit of margin means for its rows: so large

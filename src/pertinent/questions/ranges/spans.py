@@ -11,7 +11,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.rounding import Leading, MarginRows
 from pertinent.questions.ranges.reach import Moves, reach
-from pertinent.questions.tolerances import NEAR, SHARES
+from pertinent.questions.tolerances import NEAR, RELATION_UNIT, SHARES, SPAN_SLACK
 from pertinent.setting.claims.ranges import Answer, unions_of
 from pertinent.setting.margins import FAR
 from pertinent.setting.ranges import Span
@@ -41,7 +41,7 @@ class Try:
     inset: float = 0.0
 
 
-BOLD = Try(1 + 1e-9)
+BOLD = Try(1 + SPAN_SLACK)
 
 
 class Walk:
@@ -188,7 +188,7 @@ def relation_reach(setting: Setting, moves: Moves) -> FloatArray:
     if related is None:
         return np.full(len(moves.points), np.inf)
     piece = MarginRows.as_written(related)
-    room = reach(piece, moves, 1e-14)
+    room = reach(piece, moves, RELATION_UNIT)
     return np.maximum(room, 0.0)
 
 
