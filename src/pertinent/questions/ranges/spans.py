@@ -44,7 +44,7 @@ class Try:
 BOLD = Try(1 + SPAN_SLACK)
 
 
-class Walk:
+class SpanWalk:
     """Columns of some points, each followed in one direction until the class ends.
 
     Parameters
@@ -229,7 +229,7 @@ def propose_spans(setting: Setting, answer: Answer, asked: Try = BOLD) -> list[l
     for label in np.unique(answer.labels[rows]):
         mine = np.flatnonzero(answer.labels[rows] == label)
         moves = Moves(answer.points[rows[mine]], columns[mine], signs[mine])
-        walk = Walk(setting, answer, int(label), moves, asked.room)
+        walk = SpanWalk(setting, answer, int(label), moves, asked.room)
         last = walk.ends()
         curved[answer.labels == label] = walk.is_curved
         by_rules = walk.own + moves.signs * relation_reach(setting, moves)
