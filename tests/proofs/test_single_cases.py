@@ -17,6 +17,7 @@ from pertinent.proofs import (
     Argument,
     BranchProofs,
     FewestProofs,
+    HullProofs,
     LinearProofs,
     StrictProofs,
     SufficientProofs,
@@ -26,6 +27,7 @@ from pertinent.proofs.cases.curved import CurvedBranchProofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.proofs.copositive.replay import CopositiveProofs
 from pertinent.proofs.copositive.simplices import Simplices
+from pertinent.proofs.core import Block, Certificate
 from pertinent.proofs.supports.sufficient import RivalSetProofs, _one_row_suffices
 
 NO, ROOT = np.array([False]), np.zeros(1, dtype=np.int64)
@@ -185,3 +187,25 @@ def test_a_claim_that_counts_nothing_proves_no_more_than_what_counts(size):
     assert together.bounds(own)[0] <= 2.0
     assert fewest(size, Argument.empty(1)).bounds(task(away, 0.0, 1.0))[0] <= 2.0
     assert StrictProofs(np.zeros(3), np.array([2.0])).bounds(own)[0] == 2.0
+
+
+@pytest.mark.parametrize("domain", [None, Domain(np.zeros(2))], ids=["numbers", "whole numbers"])
+@pytest.mark.parametrize(
+    "inner",
+    [
+        FewestProofs(np.array([1.0]), np.zeros(1), (Argument.empty(1),), "size"),
+        FewestProofs(np.array([0.0]), np.array([0.9]), (Argument.empty(1),), "cost"),
+        StrictProofs(np.zeros(2), np.array([7.0])),
+        SufficientProofs(np.array([1.0])),
+        HullProofs(9.0 * np.eye(2)[None], np.zeros((1, 1)), np.full((1, 2), -0.1), NO),
+    ],
+    ids=["fewest", "cost of none", "strict", "sufficient", "blends"],
+)
+def test_a_set_is_excluded_by_what_is_proved_of_all_its_points_only(inner, domain):
+    """x + y >= 1 costs 0.1: that one feature is needed says nothing of a cost of 0.9."""
+    about = Certificate(1, (Block(0, np.array([0]), inner),))
+    excluded = ((np.array([True, True]), about),)
+    argument = Argument(np.zeros((0, 1)), np.zeros(0, dtype=bool), excluded)
+    proof = FewestProofs(np.array([2.0]), np.array([0.9]), (argument,), "cost")
+    cell = linear(-1.0, -1.0, at_most=-1.0)
+    assert proof.bounds(task(cell, -5.0, 5.0, domain, [0.1, 0.1]))[0] <= 0.1 + 1e-12

@@ -94,6 +94,11 @@ class Proofs(Rows, ABC):
         """Whether bounds are costs, rather than numbers of features."""
         return True
 
+    @property
+    def speaks_of_all(self) -> bool:
+        """Whether bounds are costs of all points, rather than of blends or of few features."""
+        return True
+
     def trusted(self) -> BoolArray:
         """Return whether `bounds` recomputes each bound, rather than repeating a solver's word."""
         return np.ones(len(self), dtype=bool)

@@ -217,6 +217,11 @@ class StrictProofs(Proofs):
         """Whether bounds are costs, rather than numbers of features."""
         return False
 
+    @property
+    def speaks_of_all(self) -> bool:
+        """Whether bounds are costs of all points, rather than of those with few features."""
+        return False
+
     def bounds(self, task: Task) -> FloatArray:
         """Return the number of features proved necessary; the centers are the samples."""
         cell, centers, lower, upper = outline_of(task.region), task.centers, task.lower, task.upper

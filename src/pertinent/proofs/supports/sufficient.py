@@ -43,6 +43,11 @@ class SufficientProofs(Proofs):
         """Whether bounds are costs, rather than numbers of features."""
         return False
 
+    @property
+    def speaks_of_all(self) -> bool:
+        """Whether bounds are costs of all points, rather than of those with few features."""
+        return False
+
     def bounds(self, task: Task) -> FloatArray:
         """Return the number of features proved necessary; the centers are the samples."""
         cell, centers, lower, upper = task.cell, task.centers, task.lower, task.upper
@@ -82,6 +87,11 @@ class RivalSetProofs(RegionProofs):
     size: FloatArray
     rivals: tuple[FloatArray, ...]
     extra: dict[int, FloatArray] = field(default_factory=dict, metadata=BY_KEY)
+
+    @property
+    def speaks_of_all(self) -> bool:
+        """Whether bounds are costs of all points, rather than of those with few features."""
+        return False
 
     def piece_bounds(self, task: Task) -> FloatArray:
         """Return the number of features proved necessary, the same for every piece."""
