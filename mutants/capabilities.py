@@ -54,7 +54,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "geometry/": ("tests/geometry/test_single_rows.py", "tests/geometry",
                   "tests/models/test_pipeline.py"),
     "geometry/quadratic.py": ("tests/geometry", "tests/models/test_quadratic.py"),
-    "geometry/rounding.py": ("tests/geometry/test_single_rows.py",
+    "geometry/rounding/": ("tests/geometry/test_single_rows.py",
                              "tests/geometry/test_allowed.py", "tests/setting/test_margins.py",
                              "tests/geometry"),
     "geometry/winners.py": ("tests/geometry", "tests/models/test_prototype.py"),

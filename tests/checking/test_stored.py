@@ -1,9 +1,11 @@
 """Explanations that were stored once are checked as they were then, format by format."""
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 import pertinent
@@ -14,12 +16,15 @@ FOLDERS = sorted(path.parent for path in Path(__file__).parent.glob("stored/*/in
 INDEX = {folder: json.loads((folder / "index.json").read_text("utf-8")) for folder in FOLDERS}
 FILES = [(folder, name) for folder, index in INDEX.items() for name in index["files"]]
 PARTS = ("positive", "negative")
-#: Every kind of proof that the library can store, but a solver's word.
+LATER = Path(__file__).parent / "stored" / "format2-later"
+#: Every kind of proof that the library could store at first, but a solver's word.
 KINDS = {
     "argument", "branch", "branch-tree", "copositive", "curved-branch", "cuts", "fewest", "halving",
     "hull", "lagrange", "linear", "nothing", "rival-sets", "rivals", "separable", "several",
     "simplices", "single-row", "strict", "sufficient", "sweep", "tangent", "varying",
 }  # fmt: skip
+#: Records of proofs that are in every file, or no proof.
+NO_KINDS = {"certificate", "block", "solver-bounds"}
 
 
 @cache
@@ -43,7 +48,8 @@ def test_stored_explanations_are_shown_as_ever(folder):
     for name in INDEX[folder]["files"]:
         one = pertinent.Explanation.from_json(folder / name)
         assert one.text("long").startswith("The model predicts")
-        assert one.alternatives == one.kept_alternatives == []
+        if folder != LATER:
+            assert one.alternatives == one.kept_alternatives == []
 
 
 def test_the_first_format_is_there_with_every_kind_of_proof():
@@ -54,6 +60,50 @@ def test_the_first_format_is_there_with_every_kind_of_proof():
     assert statuses == {"optimal", "feasible", "infeasible", "failed"}
     unique = {about[part][1] for about in index["files"].values() for part in PARTS}
     assert unique == {True, False, None}
+
+
+def documents(folder):
+    return {name: json.loads((folder / name).read_text("utf-8")) for name in INDEX[folder]["files"]}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_every_file_keeps_the_schema_of_its_format(folder):
+    for name, document in documents(folder).items():
+        schema = pertinent.json_schema(document["version"])
+        jsonschema.Draft202012Validator(schema).validate(document)
+        assert folder.name.startswith(f"format{document['version']}"), name
+
+
+def test_every_kind_of_proof_that_can_be_stored_is():
+    """A new kind of proof wants a file: see `tests.checking.stored.make`."""
+    sources = Path(pertinent.__path__[0], "proofs").rglob("*.py")
+    names = {
+        name for path in sources for name in re.findall(r'record_as\("(.+?)"', path.read_text())
+    }
+    stored = {
+        k for index in INDEX.values() for one in index["files"].values() for k in one["proofs"]
+    }
+    assert names - NO_KINDS - stored == set()
+
+
+def test_what_came_to_the_second_format_later_is_there():
+    """Alternatives with proofs, what stands in for a positive, ranges, trees, gaps, conflicts."""
+    proofs = [document["proof"] for document in documents(LATER).values()]
+    negatives, positives = ([proof[part] for proof in proofs] for part in ("negative", "positive"))
+    assert any(other["why"] for one in negatives for other in one["alternatives"][0])
+    assert any(one["alternatives"][0] for one in positives)
+    assert {proof["instead"]["basis"] for proof in proofs if proof.get("instead")} == {
+        "sufficient", "contrast", "negative",
+    }  # fmt: skip
+    assert all(proof["ranges"] for proof in proofs)
+    assert {proof["question"]["missing"] for proof in proofs} == {
+        "error", "impute", "keep", "allow",
+    }  # fmt: skip
+    reasons = [one["reason"] for one in negatives if one["reason"]]
+    assert {"rules", "density-rules"} <= {reason["kind"] for reason in reasons}
+    assert all(reason["without"]["values"] for reason in reasons)
+    assert any(reason.get("blends") for reason in reasons)
+    assert any(proof["question"]["constraints"].get("inferred") for proof in proofs)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

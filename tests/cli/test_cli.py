@@ -12,10 +12,13 @@ from typer.testing import CliRunner
 
 from pertinent.cli import codes
 from pertinent.cli.app import app
-from pertinent.cli.wording import in_options
+from pertinent.cli.wording import in_options, options_for
 from pertinent.demo import train_credit_model
 from pertinent.models import supported_models
 from pertinent.models.regressors import supported_regressors
+from pertinent.rules.reference import RuleKind, RuleRef, taken_back_by
+from pertinent.setting.reasons.reason import Reason, Why
+from pertinent.setting.region_key import Is
 
 run = CliRunner().invoke
 
@@ -344,11 +347,34 @@ def test_a_run_lists_alternatives_in_a_column(files, tmp_path):
     assert "settings" in result.output
 
 
+def test_reasons_name_the_options_that_take_rules_back(files):
+    others = [n for n in pd.read_csv(files / "train.csv", nrows=1).columns if n != "expenses"]
+    held = [word for name in others for word in ("--freeze", name)]
+    asked = ["explain", str(files / "model.skops"), str(files / "rows.csv"), "--rows", "0"]
+    asked += ["--train", str(files / "train.csv"), *held]
+    said = run(app, asked).stdout
+    assert "to allow more: “--bound expenses=:" in " ".join(said.split())
+    assert "Constraints(" not in said
+    stored = json.loads(run(app, [*asked, "--json"]).stdout)
+    assert "Constraints(bounds={'expenses'" in stored["summary"]["negative"]["reason"]
+
+
+def test_names_with_braces_are_no_part_of_a_sentence():
+    rules = (
+        RuleRef(RuleKind.DATA_AT_MOST, ("debt {EUR}",), 68.0),
+        RuleRef(RuleKind.DATA_STEP, ("b",)),
+    )
+    reason = Reason(Why.RULES, Is(1), rules)
+    assert "Constraints(bounds={'debt {EUR}': (None, None)}" in reason.words(["no", "yes"])
+    with taken_back_by(options_for):
+        assert "“--bound 'debt {EUR}=:' --steps none”" in reason.words(["no", "yes"])
+
+
 @pytest.mark.parametrize(
     "name",
     [
         "Constraints(bounds={nonsense})",
-        "Constraints(bounds={[1]: 2})",
+        "Constraints(bounds={'age': (None, None)})",
         "Constraints(other={'a': None})",
         "Constraints(bounds={'\\x'})",
     ],

@@ -11,8 +11,8 @@ def test_room_is_left_for_rounding_and_is_far_below_every_gap():
 
 
 def test_what_is_dust_changes_no_blend():
-    assert tolerances.DUST < tolerances.NEARLY < tolerances.NEARLY_SINGLE
-    assert np.finfo(np.float32).eps < tolerances.NEARLY_SINGLE
+    assert tolerances.DUST < tolerances.BLEND < tolerances.BLEND_SINGLE
+    assert np.finfo(np.float32).eps < tolerances.BLEND_SINGLE
 
 
 def test_help_for_a_degenerate_component_ends_its_need():

@@ -18,6 +18,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.multiclass import OneVsRestClassifier
@@ -125,6 +126,9 @@ def data(name: str) -> tuple[Any, np.ndarray]:
     if name == "gaps":
         credit = load_credit()
         return credit.frame[:1500], np.asarray(credit.target)[:1500]
+    if name == "holes":
+        X, y = load_iris(return_X_y=True)
+        return np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X), y
     load = {"iris": load_iris, "pair": load_iris, "wine": load_wine, "cancer": load_breast_cancer}
     X, y = load[name](return_X_y=True)
     if name == "pair":  # the two kinds of iris that overlap
@@ -252,6 +256,11 @@ MODELS: dict[str, tuple[str, Any]] = {
     ),
     "credit": ("credit", lambda: _credit(fill=False)),
     "credit with gaps": ("gaps", lambda: _credit(fill=True)),
+    "forest": ("iris", lambda: RandomForestClassifier(5, max_depth=3, random_state=0)),
+    "boosting": (
+        "holes",
+        lambda: HistGradientBoostingClassifier(max_iter=4, max_depth=3, min_samples_leaf=8),
+    ),
 }
 #: Words in the names of models whose cells are not convex: their optima are proved to 1e-4.
 CURVED = ("QDA", "naive Bayes", "SVC degree 2", "LGMLVQ", "products")

@@ -64,6 +64,17 @@ MAY_HIDE = {
     "__init__.py", "_moved.py", "exceptions.py", "api/progress.py", "tables/reading.py",
 }  # fmt: skip
 
+#: Where each package that a claim rests on, or that sets of features are searched with, has its
+#: tolerances: in one table, so that the inequalities between them can be tested. The last one is
+#: what LightGBM takes for 0.
+TABLED = {
+    "geometry", "models", "rules", "density", "proofs", "setting", "answering", "questions",
+    "checking",
+}  # fmt: skip
+TABLES = {"tolerances.py", "margins.py", "gaps.py", "of_lightgbm.py"}
+#: Numbers between these are tolerances; smaller ones only keep a division from one by 0.
+LEAST_TOLERANCE, MOST_TOLERANCE = 1e-200, 1e-5
+
 ROOT_FILES = {"__init__", "__main__", "_moved", "exceptions", "demo", "testing"}
 MOST_ROOT_FILES, MOST_ENTRIES = 6, 15
 
@@ -315,6 +326,19 @@ def foreign_packages(root: Path = SOURCES) -> list[str]:
     return _lines(found)
 
 
+def loose_tolerances(root: Path = SOURCES) -> list[str]:
+    """Return the tolerances that stand elsewhere than in the table of their package."""
+    return _lines(
+        f"tolerance: {file} has {node.value:g}"
+        for file, tree in files(root)
+        if place_of(file) in TABLED and file.split("/")[-1] not in TABLES
+        for node in nodes(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, float)
+        and LEAST_TOLERANCE < node.value < MOST_TOLERANCE
+    )
+
+
 def sizes(root: Path = SOURCES) -> Counter[str]:
     """Return how many files and folders each folder holds; the root's files are ``.``."""
     counts: Counter[str] = Counter()
@@ -340,7 +364,7 @@ def crowded(root: Path = SOURCES) -> list[str]:
 
 CHECKS = (
     without_place, against_order, functions_taken, proofs_evaluated, private_taken,
-    hidden_imports, foreign_packages, crowded,
+    hidden_imports, foreign_packages, loose_tolerances, crowded,
 )  # fmt: skip
 
 

@@ -185,6 +185,20 @@ def test_the_trusted_base_is_plain(house):
     ]
 
 
+def test_tolerances_stand_in_the_table_of_their_package(house):
+    root = house(
+        {
+            "proofs/tolerances": "SUMS = 1e-13",
+            "proofs/one": "def f(x):\n    return x < 3e-9 * (1 - 4e-16) + 1e-300 + 0.5",
+            "solvers/search": "STEP = 1e-9",
+        }
+    )
+    assert contract.loose_tolerances(root) == [
+        "tolerance: proofs/one.py has 3e-09",
+        "tolerance: proofs/one.py has 4e-16",
+    ]
+
+
 def test_what_has_no_place(house):
     root = house({"__init__": "", "demo": "", "helpers": "", "misc/things": ""})
     assert contract.without_place(root) == ["no place: helpers.py", "no place: misc/"]

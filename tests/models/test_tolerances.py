@@ -25,3 +25,7 @@ def test_what_is_cut_off_is_more_than_rounding_and_less_than_a_change():
 def test_sums_that_differ_late_differ_in_their_own_precision():
     assert models.LATE_SINGLE == 2 * SINGLE
     assert models.LATE_DOUBLE == 2 * DOUBLE
+
+
+def test_edges_are_kept_off_by_rounding_and_told_apart_by_more():
+    assert 8 * DOUBLE < models.OFF_EDGE < models.SAME_EDGE <= models.CUT_OFF

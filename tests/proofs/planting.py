@@ -186,6 +186,15 @@ def _last_row(value: Any) -> Any:
     return value
 
 
+def _one_entry(value: Any) -> Any:
+    """Spoil one number by a part of 1: what counts something is then no count any more."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size:
+        worse = value.copy()
+        worse.reshape(-1)[value.size // 2] += 0.37
+        return worse
+    return value
+
+
 def _shorter(value: Any) -> Any:
     """Lose the last of several: items, places, entries."""
     if isinstance(value, list) and value:
@@ -221,6 +230,7 @@ SPOILERS: dict[str, Callable[[Any], Any]] = {
     "always": _truths(True),
     "never": _truths(False),
     "last row": _last_row,
+    "one entry": _one_entry,
     "last one lost": _shorter,
     "wrong order": _backwards,
     "one more": _counts(1),

@@ -35,6 +35,7 @@ import pertinent.answering
 import pertinent.questions
 import pertinent.solvers
 from tests.proofs import planted_questions, planted_truth
+from tests.proofs.planted_order import order_questions
 from tests.proofs.planted_problems import projections
 from tests.proofs.planted_questions import questions
 from tests.proofs.planted_ranges import grid_questions, range_questions
@@ -66,7 +67,7 @@ LOOKED_AT = 4
 @cache
 def problems():
     """Return all problems by name, of each kind the cheapest first."""
-    asked = questions() | range_questions() | grid_questions()
+    asked = questions() | range_questions() | grid_questions() | order_questions()
     return projections() | tree_projections() | asked
 
 
@@ -173,6 +174,14 @@ def test_the_problems_are_solved_right():
                 assert claim.status == ("optimal" if value < float("inf") else "infeasible"), name
                 assert claim.confirmed, name
             assert not claim.is_false(value), (name, claim, value)
+
+
+def test_the_problems_have_an_order_and_conflicts_to_get_wrong():
+    listed = problems()["next best"].ask().alternatives
+    assert any(one.proved for some in listed for one in some)
+    for name in ("conflict", "conflict, directions"):
+        reasons = problems()[name].ask().reasons
+        assert any(reason.without is not None for reason in reasons), name
 
 
 def test_the_problems_list_alternatives():

@@ -13,12 +13,21 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.region import Cell, CellUnion
 from pertinent.geometry.task import Task
-from pertinent.proofs import Argument, BranchProofs, FewestProofs, LinearProofs, SufficientProofs
+from pertinent.proofs import (
+    Argument,
+    BranchProofs,
+    FewestProofs,
+    HullProofs,
+    LinearProofs,
+    StrictProofs,
+    SufficientProofs,
+)
 from pertinent.proofs.cases.branch import LEAF, SPLIT, Tree
 from pertinent.proofs.cases.curved import CurvedBranchProofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.proofs.copositive.replay import CopositiveProofs
 from pertinent.proofs.copositive.simplices import Simplices
+from pertinent.proofs.core import Block, Certificate
 from pertinent.proofs.supports.sufficient import RivalSetProofs, _one_row_suffices
 
 NO, ROOT = np.array([False]), np.zeros(1, dtype=np.int64)
@@ -161,3 +170,42 @@ def test_a_rival_of_the_own_class_is_none():
     assert proof.piece_bounds(task(others[1.0]))[0, 0] == 2.0
     assert proof.piece_bounds(task(others[1.0], high=0.5))[0, 0] == 0.0
     assert proof.piece_bounds(task(others[1.5]))[0, 0] == 0.0
+
+
+@pytest.mark.parametrize("size", [2.001, 2.4, 2.9999])
+def test_a_claim_that_counts_nothing_proves_no_more_than_what_counts(size):
+    """Two features are needed and enough: "fewer than 2.4" are 2 at most, and those are enough."""
+    claimed, three = np.array([size]), linear(1.0, 1.0, 1.0, at_most=1.5)
+    kept = task(three, 0.0, 1.0)
+    assert SufficientProofs(claimed).bounds(kept)[0] <= 2.0
+    rivals = RivalSetProofs(claimed, (np.eye(2),))
+    assert rivals.piece_bounds(task(CellUnion((linear(-1.0, -1.0, at_most=-1.0),))))[0, 0] <= 2.0
+    away = linear(-1.0, -1.0, -1.0, at_most=-1.5)  # x + y + z >= 1.5
+    own = Task.of(away, np.ones((1, 3)), np.ones(3), 0.0, 1.0)
+    assert StrictProofs(np.zeros(3), claimed).bounds(own)[0] <= 2.0
+    together = StrictProofs(np.zeros(3), claimed, owner=np.arange(3))
+    assert together.bounds(own)[0] <= 2.0
+    assert fewest(size, Argument.empty(1)).bounds(task(away, 0.0, 1.0))[0] <= 2.0
+    assert StrictProofs(np.zeros(3), np.array([2.0])).bounds(own)[0] == 2.0
+
+
+@pytest.mark.parametrize("domain", [None, Domain(np.zeros(2))], ids=["numbers", "whole numbers"])
+@pytest.mark.parametrize(
+    "inner",
+    [
+        FewestProofs(np.array([1.0]), np.zeros(1), (Argument.empty(1),), "size"),
+        FewestProofs(np.array([0.0]), np.array([0.9]), (Argument.empty(1),), "cost"),
+        StrictProofs(np.zeros(2), np.array([7.0])),
+        SufficientProofs(np.array([1.0])),
+        HullProofs(9.0 * np.eye(2)[None], np.zeros((1, 1)), np.full((1, 2), -0.1), NO),
+    ],
+    ids=["fewest", "cost of none", "strict", "sufficient", "blends"],
+)
+def test_a_set_is_excluded_by_what_is_proved_of_all_its_points_only(inner, domain):
+    """x + y >= 1 costs 0.1: that one feature is needed says nothing of a cost of 0.9."""
+    about = Certificate(1, (Block(0, np.array([0]), inner),))
+    excluded = ((np.array([True, True]), about),)
+    argument = Argument(np.zeros((0, 1)), np.zeros(0, dtype=bool), excluded)
+    proof = FewestProofs(np.array([2.0]), np.array([0.9]), (argument,), "cost")
+    cell = linear(-1.0, -1.0, at_most=-1.0)
+    assert proof.bounds(task(cell, -5.0, 5.0, domain, [0.1, 0.1]))[0] <= 0.1 + 1e-12

@@ -35,3 +35,16 @@ def test_claims_are_lowered_by_less_than_the_gap_of_an_optimal_answer():
     assert max(trusted.LOWERED) < gaps.GAP_NONCONVEX
     assert trusted.LOWERED[0] == 0.0
     assert gaps.ROUNDING < gaps.GAP_CONVEX < gaps.GAP_NONCONVEX
+
+
+def test_claims_about_trees_are_lowered_step_by_step():
+    assert list(trusted.LOWERED_TREES) == sorted(trusted.LOWERED_TREES)
+    assert trusted.LOWERED_TREES[0] == 0.0
+    assert gaps.ROUNDING_SINGLE < trusted.LOWERED_TREES[-1] < gaps.GAP_NONCONVEX
+    assert trusted.SUMS < trusted.INSIDE < gaps.GAP_CONVEX
+
+
+def test_what_rounds_in_a_form_or_a_sum_is_less_than_what_a_bound_is_made_larger_by():
+    assert UNIT < gaps.SPLIT < gaps.ROUNDING
+    assert 8 * UNIT < gaps.GENEROUS - 1 < gaps.GAP_CONVEX
+    assert 0 < gaps.OF_THE_MEAN < 1

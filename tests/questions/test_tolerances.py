@@ -30,3 +30,20 @@ def test_rounding_is_far_below_every_gap():
 def test_a_sample_is_hard_long_before_it_is_given_up():
     assert Effort().nodes >= 10 * tolerances.EASY
     assert tolerances.STEP_NUMBERS <= tolerances.BATCH_NUMBERS
+
+
+def test_spans_are_made_smaller_with_every_refusal():
+    rooms, shares, insets = zip(*tolerances.SMALLER_SPANS, strict=True)
+    assert list(rooms) == sorted(rooms)
+    assert rooms[0] > 1 + tolerances.SPAN_SLACK
+    assert list(shares) == sorted(shares, reverse=True)
+    assert shares[0] < 1
+    assert list(insets) == sorted(insets)
+    assert insets[-1] < GAP_NONCONVEX
+
+
+def test_units_of_rounding_are_those_of_a_few_operations():
+    unit = 2.0**-53
+    for share in (tolerances.RELATION_UNIT, tolerances.RELATION_BOX_UNIT, tolerances.SCALED):
+        assert 2 * unit <= share < tolerances.SLACK
+    assert tolerances.SLACK < tolerances.EXPONENTIAL < tolerances.PRECISION

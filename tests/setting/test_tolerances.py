@@ -45,6 +45,7 @@ def test_ranges_end_where_a_step_can_be_seen():
 def test_a_rule_is_missed_by_rounding_only():
     assert EPS < rules.SATISFIED <= margins.TIE
     assert EPS < rules.SLACK < SMALLEST_CHANGE
+    assert rules.SLACK < rules.CHANGE_SLACK < SMALLEST_CHANGE
 
 
 def test_the_only_answer_is_looked_for_farther_than_gaps_and_slopes_reach():

@@ -32,7 +32,7 @@ TINY = 2.0**-149
 #: The smallest number of double precision, and the score beyond which an exponential has no end.
 LEAST, MOST_SCORE = 2.0**-1074, 700.0
 #: Roundings of an exponential, of a quotient and of the number itself.
-FEW = 8
+ROUNDINGS = 8
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def rounded(explanations: Answered, setting: Setting) -> Rounded:
         return Rounded(off, SAME, SAME, own)
     if unknown:
         return Rounded(0.0, SAME_IN_SINGLE, SAME_IN_SINGLE, own)
-    last = 2 * (len(setting.classes) + FEW) * ROUNDOFF_SINGLE
+    last = 2 * (len(setting.classes) + ROUNDINGS) * ROUNDOFF_SINGLE
     return Rounded(max(score for score in scores if score is not None), last, TINY, own)
 
 

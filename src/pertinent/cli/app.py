@@ -6,7 +6,7 @@ import json
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +20,7 @@ from pertinent.api.progress import told
 from pertinent.cli import codes
 from pertinent.cli.files import model_columns, parse_rows, parse_target, read_table
 from pertinent.cli.given import Given, ModelFile, Pickle, Trust, with_given
-from pertinent.cli.wording import in_options
+from pertinent.cli.wording import in_options, options_for
 from pertinent.exceptions import InputError, PertinentError, reading, visible, writing
 from pertinent.geometry.codec import MOST_CHARACTERS, read_json
 
@@ -79,6 +79,13 @@ def _said() -> Iterator[None]:
             said = escape(in_options(visible(error)))
             err.print(f"[red]Error:[/] {said}", highlight=False, soft_wrap=True)
             raise typer.Exit(codes.REFUSED) from error
+
+
+def _taken_back() -> AbstractContextManager[None]:
+    """Let reasons name the options that take rules back, rather than arguments of Python."""
+    from pertinent.rules.reference import taken_back_by
+
+    return taken_back_by(options_for)
 
 
 def _say(text: str) -> None:
@@ -149,7 +156,8 @@ def explain(
         if json_:
             text = "\n".join(explanation.json() for explanation in result)
         else:
-            parts = [f"Row {visible(e.summary()['id'])}\n\n{e.text(length)}" for e in result]
+            with _taken_back():
+                parts = [f"Row {visible(e.summary()['id'])}\n\n{e.text(length)}" for e in result]
             text = in_options("\n\n".join(parts))
         if output is None:
             (_say_json if json_ else _say)(text)
@@ -182,11 +190,12 @@ def report(
     with _said():
         result = _explained(model, data, given, rows, ignore)
         files = {"Model file": model, "Table": data, "Training data": given.train}
-        path = result.report(output, title, max_rows, date=date, facts=_named(files))
-        if json_:
-            _say_json(json.dumps(result.summary(), ensure_ascii=False))
-        else:
-            out.print(escape(in_options(result.text())), highlight=False, soft_wrap=True)
+        with nullcontext() if json_ else _taken_back():
+            path = result.report(output, title, max_rows, date=date, facts=_named(files))
+            if json_:
+                _say_json(json.dumps(result.summary(), ensure_ascii=False))
+            else:
+                out.print(escape(in_options(result.text())), highlight=False, soft_wrap=True)
         err.print(f"Written: {escape(visible(path))} ({_size(path)})", soft_wrap=True)
         _finish(result)
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pertinent.density.hull import Blend, Hulls
 from pertinent.density.mixture import Densities
-from pertinent.density.tolerances import NEARLY, NEARLY_SINGLE
+from pertinent.density.tolerances import BLEND, BLEND_SINGLE
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 
 Measured = tuple[FloatArray, FloatArray, FloatArray]
@@ -99,5 +99,5 @@ def _is_blend(
         return False
     corners = within.points[place][[known[int(row)] for row in blend.rows]]
     size = 1.0 + np.abs(corners).max()
-    nearly = NEARLY_SINGLE if single else NEARLY
+    nearly = BLEND_SINGLE if single else BLEND
     return bool(np.abs(blend.shares @ corners - point).max() <= nearly * size)

@@ -19,4 +19,4 @@ TIGHTER = 1e-9
 #: Shares of a blend below this are rounding.
 DUST = 1e-9
 #: A point is a blend up to this share of its size: features at a limit stand exactly there.
-NEARLY, NEARLY_SINGLE = 1e-8, 1e-6
+BLEND, BLEND_SINGLE = 1e-8, 1e-6

@@ -23,6 +23,12 @@ ROUNDING, ROUNDING_SINGLE = 1e-12, 2.5e-7
 TIES_COUNT = 1e-5
 #: The slope that such rows count with then, as a share of the item's coefficients; never 0.
 TIED_SLOPE, TINY = 1e-9, float(np.finfo(float).tiny)
+#: Eigenvalues of a form below this share of the largest one are rounding.
+SPLIT = 1e-13
+#: What is added up for a typical item is at least this share of the mean of all.
+OF_THE_MEAN = 1e-6
+#: A bound on a sum of sizes is taken larger by this: it is rounded, too.
+GENEROUS = 1 + 1e-9
 
 
 def rounding_unit(single: bool, dim: int) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from pertinent.geometry.affine import AffineMap, preimage, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray
+from pertinent.geometry.gaps import SPLIT
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +135,7 @@ class Quadratic:
         A: FloatArray,
         q: FloatArray,
         c: float,
-        rtol: float = 1e-13,
+        rtol: float = SPLIT,
         scale: FloatArray | None = None,
     ) -> Quadratic:
         """Return the row for a symmetric matrix, split by its eigenvectors.

@@ -19,7 +19,7 @@ import numpy as np
 
 from pertinent.geometry.affine import Scores
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.gaps import TIED_SLOPE, TIES_COUNT, TINY
+from pertinent.geometry.gaps import OF_THE_MEAN, TIED_SLOPE, TIES_COUNT, TINY
 from pertinent.geometry.quadratic import Sums
 from pertinent.geometry.region import (
     AffineMap,
@@ -129,7 +129,7 @@ class WinnerRegion(CellUnion):
         if not sizes.any():
             return 1.0
         # The lower quartile: points next to small items need no margin made for items far out.
-        return float(max(sizes[(len(sizes) - 1) // 4], 1e-6 * sizes.mean()))
+        return float(max(sizes[(len(sizes) - 1) // 4], OF_THE_MEAN * sizes.mean()))
 
     @cached_property
     def _length(self) -> float:

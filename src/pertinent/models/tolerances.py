@@ -8,3 +8,7 @@ CUT_OFF = 1e-9
 #: Sums of trees that differ by more than this have different probabilities: those of XGBoost are
 #: in single precision, those of LightGBM in double.
 LATE_SINGLE, LATE_DOUBLE = 2.0**-22, 2.0**-51
+#: Ends at which two steps cut a feature off are the same within this share.
+SAME_EDGE = 1e-9
+#: Behind a scaler, answers keep off the edges of bins by this share of the numbers added up.
+OFF_EDGE = 1e-13

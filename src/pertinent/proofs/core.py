@@ -20,6 +20,7 @@ from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.near import Near
 from pertinent.proofs.rounding import model_rounding, rounding_unit
+from pertinent.proofs.tolerances import INSIDE
 
 
 class Status(IntEnum):
@@ -91,6 +92,11 @@ class Proofs(Rows, ABC):
     @property
     def speaks_of_cost(self) -> bool:
         """Whether bounds are costs, rather than numbers of features."""
+        return True
+
+    @property
+    def speaks_of_all(self) -> bool:
+        """Whether bounds are costs of all points, rather than of blends or of few features."""
         return True
 
     def trusted(self) -> BoolArray:
@@ -444,7 +450,7 @@ def check(
     *,
     lower: FloatArray | None = None,
     upper: FloatArray | None = None,
-    tol: float = 1e-9,
+    tol: float = INSIDE,
     domain: Domain | None = None,
 ) -> Verdict:
     """Return what the proof and the point show, recomputed from the cell in plain NumPy.

@@ -182,6 +182,11 @@ class HullProofs(Proofs):
     pull: FloatArray
     ray: BoolArray
 
+    @property
+    def speaks_of_all(self) -> bool:
+        """Whether bounds are costs of all points, rather than of blends."""
+        return False
+
     def bounds(self, task: Task) -> FloatArray:
         """Return the dual values; ``inf`` where the ray proves that no blend is in the cell."""
         cell, start, y = task.cell, task.start(), np.maximum(self.multipliers, 0.0)

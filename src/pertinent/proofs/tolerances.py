@@ -92,3 +92,8 @@ ROUNDED = 1e-12
 LOGARITHMS = 1e-12
 #: A bound that is lowered by no more than this share need not be lowered by less.
 LITTLE_LOST = 1e-10
+#: What a claim made for points in single precision, a margin inside, is lowered by: nothing, or a
+#: share of the coordinates.
+LOWERED_TREES = (0.0, 1e-12, 3e-7, 3e-6)
+#: A point lies in a cell, for `check`, if no row is missed by more than this.
+INSIDE = 1e-9

@@ -13,7 +13,7 @@ from pertinent.geometry.arrays import IntArray
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.questions.alternatives import further_contrasts, further_counts
 from pertinent.questions.counted import counted_negatives
-from pertinent.questions.supports.batch import Ask, Fewest
+from pertinent.questions.supports.batch import Fewest, FewestAsk
 from pertinent.questions.supports.fewest import fewest_features
 from pertinent.questions.supports.proving import why_none_of_few
 from pertinent.questions.tolerances import FEW_SETS
@@ -81,14 +81,14 @@ def _wanted(labels: IntArray, question: NegativeQuestion) -> tuple[Kind, IntArra
     return (Kind.NOT, labels) if question.target is None else (Kind.IS, question.target)
 
 
-def _ask(setting: Setting, table: Table, labels: IntArray, question: NegativeQuestion) -> Ask:
+def _ask(setting: Setting, table: Table, labels: IntArray, question: NegativeQuestion) -> FewestAsk:
     samples = table.values
     limits = negative_limits(setting, table, question.untouched)
     lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)
     if question.target is not None:
         refuse_own_class(setting, labels, question.target)
     kind, wanted = _wanted(labels, question)
-    return Ask(kind, wanted, samples, lower, upper, question.effort, question.alternatives)
+    return FewestAsk(kind, wanted, samples, lower, upper, question.effort, question.alternatives)
 
 
 def _fewest(
@@ -109,7 +109,7 @@ def _fewest(
     return _within(negatives, most, setting, ask)
 
 
-def _within(negatives: Negatives, most: int, setting: Setting, ask: Ask) -> Negatives:
+def _within(negatives: Negatives, most: int, setting: Setting, ask: FewestAsk) -> Negatives:
     """Return the negatives without those that change more; the fewest prove there is none."""
     few = tuple(
         tuple(a for a in others if a.features.sum() <= most) for others in negatives.alternatives

@@ -6,7 +6,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import IntArray
 from pertinent.questions.results import positives_by_number
-from pertinent.questions.supports.batch import Ask
+from pertinent.questions.supports.batch import FewestAsk
 from pertinent.questions.supports.fewest import fewest_features
 from pertinent.questions.verify import doubted, refuse_blends
 from pertinent.setting.limits import beyond_rules, positive_limits
@@ -32,7 +32,7 @@ def exact(
     samples = table.values
     limits = positive_limits(setting, table, question)
     lower, upper = (np.broadcast_to(limit, samples.shape) for limit in limits)
-    ask = Ask(
+    ask = FewestAsk(
         Kind.IS,
         labels,
         np.broadcast_to(question.baseline, samples.shape),

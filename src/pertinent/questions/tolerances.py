@@ -66,3 +66,17 @@ SHARES = (1e-9, 1e-6, 1e-3, 0.03)
 PRECISION = 1e-8
 #: An endless side that a row cannot tell apart from a long one is this many scales long.
 LONG = 1e4
+#: A span is asked for with this much more room than rounding needs.
+SPAN_SLACK = 1e-9
+#: What relations round by along one column, and over a box.
+RELATION_UNIT, RELATION_BOX_UNIT = 1e-14, 1e-15
+#: Exponential rows end this far below 0.
+EXPONENTIAL = 4e-12
+#: Multipliers that are scaled down to meet a weight end this much below it: two roundings.
+SCALED = 4e-16
+#: How spans are made smaller after each refusal: room for rounding, the share that is kept of them,
+#: and how far they keep off both ends, as a share.
+SMALLER_SPANS = (
+    (2.5, 1 - 1e-12, 0.0), (2.5, 1 - 1e-12, 1e-12), (16.0, 1 - 1e-9, 1e-10),
+    (16.0, 1 - 1e-6, 1e-8), (16.0, 0.9, 5e-7), (16.0, 0.9, 5e-6),
+)  # fmt: skip

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import BoolArray
 from pertinent.rules.reference import RuleKind, RuleRef
+from pertinent.rules.tolerances import CHANGE_SLACK
 from pertinent.tables.numbers import is_missing
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class _Check:
         least = rule.numbers[0]
         short = np.zeros(len(value), dtype=bool)
         if self.samples is not None:
-            slack = 1e-6 * np.abs(value) if self.single else 1e-6 * least
+            slack = CHANGE_SLACK * (np.abs(value) if self.single else least)
             short = ~same & (np.abs(value - own) < least - slack)
         if rule.kind == "step":
             short |= self._off_steps(name, _written(least), Fraction(0))

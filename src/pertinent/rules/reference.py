@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -82,6 +84,31 @@ _RELAXED = {
 }
 
 
+def in_python(taken_back: Mapping[str, Sequence[str]]) -> str:
+    """Return the line of Python that takes rules back: features by the argument that does it."""
+    none = dict(_RELAXED.values())
+    said = (
+        f"{field}={{{', '.join(f'{name!r}: {none[field]}' for name in names)}}}"
+        for field, names in taken_back.items()
+    )
+    return f"Constraints({', '.join(said)})"
+
+
+_WRITTEN: ContextVar[Callable[[Mapping[str, Sequence[str]]], str]] = ContextVar(
+    "written", default=in_python
+)
+
+
+@contextmanager
+def taken_back_by(written: Callable[[Mapping[str, Sequence[str]]], str]) -> Iterator[None]:
+    """Let `relaxing` write in other words than Python's meanwhile; see `in_python`."""
+    token = _WRITTEN.set(written)
+    try:
+        yield
+    finally:
+        _WRITTEN.reset(token)
+
+
 def relaxing(rules: Iterable[RuleRef]) -> str:
     """Return the line that takes rules back that the data suggest; "" if none of them does.
 
@@ -91,16 +118,12 @@ def relaxing(rules: Iterable[RuleRef]) -> str:
     >>> relaxing([RuleRef(RuleKind.DATA_AT_MOST, ("age",), 68.0)])
     "Constraints(bounds={'age': (None, None)})"
     """
-    lines: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, None]] = {}
     for rule in rules:
         if rule.kind in _RELAXED:
-            field, none = _RELAXED[rule.kind]
-            lines.setdefault(field, {}).update(dict.fromkeys(rule.features, none))
-    said = (
-        f"{field}={{{', '.join(f'{name!r}: {none}' for name, none in own.items())}}}"
-        for field, own in lines.items()
-    )
-    return f"Constraints({', '.join(said)})" if lines else ""
+            found.setdefault(_RELAXED[rule.kind][0], {}).update(dict.fromkeys(rule.features))
+    named = {field: tuple(names) for field, names in found.items()}
+    return _WRITTEN.get()(named) if named else ""
 
 
 @dataclass(frozen=True)

@@ -9,3 +9,5 @@ from __future__ import annotations
 SLACK = 1e-9
 #: A relation counts as satisfied within this share of the size of its terms.
 SATISFIED = 1e-9
+#: A change may be this share of the smallest one short of it, in single precision of the value.
+CHANGE_SLACK = 1e-6

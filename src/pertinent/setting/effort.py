@@ -9,6 +9,7 @@ from time import monotonic
 import numpy as np
 
 from pertinent.exceptions import InputError
+from pertinent.geometry.gaps import GAP_CONVEX
 from pertinent.geometry.running import deadline, until
 from pertinent.tables.numbers import is_number, require_number
 
@@ -58,7 +59,7 @@ class Effort:
 
     nodes: int = 50_000
     time_limit: float | None = None
-    gap: float = 1e-6
+    gap: float = GAP_CONVEX
 
     def __post_init__(self) -> None:
         limit = self.time_limit

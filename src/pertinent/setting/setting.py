@@ -36,7 +36,7 @@ from pertinent.tables.table import Table
 T = TypeVar("T")
 
 #: With more classes than this, to look at all their regions costs more than it saves.
-MANY = 12
+MANY_CLASSES = 12
 
 
 @dataclass(eq=False)
@@ -290,7 +290,7 @@ class Setting:
     @cached_property
     def _rows_of_all(self) -> tuple[FloatArray, FloatArray, IntArray] | None:
         """The rows of all classes one below the other, and where those of each begin."""
-        if len(self.classes) > MANY:
+        if len(self.classes) > MANY_CLASSES:
             return None
         found = (lone_cell(self._unruled(k)) for k in range(len(self.classes)))
         cells = [c for c in found if c is not None and c.is_linear and len(c.G)]

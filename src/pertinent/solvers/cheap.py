@@ -28,7 +28,7 @@ ALL_PAIRS = 20_000_000
 #: Numbers (centers times rivals) looked at together: they fit in the cache.
 AT_ONCE = 32_768
 #: How many of the best rivals are looked at otherwise.
-FEW = 32
+RIVALS_LOOKED_AT = 32
 #: A lower bound for each center and piece, shape (n, n_pieces), and the proofs behind it.
 Cheap = tuple[FloatArray, list[Block]]
 
@@ -168,7 +168,7 @@ def _against_few(
 ) -> None:
     """Look at the rivals that score best: they are the ones in the way. Fills in place."""
     columns = np.flatnonzero(movable)
-    order = np.argsort(-rivals, kind="stable")[:FEW]
+    order = np.argsort(-rivals, kind="stable")[:RIVALS_LOOKED_AT]
     mine = region.own.W[:, columns] / weights[columns]
     theirs = region.rivals.W[np.ix_(order, columns)] / weights[columns]
     # Without the margin's slack the bound is a little lower, and holds all the more.

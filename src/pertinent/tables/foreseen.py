@@ -9,7 +9,7 @@ import numpy as np
 from pertinent.geometry.arrays import FloatArray, IntArray
 
 #: Numbers beyond this are left to who needs them: a model may refuse them.
-LARGE = 1e100
+LARGEST_FORESEEN = 1e100
 
 
 @dataclass(eq=False)
@@ -31,6 +31,6 @@ class Foreseen:
 
     def missing(self, points: FloatArray) -> FloatArray:
         """Return the points that are not known yet, each once, without NaN and huge numbers."""
-        usual = points[(np.abs(points) < LARGE).all(axis=1)]
+        usual = points[(np.abs(points) < LARGEST_FORESEEN).all(axis=1)]
         new = {point.tobytes(): point for point in usual if point.tobytes() not in self.known}
         return np.array(list(new.values())).reshape(len(new), points.shape[1])

@@ -112,11 +112,10 @@ class _Positive(_Words):
         if not rest:
             return f"{start} All features are needed."
         these = "this value" if self.count == 1 else f"these {self.count:,} values"
-        other, takes, at = f"the other {rest:,} features", "take", "at their typical values"
+        other, takes, where = f"the other {rest:,} features", "take", "their typical values"
         if rest == 1:
-            other, takes, at = "the other feature", "takes", "at its typical value"
-        if moved:
-            at = f"close to {at.split(' ', 1)[1]} ({moved})"
+            other, takes, where = "the other feature", "takes", "its typical value"
+        at = f"close to {where} ({moved})" if moved else f"at {where}"
         if self.method == "sufficient":
             return (
                 f"{start} With {these} the model predicts {label} whatever values {other} {takes} "

@@ -1,7 +1,10 @@
 """Store an explanation of every kind with its model: ``python -m tests.checking.stored.make DIR``.
 
 Files of a format that was handed out once must be readable and checkable for good, so a folder is
-made once for each format and then kept. ``index.json`` says of each file which model it is about,
+made once for each format and then kept. What came to the second format later (alternatives with
+their proofs, ranges, what stands in for an empty positive, sums of trees, missing values, rules
+that the data suggest, conflicts of which each rule is needed) is in a folder of its own, which
+``--later`` makes. ``index.json`` says of each file which model it is about,
 what it holds, and what `pertinent.check` said when it was made.
 """
 
@@ -26,7 +29,9 @@ from tests.golden.cases import (
     USUAL,
     Case,
     both,
+    known,
     single,
+    with_gaps,
 )
 from tests.golden.models import fitted
 from tests.golden.record import recorded_with
@@ -142,6 +147,35 @@ STORED: dict[str, Case] = {
     "failed": both("1-NN crowded", rows=[0], data=None, baseline=0.3, target=0),
 }  # fmt: skip
 
+#: The same of what files of the second format hold since.
+LATER: dict[str, Case] = {
+    "known-data": known("logistic iris", rows=[60]),
+    "known-data-mixed": known("one-hot", rows=[0]),
+    "known-data-tree": known("tree", rows=[88]),
+    "alternatives": known("logistic wine", rows=[0], alternatives=2),
+    "alternatives-strict": known("logistic wine", rows=[0], method="strict", alternatives=2),
+    "alternatives-exact": known("logistic iris", rows=[60], method="exact", alternatives=2),
+    "alternatives-fewest": known("logistic iris", rows=[60], norm="l0", alternatives=1),
+    "instead-contrast": both("logistic iris", rows=[60], rules={"relations": ["x0 + x1 <= 20"]}),
+    "instead-negative": known(
+        "logistic pair", rows=[0], data=None, baseline=[5.0, 2.0, 3.0, 1.0]
+    ),
+    "most-changes": known("logistic wine", rows=[0], max_changes=2),
+    "probable": known("logistic iris", rows=[0], min_proba=0.8),
+    "forest": known("forest", rows=[0]),
+    "forest-strict": known("forest", rows=[60], method="strict"),
+    "forest-exact": known("forest", rows=[60], method="exact"),
+    "forest-sufficient": known("forest", rows=[60], method="sufficient"),
+    "forest-fewest-changes": known("forest", rows=[149], norm="l0"),
+    "forest-infeasible": known("forest", rows=[0], target=2, rules={"frozen": [2, 3]}),
+    "missing-kept": known("boosting", rows=[0], missing="keep"),
+    "missing-allowed": known("boosting", rows=[60], missing="allow"),
+    "missing-filled": known("credit with gaps", rows=[2, 3, 4], missing="impute", change=with_gaps),
+    "conflict": known("logistic iris", rows=[0], target=2, rules=HELD),
+    "conflict-density": known("logistic iris", rows=[0], like=TIGHT, rules={"frozen": [0, 1]}),
+    "conflict-hull": known("logistic iris", rows=[0], like=HULL, rules={"frozen": [0, 1]}),
+}  # fmt: skip
+
 
 def proof_kinds(record: Any) -> set[str]:
     """Return the names of everything recorded in the certificates of a document."""
@@ -173,11 +207,11 @@ def entry(explanations: pertinent.Explanations, model: Any, document: str) -> di
     }
 
 
-def make(folder: Path) -> dict[str, Any]:
-    """Write all files into a folder, and return its index."""
+def make(folder: Path, cases: dict[str, Case]) -> dict[str, Any]:
+    """Write a file of each case into a folder, and return its index."""
     folder.mkdir(parents=True, exist_ok=True)
     files: dict[str, Any] = {}
-    for name, case in STORED.items():
+    for name, case in cases.items():
         model_file = folder / f"{case.model.replace(', ', '-').replace(' ', '-').lower()}.skops"
         if not any(one["model"] == model_file.name for one in files.values()):
             model = fitted(case.model).model
@@ -195,9 +229,10 @@ def make(folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    (where,) = sys.argv[1:]
+    where, *later = sys.argv[1:]
     folder = Path(where)
-    for name, about in make(folder)["files"].items():
+    cases = LATER if later == ["--later"] else STORED
+    for name, about in make(folder, cases)["files"].items():
         size = (folder / name).stat().st_size
         print(f"{name:38s} {size:7,d}  {about['positive']} {about['negative']} {about['verdict']}"
               f"  {' '.join(about['proofs'])}")  # fmt: skip

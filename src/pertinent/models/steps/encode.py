@@ -11,6 +11,7 @@ from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import AffineMap
 from pertinent.models.registry import dense
 from pertinent.models.steps.walk import Columns, Walk, register_symbolic
+from pertinent.models.tolerances import OFF_EDGE
 from pertinent.tables.features import Binned
 from pertinent.tables.numbers import is_missing
 
@@ -135,7 +136,7 @@ def _by_bins(
         # A scaler in front rounds: answers keep off the edges by a few units in the last place.
         exact = slope == 1.0 and offset == 0.0
         size = max(abs(e) for e in raw_edges) + abs(offset / slope)
-        binned = Binned(feature, raw_edges, closed, 0.0 if exact else 1e-13 * size)
+        binned = Binned(feature, raw_edges, closed, 0.0 if exact else OFF_EDGE * size)
         if walk.recording:
             walk.binned[binned] = 1
             continue

@@ -18,6 +18,7 @@ from pertinent.geometry.arrays import FloatArray, Foreign, IntArray
 from pertinent.geometry.region import AffineMap
 from pertinent.models.registry import lineage, require_function, require_names
 from pertinent.models.steps.products import Products
+from pertinent.models.tolerances import SAME_EDGE
 from pertinent.tables.features import Binned, Features
 from pertinent.tables.numbers import is_missing
 
@@ -57,7 +58,7 @@ class Walk:
         known = cut_of(tuple(self.binned), binned.feature)
         if known is None:
             self.binned[binned] = 1
-        elif not np.allclose(known.edges, binned.edges, rtol=1e-9):
+        elif not np.allclose(known.edges, binned.edges, rtol=SAME_EDGE):
             name = self.features.names[binned.feature]
             raise self.refuse(
                 step, f"cuts {name!r} off (clip=True) where another step does not: at "

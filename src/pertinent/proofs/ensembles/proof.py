@@ -25,7 +25,7 @@ from pertinent.proofs.ensembles.conditions import Conditions
 from pertinent.proofs.ensembles.shares import best_prices, close_by_shares
 from pertinent.proofs.ensembles.tables import Tables
 from pertinent.proofs.ensembles.weights import RowWeights, Weighed, Weights
-from pertinent.proofs.tolerances import ENSEMBLE_COSTS
+from pertinent.proofs.tolerances import ENSEMBLE_COSTS, LOWERED_TREES
 
 #: Conditions of leaves that are looked at together.
 AT_ONCE = 400_000
@@ -33,9 +33,6 @@ AT_ONCE = 400_000
 TABLES = 4_000_000
 #: Boxes that may be split beside those of a proof: so many, and this share of its own.
 MORE_BOXES, MORE_SHARE = 200, 1.0
-#: What a claim made for points in single precision, a margin inside, is lowered by: nothing, or a
-#: share of the coordinates.
-LOWERED = (0.0, 1e-12, 3e-7, 3e-6)
 
 
 @record_as("trees")
@@ -89,7 +86,7 @@ class EnsembleProofs(Proofs):
         sizes = (task.weights * np.abs(task.centers)).sum(axis=1)
         proved: FloatArray = np.full(len(task), -np.inf)
         nodes = _Nodes.of(self)
-        for share in LOWERED:
+        for share in LOWERED_TREES:
             claim = self.claimed - share * sizes
             rows = np.flatnonzero(np.isneginf(proved) & (claim > known) & nodes.sound)
             if share and not np.isfinite(self.claimed[rows]).all():

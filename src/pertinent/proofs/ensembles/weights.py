@@ -29,7 +29,7 @@ MOST = 2**31
 #: Unit roundoff of double precision.
 UNIT = 2.0**-53
 #: What a few hundred roundings come to.
-FEW = 512 * UNIT
+SEVERAL_ROUNDINGS = 512 * UNIT
 
 
 @record_as("tree-weights")
@@ -282,7 +282,7 @@ class Weighed:
         before = np.cumsum(charges, axis=1).reshape(-1)
         share = before[stop] - before[flat] - 4 * UNIT * (size + 4) * before[stop]
         # Divisions, products and sums of a few terms are off by a few units more.
-        paid = np.bincount(pair, np.maximum(share, 0.0) * (1 - FEW), len(boxes.leaf))
+        paid = np.bincount(pair, np.maximum(share, 0.0) * (1 - SEVERAL_ROUNDINGS), len(boxes.leaf))
         return np.asarray(paid, dtype=float)
 
     def _needs(self, boxes: Boxes) -> tuple[IntArray, IntArray]:

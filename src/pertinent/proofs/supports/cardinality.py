@@ -136,6 +136,22 @@ def _most_to_come(gain: FloatArray, size: int) -> FloatArray:
     return most
 
 
+def fewer_than(size: FloatArray) -> FloatArray:
+    """Return how many features a set of fewer than ``size`` may have.
+
+    A claim is a number from a file or from a search, and may be none that counts anything: fewer
+    than 3.4 features are 3 at most, not 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.proofs.supports.cardinality import fewer_than
+    >>> fewer_than(np.array([3.0, 3.4, 0.0, np.inf]))
+    array([ 2.,  3., -1., inf])
+    """
+    return np.asarray(np.ceil(size) - 1.0)
+
+
 def weighted(
     gain: FloatArray, need: FloatArray, multipliers: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
@@ -201,6 +217,11 @@ class StrictProofs(Proofs):
         """Whether bounds are costs, rather than numbers of features."""
         return False
 
+    @property
+    def speaks_of_all(self) -> bool:
+        """Whether bounds are costs of all points, rather than of those with few features."""
+        return False
+
     def bounds(self, task: Task) -> FloatArray:
         """Return the number of features proved necessary; the centers are the samples."""
         cell, centers, lower, upper = outline_of(task.region), task.centers, task.lower, task.upper
@@ -214,7 +235,7 @@ class StrictProofs(Proofs):
         free, granted = ~(forced | barred), forced.sum(axis=1)
         start = np.where(forced, centers, rest)
         # What is to be refuted: supports with this many free features.
-        fewer = np.minimum(self.size - 1 - granted, free.sum(axis=1)).astype(np.int64)
+        fewer = np.minimum(fewer_than(self.size) - granted, free.sum(axis=1)).astype(np.int64)
         plain = is_cell and not cell.exponentials
         plain = plain and all(_is_diagonal(row) for row in cell.quadratics)
         closed = fewer < 0
@@ -249,7 +270,7 @@ class StrictProofs(Proofs):
             gain = np.where(free[i], (-cell.G * (x[i] - start)) @ fold, 0.0)
             need = least_excess(cell, start[None])[0]
             rows = weighted(gain, need, self.extra.get(int(i)))
-            fewer = int(min(self.size[i] - 1 - granted[i], free[i].sum()))
+            fewer = int(min(fewer_than(self.size[i]) - granted[i], free[i].sum()))
             if refutes(*not_all_of(*rows, self.listed, ~forced[i]), fewer):
                 proved[i] = self.size[i]
         proved[(forced & barred).any(axis=1)] = np.inf

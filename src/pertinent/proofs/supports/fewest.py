@@ -21,17 +21,24 @@ from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.pieces import outline_of
 from pertinent.geometry.region import Cell, Quadratic, Region
-from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Certificate, Proofs
 from pertinent.proofs.rounding import form_sizes, least_excess, quadratic_sizes, rounding_unit
 from pertinent.proofs.supports.cardinality import (
     _is_diagonal,
+    fewer_than,
     not_all_of,
     refutes,
     without_infinity,
 )
-from pertinent.proofs.supports.fewest_mixed import Argument, FeatureRows, MixedSample, is_discrete
+from pertinent.proofs.supports.fewest_mixed import (
+    Argument,
+    FeatureRows,
+    Held,
+    MixedSample,
+    excluded,
+    is_discrete,
+)
 from pertinent.proofs.tolerances import CANCELLED, END, EQUAL, REACH, ROOT, SMALLER
 
 
@@ -69,6 +76,11 @@ class FewestProofs(Proofs):
     def speaks_of_cost(self) -> bool:
         """Whether bounds are costs, rather than numbers of features."""
         return self.goal == Goal.COST
+
+    @property
+    def speaks_of_all(self) -> bool:
+        """Whether bounds are costs of all points, rather than of those with few features."""
+        return False
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the number of features, or the cost, proved necessary in this cell."""
@@ -110,7 +122,7 @@ class FewestProofs(Proofs):
         if self.goal == Goal.SIZE:
             if claim <= granted:
                 return float(granted)
-            fewer = int(min(claim - 1, granted + one.free.sum()))
+            fewer = int(min(fewer_than(claim), granted + one.free.sum()))
             return float(claim) if one.refuted(argument, fewer, np.inf) else float(granted)
         most = int(min(claim, granted + one.free.sum()))
         if one.has_closed_form and most == 1 and granted <= 1 and not argument.listed:
@@ -262,17 +274,8 @@ class _Sample:
         self, support: BoolArray, certificate: Certificate, value: float
     ) -> tuple[FloatArray, FloatArray]:
         """Demand a feature outside the support, where the support's own certificate holds."""
-        outside = (~support)[None].astype(float)
-        if is_over():
-            return outside, np.zeros(1)
-        low, high = np.where(support, self.low, self.rest), np.where(support, self.high, self.rest)
-        one = self.piece, self.center[None], self.weights, low[None], high[None]
-        proved = certificate.bounds(Task(*one))[0]
-        spent = (self.weights * np.abs(self.rest - self.center))[~support].sum()
-        off = rounding_unit(self.cell.dim, 0) * spent
-        holds = proved - spent - off >= value if np.isfinite(value) else np.isinf(proved)
-        holds = holds and certificate.trusted().all()
-        return outside, np.array([1.0 if holds else 0.0])
+        box = Held(self.low, self.high, self.rest, support)
+        return excluded(support, certificate, value, box, self.piece, self.center, self.weights)
 
     def closest_single(self) -> float:
         """Return the least cost of moving a single feature: the forced one, if there is one."""

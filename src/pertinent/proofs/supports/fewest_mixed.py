@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.proofs.core import Certificate
+from pertinent.proofs.records import nested
 from pertinent.proofs.rounding import least_excess, rounding_unit
 from pertinent.proofs.supports.cardinality import not_all_of, refutes, without_infinity
 from pertinent.proofs.supports.reach import most_by_feature, stretches
@@ -51,6 +53,44 @@ class Argument:
     def empty(cls, n_rows: int, listed: Sequence[BoolArray] = ()) -> Argument:
         """Return the argument that needs nothing beside the cell's own rows."""
         return cls(np.zeros((0, n_rows)), np.zeros(0, dtype=bool), (), tuple(listed))
+
+
+class Held(NamedTuple):
+    """A box within which only the columns of a support move; the others rest."""
+
+    low: FloatArray
+    high: FloatArray
+    rest: FloatArray
+    on: BoolArray
+
+
+def excluded(
+    support: BoolArray,
+    certificate: Certificate,
+    value: float,
+    box: Held,
+    piece: Cell | Region,
+    center: FloatArray,
+    weights: FloatArray,
+    domain: Domain | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the row that demands a feature outside a support, where its own certificate holds.
+
+    The certificate has to be about all points of the support. It holds if none costs less than
+    ``value``, or, where that is ``inf``, if there is none.
+    """
+    outside = (~support)[None].astype(float)
+    if is_over() or not all(getattr(one, "speaks_of_all", True) for one in nested(certificate)):
+        return outside, np.zeros(1)
+    low, high = np.where(box.on, box.low, box.rest), np.where(box.on, box.high, box.rest)
+    proved = certificate.bounds(
+        Task(piece, center[None], weights, low[None], high[None], domain=domain)
+    )[0]
+    spent = (weights * np.abs(box.rest - center))[~box.on].sum()
+    off = rounding_unit(len(weights), 0) * spent
+    holds = proved - spent - off >= value if np.isfinite(value) else np.isinf(proved)
+    holds = holds and certificate.trusted().all()
+    return outside, np.array([1.0 if holds else 0.0])
 
 
 def is_discrete(domain: Domain | None) -> bool:
@@ -167,15 +207,7 @@ class MixedSample:
         self, support: BoolArray, certificate: Certificate, value: float
     ) -> tuple[FloatArray, FloatArray]:
         """Demand a feature outside the support, where the support's own certificate holds."""
-        outside = (~support)[None].astype(float)
-        if is_over():
-            return outside, np.zeros(1)
-        on, rest = support[self.domain.owner], self.rows.rest
-        low, high = np.where(on, self.rows.low, rest), np.where(on, self.rows.high, rest)
-        one = self.piece, self.center[None], self.weights, low[None], high[None]
-        proved = certificate.bounds(Task(*one, domain=self.domain))[0]
-        spent = (self.weights * np.abs(rest - self.center))[~on].sum()
-        off = rounding_unit(len(self.weights), 0) * spent
-        holds = proved - spent - off >= value if np.isfinite(value) else np.isinf(proved)
-        holds = holds and certificate.trusted().all()
-        return outside, np.array([1.0 if holds else 0.0])
+        rows = self.rows
+        box = Held(rows.low, rows.high, rows.rest, support[self.domain.owner])
+        about = self.piece, self.center, self.weights, self.domain
+        return excluded(support, certificate, value, box, *about)

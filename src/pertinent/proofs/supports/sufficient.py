@@ -16,7 +16,7 @@ from pertinent.geometry.task import Task
 from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.proofs.core import Proofs, RegionProofs
 from pertinent.proofs.rounding import rounding_unit
-from pertinent.proofs.supports.cardinality import refutes, weighted
+from pertinent.proofs.supports.cardinality import fewer_than, refutes, weighted
 from pertinent.proofs.supports.fewest_mixed import is_discrete
 from pertinent.proofs.supports.reach import pushes, splits_by_feature
 from pertinent.proofs.tolerances import SUMS
@@ -43,6 +43,11 @@ class SufficientProofs(Proofs):
         """Whether bounds are costs, rather than numbers of features."""
         return False
 
+    @property
+    def speaks_of_all(self) -> bool:
+        """Whether bounds are costs of all points, rather than of those with few features."""
+        return False
+
     def bounds(self, task: Task) -> FloatArray:
         """Return the number of features proved necessary; the centers are the samples."""
         cell, centers, lower, upper = task.cell, task.centers, task.lower, task.upper
@@ -56,7 +61,7 @@ class SufficientProofs(Proofs):
                 one = domain.take(np.array([i]))
                 limits = narrowed(one, *limits)
             gain, need = pushes(cell, centers[i], *limits, one)
-            fewer = int(min(self.size[i] - 1, gain.shape[1]))
+            fewer = int(min(fewer_than(self.size[i]), gain.shape[1]))
             rows = weighted(gain, need, self.extra.get(int(i)))
             closed[i] = fewer >= 0 and refutes(*rows, fewer)
         return np.where(closed, self.size, 0.0)
@@ -83,6 +88,11 @@ class RivalSetProofs(RegionProofs):
     rivals: tuple[FloatArray, ...]
     extra: dict[int, FloatArray] = field(default_factory=dict, metadata=BY_KEY)
 
+    @property
+    def speaks_of_all(self) -> bool:
+        """Whether bounds are costs of all points, rather than of those with few features."""
+        return False
+
     def piece_bounds(self, task: Task) -> FloatArray:
         """Return the number of features proved necessary, the same for every piece."""
         region, centers = cast(Region, task.region), task.centers
@@ -105,7 +115,7 @@ class RivalSetProofs(RegionProofs):
             return np.inf if (good & ~differs.any(axis=1)).any() else 0.0
         # A rival that does not count asks for nothing.
         rows = weighted(differs.astype(float), good.astype(float), self.extra.get(i))
-        fewer = int(min(self.size[i] - 1, differs.shape[1]))
+        fewer = int(min(fewer_than(self.size[i]), differs.shape[1]))
         return float(self.size[i]) if fewer >= 0 and refutes(*rows, fewer) else 0.0
 
 
@@ -129,8 +139,8 @@ def narrowed(domain: Domain, lower: FloatArray, upper: FloatArray) -> tuple[Floa
 def _one_row_suffices(
     cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray, size: FloatArray
 ) -> BoolArray:
-    """Return for which samples a single linear row refutes all sets of ``size - 1`` features."""
-    count = np.minimum(size - 1, x.shape[1]).astype(np.int64)
+    """Return for which samples one linear row refutes all sets of fewer than ``size`` features."""
+    count = np.minimum(fewer_than(size), x.shape[1]).astype(np.int64)
     closed = np.zeros(len(x), dtype=bool)
     for g, h in zip(cell.G, cell.h, strict=True):
         gain = np.maximum(g * (lower - x), g * (upper - x))

@@ -19,7 +19,13 @@ from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.rounding import Leading, MarginRows
 from pertinent.questions.ranges.reach import Moves, reach
 from pertinent.questions.ranges.spans import bin_ends, inward
-from pertinent.questions.tolerances import LONG, PRECISION
+from pertinent.questions.tolerances import (
+    EXPONENTIAL,
+    LONG,
+    PRECISION,
+    RELATION_BOX_UNIT,
+    SPAN_SLACK,
+)
 from pertinent.setting.claims.ranges import MOST_PARTS, Answer, unions_of
 from pertinent.setting.ranges import Span
 from pertinent.setting.setting import Setting
@@ -70,7 +76,7 @@ class Growing:
         self.pieces = [(self._piece(pieces, room * unit), room * unit) for pieces, unit in unions]
         related = setting.constraints.relation_cell(setting.features)
         if related is not None:
-            self.pieces.append((MarginRows.as_written(related), 1e-15))
+            self.pieces.append((MarginRows.as_written(related), RELATION_BOX_UNIT))
         self.blockers = self._blockers(label) if whole else None
 
     def _piece(self, pieces: Sequence[MarginRows], unit: float) -> MarginRows:
@@ -120,7 +126,7 @@ class Growing:
         low, high = float(self.low[span.column]), float(self.high[span.column])
         cuts = [cut for cut in span.cuts if low < cut < high]
         # Sides are cut beside the answer's value: as many parts as a check looks at.
-        most = int(MOST_PARTS ** (1 / len(self.spans)) + 1e-9) - 1
+        most = int(MOST_PARTS ** (1 / len(self.spans)) + SPAN_SLACK) - 1
         near = sorted(cuts, key=lambda cut: abs(cut - self.point[span.column]))[:most]
         return Span(span.column, low, high, tuple(sorted(near)) if self.pieces[0][0].curved else ())
 
@@ -234,7 +240,7 @@ class Growing:
             low, high = _finite(low, high), _finite(high, low)
             for bend in piece.bends:
                 terms = np.maximum(bend.W * low, bend.W * high).sum(axis=1) + bend.b
-                if np.logaddexp.reduce(terms) > -4e-12:
+                if np.logaddexp.reduce(terms) > -EXPONENTIAL:
                     return False
             return True
 

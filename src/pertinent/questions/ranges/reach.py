@@ -13,6 +13,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.cell import Exponential
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.rounding import MarginRows
+from pertinent.questions.tolerances import EXPONENTIAL
 
 #: Halvings of a convex row.
 HALVINGS = 60
@@ -102,10 +103,9 @@ def _quadratic(row: Quadratic, moves: Moves, unit: float) -> FloatArray:
 
 def _exponential(bend: Exponential, moves: Moves) -> FloatArray:
     """Return where a convex row ends, by halving."""
-    least = 4e-12
 
     def holds(lengths: FloatArray) -> BoolArray:
-        return np.asarray(bend.value(moves.at(lengths)) <= -least)
+        return np.asarray(bend.value(moves.at(lengths)) <= -EXPONENTIAL)
 
     inside = holds(np.zeros(len(moves.points)))
     rate = (moves.signs[:, None] * bend.W.T[moves.columns]).max(axis=1)

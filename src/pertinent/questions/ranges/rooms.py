@@ -9,15 +9,13 @@ import numpy as np
 
 from pertinent.questions.ranges.boxes import Growing
 from pertinent.questions.ranges.spans import BOLD, Try, propose_spans
+from pertinent.questions.tolerances import SMALLER_SPANS
 from pertinent.setting.claims.ranges import Answer
 from pertinent.setting.ranges import Room, Span
 from pertinent.setting.setting import Setting
 
 #: What is proposed, and proposed again if it was refused.
-TRIES = (
-    BOLD, Try(2.5, 1 - 1e-12), Try(2.5, 1 - 1e-12, 1e-12), Try(16.0, 1 - 1e-9, 1e-10),
-    Try(16.0, 1 - 1e-6, 1e-8), Try(16.0, 0.9, 5e-7), Try(16.0, 0.9, 5e-6),
-)  # fmt: skip
+TRIES = (BOLD, *(Try(room, share, inset) for room, share, inset in SMALLER_SPANS))
 
 
 class Ranging:

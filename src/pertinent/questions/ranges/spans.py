@@ -11,7 +11,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.rounding import Leading, MarginRows
 from pertinent.questions.ranges.reach import Moves, reach
-from pertinent.questions.tolerances import NEAR, SHARES
+from pertinent.questions.tolerances import NEAR, RELATION_UNIT, SHARES, SPAN_SLACK
 from pertinent.setting.claims.ranges import Answer, unions_of
 from pertinent.setting.margins import FAR
 from pertinent.setting.ranges import Span
@@ -41,10 +41,10 @@ class Try:
     inset: float = 0.0
 
 
-BOLD = Try(1 + 1e-9)
+BOLD = Try(1 + SPAN_SLACK)
 
 
-class Walk:
+class SpanWalk:
     """Columns of some points, each followed in one direction until the class ends.
 
     Parameters
@@ -188,7 +188,7 @@ def relation_reach(setting: Setting, moves: Moves) -> FloatArray:
     if related is None:
         return np.full(len(moves.points), np.inf)
     piece = MarginRows.as_written(related)
-    room = reach(piece, moves, 1e-14)
+    room = reach(piece, moves, RELATION_UNIT)
     return np.maximum(room, 0.0)
 
 
@@ -229,7 +229,7 @@ def propose_spans(setting: Setting, answer: Answer, asked: Try = BOLD) -> list[l
     for label in np.unique(answer.labels[rows]):
         mine = np.flatnonzero(answer.labels[rows] == label)
         moves = Moves(answer.points[rows[mine]], columns[mine], signs[mine])
-        walk = Walk(setting, answer, int(label), moves, asked.room)
+        walk = SpanWalk(setting, answer, int(label), moves, asked.room)
         last = walk.ends()
         curved[answer.labels == label] = walk.is_curved
         by_rules = walk.own + moves.signs * relation_reach(setting, moves)

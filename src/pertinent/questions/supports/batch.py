@@ -35,7 +35,7 @@ from pertinent.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Ask:
+class FewestAsk:
     """What is asked for a batch.
 
     Parameters
@@ -95,7 +95,7 @@ class Fewest:
 class Batch:
     """One batch on its way from supports to checked answers."""
 
-    def __init__(self, setting: Setting, table: Table, ask: Ask) -> None:
+    def __init__(self, setting: Setting, table: Table, ask: FewestAsk) -> None:
         self.setting, self.table, self.ask = setting, table, ask
         self.samples = table.values
         n, d = self.samples.shape

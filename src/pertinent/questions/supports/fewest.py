@@ -11,13 +11,13 @@ search. The rest is left to `supports.pool`. The point itself comes from
 from __future__ import annotations
 
 from pertinent.questions.supports.alternatives import other_supports
-from pertinent.questions.supports.batch import Ask, Batch, Fewest
+from pertinent.questions.supports.batch import Batch, Fewest, FewestAsk
 from pertinent.questions.supports.proving import decide_unique, prove
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
 
-def fewest_features(setting: Setting, table: Table, ask: Ask) -> Fewest:
+def fewest_features(setting: Setting, table: Table, ask: FewestAsk) -> Fewest:
     """Return, for each sample, the smallest support and the closest point it holds."""
     batch = Batch(setting, table, ask)
     batch.solve()

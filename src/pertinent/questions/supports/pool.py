@@ -32,6 +32,7 @@ from pertinent.questions.tolerances import (
     EQUAL_SLOPE,
     MOST_PARTS,
     REACH,
+    SCALED,
     TIE,
 )
 from pertinent.setting.claims.bounds import search_gap
@@ -281,7 +282,7 @@ class Pool:
         slopes = y @ self.cell.G
         endless = mask & np.where(slopes > 0, np.isinf(self.low), np.isinf(self.high))
         ratio = float((np.abs(slopes) / self.weights)[endless].max(initial=0.0))
-        return y / ratio * (1 - 4e-16) if 1 < ratio < 1 + EQUAL_SLOPE else y
+        return y / ratio * (1 - SCALED) if 1 < ratio < 1 + EQUAL_SLOPE else y
 
     def _excludes(self, row: int, mask: BoolArray, best: float) -> bool:
         """Whether a row rules a support out (at a cost of ``best``, less what is a tie)."""

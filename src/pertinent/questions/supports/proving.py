@@ -31,7 +31,7 @@ from pertinent.setting.region_key import RegionKey
 from pertinent.setting.results import uniqueness
 
 if TYPE_CHECKING:
-    from pertinent.questions.supports.batch import Ask, Batch
+    from pertinent.questions.supports.batch import Batch, FewestAsk
     from pertinent.setting.setting import Setting
     from pertinent.tables.table import Table
 
@@ -105,7 +105,7 @@ def decide_unique(batch: Batch) -> None:
 def why_none_of_few(
     setting: Setting,
     table: Table,
-    ask: Ask,
+    ask: FewestAsk,
     none: BoolArray,
     most: int | None,
     reason: NDArray[np.object_],

@@ -15,13 +15,13 @@ from pertinent.proofs import FewestProofs, LinearProofs, StrictProofs
 from pertinent.proofs import Goal as Bounded
 from pertinent.proofs.core import WHOLE, Block, NoProofs
 from pertinent.proofs.linear import SingleRowProofs
-from pertinent.proofs.records import UnknownProofs
+from pertinent.proofs.records import UnknownProofs, nested
 from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
 from pertinent.proofs.tangent import HullProofs
 from pertinent.setting.answers import Certified
 from pertinent.setting.limits import owner_of
 from pertinent.setting.question import PositiveQuestion
-from pertinent.setting.reasons.implausible import is_about_neighbours, nested
+from pertinent.setting.reasons.implausible import is_about_neighbours
 from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.setting import Setting
 

@@ -14,7 +14,7 @@ Why a side ends is decided as well: by the value one step farther, which `judge`
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -29,6 +29,7 @@ from pertinent.proofs.boxes import Box, gaps
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.tolerances import SATISFIED
 from pertinent.setting.answers import Ask, RowRules
+from pertinent.setting.claims.cuts import is_cut, parts_of, sides_of
 from pertinent.setting.judge import Judged, handed_out, judge
 from pertinent.setting.margins import FAR, ROUNDINGS, STEP_FARTHER
 from pertinent.setting.ranges import End, EndKind, Room, Span
@@ -276,8 +277,8 @@ class _Stating:
             return False
         whole = replace(span, cuts=())
         return any(
-            all(self._holds(i, *part) for part in _parts(self.setting, point, one))
-            for one in (whole, span)[: 1 + _is_cut((span,))]
+            all(self._holds(i, *part) for part in parts_of(self.setting, point, one))
+            for one in (whole, span)[: 1 + is_cut((span,))]
         )
 
     def _reaches(self, i: int, span: Span) -> bool:
@@ -381,7 +382,7 @@ class _Stating:
         if whole is None:
             return False
         return self._holds(i, *whole) or (
-            _is_cut(spans) and self._in_parts(i, [_pieces_of(span) for span in spans])
+            is_cut(spans) and self._in_parts(i, [sides_of(span) for span in spans])
         )
 
     def _in_parts(self, i: int, pieces: list[list[Span]]) -> bool:
@@ -410,10 +411,10 @@ class _Stating:
         if rule is not None:
             return End(EndKind.RULE, rule)
         # Of a box that is shown only the parts that have become longer are open.
-        pieces = [_pieces_of(one) for one in spans]
+        pieces = [sides_of(one) for one in spans]
         last = pieces[k][-1] if sign > 0 else pieces[k][0]
         pieces[k] = [replace(last, high=beyond) if sign > 0 else replace(last, low=beyond)]
-        is_whole = self._holds(i, *larger) or (_is_cut(spans) and self._in_parts(i, pieces))
+        is_whole = self._holds(i, *larger) or (is_cut(spans) and self._in_parts(i, pieces))
         return End(EndKind.SHOWN if is_whole else EndKind.CLASS)
 
     # -- Categories ----------------------------------------------------------------------------
@@ -466,58 +467,6 @@ def _why(judged: Judged, m: int) -> End:
     if judged.dense is not None and not judged.dense[m]:
         return End(EndKind.DENSITY)
     return End(EndKind.SHOWN)
-
-
-def _parts(setting: Setting, point: FloatArray, span: Span) -> Iterator[Box]:
-    """Yield boxes that cover a span: cut as it says, and wherever the number falls in other bins.
-
-    A number so close to an edge that the model may put it in either bin belongs to both parts.
-    """
-    bins = [b for b in setting.features.bins if b.column == span.column]
-    edges = [edge for b in bins for edge in b.edges.tolist() if span.low <= edge <= span.high]
-    guard = max((b.guard for b in bins), default=0.0)
-    inner = sorted({*(c for c in span.cuts if span.low < c < span.high), *edges})
-    known = setting.features.domain()
-    for first, last in zip([span.low, *inner], [*inner, span.high], strict=True):
-        low, high = point.copy(), point.copy()
-        low[span.column] = max(span.low, first - guard)
-        high[span.column] = min(span.high, last + guard)
-        if known is None or not bins:
-            yield low, high
-            continue
-        # Which columns follow, by a number well within the bin; both sides of an edge are tried.
-        for value in dict.fromkeys(_within(first, last, point[span.column])):
-            middle = point.copy()
-            middle[span.column] = value
-            follow = known.completed(middle[None])[0]
-            ends = [known.completed(end[None])[0] for end in (low, high)]
-            moves = [b.excess for b in bins if b.excess is not None]
-            for end, own in zip((low, high), ends, strict=True):
-                hidden = setting.features.hidden
-                end[hidden] = follow[hidden]
-                end[moves] = own[moves]
-            yield low.copy(), high.copy()
-
-
-def _is_cut(spans: tuple[Span, ...]) -> bool:
-    return any(span.cuts for span in spans)
-
-
-def _pieces_of(span: Span) -> list[Span]:
-    """Return the parts that a side of a box is cut into."""
-    inner = sorted({c for c in span.cuts if span.low < c < span.high})
-    ends = zip([span.low, *inner], [*inner, span.high], strict=True)
-    return [Span(span.column, first, last) for first, last in ends]
-
-
-def _within(first: float, last: float, own: float) -> list[float]:
-    """Return a number between two edges, and the edges themselves where there is none."""
-    if first < own < last:
-        return [own]
-    if np.isinf(first) or np.isinf(last):
-        return [last - 1.0 - abs(last) if np.isinf(first) else first + 1.0 + abs(first)]
-    middle = first + (last - first) / 2
-    return [middle] if first < middle < last else [first, last]
 
 
 def _box_of(setting: Setting, point: FloatArray, spans: tuple[Span, ...]) -> Box | None:

@@ -17,7 +17,7 @@ from pertinent.setting.claims.unique import decide_only
 from pertinent.setting.nearest.ladder import TRIES_SINGLE, climb
 from pertinent.setting.nearest.search import Search
 from pertinent.setting.nearest.verdicts import (
-    FEW,
+    PREDICTED_TOGETHER,
     Proposal,
     predict_all,
     prefer_start,
@@ -131,7 +131,7 @@ def guess(setting: Setting, table: Table) -> IntArray | None:
     """
     asks_more = setting.within is not None or setting.min_proba is not None
     together = table.takes_any_points or len(table) == 1
-    if len(table) > FEW // 8 or not together or asks_more or setting.features.fills:
+    if len(table) > PREDICTED_TOGETHER // 8 or not together or asks_more or setting.features.fills:
         return None
     return setting.by_regions(table.values)
 

@@ -32,7 +32,7 @@ from pertinent.tables.table import Table
 #: The status of a point whose bound does not, or does, meet its cost.
 _STATUS = np.array([FEASIBLE, OPTIMAL], dtype=np.int8)
 #: Up to this many points of several questions are predicted in one call: a call costs more.
-FEW = 256
+PREDICTED_TOGETHER = 256
 
 
 @dataclass(eq=False)
@@ -135,7 +135,7 @@ def _alike(labels: IntArray, used: FloatArray) -> Iterator[tuple[int, float, Int
 def predict_all(setting: Setting, asked: Sequence[tuple[Table, FloatArray]]) -> Iterator[IntArray]:
     """Yield the predictions of the points of each question, from one call where they are few."""
     table, sizes = asked[0][0], [len(points) for _, points in asked]
-    few = len(asked) > 1 and sum(sizes) <= FEW
+    few = len(asked) > 1 and sum(sizes) <= PREDICTED_TOGETHER
     if few and not table.takes_any_points:
         # A point goes to the model with what its own sample has beside numbers.
         few = all([own is table and len(points) == len(table) for own, points in asked])

@@ -7,7 +7,7 @@ proof of its own, about `Pair`; `is_shown` recomputes it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from pertinent.geometry.pieces import owners_of, require_cells
 from pertinent.geometry.region import Cell, CellUnion, Region
 from pertinent.geometry.task import Task
 from pertinent.proofs import Certificate, Proofs, SeveralProofs
+from pertinent.proofs.records import nested
 from pertinent.proofs.tangent import HullProofs
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.setting.margins import FLAT
@@ -156,19 +157,6 @@ def is_about_neighbours(setting: Setting, k: int, proofs: Any, sample: FloatArra
     near = setting.within.nearest(k, sample, setting.weights)
     corners = setting.within.points[k][near][None]
     return all(np.array_equal(one.corners, corners) for one in blends)
-
-
-def nested(value: Any) -> Iterator[Any]:
-    """Yield proofs and the proofs inside them."""
-    left = [value]
-    while left:
-        one = left.pop()
-        if isinstance(one, tuple | list):
-            left += one
-        elif is_dataclass(one):
-            yield one
-            parts = (getattr(one, f.name) for f in fields(one))
-            left += [part for part in parts if not isinstance(part, np.ndarray)]
 
 
 def rules_used(

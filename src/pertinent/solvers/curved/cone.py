@@ -22,9 +22,9 @@ from pertinent.solvers.programs.conic import Block, Cone, solve_conic
 #: Iterations after which a program counts as trouble.
 ITERATIONS = 100
 #: Problems with no more features than this are always solved whole.
-FEW = 8
+ALWAYS_WHOLE = 8
 #: Features whose reduced cost is at least this share of their cost are kept for the next solve.
-NEAR = 0.6
+KEPT_FROM = 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +81,9 @@ class ConeProgram:
             if not len(missing):
                 break
             kept = np.union1d(kept, missing)
-        if answer.outcome == SOLVED and len(self.all) > FEW:
+        if answer.outcome == SOLVED and len(self.all) > ALWAYS_WHOLE:
             reduced = np.abs(self._pull(answer, slopes))
-            near = reduced > NEAR
+            near = reduced > KEPT_FROM
             self.kept = self.all[near[self.all]]
         return answer
 

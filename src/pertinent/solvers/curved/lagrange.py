@@ -70,7 +70,7 @@ def _first_that_holds(shifted: Shifted, i: int, ray: bool) -> tuple[LagrangeProo
     free = np.flatnonzero((local.up > 0) | (local.down > 0))
     if not 0 < len(free) <= (MOST_FREE if ray else MOST_FREE_BOUND):
         return None
-    found = _Program(local, free, ray).solve()
+    found = _LagrangeProgram(local, free, ray).solve()
     if found is None:
         return None
     for safer in SAFER:
@@ -139,7 +139,7 @@ def _is_convex(local: Local, Q: FloatArray, free: IntArray, y: FloatArray, z: Fl
     return finite and bool(np.linalg.eigvalsh(scaled)[0] > CONVEX_ROUNDING * len(bent) ** 2)
 
 
-class _Program:
+class _LagrangeProgram:
     """The semidefinite program of one center."""
 
     def __init__(self, local: Local, free: IntArray, ray: bool) -> None:

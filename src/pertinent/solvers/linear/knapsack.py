@@ -17,7 +17,7 @@ from pertinent.proofs import LinearProofs
 from pertinent.solvers.problem import EMPTY, SOLVED, Solved, Task
 
 #: Up to this many rows are filled one by one.
-FEW = 8
+ROWS_ONE_BY_ONE = 8
 
 
 def solve_bounds(task: Task) -> Solved:
@@ -61,7 +61,7 @@ def _fill(task: Task, points: FloatArray, demand: FloatArray) -> tuple[FloatArra
     """Move features in order of gain per cost, in place; return multipliers and unmet rows."""
     multiplier, unmet = np.zeros(len(points)), np.zeros(len(points), dtype=bool)
     active = (demand > 0).nonzero()[0]
-    if 0 < len(active) <= FEW:
+    if 0 < len(active) <= ROWS_ONE_BY_ONE:
         for k in active.tolist():
             multiplier[k], unmet[k] = _fill_one(task, k, points[k], demand.item(k))
     elif len(active):

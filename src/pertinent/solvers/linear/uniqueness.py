@@ -22,7 +22,7 @@ from pertinent.solvers.programs.linear import LinearProgram
 from pertinent.solvers.tolerances import APART, FLAT, INDEPENDENT
 
 #: With more rows than this, multipliers that are equal are looked at once.
-MANY = 100
+MANY_ROWS = 100
 
 
 @dataclass(eq=False)
@@ -75,7 +75,7 @@ def decide_unique(task: Task, points: FloatArray, proofs: Proofs) -> Decision:
     unique = np.full(len(task), -1, dtype=np.int8)
     y = _certain(proofs.multipliers, task)
     # Those of a single row are few different numbers: w_i / |g_i| of the last feature that moved.
-    few = np.unique(y)[:, None] if y.shape[1] == 1 and len(y) > MANY else y
+    few = np.unique(y)[:, None] if y.shape[1] == 1 and len(y) > MANY_ROWS else y
     slopes, flat = _flat(few, task)
     # At most one feature could move at no cost, and a tight row that it is part of forbids it.
     alone = flat.sum(axis=1) <= (few > 0).any(axis=1)

@@ -28,7 +28,7 @@ STATUS = {
     "AlmostPrimalInfeasible": Outcome.EMPTY,
 }
 #: From this many nonzeros on, the supernodal factorisation is the faster one.
-LARGE = 20_000
+SUPERNODAL_FROM = 20_000
 
 
 class Cone(Enum):
@@ -117,6 +117,6 @@ def _settings(nonzeros: int, presolve: bool, most: int) -> object:
     settings.max_threads = 1
     settings.max_iter = most
     settings.time_limit = time_left()
-    if nonzeros > LARGE:
+    if nonzeros > SUPERNODAL_FROM:
         settings.direct_solve_method = "faer"
     return settings

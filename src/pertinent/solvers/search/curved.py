@@ -32,7 +32,7 @@ from pertinent.solvers.tolerances import CASE_CLOSED
 #: Cases of one row; then the row is handed out as it is, with the bound so far.
 MAX_NODES = 600
 #: A box with so few free columns is halved before it is split.
-FEW = 3
+HALVED_COLUMNS = 3
 
 Continuous = Callable[[Cell], Method]
 
@@ -103,7 +103,7 @@ class _Search(CaseSearch):
         if found:
             self._try(box, leaf.completed(point))
         undercut = found and self._undercuts(chosen, k, leaf, point)
-        if not undercut and self._is_halved(chosen, k, leaf, FEW):
+        if not undercut and self._is_halved(chosen, k, leaf, HALVED_COLUMNS):
             return True
         self._choose_split(box, point, found, splits, k)
         whole = bool(splits.is_leaf[k]) and not undercut

@@ -41,7 +41,7 @@ class Node(NamedTuple):
     variation: int = -1
 
 
-class Open(NamedTuple):
+class OpenPart(NamedTuple):
     """Why a part is open: corners in question, pairs of corners in the way, a point in the way."""
 
     corners: IntArray
@@ -52,7 +52,7 @@ class Open(NamedTuple):
 Edge = tuple[int, int, float]
 
 
-class Search(LastFirst[Part]):
+class PartSearch(LastFirst[Part]):
     """Try to close every part of the simplex at radius t.
 
     Parameters
@@ -135,7 +135,7 @@ class Search(LastFirst[Part]):
         U = part.corners
         return Part(U, part.matrices + [U.T @ M @ U for M in missing])
 
-    def _close(self, part: Part) -> Open | None:
+    def _close(self, part: Part) -> OpenPart | None:
         """Close the part, and return None, or say what is left open of it."""
         left = np.zeros(0, dtype=np.int64)
         for k, M in enumerate(part.matrices):
@@ -147,16 +147,16 @@ class Search(LastFirst[Part]):
                 left = remaining
         if self.programs > 0:
             return self._close_by_varying(part, left)
-        return self._close_by_products(part, left) if self.splitting > 0 else Open(left)
+        return self._close_by_products(part, left) if self.splitting > 0 else OpenPart(left)
 
-    def _close_by_varying(self, part: Part, left: IntArray) -> Open | None:
+    def _close_by_varying(self, part: Part, left: IntArray) -> OpenPart | None:
         """Close the part by multipliers of the rows that vary over it."""
         self.programs -= 1
         U, local = part.corners, self.corners.local
         forms = np.stack([U.T @ M @ U for M in self.singles.values()])
         found = varying_multipliers(forms, self._free(part))
         if found.multipliers is None:
-            return Open(left, found.pairs)
+            return OpenPart(left, found.pairs)
         whole = np.zeros((local.n_rows + 2 * local.dim, 2 * local.dim + 1))
         used = np.array(list(self.singles))
         whole[used[:, None], self.corners.which] = found.multipliers / self.units[used, None]
@@ -188,11 +188,11 @@ class Search(LastFirst[Part]):
             matrices[k] = self.corners.matrix(self.t, option)
         return matrices
 
-    def _close_by_products(self, part: Part, left: IntArray) -> Open | None:
+    def _close_by_products(self, part: Part, left: IntArray) -> OpenPart | None:
         """Close the part by taking away products of corners."""
         k = next((k for k, M in enumerate(part.matrices) if (np.diagonal(M) > 0).all()), None)
         if k is None:
-            return Open(left)
+            return OpenPart(left)
         free = self._free(part)
         M = np.where(free, 0.0, part.matrices[k])
         kept = remaining_corners(M)
@@ -202,7 +202,7 @@ class Search(LastFirst[Part]):
         if found.nonnegative is None:
             pairs, y = np.zeros_like(M), np.zeros(len(M))
             pairs[cut], y[kept] = np.maximum(found.between, 0.0), found.y
-            return Open(left, pairs, part.corners @ y)
+            return OpenPart(left, pairs, part.corners @ y)
         n, used = 2 * self.corners.local.dim + 1, self.corners.which[kept]
         N = np.zeros((n, n))
         N[used[:, None], used] = found.nonnegative
@@ -218,7 +218,7 @@ class Search(LastFirst[Part]):
         free[first, second] = whole[first] & whole[second]
         return free
 
-    def _edge(self, part: Part, left: Open) -> Edge | None:
+    def _edge(self, part: Part, left: OpenPart) -> Edge | None:
         """Return the edge to split; None if a better point was met or nothing can be split."""
         if left.y is not None:
             self.hints.append(self.corners.step(self.t, left.y))

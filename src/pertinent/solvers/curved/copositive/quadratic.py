@@ -21,7 +21,7 @@ from pertinent.proofs import CopositiveProofs, Simplices
 from pertinent.solvers.curved.cone import ConeProgram
 from pertinent.solvers.curved.convex_concave import convex_concave, polish, starts
 from pertinent.solvers.curved.copositive.ball import Corners, Option
-from pertinent.solvers.curved.copositive.copositive import Search
+from pertinent.solvers.curved.copositive.copositive import PartSearch
 from pertinent.solvers.curved.copositive.varying import MOST_CORNERS
 from pertinent.solvers.curved.few import single_changes
 from pertinent.solvers.curved.lagrange import prove_nothing
@@ -43,7 +43,7 @@ FIRST, FIRST_OF_SEVERAL, LAST, BISECTION = 60, 30, 60, 20
 #: linear program for each part.
 STEPS_OF_TWO, STEPS = 10_000, 500
 #: Rows and bounds together from which on fewer of these programs are affordable.
-SMALL = 8
+AFFORDABLE_ROWS = 8
 #: Where it fails, shares of the best cost to try with a single part, and where a bisection ends.
 WIDER, CLOSE = (0.5, 0.9, 0.97, 0.99, 0.997, 0.999, 0.9997), 0.01
 IMPROVEMENTS = 50
@@ -159,7 +159,7 @@ class _RowSearch:
             return False
         if cutoff <= 0:
             return True
-        search = Search(self.corners, cutoff, self.options(cutoff), self._affordable(BISECTION))
+        search = PartSearch(self.corners, cutoff, self.options(cutoff), self._affordable(BISECTION))
         if search.run():
             self.proof = search.proof()
             return True
@@ -222,21 +222,21 @@ class _RowSearch:
         steps = STEPS_OF_TWO if self.local.n_rows == 1 else STEPS
         return self._prove(PROVED_AT_LAST, lambda t: self._thorough(t, steps, LAST))
 
-    def _by_parts(self, t: float, budget: int) -> Search:
+    def _by_parts(self, t: float, budget: int) -> PartSearch:
         parts, programs = self._affordable(budget), int(self.local.n_rows > 1)
-        return Search(self.corners, t, self.options(t), parts, programs=programs)
+        return PartSearch(self.corners, t, self.options(t), parts, programs=programs)
 
-    def _thorough(self, t: float, steps: int, parts: int) -> Search:
+    def _thorough(self, t: float, steps: int, parts: int) -> PartSearch:
         if not self._programs_help:
             steps, programs = self._affordable(steps), 0
         else:
             # The more rows and bounds there are, the larger each program.
             size = self.local.n_rows + int((self.corners.room < t).sum())
-            parts = max(1, int(parts * min(1.0, SMALL / size)))
+            parts = max(1, int(parts * min(1.0, AFFORDABLE_ROWS / size)))
             steps, programs = 0, parts
-        return Search(self.corners, t, self.options(t), parts, steps, programs)
+        return PartSearch(self.corners, t, self.options(t), parts, steps, programs)
 
-    def _prove(self, radius: float, attempt: Callable[[float], Search]) -> bool:
+    def _prove(self, radius: float, attempt: Callable[[float], PartSearch]) -> bool:
         if not self.proofs or is_over():
             return False
         for _ in range(IMPROVEMENTS):
@@ -320,7 +320,7 @@ class _RowSearch:
         """Look at all of the box at once, if it is one: nothing may be left in it."""
         whole = float(np.maximum(self.local.up, self.local.down).sum()) * (1 + 1e-9)
         if np.isfinite(whole) and whole > 0:
-            search = Search(self.corners, whole, self.options(whole), LAST)
+            search = PartSearch(self.corners, whole, self.options(whole), LAST)
             if search.run():
                 self.proof = search.proof()
 

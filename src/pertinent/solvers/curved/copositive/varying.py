@@ -74,7 +74,7 @@ def varying_multipliers(matrices: FloatArray, free: BoolArray) -> Varying:
     places = triples.corners[:, None] + n * np.arange(m)[:, None]
     # Few coefficients matter: those of the corners first, then whichever comes out too low.
     new = triples.single
-    program, used = _Program(m * n), new
+    program, used = _VaryingProgram(m * n), new
     for _ in range(ROUNDS):
         p, lowest = program.with_more(terms[:, :, new], places[:, :, new])
         coefficients = (terms * p[places]).sum(axis=(0, 1))
@@ -93,7 +93,7 @@ def varying_multipliers(matrices: FloatArray, free: BoolArray) -> Varying:
     return Varying(None, pairs + pairs.T)
 
 
-class _Program:
+class _VaryingProgram:
     """The p, at most 1, whose lowest coefficient is largest; coefficients enter one by one."""
 
     def __init__(self, n: int) -> None:

@@ -22,8 +22,8 @@ from pertinent.solvers.curved.separable.boxes import (
     aggregate,
 )
 from pertinent.solvers.curved.separable.sweep import (
-    FEW,
-    MANY,
+    FEW_TOUCHES,
+    MANY_TOUCHES,
     closed_form,
     sweep_proofs,
     sweeps_hold,
@@ -36,7 +36,7 @@ from pertinent.solvers.tolerances import PROVED_BY_BOXES, PROVED_BY_CONVEX_BOXES
 #: Boxes that one center may have open at the same time, in the first and in the last try.
 FIRST_OPEN, LAST_OPEN = 40, 300
 #: With no more centers than this, many slopes at once take less time than two tries.
-SMALL = 24
+FEW_CENTERS = 24
 #: Where boxes prove less than this share of the best cost, copositivity may prove more.
 POOR = 0.9
 
@@ -80,7 +80,7 @@ def solve_separable_row(task: Task) -> Solved:
     here, left = inside.nonzero()[0], still.nonzero()[0]
     nothing, bound = SweepProofs(np.zeros(len(here)), np.zeros((len(here), 1))), shifted.base.copy()
     parts: list[tuple[IntArray, Proofs]] = [(here, nothing)] if len(here) else []
-    for where in (MANY,) if len(left) <= SMALL else (FEW, MANY):
+    for where in (MANY_TOUCHES,) if len(left) <= FEW_CENTERS else (FEW_TOUCHES, MANY_TOUCHES):
         rows = left[np.isfinite(best[left])]
         if len(rows):
             sweeps = sweep_proofs(row.take(rows), steps[rows], best[rows] * share, where)

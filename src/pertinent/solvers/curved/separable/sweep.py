@@ -20,8 +20,8 @@ from pertinent.solvers.tolerances import ROW_ROUNDING
 AT_ONCE = 200_000
 #: Points at which the concave part is touched, around the optimum's own share of the budget:
 #: distances from it relative to the budget, and multiples of it. A few suffice for most rows.
-FEW = (np.array([0.0, *(0.004 * 6.0 ** np.arange(4))]), np.zeros(0))
-MANY = (
+FEW_TOUCHES = (np.array([0.0, *(0.004 * 6.0 ** np.arange(4))]), np.zeros(0))
+MANY_TOUCHES = (
     np.array([0.0, *(0.004 * 2.0 ** np.arange(9))]),
     np.array(
         [
@@ -119,7 +119,7 @@ def sweep_proofs(
 ) -> SweepProofs:
     """Return slopes that touch the concave part densely near the optimum, sparsely elsewhere.
 
-    ``where`` is FEW or MANY.
+    ``where`` is FEW_TOUCHES or MANY_TOUCHES.
     """
     a, steep = row.a[0], np.abs(row.g)
     concave = a > 0

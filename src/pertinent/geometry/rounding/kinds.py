@@ -1,197 +1,25 @@
-"""The size of what rounds where a model decides: one policy for all kinds of regions.
-
-A model decides a row by a sum. In whichever order its terms are added, alone or in any batch, the
-sum is off by at most ``(d + 4) u S(x)``: d features, u the unit roundoff of the precision that the
-model adds up in, and S(x) the sum of the absolute values of all terms, those included that cancel.
-A point is *sure* where every row holds by more than that. S depends on how the model adds up, and
-whoever reads the model says it, since it cannot be seen in the row:
-
-=============================  =======================================  ======================
-the model adds up              S(x) of a row                            said by
-=============================  =======================================  ======================
-scores ``W x + b``             ``|W_t||x| + |b_t| + |W_k||x| + |b_k|``  `Cell.magnitudes`
-``|x|^2 - 2 x'p + |p|^2``      ``2 |x|^2 + 2 |p|^2`` of both items      `Sums`, origin 0
-``|x - p|^2`` by differences   ``2 |x - m|^2 + 2 |p - m|^2``, m any     `Sums`, origin m
-``|F (x - m)|^2`` of items      ``||F| |x - m||^2`` of both              `Quadratic.sums`
-Gaussian scores                2 times that, and ``|log s|`` of all s    `Quadratic.sums`
-... whose squares cancel        the same, for linear rows                `Cell.sums`
-steps before, ``x = M z + t``  the same with ``|M| |z| + |t|`` for |x|  their ``pull_back``
-=============================  =======================================  ======================
-
-To each is added what our own arithmetic rounds, so that "sure" holds for the model and not only
-for the region that we made of it. Models that add up in single precision whatever they are given
-have S times `COARSER`.
-
-*Units of a margin.* A margin m lowers the right-hand side of a row by m times the row's unit. What
-a unit is, is measured at the margin `STEP`. For a margin that the user asks for it is the row's
-slope; for one that only rounding needs, `Region.with_margin` may take a unit that does not change
-with the units of the features, e.g. the row's own S. ``Rounding.sizes`` is S in these units, so
-that ``(d + 4) u sizes(x)`` is the margin that a point x needs.
-"""
+"""What rounds in a region: of cells, of several regions, of the winners of scores."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, overload, runtime_checkable
 
 import numpy as np
 
 from pertinent.geometry.affine import Scores, row_products
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
-from pertinent.geometry.cell import Cell, Exponential
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.cell import Cell
 from pertinent.geometry.quadratic import Quadratic, Sums
-
-#: Unit roundoff in double and in single precision.
-ROUNDOFF, ROUNDOFF_SINGLE = 2.0**-53, 2.0**-24
-COARSER = ROUNDOFF_SINGLE / ROUNDOFF
-#: A bound on a sum of sizes is taken larger by this: it is rounded, too.
-GENEROUS = 1 + 1e-9
-#: From this many rows on, only those near a point are looked at closely; so many pairs at once.
-MANY_ROWS, AT_ONCE = 16, 1_024
-#: A region is measured at this margin to see what one unit of margin means for its rows: so large
-#: that a row's own constant does not hide it, with slopes of 1e-30 neither (features of 1e30).
-STEP = 2.0**200
-#: To see which rows have a margin at all, with ever larger ones: slopes may be tiny.
-PROBES = (2.0**-10, 1e15, 1e45, 1e120)
-
-
-@dataclass(frozen=True, eq=False)
-class MarginRows:
-    """The rows of one cell that a margin is kept from, and the cell's bounds.
-
-    Parameters
-    ----------
-    G, h, terms : ndarray
-        ``G x <= h``, and what a model adds up to decide each row (see `Cell.terms`).
-    unit : ndarray of shape (n_rows,)
-        By how much one unit of margin lowers ``h``.
-    curved : tuple of (Quadratic, float)
-        Quadratic rows, with what one unit of margin adds to each.
-    ends : tuple of ndarray, optional
-        ``lower`` and ``upper``; None where there are none.
-    bends : tuple of Exponential
-        Exponential rows; `hold` leaves them to the model's own probabilities.
-    origin : ndarray of shape (n_features,), optional
-        Linear rows are ``G (x - origin) <= h``; 0 by default.
-    sums : Sums, optional
-        What is added up twice at a point, whatever the linear row, beside its terms.
-    """
-
-    G: FloatArray
-    h: FloatArray
-    terms: FloatArray
-    unit: FloatArray
-    curved: tuple[tuple[Quadratic, float], ...]
-    ends: Limits | None
-    bends: tuple[Exponential, ...] = ()
-    origin: FloatArray | None = None
-    sums: Sums | None = None
-
-    @classmethod
-    def of(cls, plain: Cell, tight: Cell) -> MarginRows:
-        """Return the rows, from a cell and the same cell tightened by `STEP`."""
-        unit = (plain.h - tight.h) / STEP
-        used = unit > 0  # relations and other rules have no margin
-        steps = (
-            (row, (other.c - row.c) / STEP)
-            for row, other in zip(plain.quadratics, tight.quadratics, strict=True)
-        )
-        return cls(
-            plain.G[used],
-            plain.h[used],
-            plain.terms[used],
-            unit[used],
-            tuple((row, float(step)) for row, step in steps if step > 0),
-            (plain.lower, plain.upper) if plain.has_bounds else None,
-            plain.exponentials,
-            sums=plain.sums,
-        )
-
-    @classmethod
-    def as_written(cls, cell: Cell) -> MarginRows:
-        """Return all rows of a cell, each with the terms that it is written with."""
-        curved = tuple((row, 1.0) for row in cell.quadratics)
-        ends = (cell.lower, cell.upper) if cell.has_bounds else None
-        unit = np.ones(len(cell.h))
-        return cls(cell.G, cell.h, cell.terms, unit, curved, ends, cell.exponentials)
-
-    def hold(self, points: FloatArray, sizes: FloatArray, unit: float) -> BoolArray:
-        """Return which points satisfy every row by more than ``unit`` times its terms."""
-        slack = self.h - row_products(points, self.G)
-        clear = (slack >= unit * self._linear_sizes(points, sizes)).all(axis=1)
-        for row, _ in self.curved:
-            value, size = row.value_and_sizes(points)
-            clear &= -value >= unit * (size + row.model_sizes(points))
-        if self.ends is not None:
-            clear &= ((points >= self.ends[0]) & (points <= self.ends[1])).all(axis=1)
-        return np.asarray(clear)
-
-    def _linear_sizes(self, points: FloatArray, sizes: FloatArray) -> FloatArray:
-        """Return what is added up for each linear row at each point; ``sizes`` are ``|x|, 1``."""
-        added = row_products(sizes, self.terms)
-        return added if self.sums is None else added + 2 * self.sums(points)[:, None]
-
-    def added_up(self, points: FloatArray) -> FloatArray:
-        """Return the most that is added up for any row at each point."""
-        sizes = np.column_stack([np.abs(points), np.ones(len(points))])
-        most = self._linear_sizes(points, sizes).max(axis=1, initial=0.0)
-        for row, _ in self.curved:
-            np.maximum(most, row.added_up(points), out=most)
-        return np.asarray(most)
-
-
-def surely_win(
-    W: FloatArray, b: FloatArray, places: IntArray, points: FloatArray, single: bool
-) -> BoolArray:
-    """Return of which points the score ``W x + b`` at a place is the largest however it is rounded.
-
-    Each score is off by at most ``unit`` times its own terms: the largest of the others must stay
-    below, both at their worst. The region of the class says the same of such points: it adds up
-    differences of coefficients, so either sum may be off by its terms, and asks for a third.
-    """
-    unit = 3 * (points.shape[1] + 4) * (ROUNDOFF_SINGLE if single else ROUNDOFF)
-    scores = row_products(points, W) + b
-    sure = _lead(scores, unit * _at_most(points, W, b), places)
-    left = (~sure).nonzero()[0]
-    if len(left):
-        off = unit * (row_products(np.abs(points[left]), np.abs(W)) + np.abs(b))
-        sure[left] = _lead(scores[left], off, places[left])
-    return sure
-
-
-def _lead(
-    scores: FloatArray, off: FloatArray, places: IntArray, needed: FloatArray | float = 0.0
-) -> BoolArray:
-    """Return where the score at a place stays ahead of all others, each ``off`` at its worst."""
-    rows, rivals = np.arange(len(scores)), scores + off
-    own_off = np.broadcast_to(off, scores.shape)[rows, places]
-    ahead = scores[rows, places] - own_off - needed
-    rivals[rows, places] = -np.inf
-    return np.asarray(ahead > rivals.max(axis=1))
-
-
-def _at_most(points: FloatArray, W: FloatArray, b: FloatArray) -> FloatArray:
-    """Return at least ``|W| |x| + |b|`` in no time: ``|w|'|x| <= max |w| sum |x|``."""
-    largest, sizes = np.abs(W).max(axis=1, initial=0.0), np.abs(points).sum(axis=1)
-    return np.asarray(GENEROUS * (np.outer(sizes, largest) + np.abs(b)))
-
-
-def _exceed(
-    slack: FloatArray, unit: float, points: FloatArray, slopes: FloatArray, constant: FloatArray
-) -> BoolArray:
-    """Return which of many rows are kept by at least ``unit`` times ``slopes'|x| + constant``."""
-    if len(slopes) < MANY_ROWS:
-        return np.asarray(slack >= unit * (row_products(np.abs(points), slopes) + constant))
-    # Few rows are near a point: only these are looked at closely.
-    clear = slack >= unit * _at_most(points, slopes, constant)
-    near, row = (~clear).nonzero()
-    for first in range(0, len(near), AT_ONCE):
-        i, k = near[first : first + AT_ONCE], row[first : first + AT_ONCE]
-        sizes = np.einsum("nd,nd->n", np.abs(points[i]), slopes[k]) + constant[k]
-        clear[i, k] = slack[i, k] >= unit * sizes
-    return clear
+from pertinent.geometry.rounding.sums import (
+    ROUNDOFF,
+    ROUNDOFF_SINGLE,
+    MarginRows,
+    exceed,
+    lead,
+)
 
 
 class Rounding(Protocol):
@@ -306,7 +134,7 @@ class CellRounding(Rounding):
         if self._together is not None:
             G, h, slopes, constant, starts = self._together
             slack = h - row_products(points, G)
-            clear = _exceed(slack, unit, points, slopes, constant)
+            clear = exceed(slack, unit, points, slopes, constant)
             if len(starts) == 1:
                 return np.asarray(clear[:, 0] if len(G) == 1 else clear.all(axis=1))
             return np.asarray(np.logical_and.reduceat(clear, starts, axis=1).any(axis=1))
@@ -410,7 +238,7 @@ class WinnerRounding(Rounding):
         unit = (points.shape[1] + 4) * ROUNDOFF
         scores = np.hstack([self.own.closely(points), self.rivals.closely(points)])
         off = unit * np.concatenate([self.own.sizes, self.rivals.sizes])
-        return _lead(scores, off, scores.argmax(axis=1), 2 * unit * self.sums(points))
+        return lead(scores, off, scores.argmax(axis=1), 2 * unit * self.sums(points))
 
     @property
     def pieces(self) -> Sequence[MarginRows]:
@@ -465,50 +293,3 @@ class _Duels(Sequence[MarginRows]):
         return MarginRows(
             G, h, terms, np.ones(len(h)), (), ends, origin=np.asarray(origin), sums=self._of.sums
         )
-
-
-def has_own_units(cell: Cell) -> bool:
-    """Return whether a cell's rows have a unit of margin that the features' units do not change.
-
-    Slopes tell little of quadratic rows over features in unlike units: where one row holds a
-    feature in units of 1e-9 and the next one does not, their slopes differ by 1e18, and what one of
-    them needs leaves nothing of the other. The terms at the cell's anchors, e.g. one standard
-    deviation from the mean of a class, do not change with the units.
-    """
-    return bool(len(cell.anchors) and cell.quadratics)
-
-
-def in_own_units(plain: Cell, tight: Cell, margin: float) -> Cell:
-    """Return a cell with each row lowered by ``margin`` times its terms at the anchors.
-
-    ``tight`` is the cell with any margin: it tells which rows have one, and it is what comes back
-    where the cell has no units of its own.
-    """
-    if not has_own_units(plain):
-        return tight
-    sizes = np.column_stack([np.abs(plain.anchors), np.ones(len(plain.anchors))])
-    terms = row_products(sizes, plain.terms).max(axis=0, initial=0.0)
-    h = np.where(tight.h != plain.h, plain.h - margin * terms, plain.h)
-    curved = tuple(
-        row.raised(margin * row.sizes(plain.anchors).max()) if row.c != other.c else row
-        for row, other in zip(plain.quadratics, tight.quadratics, strict=True)
-    )
-    return replace(tight, h=h, quadratics=curved)
-
-
-def shows_margin(plain: Cell, tight: Cell) -> bool:
-    """Return whether every row of a cell is seen to be tightened.
-
-    Features in units of 1e13 have slopes of 1e-13, and a margin of so many slopes may be lost in
-    the rounding of a row's constant.
-    """
-    pairs = zip(plain.quadratics, tight.quadratics, strict=True)
-    return bool((plain.h != tight.h).all()) and all(row.c != other.c for row, other in pairs)
-
-
-def clearly_inside(cell: Cell, points: FloatArray) -> BoolArray:
-    """Return which points lie in a cell by more than the rounding of its linear rows as written."""
-    terms = row_products(np.abs(points), np.abs(cell.G)) + np.abs(cell.h)
-    slack = cell.h - row_products(points, cell.G)
-    far = (slack >= (cell.dim + 4) * ROUNDOFF * terms).all(axis=1)
-    return np.asarray(cell.contains(points) & far)
