@@ -110,6 +110,7 @@ def range_questions():
         "ranges, three classes": ranges(softmax),
         "ranges, probable": ranges(softmax, min_proba=0.55),
         "ranges, tree": ranges(tree),
+        "ranges, sum of trees": ranges(truth_of.forest),
         "ranges, curved": ranges(bayes),
         "ranges, tilted": ranges(truth_of.discriminant),
         "ranges, without bounds": ranges(bayes, bounds={}),
