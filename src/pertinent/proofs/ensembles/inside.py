@@ -186,7 +186,7 @@ def _met(region: EnsembleRegion, first: IntArray, last: IntArray) -> BoolArray:
     """Return which leaves a point of the box may reach."""
     leaves = region.ensemble.leaves
     beside = (leaves.first > last[leaves.column]) | (leaves.last < first[leaves.column])
-    return np.bincount(leaves.owner[beside], minlength=len(leaves)) == 0
+    return np.asarray(np.bincount(leaves.owner[beside], minlength=len(leaves)) == 0)
 
 
 def _halves(first: IntArray, last: IntArray) -> list[tuple[IntArray, IntArray]]:
