@@ -214,13 +214,13 @@ def bin_ends(setting: Setting, moves: Moves) -> FloatArray:
 
 def propose_spans(setting: Setting, answer: Answer, asked: Try = BOLD) -> list[list[Span]]:
     """Return a span for each chosen number of each answer."""
-    features = setting.features
+    features, marks = setting.features, setting.features.marks
     numbers = [j for j in range(len(features)) if not features.is_category(j)]
     pairs = [
-        (i, int(features.first[j]))
+        (i, column)
         for i in range(len(answer))
-        for j in numbers
-        if answer.chosen[i, j]
+        for j, column in ((j, int(features.first[j])) for j in numbers)
+        if answer.chosen[i, j] and not (column in marks and answer.points[i, marks[column]] == 1)
     ]
     out: list[list[Span]] = [[] for _ in range(len(answer))]
     if not pairs:

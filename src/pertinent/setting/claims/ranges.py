@@ -291,6 +291,9 @@ class _Stating:
         own one, however sums are rounded, may need a little more.
         """
         own, column = float(self.answer.points[i, span.column]), span.column
+        mark = self.setting.features.marks.get(column)
+        if mark is not None and self.answer.points[i, mark] == 1:  # it is missing: no number at all
+            return False
         weight, single = self.setting.weights[column], self.answer.table.single_precision
         step = (10 if single else 1) * STEP_FARTHER / weight if weight > 0 else 0.0
         return span.low - step <= own <= span.high + step and span.low <= span.high
