@@ -137,7 +137,7 @@ docs: $(VENV)/.stamp-docs ## Build the documentation, offline and without warnin
 	$(ONE_THREAD) $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean: ## Remove caches and build products
-	rm -rf build dist docs/_build docs/auto_examples docs/generated pertinent-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist docs/_build docs/_run docs/auto_examples docs/generated pertinent-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks experiments campaign mutants -name __pycache__ -type d -prune \
 		-exec rm -rf {} + 2>/dev/null || true
 

@@ -27,9 +27,11 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "native_math",
     "rounded_csv",
+    "run_page",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_extensions", "images/README.md"]
+exclude_patterns = ["_build", "_extensions", "_run", "images/README.md"]
+run_pages = ["own_table"]  # the build runs them, and shows what they write
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3

@@ -16,6 +16,9 @@ from pertinent.cli import codes
 from pertinent.cli.app import app
 from pertinent.exceptions import InputError
 from pertinent.scale import explain_batches
+from pertinent.setting.claims.ranges import state_rooms
+from pertinent.setting.ranges import Room, Span
+from pertinent.summary.ranges import movable
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +90,30 @@ def test_files_are_checked_and_forgeries_refuted(fitted, explained, changed):
     del stored["proof"]["question"]["missing_at"]
     with pytest.raises(InputError, match="where missing values of the model stand"):
         pertinent.check(json.dumps(stored), model)
+
+
+def test_what_is_missing_has_no_range_and_what_is_filled_in_has(fitted):
+    model, frame, explainer = fitted
+    samples = frame[frame["income"].isna()].head(12)
+    result = explainer.explain(samples)
+    filled = 0
+    for place, one in enumerate(result):
+        assert "income" not in one.kept_ranges or one.kept["income"] is not None
+        if "income" in one.changed:
+            low, high = one.ranges["income"]
+            row = samples.iloc[[place]].assign(**{k: [v] for k, (_, v) in one.changed.items()})
+            for income in np.linspace(low, high, 9):
+                assert model.predict(row.assign(income=income))[0] == one.target
+            filled += 1
+    assert filled > 0
+    # Nobody can claim one: while a value is missing, its number says nothing.
+    answer = movable(result, result.asked, np.arange(len(result)))[1]
+    number, mark = next(iter(explainer.setting.features.marks.items()))
+    proposed = [Room((Span(number, *(2 * [float(at[number])])),)) for at in answer.points]
+    shown = state_rooms(explainer.setting, answer, proposed)
+    gone = answer.points[:, mark] == 1
+    assert gone.any()
+    assert not any(room.spans for room, no in zip(shown, gone, strict=True) if no)
 
 
 def test_tables_hold_gaps(fitted):

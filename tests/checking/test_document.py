@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 from forgeries import tampered
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from pertinent.demo import train_credit_model
@@ -53,3 +56,12 @@ def test_rules_that_are_functions_cannot_be_stored():
 def test_odd_files_are_refused_in_words(iris, stored, path, value):
     with pytest.raises(InputError):
         pertinent.check(tampered(stored, ("proof", *path), value), iris[0])
+
+
+@pytest.mark.parametrize("other", [DecisionTreeClassifier, RandomForestClassifier])
+def test_the_model_of_somebody_else_is_named(stored, other):
+    """A file is not called malformed because its proofs are about another kind of model."""
+    X, y = load_iris(return_X_y=True)
+    model = other(max_depth=3, random_state=0).fit(X, y)
+    with pytest.raises(InputError, match=f"LogisticRegression, and this one is a {other.__name__}"):
+        pertinent.check(stored, model)

@@ -231,7 +231,7 @@ def test_rows_come_from_standard_input(files):
 def test_nothing_on_standard_input_is_said(files):
     result = run(app, ["explain", str(files / "model.skops"), "-"], input="")
     assert result.exit_code == codes.REFUSED
-    assert "standard input" in result.output
+    assert "standard input: It is empty. Expected a line with the names" in result.output
 
 
 def test_version():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from itertools import product
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -13,8 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
 
 import pertinent
+from pertinent.api import preparing
 from tests.proofs import planted_truth as truth_of
 from tests.proofs.planted_problems import Claim, Problem
+from tests.proofs.planted_trees import in_numpy
 from tests.proofs.planted_truth import DATA, HIGH, LOW, X, bayes, logistic, softmax, tree
 from tests.shown import proved_of_negatives
 
@@ -23,15 +27,23 @@ LIMITS = {j: (LOW, HIGH) for j in range(4)}
 NOTHING = ("optimal", 0.0, 0.0, 0.0, True)
 
 
-def ranges(model, samples=X, min_proba=None, **rules):
+@contextmanager
+def without_compiling():
+    """Let sums of trees be searched in NumPy, with nothing made ready beforehand."""
+    with in_numpy(), mock.patch.object(preparing, "make_ready"):
+        yield
+
+
+def ranges(model, samples=X, min_proba=None, under=nullcontext, **rules):
     """Return the problem of ranges and boxes of both answers; a range that is too wide is false."""
     rules = {"bounds": LIMITS} | rules if samples is X else rules
     how = {"constraints": pertinent.Constraints(**rules), "min_proba": min_proba}
     how["baseline"] = np.zeros(4) if samples is X else {"job": "none", "age": 30, "debt": 0.0}
 
     def ask():
-        found = pertinent.Explainer(model(), **how).explain(samples)
-        return [(one, one.ranges, one.box, one.kept_ranges) for one in found], found
+        with under():
+            found = pertinent.Explainer(model(), **how).explain(samples)
+            return [(one, one.ranges, one.box, one.kept_ranges) for one in found], found
 
     def claims(asked):
         told, found = asked
@@ -110,6 +122,7 @@ def range_questions():
         "ranges, three classes": ranges(softmax),
         "ranges, probable": ranges(softmax, min_proba=0.55),
         "ranges, tree": ranges(tree),
+        "ranges, sum of trees": ranges(truth_of.forest, under=without_compiling),
         "ranges, curved": ranges(bayes),
         "ranges, tilted": ranges(truth_of.discriminant),
         "ranges, without bounds": ranges(bayes, bounds={}),
@@ -129,14 +142,14 @@ WRITTEN = DATA.round(1)
 def on_the_grid(model, data=WRITTEN):
     """Return the problem of nearest contrasts where steps and ranges are those of the data."""
 
-    def explainer():
+    def prepared():
         return pertinent.Explainer(model(), data=data, baseline=np.zeros(4))
 
     def ask():
-        return explainer().explain(X).negative
+        return prepared().explain(X).negative
 
     def claims(found):
-        setting = explainer().setting
+        setting = prepared().setting
         proved = proved_of_negatives(setting, found)[0]
         label = model().predict(X)
         out = []
@@ -148,7 +161,7 @@ def on_the_grid(model, data=WRITTEN):
         return out
 
     def truth():
-        own = explainer()
+        own = prepared()
         low, high = np.minimum(data.min(0), X), np.maximum(data.max(0), X)
         least = []
         for i, x in enumerate(X):

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.optimize import linprog
 from sklearn.compose import make_column_transformer
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -73,6 +74,14 @@ def tree():
     rng = np.random.default_rng(5)
     Z = rng.uniform(LOW, HIGH, size=(80, 4))
     return DecisionTreeClassifier(max_depth=3, random_state=0).fit(Z, Z @ W + B > 0)
+
+
+@cache
+def forest():
+    """Return a small sum of trees, behind a scaler: it says 1 where two numbers are small."""
+    Z = np.random.default_rng(5).uniform(LOW, HIGH, size=(200, 4))
+    trees = RandomForestClassifier(3, max_depth=3, max_features=None, random_state=0)
+    return make_pipeline(MinMaxScaler(), trees).fit(Z, (Z[:, 0] < 0.6) & (Z[:, 2] < 0.5))
 
 
 @cache

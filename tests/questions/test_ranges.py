@@ -10,6 +10,11 @@ import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
@@ -28,9 +33,16 @@ MODELS = {
     "glvq": lambda: GLVQ(prototypes_per_class=3, random_state=0),
     "tree": lambda: DecisionTreeClassifier(random_state=0),
     "scaled tree": lambda: make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)),
+    "forest": lambda: RandomForestClassifier(7, max_depth=3, random_state=0),
+    "boosting": lambda: HistGradientBoostingClassifier(max_iter=6, max_leaf_nodes=5),
+    "scaled boosting": lambda: make_pipeline(
+        StandardScaler(), GradientBoostingClassifier(n_estimators=6, max_depth=2, random_state=0)
+    ),
     "naive bayes": GaussianNB,
     "qda": lambda: QuadraticDiscriminantAnalysis(reg_param=0.1),
 }
+#: Sums of trees: few rows, each of which takes a search of its own.
+SUMS = ("forest", "boosting", "scaled boosting")
 TABLES = {"iris": load_iris, "wine": load_wine, "cancer": load_breast_cancer}
 #: Sampled values do not go farther out than this many ranges of the data.
 OUT = 2.0
@@ -105,7 +117,7 @@ def test_values_inside_keep_the_class_and_one_step_outside_does_not(name, table)
     X, y = TABLES[table](return_X_y=True)
     model = MODELS[name]().fit(X, y)
     # Few rows where every sample of a large table is a prototype of its own.
-    count = 3 if "1-nn" in name and len(X) > 160 else 7
+    count = 3 if ("1-nn" in name and len(X) > 160) or name in SUMS else 7
     rows = np.random.default_rng(1).choice(len(X), count, replace=False)
     explainer = pertinent.Explainer(model, data=X, **FREE)
     names = list(explainer.setting.features.names)

@@ -32,7 +32,7 @@ from pertinent.proofs.records import decode
 from pertinent.setting.question import NegativeQuestion
 from pertinent.summary.asked import Answered
 from pertinent.summary.stored import VERSIONS, read_document, require_document
-from pertinent.summary.summary import asked_of, summarize
+from pertinent.summary.summary import asked_of, model_name, summarize
 
 #: What a file leads to whose parts are of other kinds than they should be.
 _MALFORMED = (
@@ -98,6 +98,12 @@ def check(explanation: Documented | dict[str, Any] | str | Path, model: Foreign)
             return Checked((_unsure(_not_known(strange)),), VERSIONS[document["version"]])
         if isinstance(error, PertinentError):
             raise
+        told, own = document["summary"].get("model"), model_name(model)
+        if told != own:
+            raise InputError(
+                f"The stored explanation is about a model of the kind {one_line(told)}, and this "
+                f"one is a {own}: its proofs cannot be read. Check it with the model explained."
+            ) from error
         why = f"{type(error).__name__}: {one_line(error)}"
         raise InputError(f"The stored explanation is malformed: {why}.") from error
 

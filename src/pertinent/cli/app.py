@@ -23,6 +23,7 @@ from pertinent.cli.given import Given, ModelFile, Pickle, Trust, with_given
 from pertinent.cli.wording import in_options, options_for
 from pertinent.exceptions import InputError, PertinentError, reading, visible, writing
 from pertinent.geometry.codec import MOST_CHARACTERS, read_json
+from pertinent.tables.words import counted
 
 # What loads scikit-learn is imported where it is needed: help and completion come at once.
 if TYPE_CHECKING:
@@ -376,9 +377,8 @@ def summary_lines(done: Finished) -> list[str]:
       positives: 5 optimal
       negatives: 1 failed, 4 optimal
     """
-    lines = [
-        f"{done.rows:,} rows in {done.files:,} files, {done.found_done:,} of them written before."
-    ]
+    rows, files = counted(done.rows, "row"), counted(done.files, "file")
+    lines = [f"{rows} in {files}, {done.found_done:,} of them written before."]
     for kind, counts in done.statuses.items():
         listed = ", ".join(f"{count:,} {status}" for status, count in counts.items())
         lines.append(f"  {kind}s: {listed}")

@@ -48,6 +48,10 @@ def _read_text(first: str, source: Callable[[], Any]) -> Any:
     numbers, and do not separate, they are decimal points.
     """
     pd = optional("pandas", "cli", "Reading tables")
+    if not first.strip():
+        raise InputError(
+            "It is empty. Expected a line with the names of the columns, then the rows."
+        )
     separator = max(SEPARATORS, key=first.count)
     frame = pd.read_csv(source(), sep=separator)
     if separator == ",":

@@ -9,6 +9,7 @@ moved farther by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -19,6 +20,7 @@ from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.rounding import Leading, MarginRows
 from pertinent.questions.ranges.reach import Moves, reach
 from pertinent.questions.ranges.spans import bin_ends, inward
+from pertinent.questions.ranges.trees import TreeBox
 from pertinent.questions.tolerances import (
     EXPONENTIAL,
     LONG,
@@ -27,6 +29,7 @@ from pertinent.questions.tolerances import (
     SPAN_SLACK,
 )
 from pertinent.setting.claims.ranges import MOST_PARTS, Answer, unions_of
+from pertinent.setting.claims.sums import sums_of
 from pertinent.setting.ranges import Span
 from pertinent.setting.setting import Setting
 
@@ -74,6 +77,8 @@ class Growing:
         label = int(answer.labels[row])
         unions = unions_of(setting, label, answer.table)
         self.pieces = [(self._piece(pieces, room * unit), room * unit) for pieces, unit in unions]
+        sums = sums_of(setting, label, answer.table)
+        self.trees = [TreeBox(region, 2 * room * share) for region, share in sums]
         related = setting.constraints.relation_cell(setting.features)
         if related is not None:
             self.pieces.append((MarginRows.as_written(related), RELATION_BOX_UNIT))
@@ -111,7 +116,7 @@ class Growing:
 
     def grown(self) -> tuple[Span, ...]:
         """Return the box."""
-        if not self.pieces or not self.spans:
+        if not (self.pieces or self.trees) or not self.spans:
             return ()
         came = self.answer.table.values[self.row]
         columns = np.array([span.column for span in self.spans])
@@ -128,7 +133,8 @@ class Growing:
         # Sides are cut beside the answer's value: as many parts as a check looks at.
         most = int(MOST_PARTS ** (1 / len(self.spans)) + SPAN_SLACK) - 1
         near = sorted(cuts, key=lambda cut: abs(cut - self.point[span.column]))[:most]
-        return Span(span.column, low, high, tuple(sorted(near)) if self.pieces[0][0].curved else ())
+        curved = bool(self.pieces) and bool(self.pieces[0][0].curved)
+        return Span(span.column, low, high, tuple(sorted(near)) if curved else ())
 
     def _grow(self, span: Span, sign: float) -> None:
         """Move one side of the box as far as it goes."""
@@ -143,6 +149,10 @@ class Growing:
 
     def _lengths(self, column: int, sign: float, farthest: float) -> float:
         length = np.inf
+        for box in self.trees:
+            extended = partial(self._extended, column, sign)
+            start = float(self.point[column])
+            length = min(length, box.end(extended, column, start, sign, farthest))
         for k, (piece, unit) in enumerate(self.pieces):
             if k == 0 and self.blockers is not None:
                 length = min(length, self._to_blocker(column, sign))

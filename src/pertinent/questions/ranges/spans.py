@@ -11,8 +11,10 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.rounding import Leading, MarginRows
 from pertinent.questions.ranges.reach import Moves, reach
+from pertinent.questions.ranges.trees import ends_in_trees
 from pertinent.questions.tolerances import NEAR, RELATION_UNIT, SHARES, SPAN_SLACK
 from pertinent.setting.claims.ranges import Answer, unions_of
+from pertinent.setting.claims.sums import sums_of
 from pertinent.setting.margins import FAR
 from pertinent.setting.ranges import Span
 from pertinent.setting.setting import Setting
@@ -62,14 +64,16 @@ class SpanWalk:
         self.setting, self.moves = setting, moves
         unions = unions_of(setting, label, answer.table)
         self.unions = [(pieces, room * unit) for pieces, unit in unions]
+        self.sums = [(one, 2 * room * unit) for one, unit in sums_of(setting, label, answer.table)]
         self.own = moves.points[moves.every, moves.columns]
         self.cuts: list[list[float]] = [[] for _ in range(len(moves.points))]
 
     def ends(self) -> FloatArray:
         """Return the last value of each, in its direction; its own where it cannot move."""
-        if not self.unions:
+        if not self.unions and not self.sums:
             return self.own
         ends = [self._through(pieces, unit) for pieces, unit in self.unions]
+        ends += [ends_in_trees(region, self.moves, share) for region, share in self.sums]
         signs = self.moves.signs
         if any(_grows(pieces) for pieces, _ in self.unions):
             # What is added up grows faster than any row: no endless span can be shown.
@@ -210,13 +214,13 @@ def bin_ends(setting: Setting, moves: Moves) -> FloatArray:
 
 def propose_spans(setting: Setting, answer: Answer, asked: Try = BOLD) -> list[list[Span]]:
     """Return a span for each chosen number of each answer."""
-    features = setting.features
+    features, marks = setting.features, setting.features.marks
     numbers = [j for j in range(len(features)) if not features.is_category(j)]
     pairs = [
-        (i, int(features.first[j]))
+        (i, column)
         for i in range(len(answer))
-        for j in numbers
-        if answer.chosen[i, j]
+        for j, column in ((j, int(features.first[j])) for j in numbers)
+        if answer.chosen[i, j] and not (column in marks and answer.points[i, marks[column]] == 1)
     ]
     out: list[list[Span]] = [[] for _ in range(len(answer))]
     if not pairs:

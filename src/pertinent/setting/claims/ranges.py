@@ -4,8 +4,8 @@ A proposal is a span or a box. It is claimed if
 
 - the model's own ``predict``, the rules and everything else that `judge` looks at accept both ends
   of a span;
-- `proofs.boxes` shows of everything in between that it is surely of the class (and dense enough,
-  where that is asked for);
+- `proofs.boxes` (of sums of trees `proofs.ensembles.inside`) shows of everything in between that it
+  is surely of the class (and dense enough, where that is asked for);
 - no relation fails at its worst corner, and no rule of change within.
 
 Why a side ends is decided as well: by the value one step farther, which `judge` is asked about.
@@ -16,20 +16,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 
 import numpy as np
 
 from pertinent.density import Densities
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits, read_only
+from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.rounding import ROUNDOFF, ROUNDOFF_SINGLE, MarginRows
 from pertinent.models.steps.pipeline import inside, is_pipeline
 from pertinent.proofs.boxes import Box, gaps
+from pertinent.proofs.ensembles.inside import lies_inside
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.tolerances import SATISFIED
 from pertinent.setting.answers import Ask, RowRules
 from pertinent.setting.claims.cuts import is_cut, parts_of, sides_of
+from pertinent.setting.claims.sums import sums_of
 from pertinent.setting.judge import Judged, handed_out, judge
 from pertinent.setting.margins import FAR, ROUNDINGS, STEP_FARTHER
 from pertinent.setting.ranges import End, EndKind, Room, Span
@@ -91,7 +95,8 @@ def unions_of(
     """Return the unions that a box must lie in, each with its unit of rounding.
 
     The class with what rounds in it; with a margin asked for, that as well; with a density, its
-    ellipsoids. Empty where the region is no union of cells: nothing can be shown then.
+    ellipsoids. Empty where the region is no union of cells: see `sums_of`, else nothing can be
+    shown.
     """
     plain = setting.without_plausibility()
     region, rounding = plain.region(Is(label), 0.0), plain.rounding(Is(label))
@@ -146,6 +151,7 @@ class _Stating:
         self.low, self.high = (np.broadcast_to(s, answer.points.shape) for s in answer.limits)
         self.domain = setting.domain_of(answer.table, changes=answer.changes)
         self.unions: dict[int, list[tuple[Sequence[MarginRows], float]]] = {}
+        self.sums: dict[int, list[tuple[EnsembleRegion, float]]] = {}
         related = setting.constraints.relation_cell(setting.features)
         self.relations = [] if related is None else list(zip(related.G, related.h, strict=True))
         self.named = setting.constraints.named_limits(setting.features)
@@ -288,6 +294,9 @@ class _Stating:
         own one, however sums are rounded, may need a little more.
         """
         own, column = float(self.answer.points[i, span.column]), span.column
+        mark = self.setting.features.marks.get(column)
+        if mark is not None and self.answer.points[i, mark] == 1:  # it is missing: no number at all
+            return False
         weight, single = self.setting.weights[column], self.answer.table.single_precision
         step = (10 if single else 1) * STEP_FARTHER / weight if weight > 0 else 0.0
         return span.low - step <= own <= span.high + step and span.low <= span.high
@@ -306,15 +315,32 @@ class _Stating:
         label = int(self.answer.labels[i])
         if label not in self.unions:
             self.unions[label] = unions_of(self.setting, label, self.answer.table)
-        if not self.unions[label] or self._relation(low, high) is not None:
+            self.sums[label] = sums_of(self.setting, label, self.answer.table)
+        known = self.unions[label] or self.sums[label]
+        if not known or self._relation(low, high) is not None:
             return False
         if ((low < self.low[i]) | (high > self.high[i]))[self._visible].any():
+            return False
+        if not all(self._in_trees(i, *one, low, high) for one in self.sums[label]):
             return False
         for pieces, unit in self.unions[label]:
             left = gaps(pieces, low, high, unit)
             if left is None or not all(self._asked(i, *sliver) for sliver in left):
                 return False
         return True
+
+    def _in_trees(
+        self, i: int, region: EnsembleRegion, share: float, low: FloatArray, high: FloatArray
+    ) -> bool:
+        """Return whether a box lies in a class of a sum of trees."""
+        known = self.answer.points[i] if share > 0 and self._said[i] else None
+        return lies_inside(region, low, high, share, known)
+
+    @cached_property
+    def _said(self) -> BoolArray:
+        """Which answers the model itself puts into their class."""
+        answer = self.answer
+        return np.asarray(self.setting.predict(answer.table, answer.points) == answer.labels)
 
     @property
     def _visible(self) -> BoolArray:
