@@ -32,8 +32,11 @@ from pertinent.solvers.select import choose_method, make_ready
 from pertinent.solvers.tolerances import CLOSER
 
 #: Where the bound of the whole box is not known: the first budget, as a share of the first point's
-#: cost, and how it grows while the whole box is closed at once. How it grows then.
-FIRST, FASTER, SLOWER = 1 / 64, 1.4, 1.2
+#: cost, and how it grows while the whole box is closed at once. How it grows at first then.
+FIRST, FASTER, SLOWER = 1 / 64, 1.4, 1.15
+#: Budgets grow so that a search looks at so many times the boxes of the one before; they grow by
+#: factors between these. Fewer boxes than this say nothing about it.
+GROWTH, FACTORS, TELLING = 3.0, (1.04, 1.3), 10
 #: Boxes of one row after which it is handed out as it is, with its bound; and for the first point.
 MOST_BOXES, FIRST_BOXES = 100_000, 2_000
 #: Boxes between two looks at the clock.
@@ -93,15 +96,17 @@ class Row:
         top = min(self.cost, self.cutoff)
         if self._closes(top, 1):
             return
-        least = SLOWER * self.search.least
+        least, factor, last = SLOWER * self.search.least, SLOWER, 0
         budget = least if least > FIRST * top else self._first_budget(top)
         while self.proved < top:
             budget = min(budget, top)
-            if not self._closes(budget, MOST_BOXES - self.search.boxes):
+            before = self.search.boxes
+            if not self._closes(budget, MOST_BOXES - before):
                 return
             if self.cost <= self.proved:
                 return
-            budget *= SLOWER
+            factor, last = _next_factor(factor, last, self.search.boxes - before)
+            budget *= factor
 
     def _first_budget(self, top: float) -> float:
         """Return a budget at which the whole box is not closed at once."""
@@ -144,6 +149,17 @@ class Row:
 
     def _is_over(self) -> bool:
         return self.end < np.inf and monotonic() > self.end
+
+
+def _next_factor(factor: float, last: int, boxes: int) -> tuple[float, int]:
+    """Return the factor of the next budget after one that looked at so many boxes, and that many.
+
+    Boxes grow like a power of the budget: ``(boxes / last) = factor ** power``.
+    """
+    if last >= TELLING and boxes > last:
+        power = np.log(boxes / last) / np.log(factor)
+        factor = float(np.clip(GROWTH ** (1 / power), *FACTORS))
+    return factor, boxes
 
 
 def solve_ensemble(task: Task) -> Solved:
