@@ -10,19 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.proofs.ensembles.boxes import Boxes, Rules
 from pertinent.proofs.ensembles.nodes import Nodes
-from pertinent.proofs.ensembles.part import OneRow, Part
+from pertinent.proofs.ensembles.part import OneRow, Part, Places
 from pertinent.proofs.ensembles.weights import FEW, UNIT
 
 #: A place beyond those of every column.
 BEYOND = np.iinfo(np.int32).max
-#: Places in half the memory.
-Places = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
