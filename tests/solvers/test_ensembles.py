@@ -173,6 +173,11 @@ def test_no_weights_prove_more_than_is_true(cancer):
     for some in (weights, *damaged):
         claim = replace(proofs, claimed=1.001 * best, weights=some)
         assert (claim.bounds(task) <= best * (1 + 1e-12)).all()
+    for price in (0.0, 1e-300, 1e300, 1.7e308, np.inf, np.nan, -1.0):
+        prices = tuple(np.full(len(p), price) for p in proofs.price)
+        claim = replace(proofs, claimed=1.001 * best, price=prices)
+        with np.errstate(all="ignore"):
+            assert (claim.bounds(task) <= best * (1 + 1e-12)).all()
 
 
 def test_the_ends_of_a_proof_are_closed_by_what_it_states(cancer, monkeypatch):

@@ -81,7 +81,8 @@ class Look:
         """Apply the rules so many times, then the bound; return the boxes that stay open."""
         batch = self._narrowed(batch, rounds)
         if len(batch) and np.isfinite(self.claim):
-            batch = self._priced(batch)
+            with np.errstate(over="ignore", invalid="ignore"):
+                batch = self._priced(batch)
         return self._undecided(batch)
 
     def _narrowed(self, batch: Batch, rounds: int) -> Batch:
@@ -143,7 +144,7 @@ class Look:
             lead = part.lead[:, j, None]
             most = part.of_tree.reduce(np.maximum, np.where(alive, lead, -np.inf), -np.inf)
             slack = most.sum(axis=0) - needed + c.error
-            closed |= ~(slack >= 0)
+            closed |= slack < 0
             least = most - np.where(closed, 0.0, slack)
             gone |= lead < least[part.tree]
         alive[gone] = False
@@ -188,7 +189,8 @@ class Look:
         sizes = size.sum(axis=0) + price * room + np.abs(c.needed[rival])
         total += 4 * UNIT * (c.n_trees + 8) * sizes
         alive[value < (most - total)[part.tree]] = False
-        return replace(batch, alive=alive).take(np.flatnonzero(total >= 0))
+        # A price may be so large that this is no number: then it says nothing.
+        return replace(batch, alive=alive).take(np.flatnonzero(~(total < 0)))
 
     def _weights(self, batch: Batch, source: IntArray) -> FloatArray:
         """Return the weight of each section in each box; of sections that no leaf needs, 0."""

@@ -17,7 +17,6 @@ from pertinent.proofs.ensembles.boxes import Rules, heads
 from pertinent.proofs.ensembles.layers import Layers
 from pertinent.proofs.ensembles.weights import RowWeights, Sections, step_costs
 
-
 #: Places in half the memory of other integers.
 Places = NDArray[np.int32]
 
