@@ -3,27 +3,35 @@
 Run with ``make bench NAME=trees``. Each row is a question of its own: the nearest point of the
 runner-up class, in weighted L1 on features scaled to [0, 1], found, predicted by the model and
 checked. Times are processor time. HiGHS solves the same rows as a mixed-integer program over leaves
-in a process of its own. ``--rows`` and ``--oracle`` say how many rows each of them gets.
+in a process of its own. ``--rows`` and ``--oracle`` say how many rows each of them gets. What was
+measured is kept in ``results/trees.csv``: a run goes on where the one before stopped, ``--minutes``
+says when, and ``--again`` begins anew.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 from benchmarks.bars import Measure, print_measures
 
-SEED, LIMIT = 20_000, 10.0
+SEED = 20_000
+RESULTS = Path(__file__).parent / "results" / "trees.csv"
+#: What is stored of an answer.
+NUMBERS = ("seconds", "searching", "checking", "proved", "valid", "objective", "bound")
 
 
 @dataclass(frozen=True)
@@ -98,30 +106,47 @@ def fitted(case: Case, rows: int) -> tuple[Any, np.ndarray, np.ndarray]:
     return model, some, model.classes_[second]
 
 
-def ours(model: Any, rows: np.ndarray, targets: np.ndarray, limit: float) -> list[dict[str, Any]]:
-    """Answer each row by itself; what the first call does for all of them is not counted.
+def ours(model: Any, x: np.ndarray, target: Any, limit: float) -> dict[str, Any]:
+    """Answer one row: processor time in all, of searching alone and of checking alone.
 
     The limit is one of the clock on the wall, and generous: what counts is processor time.
     """
     import pertinent
+    from pertinent.proofs.ensembles.proof import EnsembleProofs
+    from pertinent.solvers.ensembles.solve import Row
 
-    ask = pertinent.pertinent_negatives
-    ask(model, rows[:1], target=targets[:1], time_limit=1.0)
-    out = []
-    for x, target in zip(rows, targets, strict=True):
+    spent = {"searching": 0.0, "checking": 0.0}
+    with (
+        timed(Row, "solve", spent, "searching"),
+        timed(EnsembleProofs, "bounds", spent, "checking"),
+    ):
         start = time.process_time()
-        found = ask(model, x[None], target=target, time_limit=limit)
+        found = pertinent.pertinent_negatives(model, x[None], target=target, time_limit=limit)
         seconds = time.process_time() - start
-        out.append(
-            {
-                "seconds": seconds,
-                "proved": bool(found.status[0] == "optimal"),
-                "valid": bool(model.predict(found.points)[0] == target),
-                "objective": float(found.objective[0]),
-                "bound": float(found.bound[0]),
-            }
-        )
-    return out
+    return {
+        "seconds": seconds,
+        **spent,
+        "proved": bool(found.status[0] == "optimal"),
+        "valid": bool(model.predict(found.points)[0] == target),
+        "objective": float(found.objective[0]),
+        "bound": float(found.bound[0]),
+    }
+
+
+@contextmanager
+def timed(owner: type, name: str, spent: dict[str, float], key: str) -> Iterator[None]:
+    """Add up the processor time of a method."""
+    method = getattr(owner, name)
+
+    def call(*args: Any, **options: Any) -> Any:
+        start = time.process_time()
+        try:
+            return method(*args, **options)
+        finally:
+            spent[key] += time.process_time() - start
+
+    with mock.patch.object(owner, name, call):
+        yield
 
 
 def interval(hits: int, n: int, z: float = 1.96) -> tuple[float, float]:
@@ -132,138 +157,111 @@ def interval(hits: int, n: int, z: float = 1.96) -> tuple[float, float]:
     return middle - half, middle + half
 
 
-def leaf_program(ensemble: Any, k: int, center: np.ndarray, limit: float) -> tuple[bool, float]:
-    """HiGHS on the program over leaves: whether it proved its answer, and the distance.
-
-    ``y[f, i] = 1`` says that x_f lies beyond cut i; z is 1 for the leaf of each tree. Leaves beyond
-    a cut need ``sum z <= y``, those before it ``sum z <= 1 - y``. Ties that class k loses are
-    excluded by 1e-7, which HiGHS can still tell.
-    """
-    from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import csr_array
-
-    leaves, cuts = ensemble.leaves, ensemble.cuts
-    place = np.cumsum([0, *(len(c) for c in cuts)])
-    n_cuts, n_leaves = int(place[-1]), len(leaves.tree)
-    cost, fixed = np.zeros(n_cuts + n_leaves), 0.0
-    for f, c in enumerate(cuts):
-        low = np.concatenate([[-np.inf], np.nextafter(c, np.inf)])
-        high = np.concatenate([c, [np.inf]])
-        away = np.abs(np.clip(center[f], low, high) - center[f])
-        cost[place[f] : place[f + 1]] = np.diff(away)
-        fixed += away[0]
-    rows, columns, values, least, most = [], [], [], [], []
-
-    def add(column: Any, value: Any, low: float, high: float) -> None:
-        rows.extend([len(least)] * len(column))
-        columns.extend(column)
-        values.extend(value)
-        least.append(low)
-        most.append(high)
-
-    for f in range(len(cuts)):
-        for i in range(place[f], place[f + 1] - 1):
-            add([i + 1, i], [1.0, -1.0], -np.inf, 0.0)
-    for t in range(len(ensemble.trees)):
-        own = np.flatnonzero(leaves.tree == t)
-        add(n_cuts + own, np.ones(len(own)), 1.0, 1.0)
-        beyond: dict[int, list[int]] = {}
-        before: dict[int, list[int]] = {}
-        for leaf in own:
-            for q in range(leaves.start[leaf], leaves.start[leaf + 1]):
-                f = leaves.column[q]
-                if leaves.first[q] > 0:
-                    beyond.setdefault(place[f] + leaves.first[q] - 1, []).append(n_cuts + leaf)
-                if leaves.last[q] < len(cuts[f]):
-                    before.setdefault(place[f] + leaves.last[q], []).append(n_cuts + leaf)
-        for i, some in beyond.items():
-            add([*some, i], [1.0] * len(some) + [-1.0], -np.inf, 0.0)
-        for i, some in before.items():
-            add([*some, i], [1.0] * len(some) + [1.0], -np.inf, 1.0)
-    for rival in range(ensemble.tally.n_classes):
-        if rival != k:
-            lead, needed, _ = ensemble.lead(k, rival)
-            loses = k > rival if ensemble.tally.threshold is None else k == 0
-            add(n_cuts + np.arange(n_leaves), lead, needed + (1e-7 if loses else -1e-9), np.inf)
-    matrix = csr_array((values, (rows, columns)), shape=(len(least), n_cuts + n_leaves))
-    found = milp(
-        cost,
-        constraints=LinearConstraint(matrix, least, most),
-        integrality=np.concatenate([np.ones(n_cuts), np.zeros(n_leaves)]),
-        bounds=Bounds(0, 1),
-        options={"time_limit": limit, "mip_rel_gap": 0.0},
-    )
-    return found.status == 0, float(found.fun + fixed) if found.x is not None else np.inf
-
-
-def oracle(file: Path) -> list[dict[str, Any]]:
-    """Solve stored rows by HiGHS in this process."""
-    import pickle
-
-    model, rows, targets = pickle.loads(file.read_bytes())
-    from pertinent.models import decision_region
-
-    out = []
-    for x, target in zip(rows, targets, strict=True):
-        region: Any = decision_region(model, target)
-        start = time.process_time()
-        proved, objective = leaf_program(region.ensemble, region.label, x, 3 * LIMIT)
-        seconds = time.process_time() - start
-        out.append({"seconds": seconds, "proved": proved, "objective": objective})
-    return out
-
-
-def by_highs(model: Any, rows: np.ndarray, targets: np.ndarray) -> list[dict[str, Any]]:
-    """The same rows in a process of its own."""
+def by_highs(model: Any, rows: np.ndarray, targets: np.ndarray) -> Iterator[dict[str, Any]]:
+    """The same rows in a process of its own, one after the other."""
     import pickle
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.pickle"
         file.write_bytes(pickle.dumps((model, rows, targets)))
-        command = [sys.executable, "-m", "benchmarks.trees", "--solve", str(file)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return list(json.loads(done.stdout.splitlines()[-1]))
+        command = [sys.executable, "-m", "benchmarks.tree_oracle", str(file)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                yield json.loads(line)
 
 
-def run(names: str, rows: int, beside: int) -> list[Measure]:
-    measures = []
-    for case in cases():
-        if names not in f"{case.table} {case.name}":
-            continue
-        model, some, targets = fitted(case, rows)
-        answers = ours(model, some, targets, 30 * max(limit for limit, _ in case.bars))
-        seconds = np.array([a["seconds"] for a in answers])
-        proved = np.array([a["proved"] for a in answers])
-        invalid = sum(not a["valid"] for a in answers)
-        name = f"{case.table}: {case.name}"
-        for limit, needed in case.bars:
-            hits = int((proved & (seconds <= limit)).sum())
-            low, high = interval(hits, len(answers))
-            share = hits / len(answers)
-            print(
-                f"{name}: proved in {limit:g} s {share:.0%} [{low:.0%}, {high:.0%}] of "
-                f"{len(answers)}, median {1e3 * np.median(seconds):.0f} ms, "
-                f"p95 {np.quantile(seconds, 0.95):.2f} s, invalid {invalid}",
-                flush=True,
-            )
-            measures.append(
-                Measure(name, f"{share:.0%} in {limit:g} s", f">= {needed:.0%}", share >= needed)
-            )
-        if beside:
-            theirs = by_highs(model, some[:beside], targets[:beside])
-            both = [
-                (mine, highs)
-                for mine, highs in zip(answers, theirs, strict=False)
-                if mine["proved"] and highs["proved"]
-            ]
-            worse = [m for m, h in both if m["objective"] > h["objective"] * (1 + 1e-6) + 1e-9]
-            ratio = np.median([h["seconds"] / m["seconds"] for m, h in both]) if both else np.nan
-            print(
-                f"  HiGHS proved {sum(h['proved'] for h in theirs)} of {len(theirs)} in "
-                f"{3 * LIMIT:g} s; on {len(both)} rows of both it takes {ratio:.0f} times as long; "
-                f"ours is above it on {len(worse)}",
-                flush=True,
-            )
+@dataclass
+class Results:
+    """The rows that were measured so far: a measurement can be stopped and taken up again."""
+
+    file: Path
+    rows: dict[tuple[str, str, int], dict[str, float]]
+
+    @classmethod
+    def read(cls, file: Path, forget: str | None) -> Results:
+        rows = {}
+        if file.exists():
+            with file.open(newline="") as text:
+                for line in csv.DictReader(text):
+                    key = line["model"], line["who"], int(line["row"])
+                    if forget is None or forget not in key[0]:
+                        rows[key] = {name: float(line[name]) for name in NUMBERS}
+        return cls(file, rows)
+
+    def note(self, model: str, who: str, row: int, answer: dict[str, Any]) -> None:
+        self.rows[model, who, row] = {name: float(answer.get(name, np.nan)) for name in NUMBERS}
+        self.file.parent.mkdir(exist_ok=True)
+        with self.file.open("w", newline="") as text:
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerow(["model", "who", "row", *NUMBERS])
+            for key, numbers in sorted(self.rows.items()):
+                writer.writerow([*key, *(f"{numbers[name]:.10g}" for name in NUMBERS)])
+
+    def of(self, model: str, who: str) -> dict[int, dict[str, float]]:
+        return {row: n for (name, by, row), n in self.rows.items() if (name, by) == (model, who)}
+
+
+def measure(case: Case, results: Results, rows: int, beside: int, end: float) -> None:
+    """Answer the rows of a model that were not answered before, until the time is over."""
+    name = f"{case.table}: {case.name}"
+    mine, theirs = results.of(name, "ours"), results.of(name, "highs")
+    if len(mine) >= rows and len(theirs) >= beside:
+        return
+    model, some, targets = fitted(case, max(rows, beside))
+    limit = 30 * max(limit for limit, _ in case.bars)  # of a machine that others use, too
+    ours(model, some[0], targets[0], 1.0)  # what the first call does for all is not counted
+    for i in range(min(rows, len(some))):
+        if time.monotonic() > end:
+            return
+        if i not in mine:
+            results.note(name, "ours", i, ours(model, some[i], targets[i], limit))
+    left = [i for i in range(beside) if i not in theirs]
+    if left and time.monotonic() < end:
+        for i, answer in zip(left, by_highs(model, some[left], targets[left]), strict=False):
+            results.note(name, "highs", i, answer)
+            if time.monotonic() > end:
+                return
+
+
+def summary(case: Case, results: Results) -> list[Measure]:
+    """Print what is known of a model; return its bars."""
+    name, measures = f"{case.table}: {case.name}", []
+    mine, theirs = results.of(name, "ours"), results.of(name, "highs")
+    if not mine:
+        return []
+    column = {key: np.array([mine[i][key] for i in mine]) for key in NUMBERS}
+    seconds, proved, n = column["seconds"], column["proved"] > 0, len(mine)
+    for limit, needed in case.bars:
+        hits = int((proved & (seconds <= limit)).sum())
+        low, high = interval(hits, n)
+        share = hits / n
+        print(
+            f"{name}: proved in {limit:g} s {share:.0%} [{low:.0%}, {high:.0%}] of {n}, "
+            f"median {1e3 * np.median(seconds):.0f} ms, p95 {np.quantile(seconds, 0.95):.2f} s, "
+            f"checking {column['checking'].sum() / column['searching'].sum():.2f} of searching, "
+            f"invalid {int((column['valid'] == 0).sum())}",
+            flush=True,
+        )
+        text = f"{share:.0%} in {limit:g} s"
+        measures.append(Measure(name, text, f">= {needed:.0%}", share >= needed))
+    both = [
+        (mine[i], theirs[i])
+        for i in theirs
+        if i in mine and mine[i]["proved"] and theirs[i]["proved"]
+    ]
+    if both:
+        above = sum(m["objective"] > h["objective"] * (1 + 1e-6) + 1e-9 for m, h in both)
+        differ = sum(abs(m["objective"] - h["objective"]) > 1e-6 for m, h in both)
+        ratio = float(np.median([h["seconds"] / m["seconds"] for m, h in both]))
+        print(
+            f"  HiGHS proved {sum(h['proved'] > 0 for h in theirs.values())} of {len(theirs)}; on "
+            f"{len(both)} rows of both it takes {ratio:.0f} times as long; ours is above it on "
+            f"{above}, differs on {differ}",
+            flush=True,
+        )
+        measures.append(Measure(f"{name}: above HiGHS", str(above), "0", above == 0))
+        measures.append(Measure(f"{name}: HiGHS / ours", f"{ratio:.0f}", ">= 5", ratio >= 5))
     return measures
 
 
@@ -272,12 +270,16 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=100)
     parser.add_argument("--oracle", type=int, default=20)
     parser.add_argument("--only", default="", help="part of a name, e.g. 'forest 100'")
-    parser.add_argument("--solve", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--minutes", type=float, default=np.inf, help="stop after so many")
+    parser.add_argument("--again", action="store_true", help="forget what was measured of them")
     args = parser.parse_args()
-    if args.solve:
-        print(json.dumps(oracle(args.solve)))
-        return 0
-    measures = run(args.only, args.rows, args.oracle)
+    results = Results.read(RESULTS, args.only if args.again else None)
+    end = time.monotonic() + 60 * args.minutes
+    chosen = [case for case in cases() if args.only in f"{case.table}: {case.name}"]
+    measures = []
+    for case in chosen:
+        measure(case, results, args.rows, args.oracle, end)
+        measures += summary(case, results)
     return int(print_measures("Tree ensembles: rows proved, checking included", measures) > 0)
 
 

@@ -15,9 +15,12 @@ from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.geometry.running import deadline
 from pertinent.geometry.task import Task
 from pertinent.models.trees.forests import forest_of
+from pertinent.proofs.ensembles.rest import Rest
 from pertinent.solvers import choose_method, make_ready, project
 from pertinent.solvers.ensembles import solve
 from pertinent.solvers.ensembles.compiled import CompiledSearch
+from pertinent.solvers.ensembles.nearer import Nearer
+from pertinent.solvers.ensembles.problem import Leads, RowProblem
 from pertinent.solvers.ensembles.search import NumpySearch
 from tests.solvers.every_cell import least_cost
 
@@ -170,6 +173,57 @@ def test_no_weights_prove_more_than_is_true(cancer):
     for some in (weights, *damaged):
         claim = replace(proofs, claimed=1.001 * best, weights=some)
         assert (claim.bounds(task) <= best * (1 + 1e-12)).all()
+    for price in (0.0, 1e-300, 1e300, 1.7e308, np.inf, np.nan, -1.0):
+        prices = tuple(np.full(len(p), price) for p in proofs.price)
+        claim = replace(proofs, claimed=1.001 * best, price=prices)
+        with np.errstate(all="ignore"):
+            assert (claim.bounds(task) <= best * (1 + 1e-12)).all()
+
+
+def test_the_ends_of_a_proof_are_closed_by_what_it_states(cancer, monkeypatch):
+    model, X = cancer
+    region = EnsembleRegion.of(forest_of(model), 0)
+    centers = X[model.predict(X) != 0][:4]
+    task, found = Task.of(region, centers, np.ones(30)), project(centers, region)
+    proofs = found.certificate.blocks[0].proofs
+    assert max(map(len, proofs.column)) > 20
+    guessed, run = [], Rest.run
+
+    def noted(self, rows, boxes):
+        guessed.extend(len(some) for some in boxes)
+        return run(self, rows, boxes)
+
+    monkeypatch.setattr(Rest, "run", noted)
+    np.testing.assert_allclose(proofs.bounds(task), found.objective, rtol=1e-9)
+    assert sum(guessed) == 0  # nothing was left to guess
+    assert (replace(proofs, claimed=1.001 * found.objective).bounds(task) == 0.0).all()
+    assert sum(guessed) > 0
+    # Without its weights a proof holds as well, or is not believed; it never proves more.
+    without = replace(proofs, weights=None).bounds(task)
+    assert (without <= found.objective).all()
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_point_that_is_moved_stays_in_the_class_and_costs_less(cancer, label):
+    model, X = cancer
+    region = EnsembleRegion.of(forest_of(model), label)
+    centers, far = X[model.predict(X) != label][:3], X[model.predict(X) == label]
+    task, leads = Task.of(region, centers, np.ones(30)), Leads.of(region)
+    best = project(centers, region).objective
+    for row, other in enumerate(far[:3]):
+        problem = RowProblem.of(leads, task, row)
+        choices = problem.choices
+        cells = region.ensemble.cells(other[None])[0]
+        chosen = np.array(
+            [np.searchsorted(choices.cell[a:b], cell) for a, b, cell in
+             zip(choices.offset[:-1], choices.offset[1:], cells, strict=True)]
+        )  # fmt: skip
+        cost, nearer = Nearer(problem).point(chosen)
+        point = choices.points(nearer)
+        assert region.contains(point[None])[0]
+        assert cost == pytest.approx(np.abs(point - centers[row]).sum())
+        assert best[row] <= cost * (1 + 1e-12)
+        assert cost < 0.7 * np.abs(choices.points(chosen) - centers[row]).sum()
 
 
 def test_proofs_speak_of_the_leaves_of_the_model():

@@ -10,7 +10,8 @@ from sklearn.ensemble import (
 )
 
 import pertinent
-from benchmarks.trees import leaf_program, table_of
+from benchmarks.tree_oracle import leaf_program
+from benchmarks.trees import table_of
 
 MODELS = [
     ("cancer", RandomForestClassifier(15, max_depth=4, random_state=0)),

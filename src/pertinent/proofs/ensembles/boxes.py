@@ -131,7 +131,7 @@ class Rules:
     def narrow(self, boxes: Boxes, closed: BoolArray) -> Boxes:
         """Apply all rules, a few times. Closed boxes are noted, and lose their leaves."""
         for _ in range(ROUNDS):
-            self._snap(boxes, closed)
+            self.snap(boxes, closed)
             before = len(boxes.leaf)
             boxes = self._reachable(boxes, closed)
             boxes = self._enough(boxes, closed)
@@ -139,7 +139,7 @@ class Rules:
             boxes = boxes.without(closed[boxes.box])
             if not moved and (len(boxes.leaf) == before or not len(boxes.leaf)):
                 break
-        self._snap(boxes, closed)
+        self.snap(boxes, closed)
         return boxes.without(closed[boxes.box])
 
     def nearest(self, boxes: Boxes) -> IntArray:
@@ -151,7 +151,7 @@ class Rules:
         """Return what one place for each column costs, shape (n_boxes, n_columns)."""
         return np.asarray(self.tables.cost[boxes.row[:, None], self.tables.offset[:-1] + places])
 
-    def _snap(self, boxes: Boxes, closed: BoolArray) -> None:
+    def snap(self, boxes: Boxes, closed: BoolArray) -> None:
         """Move the ends of boxes to allowed places, in place; R5 and R6."""
         t, at, row = self.tables, self.tables.offset[:-1], boxes.row[:, None]
         low, high = boxes.low, boxes.high

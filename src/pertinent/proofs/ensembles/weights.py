@@ -18,9 +18,9 @@ from functools import cached_property
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Rows
+from pertinent.geometry.arrays import FloatArray, IntArray, Rows
 from pertinent.geometry.codec import record_as
-from pertinent.proofs.ensembles.boxes import Boxes, Rules, heads
+from pertinent.proofs.ensembles.boxes import heads
 from pertinent.proofs.ensembles.conditions import Conditions
 from pertinent.proofs.ensembles.tables import Tables
 
@@ -158,7 +158,7 @@ class Sections:
         spot = np.minimum(np.searchsorted(known[order], own), len(known) - 1)
         match = (known[order][spot] == own) & (below >= 0)
         return RowSections(
-            at + low, at + high, np.append(middle, 0), np.where(match, order[spot], -1), stated
+            at + low, at + high, np.append(middle, 0), np.where(match, order[spot], -1)
         )
 
 
@@ -180,15 +180,6 @@ class RowSections:
     high: IntArray
     middle: IntArray
     stated: IntArray
-    weights: RowWeights
-
-    def of_box(self, node: int) -> FloatArray:
-        """Return the weight of each section in a box."""
-        w = self.weights
-        own = slice(w.start[node], w.start[node] + w.count[node])
-        listed = np.zeros(w.where.shape[1] + 1)
-        listed[w.section[own]] = w.weight[own]
-        return listed[self.stated]
 
 
 def step_costs(tables: Tables, row: int) -> FloatArray:
@@ -205,120 +196,3 @@ def step_costs(tables: Tables, row: int) -> FloatArray:
         out[a + near : b - 1] = np.diff(np.maximum.accumulate(above))
         out[a : a + near] = np.diff(np.maximum.accumulate(below))[::-1]
     return np.where(np.isfinite(out), out, 0.0)
-
-
-@dataclass(eq=False)
-class Weighed:
-    """The bound at the weights of a proof.
-
-    Parameters
-    ----------
-    stated : dict of int to RowWeights
-        The weights of rows that have some.
-    """
-
-    rules: Rules
-    stated: dict[int, RowWeights]
-
-    def __post_init__(self) -> None:
-        self.sections = Sections.of(self.rules.conditions, self.rules.tables.offset)
-        self._rows: dict[int, tuple[RowSections, FloatArray]] = {}
-
-    def _of_row(self, row: int) -> tuple[RowSections, FloatArray]:
-        known = self._rows.get(row)
-        if known is None:
-            tables = self.rules.tables
-            sections = self.sections.of_row(tables, row, self.stated[row])
-            known = self._rows[row] = sections, step_costs(tables, row)
-        return known
-
-    def close(
-        self,
-        boxes: Boxes,
-        closed: BoolArray,
-        price: FloatArray,
-        rival: IntArray,
-        source: IntArray,
-    ) -> Boxes:
-        """Note boxes that the bound closes; return them without the leaves that it leaves out.
-
-        ``source`` is the box of the proof, counted from its row's first, that has the weights.
-        """
-        if not len(boxes.leaf):
-            return boxes
-        c = self.rules.conditions
-        share = self._shares(boxes, source)
-        lead = c.lead[boxes.leaf, rival[boxes.box]]
-        value = lead - price[boxes.box] * share
-        run = heads(boxes.box * c.n_trees + c.tree[boxes.leaf])
-        most, of_box = np.maximum.reduceat(value, run), boxes.box[run]
-        near = self.rules.costs(boxes, self.rules.nearest(boxes)).sum(axis=1)
-        claim = self.rules.claim[boxes.row]
-        # Any point costs less than the claim: so much is what its steps may be rounded by.
-        room = claim - near + 8 * UNIT * self.rules.tables.offset[-1] * (np.abs(claim) + near)
-        paid = price * room
-        total = np.bincount(of_box, most, len(boxes)) + paid - c.needed[rival] + c.error
-        largest = np.maximum.reduceat(np.abs(lead) + price[boxes.box] * share, run)
-        sizes = np.bincount(of_box, largest, len(boxes)) + paid + np.abs(c.needed[rival])
-        total += 4 * UNIT * (c.n_trees + 8) * sizes
-        closed |= total < 0
-        count = np.diff(np.append(run, len(value)))
-        dropped = value < np.repeat(most - total[of_box], count)
-        return boxes.without(dropped | closed[boxes.box])
-
-    def _shares(self, boxes: Boxes, source: IntArray) -> FloatArray:
-        """Return what each leaf pays, in units of cost; never too much."""
-        n, size = len(boxes), len(self.sections)
-        begin, end = self._needs(boxes)
-        some = np.flatnonzero(end > begin)
-        begin, end, pair = begin[some], end[some], boxes.pair[some]
-        box = boxes.box[pair]
-        flat, stop = box * (size + 1) + begin, box * (size + 1) + end
-        marks = np.bincount(flat, minlength=n * (size + 1))
-        marks -= np.bincount(stop, minlength=n * (size + 1))
-        needed = np.cumsum(marks.reshape(n, size + 1), axis=1)[:, :-1] > 0
-        charges = np.zeros((n, size + 1))
-        charges[:, 1:] = self._charges(boxes, source, needed)
-        before = np.cumsum(charges, axis=1).reshape(-1)
-        share = before[stop] - before[flat] - 4 * UNIT * (size + 4) * before[stop]
-        # Divisions, products and sums of a few terms are off by a few units more.
-        paid = np.bincount(pair, np.maximum(share, 0.0) * (1 - SEVERAL_ROUNDINGS), len(boxes.leaf))
-        return np.asarray(paid, dtype=float)
-
-    def _needs(self, boxes: Boxes) -> tuple[IntArray, IntArray]:
-        """Return where the sections of each condition's way begin and end."""
-        c, s = self.rules.conditions, self.sections
-        row, column = boxes.row[boxes.box[boxes.pair]], c.column[boxes.place]
-        near = self.rules.tables.near[row, column]
-        above, below = near < c.first[boxes.place], near > c.last[boxes.place]
-        middle = np.empty(len(row), dtype=np.int64)
-        for r in np.unique(boxes.row):
-            own = np.flatnonzero(row == r)
-            middle[own] = self._of_row(int(r))[0].middle[s.begin[boxes.place[own]]]
-        begin = np.where(below, s.of_last[boxes.place], middle)
-        return begin, np.where(above, s.of_first[boxes.place] + 1, middle)
-
-    def _charges(self, boxes: Boxes, source: IntArray, needed: BoolArray) -> FloatArray:
-        """Return what each section costs its tree, shape (n_boxes, n_sections)."""
-        places, n = int(self.rules.tables.offset[-1]), len(boxes)
-        column = np.repeat(np.arange(boxes.low.shape[1]), np.diff(self.rules.tables.offset))
-        place = np.arange(places) - self.rules.tables.offset[column]
-        step, lists = np.empty((n, places)), []
-        for i in range(n):
-            sections, cost = self._of_row(int(boxes.row[i]))
-            own = np.where(needed[i], sections.of_box(int(source[i])), 0.0)
-            k, step[i] = np.flatnonzero(own), cost
-            lists.append((np.full(len(k), i), k, own[k], sections.low[k], sections.high[k]))
-        box, k, weight, low, high = (np.concatenate(part) for part in zip(*lists, strict=True))
-        width = places + 1
-        total = np.bincount(box * width + low, weight, n * width)
-        total -= np.bincount(box * width + high, weight, n * width)
-        total = np.cumsum(total.reshape(n, width), axis=1)[:, :-1]  # whole numbers: exact
-        inside = (place >= boxes.low[:, column]) & (place < boxes.high[:, column]) & (total > 0)
-        each = np.where(inside, step / np.where(inside, total, 1.0), 0.0)
-        before = np.zeros((n, width))
-        np.cumsum(each, axis=1, out=before[:, 1:])
-        rate = before[box, high] - before[box, low] - 4 * UNIT * (width + 4) * before[box, high]
-        out = np.zeros(needed.shape)
-        out[box, k] = weight * np.maximum(rate, 0.0)
-        return out

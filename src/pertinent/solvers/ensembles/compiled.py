@@ -67,6 +67,7 @@ class CompiledSearch:
             np.zeros(n_sections + 1, single), np.empty(n_sections + 1, single),
             np.empty(n_leaves), np.empty(n_trees, single), np.empty(n_leaves, bool),
             np.zeros(n_units, single), np.empty(n_leaves, bool),
+            np.empty(dim, single), np.empty(dim, single),
         )  # fmt: skip
 
     def begin(self, budget: float) -> None:

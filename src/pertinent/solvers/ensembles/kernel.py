@@ -143,6 +143,8 @@ class Scratch(NamedTuple):
     keep: NDArray[np.bool_]  # (n_leaves,)
     changed: Small  # (n_units,)
     inside: NDArray[np.bool_]  # (n_leaves,)
+    low: Small  # (n_columns,) a box as the rules leave it
+    high: Small
 
 
 #: Places in `State.numbers`.
@@ -227,7 +229,7 @@ def nearest_cost(c: Costs, low: Small, high: Small) -> float:
 
 
 @compiled
-def propagate(
+def sift(
     forest: Forest,
     c: Costs,
     w: Scratch,
@@ -237,81 +239,100 @@ def propagate(
     high: Small,
     budget: float,
 ) -> tuple[int, float]:
-    """Apply R1-R6 until nothing changes. Return how many leaves are left (-1: closed), the cost."""
+    """Apply R5, R6, R1-R3 once. Return how many leaves are left (-1: closed), the cost."""
     near = 0.0
     n_rivals = forest.lead.shape[1]
-    for turn in range(ROUNDS):
-        if not one_of_each_group(c, low, high):
+    if not one_of_each_group(c, low, high):
+        return -1, near
+    more = c.n_units
+    if c.most_changes < c.n_units:
+        more = few_changes(c, low, high, w.changed)
+        if more < 0:
             return -1, near
-        more = c.n_units
-        if c.most_changes < c.n_units:
-            more = few_changes(c, low, high, w.changed)
-            if more < 0:
-                return -1, near
-        near = nearest_cost(c, low, high)
-        if near >= budget:
-            return -1, near
-        # R1 and R2: leaves that miss the box, or whose nearest point costs too much.
+    near = nearest_cost(c, low, high)
+    if near >= budget:
+        return -1, near
+    # R1 and R2: leaves that miss the box, or whose nearest point costs too much.
+    for t in range(forest.n_trees):
+        for j in range(n_rivals):
+            w.most[t, j] = -np.inf
+    k = 0
+    for i in range(n):
+        leaf = leaves[i]
+        cost, changes, fits = near, 0, True
+        for q in range(forest.start[leaf], forest.start[leaf + 1]):
+            f = forest.column[q]
+            a, b = forest.first[q], forest.last[q]
+            if a < low[f]:
+                a = low[f]
+            if b > high[f]:
+                b = high[f]
+            if a > b:
+                fits = False
+                break
+            center = c.center[f]
+            if center < a or center > b:
+                at = c.offset[f]
+                here = clamp(center, low[f], high[f])
+                cost += c.cost[at + clamp(center, a, b)] - c.cost[at + here]
+                if here == center and len(c.group) == 0:
+                    changes += 1
+        if not fits or cost >= budget or changes > more:
+            continue
+        leaves[k] = leaf
+        k += 1
+        t = forest.tree[leaf]
+        for j in range(n_rivals):
+            if forest.lead[leaf, j] > w.most[t, j]:
+                w.most[t, j] = forest.lead[leaf, j]
+    n = k
+    # R3: the largest lead of each tree must be enough; leaves that are too far below it go.
+    for j in range(n_rivals):
+        total = forest.error - forest.needed[j]
         for t in range(forest.n_trees):
-            for j in range(n_rivals):
-                w.most[t, j] = -np.inf
-        k = 0
-        for i in range(n):
-            leaf = leaves[i]
-            cost, changes, fits = near, 0, True
-            for q in range(forest.start[leaf], forest.start[leaf + 1]):
-                f = forest.column[q]
-                a, b = forest.first[q], forest.last[q]
-                if a < low[f]:
-                    a = low[f]
-                if b > high[f]:
-                    b = high[f]
-                if a > b:
-                    fits = False
-                    break
-                center = c.center[f]
-                if center < a or center > b:
-                    at = c.offset[f]
-                    here = clamp(center, low[f], high[f])
-                    cost += c.cost[at + clamp(center, a, b)] - c.cost[at + here]
-                    if here == center and len(c.group) == 0:
-                        changes += 1
-            if not fits or cost >= budget or changes > more:
-                continue
+            total += w.most[t, j]
+        if total < 0:
+            return -1, near
+        w.slack[j] = total
+    k = 0
+    for i in range(n):
+        leaf = leaves[i]
+        fits = True
+        for j in range(n_rivals):
+            if forest.lead[leaf, j] < w.most[forest.tree[leaf], j] - w.slack[j]:
+                fits = False
+                break
+        if fits:
             leaves[k] = leaf
             k += 1
-            t = forest.tree[leaf]
-            for j in range(n_rivals):
-                if forest.lead[leaf, j] > w.most[t, j]:
-                    w.most[t, j] = forest.lead[leaf, j]
-        dropped = k < n
-        n = k
-        # R3: the largest lead of each tree must be enough; leaves that are too far below it go.
-        for j in range(n_rivals):
-            total = forest.error - forest.needed[j]
-            for t in range(forest.n_trees):
-                total += w.most[t, j]
-            if total < 0:
+    return k, near
+
+
+@compiled
+def propagate(
+    forest: Forest,
+    c: Costs,
+    w: Scratch,
+    leaves: Small,
+    n: int,
+    low: Small,
+    high: Small,
+    budget: float,
+    is_sifted: bool,
+) -> tuple[int, float]:
+    """Apply R1-R6 until nothing changes. Return how many leaves are left (-1: closed), the cost."""
+    near = 0.0
+    for turn in range(ROUNDS):
+        before = n
+        if turn > 0 or not is_sifted:
+            n, near = sift(forest, c, w, leaves, n, low, high, budget)
+            if n < 0:
                 return -1, near
-            w.slack[j] = total
-        k = 0
-        for i in range(n):
-            leaf = leaves[i]
-            fits = True
-            for j in range(n_rivals):
-                if forest.lead[leaf, j] < w.most[forest.tree[leaf], j] - w.slack[j]:
-                    fits = False
-                    break
-            if fits:
-                leaves[k] = leaf
-                k += 1
-        dropped = dropped or k < n
-        n = k
         # R4: the box shrinks to what the leaves of each tree span.
         changed = hull_of_leaves(forest, w, leaves, n, low, high)
         if changed < 0:
             return -1, near
-        if changed == 0 and (not dropped or turn >= 1):
+        if changed == 0 and (n == before or turn >= 1):
             break
     return n, nearest_cost(c, low, high)
 
@@ -570,7 +591,10 @@ def weigh_anew(
         length = w.steps[j] - w.steps[i]
         if length > 0:  # else its weight does not matter
             mean = min((w.won[j] - w.won[i]) / length, 1.0)
-            weight = w.weight[k] * np.exp(rate * (w.marks[k] - mean))
+            grown = 1.0 + 0.125 * rate * (w.marks[k] - mean)  # exp(8 x) is about (1 + x)^8
+            grown *= grown
+            grown *= grown
+            weight = w.weight[k] * grown * grown
             w.weight[k] = min(max(weight, LEAST_WEIGHT), MOST_WEIGHT)
         w.marks[k] = 0
 
@@ -615,7 +639,7 @@ def shared_cost(
     total, _ = at_price(forest, w, leaves, n, j, room, price)
     if total < 0:
         return True, False, price, covered
-    best, best_price_at, before = covered, price, -np.inf
+    best, best_price_at, before = covered, price, covered
     for x in range(1, w.some[0] + 1):
         w.weight[w.some[x]] = max(w.weight[w.some[x]], LEAST_WEIGHT)
         w.best[w.some[x]] = w.weight[w.some[x]]
@@ -841,13 +865,13 @@ def look_at(
     weights: Small,
     turns: int,
 ) -> tuple[int, float, float, int, int, int, bool, float]:
-    """Close a box, find its best point, or say where to branch.
+    """Close a box whose leaves are sifted, find its best point, or say where to branch.
 
     Return the number of leaves left (-1: closed; -2: its nearest point is an answer), the cost of
     the nearest point, the price and the rival of the bound, column and cut to branch on, whether
     there are new weights, and what all points cost by the bound.
     """
-    n, near = propagate(forest, c, w, leaves, n, low, high, budget)
+    n, near = propagate(forest, c, w, leaves, n, low, high, budget, True)
     if n < 0:
         return -1, near, 0.0, 0, -1, -1, False, near
     hits = note_center(forest, c, w, leaves, n, low, high)
@@ -873,7 +897,7 @@ def look_at(
                 leaves[k] = leaves[i]
                 k += 1
         if k < n:
-            n, near = propagate(forest, c, w, leaves, k, low, high, budget)
+            n, near = propagate(forest, c, w, leaves, k, low, high, budget, False)
             if n < 0:
                 return -1, near, price, rival, -1, -1, new, least
     hits = note_center(forest, c, w, leaves, n, low, high)
@@ -935,9 +959,25 @@ def run(
             if numbers[WEIGHTS] + s.weights.shape[1] > len(record.section):
                 return NARROW
             numbers[BOXES] += 1
-            leaves = s.leaves[s.begin[d] :]
+            sifted, at = sift(
+                forest, c, w, s.leaves[s.begin[d] :], s.size[d], s.low[d], s.high[d],
+                s.floats[BUDGET],
+            )  # fmt: skip
+            if sifted < 0:
+                if d == 0:
+                    s.floats[LEAST] = at
+                note(record, numbers, -1, 0, 0.0, 0)
+                numbers[DEPTH] -= 1
+                continue
+            # What else the rules find is not handed down: the check looks at each end by itself.
+            s.size[d], s.near[d] = sifted, at
+            leaves = s.leaves[s.begin[d] + sifted :]
+            for i in range(sifted):
+                leaves[i] = s.leaves[s.begin[d] + i]
+            for f in range(s.low.shape[1]):
+                w.low[f], w.high[f] = s.low[d, f], s.high[d, f]
             n, near, price, rival, column, cut, new, least = look_at(
-                forest, tally, c, w, leaves, s.size[d], s.low[d], s.high[d],
+                forest, tally, c, w, leaves, sifted, w.low, w.high,
                 s.floats[BUDGET], s.price[d], s.weights[d], TURNS if d > 0 else TURNS_FIRST,
             )  # fmt: skip
             if d == 0:
@@ -949,15 +989,14 @@ def run(
                 s.floats[BUDGET] = near * (1.0 - CLOSER)
                 numbers[FOUND] += 1
                 for f in range(s.low.shape[1]):
-                    s.best[f] = clamp(c.center[f], s.low[d, f], s.high[d, f])
+                    s.best[f] = clamp(c.center[f], w.low[f], w.high[f])
             if n < 0:
                 note(record, numbers, -1, 0, price, rival)
                 numbers[DEPTH] -= 1
                 continue
-            p = clamp(c.center[column], s.low[d, column], s.high[d, column])
+            p = clamp(c.center[column], w.low[column], w.high[column])
             away = 1 if p <= cut else 0  # the side that the nearest point is not on comes first
             note(record, numbers, column, 2 * cut + away, price, rival)
-            s.size[d], s.near[d] = n, near
             if price > 0:  # below an endless budget there is none
                 s.price[d] = price
             s.split[d, 0], s.split[d, 1], s.split[d, 2] = column, cut, 1 - away
