@@ -268,6 +268,8 @@ NOTICED: dict[str, str] = {
 
 #: Tables with one line for each single check, quick enough to be tried first as a whole.
 TABLES = {
+    "proofs/cases/": "tests/proofs/test_single_splits.py",
+    "proofs/boxes.py": "tests/proofs/test_single_splits.py",
     "proofs/": "tests/proofs/test_single_forgeries.py",
     "checking/document.py": "tests/checking/test_refusals.py",
 }
