@@ -212,9 +212,9 @@ def _forest(rng: Rng, X: Array, y: Array) -> Any:
 def _boosted(rng: Rng, X: Array, y: Array) -> Any:
     trees, depth = int(rng.choice([1, 3, 5, 10])), int(rng.integers(1, 4))
     if rng.random() < 0.5:
-        return GradientBoostingClassifier(
-            n_estimators=trees, max_depth=depth, random_state=0
-        ).fit(X, y)
+        return GradientBoostingClassifier(n_estimators=trees, max_depth=depth, random_state=0).fit(
+            X, y
+        )
     return HistGradientBoostingClassifier(
         max_iter=trees, max_depth=depth, min_samples_leaf=2, early_stopping=False, random_state=0
     ).fit(X, y)

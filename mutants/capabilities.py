@@ -98,6 +98,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
                           "tests/solvers/test_ensembles.py", "tests/questions/test_ensembles.py",
                           "tests/geometry/test_ensembles.py"),
     "checking/": _CHECKING,
+    "checking/alternatives.py": ("tests/checking/test_alternatives.py", *_CHECKING),
     "checking/chances.py": ("tests/checking/test_chances.py", *_CHECKING),
     "checking/ranges.py": ("tests/checking/test_ranges.py", *_CHECKING),
     "checking/instead.py": ("tests/checking/test_instead.py", *_CHECKING),

@@ -147,7 +147,7 @@ def test_a_box_is_cut_where_a_piece_ends_inside(ends, parts):
 def test_a_row_that_mixes_features_keeps_its_mixed_terms(sign):
     factor, none = np.array([[1.0, 1.0]]), np.zeros((0, 2))
     row = Quadratic(factor if sign > 0 else none, none if sign > 0 else factor, np.zeros(2), 0.0)
-    assert (seen_from(row, np.zeros(2)).A == sign * np.ones((2, 2))).all()
+    assert (sign * np.ones((2, 2)) == seen_from(row, np.zeros(2)).A).all()
 
 
 def sums(value, square, slope):
