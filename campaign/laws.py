@@ -12,6 +12,7 @@ from campaign.cases import NEGATIVE, Case, ask
 from campaign.judges import Tally
 from campaign.models import Rng
 from campaign.tables import Array
+from campaign.trees import TREES, rewritten
 
 #: Two optima agree within this share; curved ones within the gap of an optimal answer, twice.
 SAME, SAME_CURVED, SAME_SINGLE = 1e-6, 2.5e-4, 1e-2
@@ -37,7 +38,7 @@ def judge_laws(case: Case, rng: Rng, tally: Tally) -> None:
 def _tolerance(case: Case) -> float:
     if case.single:
         return SAME_SINGLE
-    return SAME if type(case.model).__name__ in LINEAR else SAME_CURVED
+    return SAME if type(case.model).__name__ in (*LINEAR, *TREES) else SAME_CURVED
 
 
 def _disagree(case: Case, one: Any, two: Any, row: int) -> str | None:
@@ -145,7 +146,10 @@ _ONE_SCALE = ("NearestCentroid", "GLVQ")
 
 def permuted(case: Case, order: Array) -> Case | None:
     """Return the question with its features in another order; None if the model is not known."""
-    model = _with(case.model, lambda values, power: values[..., order])
+    if type(case.model).__name__ in TREES:
+        model = rewritten(case.model, order, None)
+    else:
+        model = _with(case.model, lambda values, power: values[..., order])
     if model is None:
         return None
     options = {**case.options}
@@ -158,7 +162,10 @@ def scaled(case: Case, scale: Array) -> Case | None:
     """Return the question with each feature in units of another power of two."""
     if type(case.model).__name__ in _ONE_SCALE:
         scale = np.full_like(scale, scale[0])
-    model = _with(case.model, lambda values, power: values * scale**power)
+    if type(case.model).__name__ in TREES:
+        model = rewritten(case.model, None, scale)
+    else:
+        model = _with(case.model, lambda values, power: values * scale**power)
     if model is None:
         return None
     X = (case.X * scale).astype(case.X.dtype)

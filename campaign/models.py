@@ -14,6 +14,12 @@ from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import (
     LogisticRegression,
     Perceptron,
@@ -197,6 +203,23 @@ def _tree(rng: Rng, X: Array, y: Array) -> Any:
     return kind(max_depth=int(rng.integers(1, 8)), random_state=0).fit(X, y)
 
 
+def _forest(rng: Rng, X: Array, y: Array) -> Any:
+    kind = RandomForestClassifier if rng.random() < 0.5 else ExtraTreesClassifier
+    size = {"n_estimators": int(rng.choice([1, 2, 3, 5, 10, 20])), "random_state": 0}
+    return kind(max_depth=int(rng.integers(1, 5)), **size).fit(X, y)
+
+
+def _boosted(rng: Rng, X: Array, y: Array) -> Any:
+    trees, depth = int(rng.choice([1, 3, 5, 10])), int(rng.integers(1, 4))
+    if rng.random() < 0.5:
+        return GradientBoostingClassifier(n_estimators=trees, max_depth=depth, random_state=0).fit(
+            X, y
+        )
+    return HistGradientBoostingClassifier(
+        max_iter=trees, max_depth=depth, min_samples_leaf=2, early_stopping=False, random_state=0
+    ).fit(X, y)
+
+
 def _pipeline(rng: Rng, X: Array, y: Array) -> Any:
     d = X.shape[1]
     first: list[Any] = [
@@ -243,9 +266,11 @@ FAMILIES: dict[str, Family] = {
     "tree": Family(_tree, _ANY[:-1], (2, 3, 5, 10), 1500, curved=False),
     "pipeline": Family(_pipeline, (1, 2, 3, 5, 8), (2, 3, 5), 300, curved=False),
     "calibrated": Family(_calibrated, (1, 2, 3, 5, 8), (2,), 300, curved=False),
+    "forest": Family(_forest, _SOME, (2, 2, 3, 5), 60, curved=False),
+    "boosted trees": Family(_boosted, _SOME, (2, 2, 3), 60, curved=False),
 }
 #: Models of these families are fitted on a few samples, without a class of one.
-_NEEDS_SEVERAL = ("LDA", "QDA", "calibrated", "linear")
+_NEEDS_SEVERAL = ("LDA", "QDA", "calibrated", "linear", "boosted trees")
 
 
 def problem(rng: Rng, family: str) -> Problem | None:

@@ -18,7 +18,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "HiGHS": ("second solver: HiGHS",),
     "Clarabel": ("second solver: Clarabel",),
     "SCIP": ("second solver: SCIP",),
-    "brute force": ("brute force: strict",),
+    "brute force": ("brute force: ",),
     "bounds attacked": ("bounds under attack",),
     "laws": ("law:",),
     "failures": (),

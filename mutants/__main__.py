@@ -24,6 +24,7 @@ from mutants import checks, warm
 from mutants.apply import Lost, found, key
 from mutants.capabilities import EQUIVALENT, suite_for
 from mutants.catalogue import MUTANTS, Mutant
+from mutants.equivalent import reason_for
 from mutants.run import EQUAL, KILLED, LOST, PACKAGE, ROOT, SURVIVED, scratch, try_mutant
 
 RESULTS = Path(__file__).parent / "results" / "mutants.jsonl"
@@ -95,7 +96,7 @@ def one(known_tests: warm.Tests, mutant: Mutant) -> dict[str, Any]:
     """Return what became of a mutant in a fork."""
     record: dict[str, Any] = dict(zip(Mutant._fields, mutant, strict=True))
     record["date"] = time.strftime("%Y-%m-%d")
-    reason = EQUIVALENT.get(mutant[:3])
+    reason = EQUIVALENT.get(mutant[:3]) or reason_for(mutant)
     if reason is not None:
         return record | {"outcome": EQUAL, "by": reason}
     start = time.monotonic()
@@ -122,13 +123,27 @@ def _line(record: dict[str, Any]) -> str:
     return f"{words}({record['by']}, {record.get('seconds', 0.0)} s)"
 
 
-def summary() -> str:
-    """Return how many were killed, and every one that was not."""
-    sections = {
+def sections() -> dict[str, list[Mutant]]:
+    """Return the kinds of mutants, by their title."""
+    return {
         "Lines of the catalogue": MUTANTS,
         "Single checks of the trusted base, left out": checks.read(PACKAGE),
     }
-    return "\n\n".join(f"**{title}.** {_counted(mutants)}" for title, mutants in sections.items())
+
+
+def summary(before: str = "") -> str:
+    """Return how many were killed, and every one that was not.
+
+    Of a kind that was not tried here, what stood in the text ``before`` is kept: results are not
+    part of the repository.
+    """
+    records, out = known(), []
+    for title, mutants in sections().items():
+        tried = any(mutant[:3] in records for mutant in mutants)
+        old = [part for part in before.split("\n**") if part.startswith(f"{title}.**")]
+        kept = f"**{old[0].strip()}\n" if old and not tried else ""
+        out.append(kept or f"**{title}.** {_counted(mutants)}")
+    return "\n\n".join(out)
 
 
 def _counted(mutants: list[Mutant]) -> str:
@@ -153,8 +168,9 @@ def _counted(mutants: list[Mutant]) -> str:
 def write() -> None:
     """Put the summary into the page of the documentation, between its two marks."""
     text = PAGE.read_text()
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    PAGE.write_text(f"{before}{BEGIN}\n{summary()}\n\n{END}{after}")
+    before, rest = text.split(BEGIN)
+    old, after = rest.split(END)
+    PAGE.write_text(f"{before}{BEGIN}\n{summary(old)}\n\n{END}{after}")
 
 
 def main() -> None:

@@ -99,6 +99,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
                           "tests/solvers/test_ensembles.py", "tests/questions/test_ensembles.py",
                           "tests/geometry/test_ensembles.py"),
     "checking/": _CHECKING,
+    "checking/alternatives.py": ("tests/checking/test_alternatives.py", *_CHECKING),
     "checking/chances.py": ("tests/checking/test_chances.py", *_CHECKING),
     "checking/ranges.py": ("tests/checking/test_ranges.py", *_CHECKING),
     "checking/instead.py": ("tests/checking/test_instead.py", *_CHECKING),
@@ -267,10 +268,16 @@ NOTICED: dict[str, str] = {
 }  # fmt: skip
 
 
+_SPLITS, _SIDES = "tests/proofs/test_single_splits.py", "tests/proofs/test_single_sides.py"
 #: Tables with one line for each single check, quick enough to be tried first as a whole.
-TABLES = {
-    "proofs/": "tests/proofs/test_single_forgeries.py",
-    "checking/document.py": "tests/checking/test_refusals.py",
+TABLES: dict[str, tuple[str, ...]] = {
+    "proofs/supports/": ("tests/proofs/test_single_supports.py",),
+    "proofs/cases/": (_SPLITS, _SIDES),
+    "proofs/boxes.py": (_SPLITS,),
+    "proofs/sweep.py": (_SIDES,),
+    "proofs/linear.py": (_SIDES,),
+    "proofs/": ("tests/proofs/test_single_forgeries.py",),
+    "checking/document.py": ("tests/checking/test_refusals.py",),
 }
 
 
@@ -280,7 +287,8 @@ def known_to_notice(mutant: Mutant) -> tuple[str, ...]:
         return (NOTICED[mutant.breaks],)
     if not mutant.breaks.startswith("not checked: "):  # see `mutants.checks`
         return ()
-    return tuple(test for start, test in TABLES.items() if mutant.where.startswith(start))
+    fits = [tests for start, tests in TABLES.items() if mutant.where.startswith(start)]
+    return tuple(test for tests in fits for test in tests)
 
 
 def suite_for(mutant: Mutant) -> tuple[str, ...]:
@@ -300,4 +308,9 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "a rival that does not count still asks for 0 features, which every set has: its row never "
         "closes a branch, and rows that it is added to ask for less"
     ),
+    (
+        "proofs/cases/branch.py:Replay._is_lossless",
+        "        k = np.flatnonzero(split & ~in_group & ~out)",
+        "        k = np.flatnonzero(split & ~in_group & True)",
+    ): "a split whose sides share an end passes what is asked of the others, too",
 }

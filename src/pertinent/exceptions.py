@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import json
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -83,6 +85,28 @@ def visible(text: object) -> str:
         c.encode("unicode_escape").decode() if unicodedata.category(c) in _INVISIBLE else c
         for c in said
     )
+
+
+def visible_json(text: str) -> str:
+    r"""Return JSON in which invisible characters, which only its texts can hold, are escapes.
+
+    Whoever reads the JSON gets the same texts; whoever prints it sees them.
+
+    Examples
+    --------
+    >>> from pertinent.exceptions import visible_json
+    >>> print(visible_json('{"name": "Größe\x9b2J"}'))
+    {"name": "Größe\u009b2J"}
+    """
+    return _NOT_PLAIN.sub(lambda found: _escaped(found[0]), text)
+
+
+#: Most texts are plain throughout; of the others each character is looked at.
+_NOT_PLAIN = re.compile(r"[^\n -~]")
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
 def one_line(error: object, limit: int = 200) -> str:

@@ -7,9 +7,11 @@ import json
 import pytest
 
 from mutants import checks, run, warm
+from mutants.__main__ import summary
 from mutants.apply import Lost, found
-from mutants.capabilities import EQUIVALENT, FOLLOWS, NOTICED, WIDE, suite_for
+from mutants.capabilities import EQUIVALENT, FOLLOWS, NOTICED, TABLES, WIDE, suite_for
 from mutants.catalogue import MUTANTS, Mutant
+from mutants.equivalent import CHECKS
 
 CHECKING, PROOFS = "tests/checking/test_single_checks.py", "tests/proofs/test_single_checks.py"
 #: Mutants that survived once, each with a test that notices it within seconds.
@@ -47,8 +49,13 @@ def test_every_mutant_has_tests_that_exist():
     assert [test for test in named if not (run.ROOT / test).exists()] == []
     assert set(NOTICED) <= {mutant.breaks for mutant in MUTANTS}
     assert all(suite_for(mutant) for mutant in MUTANTS)
-    known = {mutant[:3] for mutant in MUTANTS}
+    single = checks.read(run.PACKAGE)
+    known = {mutant[:3] for mutant in (*MUTANTS, *single)}
     assert [key for key in EQUIVALENT if key not in known] == []
+    named = {(mutant.where, mutant.breaks.removeprefix("not checked: ")) for mutant in single}
+    assert [check for check in CHECKS if check not in named] == []
+    tables = {test for tests in TABLES.values() for test in tests}
+    assert [test for test in tables if not (run.ROOT / test).exists()] == []
 
 
 def test_a_line_that_is_gone_is_reported(tmp_path):
@@ -62,6 +69,17 @@ def test_a_line_that_is_gone_is_reported(tmp_path):
     assert broken == "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x\n"
     moved = Mutant("gone/other.py:g", "x + 1", "x", "")
     assert found(moved, tmp_path)[2] == broken
+
+
+def test_what_was_not_tried_here_stays_on_the_page(monkeypatch):
+    """Results are not kept with the sources: the page is."""
+    one, other = Mutant("a.py:f", "x", "y", "one"), Mutant("a.py:f", "x", "z", "other")
+    record = {"outcome": "killed", "date": "2026-01-02"}
+    monkeypatch.setattr("mutants.__main__.known", lambda: {one[:3]: record})
+    monkeypatch.setattr("mutants.__main__.sections", lambda: {"First": [one], "Second": [other]})
+    text = summary("\n**First.** old.\n\n**Second.** 5 of 6 killed.\n\n- survived: a\n")
+    assert text.startswith("**First.** 1 of 1 mutants killed")
+    assert text.endswith("**Second.** 5 of 6 killed.\n\n- survived: a\n")
 
 
 def test_every_single_check_is_a_mutant(tmp_path):

@@ -131,3 +131,23 @@ def test_cells(value, expected):
 def test_visible_leaves_every_script_alone():
     for text in ("Größe", "身長", "العمر", "גיל", "эж", "👍", "é", "a b", "µ × ≤"):
         assert visible(text) == text
+
+
+def test_reasons_hold_nothing_hidden(hostile):
+    model, X, _ = hostile
+    rules = pertinent.Constraints(frozen=[NAME, "kind"])
+    found = pertinent.pertinent_negatives(model, X.head(2), data=X, constraints=rules)
+    assert (found.status == "infeasible").all()
+    for why in found.reason:
+        assert not hidden(str(why)), why
+        assert visible(NAME) in str(why)
+
+
+def test_stored_texts_hold_nothing_hidden_and_are_read_as_they_were(hostile):
+    model, X, found = hostile
+    menu = pertinent.Explainer(model, data=X).menu(X.head(1), max_features=1)
+    for text in (found[0].json(), found[0].json(indent=2), menu.json()):
+        assert not hidden(text), hidden(text)
+    document = json.loads(found[0].json())
+    assert NAME in [feature["name"] for feature in document["summary"]["features"]]
+    assert pertinent.check(document, model).ok

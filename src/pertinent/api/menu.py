@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 
 from pertinent.api.asking import negatives_of
-from pertinent.exceptions import InputError, visible
+from pertinent.exceptions import InputError, visible, visible_json
 from pertinent.geometry.arrays import BoolArray, IntArray
 from pertinent.geometry.running import one_thread
 from pertinent.proofs import ALREADY
@@ -202,7 +202,8 @@ class Menu(Sequence[Lever]):
             "frozen": list(self.frozen),
             "levers": levers,
         }
-        return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
+        return visible_json(text)
 
 
 def menu_of(asked: Asked, table: Table, target: Any, max_features: int) -> Menu:

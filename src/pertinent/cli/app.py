@@ -21,7 +21,14 @@ from pertinent.cli import codes
 from pertinent.cli.files import model_columns, parse_rows, parse_target, read_table
 from pertinent.cli.given import Given, ModelFile, Pickle, Trust, with_given
 from pertinent.cli.wording import in_options, options_for
-from pertinent.exceptions import InputError, PertinentError, reading, visible, writing
+from pertinent.exceptions import (
+    InputError,
+    PertinentError,
+    reading,
+    visible,
+    visible_json,
+    writing,
+)
 from pertinent.geometry.codec import MOST_CHARACTERS, read_json
 from pertinent.tables.words import counted
 
@@ -97,7 +104,7 @@ def _say(text: str) -> None:
 
 def _say_json(text: str) -> None:
     """Write JSON; invisible characters, which only its texts can hold, are written as escapes."""
-    _say("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
+    _say(visible_json(text))
 
 
 def _known_length(length: str) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pertinent.exceptions import InputError, reading
+from pertinent.exceptions import InputError, reading, visible_json
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.codec import MOST_CHARACTERS, encode, read_json, record_as, require_modest
 from pertinent.models.regressors import RangeClassifier
@@ -249,7 +249,8 @@ def _certificates(certified: Any, row: int) -> list[dict[str, Any]]:
 
 def to_json(document: Document, indent: int | None = None) -> str:
     """Return a document as text; the same document gives the same bytes."""
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
+    return visible_json(text)
 
 
 def read_document(text: str | bytes | Path) -> Document:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pertinent.density.hull import Blend
+from pertinent.exceptions import visible
 from pertinent.geometry.arrays import FloatArray
 from pertinent.proofs import Certificate
 from pertinent.rules.reference import PLAUSIBLE, RuleKind, RuleRef, relaxing
@@ -160,7 +161,7 @@ class Reason:
     blends: tuple[Blend | None, ...] = field(default=(), compare=False, repr=False)
 
     def words(self, classes: Any, speech: Speech = TERSE) -> str:
-        """Return the reason in words.
+        """Return the reason in words, in which every character of a name is visible.
 
         Parameters
         ----------
@@ -170,7 +171,7 @@ class Reason:
         """
         named = "; ".join(self._named(speech))
         line = relaxing(self.rules)
-        return (
+        return visible(
             _SENTENCES[self.kind].format(
                 asked=self._asked(classes, speech),
                 rules=f" obeys: {named}" if named else " obeys the rules",

@@ -1,0 +1,61 @@
+"""Single checks of the trusted base that may be left out, each with the reason.
+
+A check is named by its function and its words (`mutants.checks`). Of some the same is said by the
+check beside them; others keep a search for a proof short, and decide nothing.
+"""
+
+from __future__ import annotations
+
+from mutants.catalogue import Mutant
+
+_SHORT = "what has no end is longer than any sliver: neither inf nor NaN is below a number"
+_BESIDE = "a column of one value lies beside a piece that ends there, and such pieces are skipped"
+_BOTH = "a box that costs too much has an end below its start, and one that does not has none"
+_NOTHING = "a claim of 0 features claims nothing"
+
+#: By the place and the words of the check.
+CHECKS: dict[tuple[str, str], str] = {
+    ("proofs/boxes.py:_cut", "low < high"): _BESIDE,
+    ("proofs/boxes.py:_is_sliver", "np.isfinite(low)"): _SHORT,
+    ("proofs/boxes.py:_is_sliver", "np.isfinite(high)"): _SHORT,
+    ("proofs/boxes.py:_is_sliver", "finite"): _SHORT,
+    ("proofs/cases/axes.py:_is_diagonal", "square"): "the form of a row is always square",
+    ("proofs/cases/axis_boxes.py:_affordable", "rest >= 0"): _BOTH,
+    ("proofs/cases/axis_boxes.py:_affordable", "(low <= high).all(axis=1)"): _BOTH,
+    ("proofs/cases/axis_boxes.py:OneRow.only_near", "len(low) > AXIS_BOXES or is_over()"):
+        "it ends a long look early; what a longer one shows is right, and its rounds are counted",
+    ("proofs/cases/branch.py:next_allowed", "found != own"):
+        "the own value is put back in the last line: it lies above wherever it was found",
+    ("proofs/cases/branch.py:Replay._is_lossless", "~in_group"):
+        "a column of a group counts as any number there: only what loses no number passes",
+    ("proofs/linear.py:dual_values", "~endless"):
+        "slopes towards an open end were shrunk below their weight: the other condition is false",
+    ("proofs/linear.py:is_empty", "slopes != 0"):
+        "a slope of 0 counts as left over, and what it falls by is 0",
+    ("proofs/linear.py:leaves_one_point", "block.shape[0] < block.shape[1]"):
+        "fewer rows than columns have no full rank, which is asked for next",
+    ("proofs/supports/fewest.py:_Sample.of", "low <= high"):
+        "where the ends cross, a feature rests at its upper end, and is fixed or forced",
+    ("proofs/supports/fewest.py:_Sample.refuted", "np.isfinite(value)"):
+        "rows about an endless cost need -inf, and rows that are no numbers are left out",
+    ("proofs/supports/fewest.py:_Sample.refuted", "not argument.ray.all()"):
+        "without multipliers of costs there are no rows about costs",
+    ("proofs/supports/sufficient.py:SufficientProofs.bounds", "fewer >= 0"): _NOTHING,
+    ("proofs/supports/sufficient.py:RivalSetProofs._one", "fewer >= 0"): _NOTHING,
+    ("proofs/supports/sufficient.py:_one_row_suffices", "count >= 0"): _NOTHING,
+    ("proofs/supports/sufficient.py:RivalSetProofs._one", "good[:, None]"):
+        "a rival that does not count asks for 0 features, which every set has",
+    ("proofs/sweep.py:SweepProofs._holds", "c > 0"):
+        "what a sweep gains is at least 0, and must be below c",
+    ("proofs/sweep.py:SweepProofs._holds", "t > 0"):
+        "a radius that is not above 0 raises no bound",
+    ("proofs/sweep.py:SweepProofs._holds", "np.isfinite(self.slopes).all(axis=1)"):
+        "slopes that are no numbers make gains that are none, and these are below nothing",
+    ("proofs/winners.py:_one_row_bounds", "excess > 0"):
+        "a row that holds at the start is not empty, and is_empty says so",
+}  # fmt: skip
+
+
+def reason_for(mutant: Mutant) -> str | None:
+    """Return why a check that is left out changes nothing; None where it does."""
+    return CHECKS.get((mutant.where, mutant.breaks.removeprefix("not checked: ")))
