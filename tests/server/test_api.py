@@ -121,6 +121,15 @@ def test_a_new_row_is_explained_as_the_row_of_the_table_is(served):
     assert "stored" not in anew
 
 
+def test_a_live_answer_says_the_same_and_leaves_ranges_for_later(served):
+    full = post(served, "explain", ids=[0]).json()["explanations"][0]
+    live = post(served, "explain", ids=[0], detail="live").json()["explanations"][0]
+    assert live["words"]["moves"] == ""
+    for part, name in (("positive", "objective"), ("negative", "point"), ("negative", "status")):
+        assert live["summary"][part][name] == full["summary"][part][name]
+    assert live["probability"] == pytest.approx(full["probability"])
+
+
 @pytest.mark.parametrize(
     ("body", "arguments", "target"),
     [

@@ -34,7 +34,9 @@ def guarded():
         yield client
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "[::2]", "10.0.0.1"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "", "[::2]", "10.0.0.1"]
+)
 def test_other_hosts_are_not_answered(local, host):
     answer = local.get("/api/v1/model", headers={"Host": host})
     assert (answer.status_code, answer.json()["field"]) == (421, "Host")
@@ -139,7 +141,9 @@ def test_a_body_that_does_not_come_is_given_up():
         asyncio.run(body())
 
 
-@pytest.mark.parametrize("wrong", [None, "", "Bearer", "Bearer x", f"Basic {TOKEN}", f"Bearer {TOKEN}x"])
+@pytest.mark.parametrize(
+    "wrong", [None, "", "Bearer", "Bearer x", f"Basic {TOKEN}", f"Bearer {TOKEN}x"]
+)
 def test_without_a_token_nothing_is_told(guarded, wrong):
     headers = {} if wrong is None else {"Authorization": wrong}
     for path in ("/api/v1/model", "/metrics", "/openapi.json", "/api/v1/rows/0"):
