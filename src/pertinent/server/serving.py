@@ -42,9 +42,11 @@ class Server:
     recipe : Recipe
     rows : DataFrame or array, optional
     settings : ServerSettings
+    pool : Pool, optional
+        Who solves; by default worker processes of its own.
     """
 
-    def __init__(self, recipe: Recipe, rows: Any, settings: Any) -> None:
+    def __init__(self, recipe: Recipe, rows: Any, settings: Any, pool: Any = None) -> None:
         import uvicorn
 
         from pertinent.server.web.app import create_app
@@ -54,7 +56,7 @@ class Server:
         rows = recipe.data if rows is None else rows
         self.settings = settings
         trained = Recipe(recipe.model, _as_pandas(evenly(recipe.data)), recipe.arguments)
-        self.service = Service(trained, _as_pandas(rows), settings)
+        self.service = Service(trained, _as_pandas(rows), settings, pool)
         self.app = create_app(self.service)
         config = uvicorn.Config(
             self.app, host=settings.host, port=settings.port, log_config=None, access_log=False,

@@ -135,7 +135,9 @@ def _api(service: Service) -> APIRouter:
         return plain(await service.solve("explain", service.question(body.model_dump())))
 
     @api.post(
-        "/alternatives", summary="Other changes that work", responses=told(answers.AlternativesFound)
+        "/alternatives",
+        summary="Other changes that work",
+        responses=told(answers.AlternativesFound),
     )
     async def alternatives(body: bodies.Alternatives) -> Response:
         request = service.question(body.model_dump(), one=True)
