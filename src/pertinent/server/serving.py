@@ -50,7 +50,7 @@ class Server:
         import uvicorn
 
         from pertinent.server.web.app import create_app
-        from pertinent.server.web.patience import PatientProtocol
+        from pertinent.server.web.patience import Announcing, PatientProtocol
         from pertinent.server.web.service import Service
 
         rows = recipe.data if rows is None else rows
@@ -64,7 +64,7 @@ class Server:
             h11_max_incomplete_event_size=32_768, proxy_headers=False,
             timeout_graceful_shutdown=int(settings.time_limit) + 5, http=PatientProtocol, ws="none",
         )  # fmt: skip
-        self._server = uvicorn.Server(config)
+        self._server = Announcing(config)
         self._thread: threading.Thread | None = None
 
     @property

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, FastAPI, Path, Query
 from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
@@ -153,7 +154,7 @@ def _api(service: Service) -> APIRouter:
 
     @api.post("/cohorts", summary="Groups of rows compared", responses=told(answers.CohortsFound))
     async def cohorts(body: bodies.Cohorts) -> Response:
-        request, matching = service.cohort_question(body.model_dump())
+        request, matching = await run_in_threadpool(service.cohort_question, body.model_dump())
         found = await service.solve("cohorts", request)
         return plain({"by": body.by, "total": matching, **found})
 

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from pydantic import BaseModel
 
-from pertinent.server.solving.form import BOOLEAN, CATEGORY, Column
+from pertinent.server.solving.form import BOOLEAN, CATEGORY, LARGEST, Column
 from pertinent.server.web.bodies import ProblemBody, Rules
 from pertinent.server.web.problems import MEDIA_TYPE, TITLES
 from pertinent.server.web.service import Service
@@ -46,7 +46,7 @@ def _value_schema(column: Column) -> dict[str, Any]:
     elif column.kind == BOOLEAN:
         kinds = [{"type": "boolean"}]
     else:
-        kinds = [{"type": "number", "minimum": -1e300, "maximum": 1e300}]
+        kinds = [{"type": "number", "minimum": -LARGEST, "maximum": LARGEST}]
     gone = [{"type": "null"}] if column.may_be_missing else []
     return {"anyOf": [*kinds, *gone]} if gone else kinds[0]
 
@@ -111,6 +111,10 @@ def describe_api(app: FastAPI, service: Service) -> None:
         schemas["ProblemBody"] = ProblemBody.model_json_schema()
         schemas["Row"] = row_schema(service.form.columns)
         _speak_of_model(schemas, service)
+        if service.settings.tokens:
+            own = {"token": {"type": "http", "scheme": "bearer"}}
+            document["components"]["securitySchemes"] = own
+            document["security"] = [{"token": []}]
         schemas.pop("HTTPValidationError", None)
         schemas.pop("ValidationError", None)
         return document

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
 import logging
 import re
 import time
@@ -251,9 +252,21 @@ def parsed(content: bytes, depth: int) -> Any:
     if _depth(content) > depth:
         raise Problem(400, f"The body is nested deeper than {depth} levels.", "body")
     try:
-        return read_json(content)
+        found = read_json(content)
     except InputError as error:
         raise Problem(400, str(error), "body") from error
+    if b"\\ud" in content.lower() and not _is_text(found):
+        raise Problem(400, "A text of the body has half a character (a lone surrogate).", "body")
+    return found
+
+
+def _is_text(found: Any) -> bool:
+    """Return whether all texts can be written again."""
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _depth(content: bytes) -> int:
