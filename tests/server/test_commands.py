@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -50,19 +51,22 @@ def test_importing_the_package_loads_no_server():
 
 
 @pytest.mark.slow
-def test_the_demo_is_served_until_it_is_told_to_end():
+def test_the_demo_is_served_until_it_is_told_to_end(tmp_path):
     command = [sys.executable, "-m", "pertinent", "demo", "--serve", "--port", "0"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    log = tmp_path / "log"
+    with log.open("w") as file:
+        process = subprocess.Popen(command, stderr=file)
     try:
-        for line in process.stderr:
-            found = re.search(r"serving on (http://\S+)", line)
-            if found:
-                break
+        while not (found := re.search(r"serving on (http://\S+)", log.read_text())):
+            assert process.poll() is None
+            time.sleep(0.1)
         client = Client(found[1])
         while not client.ready():
             assert process.poll() is None
+            time.sleep(0.1)
         assert client.explain(ids=[0])[0]["text"].startswith("The model predicts")
         os.kill(process.pid, signal.SIGTERM)
         assert process.wait(60) in (0, -signal.SIGTERM)
     finally:
         process.kill()
+    assert "POST /api/v1/explain 200" in log.read_text()
