@@ -94,8 +94,8 @@ class Guard:
         except Exception as error:  # told without its words, which may hold values
             log.error("request %s failed: %s", name, where_of(error))
             if not sent:
-                problem = Problem(500, "The server failed. Its log has more under the request id.")
-                await problem.response(name)(scope, receive, answer)
+                failed = Problem(500, "The server failed. Its log has more under the request id.")
+                await failed.response(name)(scope, receive, answer)
         finally:
             self._note(scope, name, sent[0] if sent else 499, time.perf_counter() - begun)
 
