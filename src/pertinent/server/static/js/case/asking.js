@@ -43,8 +43,8 @@ function fields(model) {
       (value) => rules.put(rules.atMost(rules.inForce(), value === "" ? null : Number(value)))),
     model.has_probability && probability(minProbability),
     choice("norm", "Prefer", [["", "the smallest change"], ["l0", "the fewest changes"]], norm ?? "", (value) => ask({ norm: value || null })),
-    choice("method", "Enough means", methods(model), method ?? model.methods?.[0] ?? "",
-      (value) => ask({ method: value === model.methods?.[0] ? null : value })),
+    choice("method", "Enough means", methods(model), method ?? model.options?.method ?? "",
+      (value) => ask({ method: value === model.options?.method ? null : value })),
     model.plausible !== false && h("label", { class: "check" }, h("input", {
       type: "checkbox", checked: plausible, "data-key": "plausible", id: "ask-plausible",
       on: { change: (/** @type {any} */ event) => ask({ plausible: event.target.checked }) },

@@ -72,7 +72,7 @@ export function listed(words) {
 /** A class as it is called. @param {import("./types.js").Model} model @param {Value | undefined} label */
 export function className(model, label) {
   const words = model.class_words?.[String(label)];
-  return words ?? plain(label);
+  return words === undefined ? plain(label) : words.replace(/^“(.*)”$/, "$1");
 }
 
 /** Whether two values are the same one. @param {Value | undefined} one @param {Value | undefined} other */

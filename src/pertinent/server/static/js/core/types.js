@@ -39,6 +39,7 @@
  * @property {Feature[]} features
  * @property {Rules} rules
  * @property {string[]} methods
+ * @property {{method: string, norm: string, min_probability: number | null, plausible: boolean}} [options]  what the server was started with
  * @property {boolean} [plausible]
  * @property {string} version
  * @property {string} fingerprint
