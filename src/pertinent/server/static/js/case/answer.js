@@ -1,8 +1,7 @@
 /** What was enough and what would change it, live beside the form. */
 
 import { announce, button, fill, h } from "../core/dom.js";
-import { className, listed, percent, plain, withUnit } from "../core/format.js";
-import * as store from "../core/state.js";
+import { className, percent, plain, withUnit } from "../core/format.js";
 import * as live from "./live.js";
 import { picture, told } from "./picture.js";
 import * as rules from "./rules.js";
@@ -89,8 +88,8 @@ function without(text, start) {
 function changing(one) {
   const { words, summary, reason } = one;
   const { negative } = summary;
+  if (negative.status === "infeasible") return impossible(one);
   const said = h("p", {}, without(words.change, "What would have changed it: "));
-  if (negative.status === "infeasible") return [said, conflicts(one)];
   const all = Object.fromEntries(negative.values.map((/** @type {any} */ v) => [v.feature, v.value]));
   return [
     said,
@@ -108,7 +107,7 @@ function suggestions(summary) {
   return h("ul", { class: "suggestions" }, summary.negative.values.map((/** @type {any} */ v) => {
     const feature = features.get(v.feature);
     return h("li", {}, h("span", { class: "name" }, feature.text ?? feature.name),
-      h("span", { class: "values" }, h("s", {}, withUnit(feature, feature.missing ? null : feature.sample)), " → ",
+      h("span", { class: "values" }, h("s", {}, plain(feature.missing ? null : feature.sample)), " → ",
         h("strong", {}, withUnit(feature, v.value))),
       button("Set this value", () => live.edit({ [v.feature]: v.value }), {
         "data-key": `set-${v.feature}`, "aria-label": `Set this value: ${feature.text ?? feature.name} ${plain(v.value)}`,
@@ -139,15 +138,17 @@ function beforeAfter({ probability, summary }) {
 }
 
 /** Proved impossible: the rules that conflict, none too many. @param {Explanation} one */
-function conflicts({ reason }) {
+function impossible({ reason, words }) {
   const found = reason?.rules ?? [];
-  if (!found.length) return h("p", { class: "soft" }, "No rule of yours can be blamed: the model itself leaves no way.");
-  const words = found.length === 1 ? "This rule alone leaves no way:" : `These ${found.length} rules together leave no way; without any one of them there may be one:`;
-  return h("div", { class: "conflict" }, h("p", {}, words),
-    h("ul", { class: "suggestions" }, found.map((rule, i) => h("li", {}, h("span", { class: "values" }, rule.words),
+  if (!found.length) return [h("p", {}, without(words.change, "What would have changed it: "))];
+  const which = found.length === 1
+    ? "This rule leaves no way:"
+    : `These ${found.length} rules together leave no way, and none of them can be spared from the proof:`;
+  return [
+    h("p", {}, h("strong", {}, "Proved: nothing that the rules allow."), ` ${which}`),
+    h("ul", { class: "suggestions conflict" }, found.map((rule, i) => h("li", {}, h("span", { class: "values" }, rule.words),
       rules.canRelax(rule)
         ? button("Unlock", () => rules.relax(rule), { "data-key": `unlock-${i}`, "aria-label": `Unlock: ${rule.words}` })
         : h("span", { class: "soft" }, "a limit of the model")))),
-    found.length > 1 && store.get().rules !== null && button("Back to the first rules", () => store.set({ rules: null }), { class: "quiet", "data-key": "first-rules" }),
-    h("p", { class: "out-of-sight" }, listed(found.map((rule) => rule.words))));
+  ];
 }

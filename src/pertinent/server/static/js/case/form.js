@@ -2,7 +2,7 @@
 
 import * as store from "../core/state.js";
 import { button, fill, h } from "../core/dom.js";
-import { counted, same, withUnit } from "../core/format.js";
+import { counted, plain, same } from "../core/format.js";
 import { control } from "./controls.js";
 import * as live from "./live.js";
 import * as rules from "./rules.js";
@@ -97,9 +97,9 @@ function line(feature, place) {
     set.show(edited ? edits[feature.name] : own);
     node.classList.toggle("edited", edited);
     fill(note, edited
-      ? [`was ${withUnit(feature, own)} `,
+      ? [`was ${plain(own)} `,
         button("undo", () => live.edit({ [feature.name]: own }), { class: "link", "aria-label": `Undo the edit of ${name}` })]
-      : !same(own, feature.typical) && `typical ${withUnit(feature, feature.typical)}`);
+      : !same(own, feature.typical) && `typical ${plain(feature.typical)}`);
   };
   const showRules = () => {
     const now = rules.inForce();
@@ -113,9 +113,10 @@ function line(feature, place) {
   };
   const node = h("li", { class: "feature", dataset: { feature: feature.name } },
     h("div", { class: "head" },
-      h("label", { for: id }, name, feature.unit && h("span", { class: "unit" }, ` ${feature.unit}`)), note),
+      h("label", { for: id }, name, feature.unit && h("span", { class: "unit" }, ` ${feature.unit}`)),
+      h("span", { class: "beside" }, note, chips)),
     h("div", { class: "control" }, set.node),
-    h("div", { class: "acts" }, chips, lock, opener),
+    h("div", { class: "acts" }, lock, opener),
     panel);
   return { feature, node, showValue, showRules };
 }

@@ -63,18 +63,13 @@ export function picture(summary) {
 function strip(one) {
   const { feature, kept, changed, typical } = one;
   const own = feature.sample;
-  const texts = h("span", { class: "texts" }, withUnit(feature, own),
-    changed && h("span", { class: "changed" }, ` → ${plain(changed.value)}`),
-    kept && h("span", { class: "kept" }, same(kept.exact, own) ? " was enough" : ` (${plain(kept.value)} was enough)`),
-    h("span", { class: "soft" }, ` typical ${typeof typical === "number" ? brief(typical) : plain(typical)}`));
+  const texts = h("span", { class: "texts" },
+    h("span", {}, changed ? [`${plain(own)} → `, h("strong", { class: "changed" }, withUnit(feature, changed.value))] : withUnit(feature, own)),
+    kept && h("span", { class: "kept" }, kept.exact === own ? "was enough" : `${plain(kept.value)} was enough`),
+    h("span", { class: "soft" }, `typical ${typeof typical === "number" ? brief(typical) : plain(typical)}`));
   const words = isWord(one);
   return h("li", {}, h("span", { class: "name" }, feature.text ?? feature.name),
     words ? h("span", { class: "words", "aria-hidden": "true" }, sequence(one)) : drawing(one), texts);
-}
-
-/** @param {Value} one @param {Value} other */
-function same(one, other) {
-  return one === other;
 }
 
 /** Whether a feature has names rather than numbers. @param {Strip} one */

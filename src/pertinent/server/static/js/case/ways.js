@@ -2,7 +2,7 @@
 
 import * as api from "../core/api.js";
 import { button, fill, h } from "../core/dom.js";
-import { brief, className, counted, listed, percent, withUnit } from "../core/format.js";
+import { brief, className, counted, listed, percent, plain, withUnit } from "../core/format.js";
 import * as store from "../core/state.js";
 import * as live from "./live.js";
 
@@ -81,7 +81,7 @@ const textOf = (name) => features.get(name)?.text ?? name;
 /** @param {string} name @param {Value} old @param {Value} value */
 function move(name, old, value) {
   const feature = /** @type {any} */ (features.get(name) ?? {});
-  return [`${textOf(name)}: `, h("s", {}, withUnit(feature, old)), " → ", h("strong", {}, withUnit(feature, value))];
+  return [`${textOf(name)}: `, h("s", {}, plain(old)), " → ", h("strong", {}, withUnit(feature, value))];
 }
 
 /** @param {HTMLElement} place @param {Model} model */

@@ -9,11 +9,15 @@ import * as filters from "../rows/filters.js";
 
 /** @typedef {import("../core/types.js").Model} Model */
 
+/** What features are called. @type {Map<string, string>} */
+let names = new Map();
+
 /**
  * @param {HTMLElement} place
  * @param {Model} model
  */
 export function start(place, model) {
+  names = new Map(model.features.map((f) => [f.name, f.text ?? f.name]));
   const tools = h("div", {});
   const found = h("div", { class: "cohorts", "aria-live": "polite" });
   const by = h("select", { id: "cohort-by" });
@@ -66,10 +70,10 @@ function outcome(answer, by) {
 
 /** @param {any} one @param {number} dearest */
 function group(one, dearest) {
-  return h("tr", {}, h("th", { scope: "row" }, one.words), h("td", { class: "n" }, number(one.n)),
+  return h("tr", {}, h("th", { scope: "row" }, one.words), h("td", {}, number(one.n)),
     h("td", {}, whisker(one.share, one.share_low, one.share_high, 1), percent(one.share), interval(one.share_low, one.share_high, percent)),
     h("td", {}, one.median_cost === null ? "–" : [whisker(one.median_cost, one.median_low, one.median_high, dearest), brief(one.median_cost), interval(one.median_low, one.median_high, brief)]),
-    h("td", {}, (one.levers ?? []).slice(0, 3).map((/** @type {any} */ l) => `${l.feature} ${percent(l.share)}`).join(", ")));
+    h("td", {}, (one.levers ?? []).slice(0, 3).map((/** @type {any} */ l) => `${names.get(l.feature) ?? l.feature} ${percent(l.share)}`).join(", ")));
 }
 
 /** @param {number | null} low @param {number | null} high @param {(v: number) => string} say */
@@ -89,6 +93,7 @@ function whisker(value, low, high, most) {
 function gap(of) {
   const part = (/** @type {any} */ one, /** @type {(v: number) => string} */ say, /** @type {string} */ what) => {
     if (!one) return null;
+    if (one.difference === 0 && one.low === 0 && one.high === 0) return h("li", {}, `${what}: `, h("strong", {}, "no gap"));
     const sure = one.low > 0 || one.high < 0;
     return h("li", {}, `${what}: `, h("strong", {}, say(one.difference)), ` (${say(one.low)} to ${say(one.high)}, 95%)`,
       h("span", { class: "soft" }, sure ? " · more than chance" : " · may be chance"));

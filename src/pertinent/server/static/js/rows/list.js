@@ -34,8 +34,8 @@ export function start(place, model) {
   fill(place,
     h("div", { class: "bar" },
       h("form", { class: "bar", on: { submit: (/** @type {Event} */ event) => { event.preventDefault(); if (id.value.trim()) open(id.value.trim()); } } },
-        h("label", { for: id.id }, "Row"), id, h("button", {}, "Open")),
-      button("Random row", async () => { if (!(await chooseRandom())) notify("No row matches the filters."); }),
+        h("label", { for: id.id }, "Row"), id, h("button", {}, "Open"),
+        button("Random row", async () => { if (!(await chooseRandom())) notify("No row matches the filters."); })),
       sorting(model)),
     tools, status, view);
   filters.start(tools, model, "rows");
