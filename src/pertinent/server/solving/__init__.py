@@ -1,0 +1,1 @@
+"""What solves requests: processes that have loaded the model once."""

@@ -1,0 +1,87 @@
+"""A letter to whom a decision is about: what it was, what would have changed it, how sure that is."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+
+from pertinent.summary.words import shown
+from pertinent.views.text import CAUTION, change, chances, enough, opening, rule_words
+
+STYLE = (
+    "body{font:16px/1.5 Georgia,serif;max-width:42rem;margin:3rem auto;padding:0 1.5rem;"
+    "color:#111;background:#fff}h1{font-size:1.35rem}h2{font-size:1.05rem;margin-top:1.6rem}"
+    "small{color:#444}@media print{body{margin:0;max-width:none}}"
+)
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{{ title }}</title>
+<style>{{ style }}</style>
+</head>
+<body>
+<p>{{ date }}</p>
+<h1>{{ title }}</h1>
+<p>{{ opening }}</p>
+<h2>What would have changed the decision</h2>
+<p>{{ change }}</p>
+{% if chances %}<p>{{ chances }}</p>
+{% endif %}
+<h2>What was enough for it</h2>
+<p>{{ enough }}</p>
+{% if rules %}<h2>What we did not ask you to change</h2>
+<p>{{ rules }}</p>
+{% endif %}
+<p><small>{{ caution }}</small></p>
+</body>
+</html>
+"""
+
+
+def style_hash() -> str:
+    """Return the source expression of a Content-Security-Policy that allows the letter's style."""
+    digest = hashlib.sha256(STYLE.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+@cache
+def _template() -> Any:
+    how = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return how.from_string(PAGE)
+
+
+def letter_html(
+    summary: Mapping[str, Any], title: str | None = None, date: str | None = None
+) -> str:
+    """Return the letter as one HTML page, ready to be printed; every name in it is escaped.
+
+    Parameters
+    ----------
+    summary : dict
+        That of an explanation.
+    title : str, optional
+    date : str, optional
+        Today by default (UTC).
+    """
+    seen = shown(dict(summary))
+    return str(
+        _template().render(
+            title=shown(title) if title else "About your decision",
+            style=STYLE,
+            date=f"{datetime.now(UTC):%d %B %Y}" if date is None else date,
+            opening=opening(seen),
+            change=change(seen),
+            chances=chances(seen),
+            enough=enough(seen),
+            rules=rule_words(seen),
+            caution=CAUTION,
+        )
+    )

@@ -1,0 +1,1 @@
+"""The rows that are served, and what is known of their columns."""

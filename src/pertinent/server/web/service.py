@@ -1,0 +1,188 @@
+"""What routes ask: the model, its rows and the pool of workers behind one object."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pertinent.exceptions import InputError
+from pertinent.models.registry import predicted_labels
+from pertinent.server.solving.engine import class_named
+from pertinent.server.solving.form import RowForm
+from pertinent.server.solving.pool import Broken, Busy, Died, Pool, TooLong
+from pertinent.server.solving.recipe import Recipe
+from pertinent.server.solving.refusal import Refusal
+from pertinent.server.table.describing import describe
+from pertinent.server.table.rows import Filter, Rows
+from pertinent.server.table.scores import chances_of, places_of
+from pertinent.server.web.problems import Problem
+from pertinent.server.web.settings import ServerSettings
+
+Body = Mapping[str, Any]
+
+
+class Service:
+    """A model, its rows and its workers.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    data : DataFrame or array, optional
+        The rows that are served.
+    settings : ServerSettings
+    """
+
+    def __init__(self, recipe: Recipe, data: Any, settings: ServerSettings) -> None:
+        self.settings, self.recipe = settings, recipe
+        self.explainer = recipe.explainer()
+        self.classes = self.explainer.setting.classes.tolist()
+        self.form = RowForm.of(self.explainer.setting, recipe.data if data is None else data)
+        self.rows = Rows(recipe.model, data, self.form.names, self.classes)
+        self.pool = Pool(recipe, settings.workers, settings.queue, settings.time_limit)
+        self.model = describe(self.explainer, self.form, self.rows.columns, len(self.rows))
+
+    def start(self) -> None:
+        """Start the workers, and the scores of all rows."""
+        self.pool.start()
+        self.rows.scores.start()
+
+    def close(self) -> None:
+        """End the workers; requests that are being answered get their answers first."""
+        self.rows.scores.stop()
+        self.pool.close(self.settings.time_limit)
+
+    # -- at once ---------------------------------------------------------------------------
+
+    def listed(
+        self, filters: Sequence[str], sort: str, descending: bool, offset: int, limit: int,
+        random: bool,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Return a page of the rows, or one row at random."""
+        chosen = [Filter.read(text, f"filter[{i}]") for i, text in enumerate(filters)]
+        if random:
+            places = self.rows.at_random(chosen)
+            mask = self.rows.matching(chosen)
+            matching = len(self.rows) if mask is None else int(mask.sum())
+        else:
+            matching, places = self.rows.page(chosen, sort, descending, offset, limit)
+        return {
+            "total": len(self.rows),
+            "matching": matching,
+            "offset": 0 if random else offset,
+            "scored": self.rows.scores.progress,
+            "rows": [self.rows.row(int(place)) for place in places],
+        }
+
+    def row(self, place: int) -> dict[str, Any]:
+        """Return one row."""
+        if not 0 <= place < len(self.rows):
+            raise Problem(404, f"There is no row {place}: the table has {len(self.rows):,} rows.")
+        return self.rows.row(place)
+
+    def predict(self, body: Body) -> dict[str, Any]:
+        """Return classes and probabilities of rows."""
+        self._require_few(len(body["rows"]), "rows")
+        table = self.form.table(self.form.read(body["rows"]))
+        model = self.recipe.model
+        try:
+            places = places_of(predicted_labels(model, table), self.classes)
+            chances = chances_of(model, table)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise Refusal("The model cannot read these rows.", "rows") from error
+        return {
+            "predictions": [
+                {
+                    "label": self.classes[place],
+                    "probabilities": None if chances is None else {
+                        str(label): float(chance)
+                        for label, chance in zip(self.classes, chances[i], strict=True)
+                    },
+                }
+                for i, place in enumerate(places)
+            ]
+        }  # fmt: skip
+
+    # -- by a worker -----------------------------------------------------------------------
+
+    def question(self, body: Body, *, one: bool = False) -> dict[str, Any]:
+        """Return a request for a worker: the rows in order, whatever way they were named."""
+        ids = body.get("ids")
+        given = body["rows"] if ids is None else ids
+        self._require_few(len(given), "rows" if ids is None else "ids")
+        if one and len(given) != 1:
+            raise Refusal(f"This is about one row. Got {len(given)}.", "rows")
+        rows = given if ids is None else self.rows.values(ids)
+        class_named(self.classes, body.get("target"))
+        values = self.form.read(rows, "rows" if ids is None else "ids")
+        return {**body, "rows": values, "ids": list(range(len(rows))) if ids is None else list(ids)}
+
+    def cohort_question(self, body: Body) -> tuple[dict[str, Any], int]:
+        """Return a request for a worker, and how many rows match."""
+        filters = [Filter.read(text, f"filters[{i}]") for i, text in enumerate(body["filters"])]
+        mask = self.rows.matching(filters)
+        groups = self.rows.groups(body["by"])
+        class_named(self.classes, body.get("target"))
+        matching = len(self.rows) if mask is None else int(mask.sum())
+        within = [own if mask is None else own & mask for _, _, own in groups]
+        share = min(1.0, body["sample"] / max(1, sum(int(own.sum()) for own in within)))
+        ids: list[int] = []
+        told = []
+        for (words, own, _), chosen in zip(groups, within, strict=True):
+            places = np.flatnonzero(chosen)
+            count = max(min(len(places), 5), round(share * len(places)))
+            some = places[np.arange(count) * len(places) // max(count, 1)].tolist()
+            start = len(ids)
+            ids += some
+            told.append({
+                "words": words, "filters": [*body["filters"], *own],
+                "places": list(range(start, start + len(some))),
+            })  # fmt: skip
+        if not ids:
+            raise Refusal("No row matches the filters.", "filters")
+        values = self.form.read(self.rows.values(ids), "ids")
+        return {**body, "rows": values, "ids": ids, "groups": told}, matching
+
+    async def solve(self, task: str, request: Body) -> Any:
+        """Return the answer of a worker; problems where there is none."""
+        try:
+            future = self.pool.submit(task, dict(request))
+        except Busy:
+            raise busy() from None
+        try:
+            return await asyncio.wrap_future(future)
+        except Busy:
+            raise busy() from None
+        except TooLong:
+            raise Problem(
+                504, f"The request took longer than {self.pool.limit:g} seconds. Ask for fewer "
+                "rows or features, or give time_limit.",
+            ) from None  # fmt: skip
+        except Died:
+            raise Problem(500, "The worker died over this request, twice.") from None
+        except Broken as error:
+            raise Problem(500, f"The worker failed: {str(error).split()[0]}.") from error
+
+    def _require_few(self, count: int, where: str) -> None:
+        if count > self.settings.rows:
+            raise Problem(
+                413, f"A request has at most {self.settings.rows} rows. Got {count}.", where
+            )
+
+
+def busy() -> Problem:
+    """Return the problem that all workers are busy and the queue is full."""
+    return Problem(503, "All workers are busy. Ask again.", headers={"Retry-After": "1"})
+
+
+def as_problem(error: InputError) -> Problem:
+    """Return a refusal as a problem."""
+    return Problem(422, str(error), getattr(error, "field", None))
+
+
+def to_json(content: Any) -> bytes:
+    """Return an answer as JSON."""
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
