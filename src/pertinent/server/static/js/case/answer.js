@@ -141,9 +141,8 @@ function beforeAfter({ probability, summary }) {
 function impossible({ reason, words }) {
   const found = reason?.rules ?? [];
   if (!found.length) return [h("p", {}, without(words.change, "What would have changed it: "))];
-  const which = found.length === 1
-    ? "This rule leaves no way:"
-    : `These ${found.length} rules together leave no way, and none of them can be spared from the proof:`;
+  const spared = reason?.minimal ? (found.length === 1 ? "; without it there is one" : "; without any one of them there is one") : "";
+  const which = found.length === 1 ? `This rule leaves no way${spared}:` : `These ${found.length} rules together leave no way${spared}:`;
   return [
     h("p", {}, h("strong", {}, "Proved: nothing that the rules allow."), ` ${which}`),
     h("ul", { class: "suggestions conflict" }, found.map((rule, i) => h("li", {}, h("span", { class: "values" }, rule.words),

@@ -76,7 +76,7 @@
  * @property {Record<string, string>} words
  * @property {any} summary
  * @property {{before: number | null, after: number | null, of: Value} | null} probability
- * @property {{kind: string, words: string, rules: Conflict[]} | null} reason
+ * @property {{kind: string, words: string, rules: Conflict[], minimal?: boolean} | null} reason
  * @property {string} constraints_line
  * @property {number} seconds
  * @property {any} [stored]
