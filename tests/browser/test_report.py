@@ -1,8 +1,6 @@
 """The report in a real browser: `make test SUITE=browser`, which needs an installed Chromium."""
 
-import os
 import re
-import shutil
 
 import matplotlib
 
@@ -10,38 +8,15 @@ matplotlib.use("Agg")
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
 
-from pertinent.demo import explain_applicants, train_credit_model
-
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
+from pertinent.demo import explain_applicants
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    result = explain_applicants(train_credit_model())
+def report(tmp_path_factory, credit):
+    result = explain_applicants(credit)
     path = tmp_path_factory.mktemp("report") / "report.html"
     return result.report(path)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    program = (
-        os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    )
-    if program is None:
-        pytest.fail("No Chromium found. Install it (apt install chromium) or set CHROMIUM.")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
 
 
 def opened(browser, report, scheme="light", width=1200):

@@ -78,6 +78,7 @@ const explain = oneAtATime(async () => {
 
 const load = oneAtATime(async () => {
   const { row, own } = store.get();
+  emit("busy");
   if (own !== null) {
     now.base = own;
   } else if (row !== null) {
