@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from pertinent.api.preparing import (
 )
 from pertinent.api.progress import Progress
 from pertinent.density import Plausibility
+from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
 from pertinent.proofs import ALREADY, INFEASIBLE
 from pertinent.rules.constraints import Constraints
@@ -44,6 +46,7 @@ from pertinent.tables.words import counted
 
 if TYPE_CHECKING:
     from pertinent.api.menu import Menu
+    from pertinent.server import Server
 
 
 class Explainer:
@@ -139,6 +142,8 @@ class Explainer:
         steps_from: str | None = "data",
         rare: int = 5,
     ) -> None:
+        given = {name: value for name, value in locals().items() if name != "self"}
+        self._given: dict[str, Any] | None = given
         missing = usual_missing(model, data, plausibility) if missing is None else missing
         settings = Settings.of(locals())
         setting, table = prepare(model, data, data, settings)
@@ -155,16 +160,19 @@ class Explainer:
         self.rounds = options is None
         self._by_types: dict[Any, Explainer] = {}
         baseline = or_default(baseline, train)
-        given = "given" if weights is not None else "units" if data is None else "spread"
+        measure = "given" if weights is not None else "units" if data is None else "spread"
         self.asked = Asked(
             self.setting,
             self.question,
             self.settings,
             baseline if isinstance(baseline, str) else "given",
-            given,
+            measure,
             None if table is None else middle_of(table),
             None if table is None else TypicalByClass(self.setting, table, _usual(baseline)),
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_given": None}  # copies for other processes hold no training data
 
     def __repr__(self) -> str:
         features, rules = self.setting.features, rule_count(self.asked)
@@ -268,6 +276,34 @@ class Explainer:
         from pertinent.api.menu import menu_of
 
         return menu_of(self.asked, read_table(self.setting.features, x), target, max_features)
+
+    def serve(self, rows: Any = None, *, wait: bool = False, **settings: Any) -> Server:
+        """Serve a page to explore the model, and an API, on this machine; extra ``serve``.
+
+        Parameters
+        ----------
+        rows : array or DataFrame, optional
+            The rows to explore; the training data by default.
+        wait : bool
+            Serve until it is interrupted. By default the server runs in a thread, and what comes
+            back has its address (``url``) and ends it (``stop()``).
+        **settings
+            Of `pertinent.server.ServerSettings`: ``port``, ``workers``, ``time_limit`` and others.
+
+        Returns
+        -------
+        Server
+        """
+        server = import_module("pertinent.server")
+        if self._given is None:
+            raise InputError("This copy of an Explainer has no training data. Serve the original.")
+        given = dict(self._given)
+        recipe = server.Recipe(given.pop("model"), given.pop("data"), given)
+        made: Server = server.make_server(recipe, rows, server.ServerSettings(**settings))
+        if wait:
+            made.run()
+            return made
+        return made.start()
 
     def explain_iter(
         self,

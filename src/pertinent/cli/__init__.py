@@ -1,4 +1,4 @@
-"""The command line: ``pertinent demo | explain | report | check | models | run``."""
+"""The command line: ``pertinent demo | explain | report | check | models | run | serve``."""
 
 from __future__ import annotations
 

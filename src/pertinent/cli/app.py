@@ -296,10 +296,20 @@ def demo(
         "pertinent-demo"
     ),
     json_: AsJson = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve the credit model instead: see `serve`.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="With --serve: where.")] = 8765,
 ) -> None:
     """Explain decisions of a credit model on embedded data, in under a minute."""
     from pertinent.demo import main as run
 
+    if serve:
+        from pertinent.cli.serving import serve_demo
+
+        with _said():
+            serve_demo(port)
+        return
     with _said(), writing(output):
         if json_:
             paths = run(output, say=lambda text: None)
@@ -340,6 +350,41 @@ def run(
         if any(counts.get("failed") for counts in done.statuses.values()):
             err.print("[yellow]Some rows got no answer; see their reasons.[/]")
             raise typer.Exit(codes.UNANSWERED)
+
+
+@app.command("serve", epilog="Example: [bold]pertinent serve model.skops rows.parquet[/]")
+@with_given
+def serve_(
+    model: ModelFile,
+    data: DataFile,
+    given: Given,
+    ignore: Ignore = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; any but this machine's needs a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")] = 8765,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that solve.")] = 2,
+    queue: Annotated[int, typer.Option(min=1, help="Requests that may wait for them.")] = 16,
+    request_limit: Annotated[
+        float, typer.Option(min=0.1, help="Seconds that a request may take.")
+    ] = 30.0,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="Tokens that may ask, one on each line; else of PERTINENT_TOKENS."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="Another name of this server, as behind a proxy.")
+    ] = None,
+    rate: Annotated[float, typer.Option(min=0, help="Requests a second of each token.")] = 50.0,
+) -> None:
+    """Serve a page to explore a model and its rows, and an HTTP API."""
+    from pertinent.cli.serving import Listening, serve_files
+
+    with _said():
+        where = Listening(
+            host, port, workers, queue, request_limit, token_file, tuple(allow_host or ()), rate
+        )
+        serve_files(model, data, given, ignore or [], where)
 
 
 def _job(model_file: Path, given: Given, keep: list[str] | None) -> Job:

@@ -122,10 +122,15 @@ class Given:
     def explainer(self, model: Foreign, data: Any = None, ignore: Sequence[str] = ()) -> Explainer:
         """Return what explains by these rules, with ``data`` where no training data are given."""
         from pertinent.api.explainer import Explainer  # loads solvers, which `check` does without
-        from pertinent.rules.constraints import Constraints
 
         if self.train is not None:
             data, _ = model_columns(read_table(self.train), model, ignore)
+        return Explainer(model, data=data, **self.arguments(model, data))
+
+    def arguments(self, model: Foreign, data: Any) -> dict[str, Any]:
+        """Return the arguments of `Explainer` that the options stand for, beside model and data."""
+        from pertinent.rules.constraints import Constraints
+
         rules = Constraints(
             frozen=self.freeze or [],
             bounds=parse_bounds(self.bound or []),
@@ -135,21 +140,19 @@ class Given:
             relations=self.relation or [],
             max_changes=self.max_changes,
         )
-        return Explainer(
-            model,
-            data=data,
-            constraints=rules,
-            plausibility=self._plausibility(model, data),
-            method=self.method,
-            norm=self.norm,
-            alternatives=self.alternatives,
-            min_proba=self.min_proba,
-            missing=self.missing,
-            time_limit=self.time_limit,
-            limits_from=parse_limits(self.limits),
-            steps_from=None if self.steps is Steps.NONE else "data",
-            rare=self.rare,
-        )
+        return {
+            "constraints": rules,
+            "plausibility": self._plausibility(model, data),
+            "method": self.method,
+            "norm": self.norm,
+            "alternatives": self.alternatives,
+            "min_proba": self.min_proba,
+            "missing": self.missing,
+            "time_limit": self.time_limit,
+            "limits_from": parse_limits(self.limits),
+            "steps_from": None if self.steps is Steps.NONE else "data",
+            "rare": self.rare,
+        }
 
     def _plausibility(self, model: Foreign, data: Any) -> Plausibility | None:
         if not self.plausible:

@@ -132,7 +132,7 @@ class RowForm:
                     features.has_other(j),
                     gone or filled or j in features.absent,
                     types[j],
-                )  # fmt: skip
+                )
             )
         return cls(tuple(columns), hasattr(data, "columns") or not features.is_plain)
 

@@ -1,4 +1,4 @@
-"""A letter to whom a decision is about: what it was, what would have changed it, how sure that is."""
+"""A letter to whom a decision is about: what it was, and what would have changed it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from pertinent.summary.words import shown
-from pertinent.views.text import CAUTION, change, chances, enough, opening, rule_words
+from pertinent.views.text import CAUTION, chances, change, enough, opening, rule_words
 
 STYLE = (
     "body{font:16px/1.5 Georgia,serif;max-width:42rem;margin:3rem auto;padding:0 1.5rem;"

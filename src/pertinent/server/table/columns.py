@@ -61,7 +61,7 @@ class Kept:
         rank = np.empty(len(order) + 1, dtype=np.int64)
         rank[order] = np.arange(len(order))
         rank[-1] = len(order)
-        return rank[self.values]
+        return np.asarray(rank[self.values])
 
 
 def columns_of(data: Any, names: Sequence[str]) -> dict[str, Kept]:

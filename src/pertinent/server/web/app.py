@@ -81,7 +81,7 @@ def _handle(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        words = f"{first['msg']}.".removesuffix("..") + ("" if first["msg"].endswith(".") else "")
+        words = f"{str(first['msg']).rstrip('.')}."
         if first["type"] == "json_invalid":
             return Problem(400, "The body is not JSON.").response(request_id_of(request))
         return Problem(422, words, field_of(first["loc"])).response(request_id_of(request))

@@ -34,15 +34,20 @@ class Service:
     data : DataFrame or array, optional
         The rows that are served.
     settings : ServerSettings
+    pool : Pool, optional
+        Who solves; by default processes of its own.
     """
 
-    def __init__(self, recipe: Recipe, data: Any, settings: ServerSettings) -> None:
+    def __init__(
+        self, recipe: Recipe, data: Any, settings: ServerSettings, pool: Pool | None = None
+    ) -> None:
         self.settings, self.recipe = settings, recipe
         self.explainer = recipe.explainer()
         self.classes = self.explainer.setting.classes.tolist()
         self.form = RowForm.of(self.explainer.setting, recipe.data if data is None else data)
         self.rows = Rows(recipe.model, data, self.form.names, self.classes)
-        self.pool = Pool(recipe, settings.workers, settings.queue, settings.time_limit)
+        limits = settings.workers, settings.queue, settings.time_limit
+        self.pool = Pool(recipe, *limits) if pool is None else pool
         self.model = describe(self.explainer, self.form, self.rows.columns, len(self.rows))
 
     def start(self) -> None:
