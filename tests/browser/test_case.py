@@ -167,7 +167,7 @@ def test_rules_are_clicks_and_a_line_to_copy(opened, credit, explainer):
     rules = eval(line, {"Constraints": pertinent.Constraints})
     assert set(rules.frozen) == {"age", "marital", "records", "price", "amount"}
     assert rules.decrease_only == ("seniority",) or list(rules.decrease_only) == ["seniority"]
-    assert tuple(rules.bounds["income"]) == (None, 90)
+    assert tuple(rules.bounds["income"]) == (0, 90)
     assert rules.costs["income"] == 2
     assert "fixed" not in rules.categories["job"]
     assert rules.max_changes == 3

@@ -36,6 +36,7 @@ function open(model) {
       return;
     }
     area.value = await chosen.text();
+    file.value = ""; // so that the same file, once mended, can be chosen again
     read();
   });
   const dialog = h("dialog", { class: "new-row", "aria-labelledby": "new-title" },

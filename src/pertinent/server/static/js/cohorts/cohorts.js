@@ -63,7 +63,7 @@ function outcome(answer, by) {
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Groups" }, h("table", { class: "groups" },
       h("thead", {}, h("tr", {}, ["Group", "Rows", "With an answer", "Median size of the change", "Changed most often"].map((words) => h("th", { scope: "col" }, words)))),
       h("tbody", {}, groups.map((/** @type {any} */ one) => group(one, dearest))))),
-    h("h3", {}, "Rows of the groups"),
+    h("h2", {}, "Rows of the groups"),
     groups.map((/** @type {any} */ one) => members(one, by)),
   ];
 }
@@ -99,7 +99,7 @@ function gap(of) {
       h("span", { class: "soft" }, sure ? " · more than chance" : " · may be chance"));
   };
   const points = (/** @type {number} */ v) => `${brief(100 * v)} points`;
-  return h("div", { class: "card" }, h("h3", {}, `The gap between ${of.best} and ${of.worst}`),
+  return h("div", { class: "card" }, h("h2", {}, `The gap between ${of.best} and ${of.worst}`),
     h("ul", {}, part(of.share, points, "share with an answer"), part(of.cost, brief, "median size of the change")));
 }
 
