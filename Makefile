@@ -49,7 +49,7 @@ test: $(call one_of,SUITE,$(SUITES))suite-$(SUITE) ## Run every check: ruff, myp
 ##   SUITE=slow           the tests that take minutes each
 ##   SUITE=oldest         with the oldest supported scikit-learn
 ##   SUITE=engines        Ray and Spark on local clusters; Spark needs a JDK
-##   SUITE=browser        the report in a browser; needs an installed Chromium
+##   SUITE=browser        all tests of the pages; needs an installed Chromium
 ##   SUITE=lvq-peers      our regions on models of sklvq, sklearn-lvq, prosemble
 
 # One core compiles while the other one reads: see tests/compiling.py.
@@ -66,8 +66,8 @@ suite-oldest: $(VENV)-oldest/.stamp-test
 suite-engines: .venv-engines/.stamp
 	$(ONE_THREAD) .venv-engines/bin/python -m pytest -m engines $(PYTEST_ARGS) tests/scale
 
-suite-browser: $(VENV)/.stamp-browser
-	$(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/browser
+suite-browser: $(VENV)/.stamp-test
+	BROWSER_TESTS=required $(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/browser
 
 suite-lvq-peers:
 	@$(MAKE) --no-print-directory .venv-peers/lvq PEER="$(LVQ_PEERS)"
@@ -165,10 +165,6 @@ $(VENV)-oldest/.stamp-test: pyproject.toml
 
 $(VENV)/.stamp-test: $(VENV)/.stamp-venv pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[test]"
-	@touch $@
-
-$(VENV)/.stamp-browser: $(VENV)/.stamp-test
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[browser]"
 	@touch $@
 
 $(VENV)/.stamp-docs: $(VENV)/.stamp-venv pyproject.toml

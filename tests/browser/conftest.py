@@ -35,8 +35,9 @@ def browser() -> Iterator[Any]:
         if os.environ.get("BROWSER_TESTS") == "required":
             pytest.fail(words)
         pytest.skip(words)
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=60_000)  # a busy machine is slow, and not wrong
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield chromium
@@ -72,7 +73,7 @@ def opened(browser: Any, server: Any) -> Iterator[Callable[..., Any]]:
         context = browser.new_context(accept_downloads=True, **how)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(60_000)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
         page.on("request", lambda r: _foreign(r.url, server.url) and wrong.append(r.url))

@@ -1,4 +1,4 @@
-"""The report in a real browser: `make test SUITE=browser`, which needs an installed Chromium."""
+"""The report in a real browser."""
 
 import re
 
@@ -11,12 +11,15 @@ from axe_playwright_python.sync_playwright import Axe
 
 from pertinent.demo import explain_applicants
 
+#: Rows that the report lists, of a few more.
+COUNT = 100
+
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory, credit):
-    result = explain_applicants(credit)
+    result = explain_applicants(credit, COUNT + 20)
     path = tmp_path_factory.mktemp("report") / "report.html"
-    return result.report(path)
+    return result.report(path, max_rows=COUNT)
 
 
 def opened(browser, report, scheme="light", width=1200):
@@ -43,11 +46,11 @@ def test_axe_finds_nothing_serious(browser, report, scheme, width):
 def test_search_and_filters(browser, report):
     page = opened(browser, report)
     count = page.locator(".rows details").count()
-    assert count == 1000
+    assert count == COUNT
     page.fill("#p-find", "part-time")
     fewer = page.locator(".rows details:not(.none)").count()
     assert 0 < fewer < count
-    assert f"{fewer} of 1,000 shown" in page.inner_text("#p-shown")
+    assert f"{fewer} of {COUNT} shown" in page.inner_text("#p-shown")
     page.fill("#p-find", "")
     page.select_option("#p-class", label="“refused”")
     assert 0 < page.locator(".rows details:not(.none)").count() < count
@@ -92,7 +95,7 @@ def test_rows_can_be_sorted(browser, report):
     assert page.locator(".rows details summary").first.inner_text() != first
     page.select_option("#p-order", label="the order of the table")
     assert page.locator(".rows details summary").first.inner_text() == first
-    assert page.locator(".rows details").count() == 1000
+    assert page.locator(".rows details").count() == COUNT
 
 
 def test_one_case_is_printed_on_one_page(browser, report):

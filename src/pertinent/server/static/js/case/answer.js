@@ -1,6 +1,6 @@
 /** What was enough and what would change it, live beside the form. */
 
-import { announce, button, fill, h } from "../core/dom.js";
+import { announce, button, byId, fill, h } from "../core/dom.js";
 import { className, percent, plain, withUnit } from "../core/format.js";
 import * as live from "./live.js";
 import { picture, told } from "./picture.js";
@@ -19,7 +19,13 @@ let model;
 export function start(places, of) {
   model = of;
   const panel = /** @type {HTMLElement} */ (places.answer.parentElement);
-  live.events.addEventListener("prediction", () => fill(places.prediction, prediction()));
+  const glance = byId("glance");
+  glance.addEventListener("click", () => byId("answer-title").scrollIntoView({ behavior: "smooth" }));
+  live.events.addEventListener("prediction", () => {
+    fill(places.prediction, prediction());
+    fill(glance, inShort());
+    glance.hidden = false;
+  });
   live.events.addEventListener("busy", () => panel.setAttribute("aria-busy", "true"));
   live.events.addEventListener("answer", () => {
     panel.setAttribute("aria-busy", "false");
@@ -37,6 +43,13 @@ function failure(error) {
   return h("div", { class: "card warn", role: "alert" }, h("h3", {}, "No answer"),
     h("p", {}, error.message), error.field && h("p", { class: "soft" }, `It is about ${error.field}.`),
     button("Ask again", () => live.refresh()));
+}
+
+/** The class and its probability in one line: on a phone the answer is far below the form. */
+function inShort() {
+  const { label, probabilities } = live.now.prediction;
+  const chance = probabilities?.[String(label)];
+  return [h("strong", {}, className(model, label)), chance === undefined ? " " : ` ${percent(chance)} `, h("span", { class: "soft" }, "to the answer ↓")];
 }
 
 /** The class and its probability. */
