@@ -95,4 +95,4 @@ def _foreign(url: str, own: str) -> bool:
 
 def settle(page: Any) -> None:
     """Wait until the page has answered what was last asked."""
-    page.wait_for_selector(".answers[aria-busy=false]", state="attached")
+    page.wait_for_selector(".answers[aria-busy=false][data-whole=yes]", state="attached")

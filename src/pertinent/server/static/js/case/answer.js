@@ -26,11 +26,17 @@ export function start(places, of) {
     fill(glance, inShort());
     glance.hidden = false;
   });
-  live.events.addEventListener("busy", () => panel.setAttribute("aria-busy", "true"));
+  live.events.addEventListener("busy", () => {
+    panel.setAttribute("aria-busy", "true");
+    panel.dataset.whole = "no";
+  });
   live.events.addEventListener("answer", () => {
+    const { answer: one, isWhole } = live.now;
+    if (!one) return;
     panel.setAttribute("aria-busy", "false");
-    if (live.now.answer) fill(places.answer, answer(live.now.answer));
-    announce(live.now.answer ? `${live.now.answer.words.opening} ${live.now.answer.words.change}` : "");
+    fill(places.answer, answer(one));
+    panel.dataset.whole = isWhole ? "yes" : "no";
+    if (isWhole) announce(`${one.words.opening} ${one.words.change}`);
   });
   live.events.addEventListener("failure", (event) => {
     panel.setAttribute("aria-busy", "false");

@@ -10,11 +10,14 @@ import { same } from "../core/format.js";
 /** @typedef {import("../core/types.js").Row} Row */
 /** @typedef {import("../core/types.js").Value} Value */
 
-/** Events: "case" (another row), "values", "prediction", "answer", "failure" (detail: Error). */
+/** Events: "busy", "case" (another row), "values", "prediction", "answer", "failure" (detail: Error). */
 export const events = new EventTarget();
 
-/** @type {{base: Row | null, prediction: any, answer: import("../core/types.js").Explanation | null, busy: boolean}} */
-export const now = { base: null, prediction: null, answer: null, busy: false };
+/** Milliseconds without an edit after which the whole answer is asked for. */
+const PAUSE = 250;
+
+/** @type {{base: Row | null, prediction: any, answer: import("../core/types.js").Explanation | null, isWhole: boolean}} */
+export const now = { base: null, prediction: null, answer: null, isWhole: false };
 
 /** @type {import("../core/types.js").Model} */
 let model;
@@ -63,16 +66,29 @@ const predict = oneAtATime(async () => {
   emit("prediction");
 });
 
+/** What is asked about the values as they are now. */
+const asked = () => api.question(store.get(), [values()]);
+/** @type {any} */
+let later = 0;
+
+/** The answer at once, without how far values may move; the whole one when edits pause. */
 const explain = oneAtATime(async () => {
-  const body = api.question(store.get(), [values()]);
-  now.busy = true;
+  clearTimeout(later);
   emit("busy");
-  try {
-    const { explanations } = await api.explain(body);
-    now.answer = explanations[0];
-  } finally {
-    now.busy = false;
-  }
+  const { explanations } = await api.explain({ ...asked(), detail: "live" });
+  now.answer = explanations[0];
+  now.isWhole = false;
+  emit("answer");
+  clearTimeout(later);
+  later = setTimeout(complete, PAUSE);
+});
+
+const complete = oneAtATime(async () => {
+  const body = asked();
+  const { explanations } = await api.explain(body);
+  if (JSON.stringify(asked()) !== JSON.stringify(body)) return; // edited since: another one comes
+  now.answer = explanations[0];
+  now.isWhole = true;
   emit("answer");
 });
 

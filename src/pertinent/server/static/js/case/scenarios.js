@@ -39,7 +39,7 @@ export function start(place, model) {
       return;
     }
     const columns = [{ name: "the row itself", values: live.now.base }, { name: "as edited now", values: live.values() }, ...scenarios];
-    const { explanations } = await api.explain(api.question(store.get(), columns.map((one) => one.values)));
+    const { explanations } = await api.explain({ ...api.question(store.get(), columns.map((one) => one.values)), detail: "live" });
     fill(table, side(model, columns, explanations));
   });
   fill(place, form, table);

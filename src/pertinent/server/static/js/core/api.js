@@ -27,10 +27,11 @@ export function onTokenNeeded(ask) {
 
 /**
  * @param {string} path
- * @param {{body?: any, signal?: AbortSignal, as?: "json" | "text"}} [options]
+ * @param {{body?: any, signal?: AbortSignal, as?: "json" | "text", patience?: number}} [options]
+ *     patience: how often to ask again when the server is busy
  * @returns {Promise<any>}
  */
-async function request(path, { body, signal, as = "json" } = {}) {
+async function request(path, { body, signal, as = "json", patience = 3 } = {}) {
   /** @type {Record<string, string>} */
   const headers = { Accept: as === "json" ? "application/json" : "text/html" };
   const token = sessionStorage.getItem(TOKEN);
@@ -49,6 +50,10 @@ async function request(path, { body, signal, as = "json" } = {}) {
     throw new ApiError(0, { detail: "The server cannot be reached. Is it still running?" });
   }
   if (response.ok) return as === "json" ? response.json() : response.text();
+  if (response.status === 503 && patience > 0) {
+    await new Promise((resolve) => { setTimeout(resolve, 1000 * Number(response.headers.get("Retry-After") ?? 1)); });
+    return request(path, { body, signal, as, patience: patience - 1 });
+  }
   if (response.status === 401) {
     const given = await askForToken();
     if (given) {
