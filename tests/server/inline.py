@@ -1,4 +1,4 @@
-"""A server without processes: the same application, whose requests are solved where they come in."""
+"""A server without processes: the same application, which solves its requests itself."""
 
 from __future__ import annotations
 

@@ -121,6 +121,15 @@ def test_a_new_row_is_explained_as_the_row_of_the_table_is(served):
     assert "stored" not in anew
 
 
+def test_a_live_answer_says_the_same_and_leaves_ranges_for_later(served):
+    full = post(served, "explain", ids=[0]).json()["explanations"][0]
+    live = post(served, "explain", ids=[0], detail="live").json()["explanations"][0]
+    assert live["words"]["moves"] == ""
+    for part, name in (("positive", "objective"), ("negative", "point"), ("negative", "status")):
+        assert live["summary"][part][name] == full["summary"][part][name]
+    assert live["probability"] == pytest.approx(full["probability"])
+
+
 @pytest.mark.parametrize(
     ("body", "arguments", "target"),
     [
@@ -130,7 +139,8 @@ def test_a_new_row_is_explained_as_the_row_of_the_table_is(served):
         ({"rules": {"costs": {"income": 3}, "increase_only": ["income"]}, "target": "yes"},
          {"constraints": pertinent.Constraints(costs={"income": 3}, increase_only=["income"])},
          "yes"),
-        ({"min_probability": 0.8, "method": "strict"}, {"min_proba": 0.8, "method": "strict"}, None),
+        ({"min_probability": 0.8, "method": "strict"},
+         {"min_proba": 0.8, "method": "strict"}, None),
         ({"norm": "l0"}, {"norm": "l0"}, None),
     ],
 )  # fmt: skip
@@ -139,7 +149,7 @@ def test_rules_and_options_are_those_of_the_library(served, body, arguments, tar
     own = recipe(**arguments).explainer().explain(small().frame.iloc[[5]], target)[0]
     assert told["summary"] == json.loads(json.dumps(own.summary()))
     if "rules" in body:
-        rules = eval(told["constraints_line"], {"Constraints": pertinent.Constraints})  # noqa: S307
+        rules = eval(told["constraints_line"], {"Constraints": pertinent.Constraints})
         assert rules == arguments["constraints"]
 
 

@@ -48,6 +48,7 @@ class Server:
         import uvicorn
 
         from pertinent.server.web.app import create_app
+        from pertinent.server.web.patience import PatientProtocol
         from pertinent.server.web.service import Service
 
         rows = recipe.data if rows is None else rows
@@ -59,7 +60,7 @@ class Server:
             self.app, host=settings.host, port=settings.port, log_config=None, access_log=False,
             server_header=False, date_header=True, timeout_keep_alive=15, lifespan="on",
             h11_max_incomplete_event_size=32_768, proxy_headers=False,
-            timeout_graceful_shutdown=int(settings.time_limit) + 5, http="h11", ws="none",
+            timeout_graceful_shutdown=int(settings.time_limit) + 5, http=PatientProtocol, ws="none",
         )  # fmt: skip
         self._server = uvicorn.Server(config)
         self._thread: threading.Thread | None = None

@@ -72,7 +72,9 @@ def _group(
     found = rows[answered[rows]]
     share_low, share_high = _interval(draws[0])
     median_low, median_high = _interval(draws[1])
-    changed = Counter(names[j] for row in found for j in np.flatnonzero(negative.changed[row]))
+    changed = Counter(
+        names[j] for row in found for j in np.flatnonzero(negative.changed[row]).tolist()
+    )
     return {
         "words": group["words"],
         "filters": list(group["filters"]),

@@ -20,16 +20,20 @@ from pertinent.server.solving.asking import Ready, constraints_line
 from pertinent.server.solving.cohorts import cohort_answer
 from pertinent.server.solving.form import RowForm
 from pertinent.server.solving.letter import letter_html
-from pertinent.server.solving.recipe import Recipe
+from pertinent.server.solving.recipe import Recipe, evenly
 from pertinent.server.solving.refusal import Refusal
+from pertinent.setting.ranges import Room
 from pertinent.setting.results import Results
+from pertinent.summary.summary import summarize
 from pertinent.summary.words import label_text, shown
 from pertinent.views import text as views
 from pertinent.views.report import report_html
 
 Answer = dict[str, Any]
 
-#: Kinds of rules that nobody gave: they come from the data or the model.
+#: The detail of answers while somebody edits: how far values may move is left for later.
+LIVE = "live"
+#: Kinds of rules that nobody gave: they come from the data.
 FROM_DATA = frozenset(kind for kind in RuleKind if kind.value.startswith("data-"))
 
 
@@ -65,14 +69,20 @@ class Engine:
         except InputError as error:
             raise Refusal(str(error)) from error
 
+    def rehearse(self) -> None:
+        """Explain one row of the data, so that the first request finds everything loaded."""
+        if self.recipe.data is None or not len(self.recipe.data):
+            return
+        result = self.base.explain(evenly(self.recipe.data, 1))
+        self._all_told(self.base, result, {})
+
     # -- the tasks -------------------------------------------------------------------------
 
     def explain(self, request: Mapping[str, Any]) -> Answer:
         """Return the explanations of the rows."""
         begun = time.perf_counter()
         explainer, result = self._explained(request)
-        proof = bool(request.get("certificate"))
-        told = [self._told(explainer, one, proof) for one in result]
+        told = self._all_told(explainer, result, request)
         spent = (time.perf_counter() - begun) / max(len(told), 1)
         return {"explanations": [one | {"seconds": spent} for one in told]}
 
@@ -81,7 +91,7 @@ class Engine:
         begun = time.perf_counter()
         wanted = {**request, "alternatives": request.get("count") or 3}
         explainer, result = self._explained(wanted)
-        told = self._told(explainer, result[0], bool(request.get("certificate")))
+        [told] = self._all_told(explainer, result, request)
         told |= {"seconds": time.perf_counter() - begun}
         return {"explanation": told, "cards": self._cards(told["summary"])}
 
@@ -158,14 +168,28 @@ class Engine:
     def _target(self, request: Mapping[str, Any]) -> Any:
         return class_named(self.base.setting.classes.tolist(), request.get("target"))
 
-    def _told(self, explainer: Explainer, one: Explanation, proof: bool) -> Answer:
-        """Return one explanation; with ``proof`` also as it is stored."""
-        summary = one.summary()
+    def _all_told(
+        self, explainer: Explainer, result: Explanations, request: Mapping[str, Any]
+    ) -> list[Answer]:
+        """Return all explanations: at once without ranges, or in full, or as they are stored."""
+        if request.get("detail") == LIVE and not request.get("certificate"):
+            rows = list(range(len(result)))
+            rooms = [(Room(), Room())] * len(rows)
+            summaries = summarize(result, rows, rooms=rooms, at_once=True)
+            return [self._told(explainer, one, s) for one, s in zip(result, summaries, strict=True)]
+        told = [self._told(explainer, one, one.summary()) for one in result]
+        if request.get("certificate"):
+            for answer, one in zip(told, result, strict=True):
+                answer["stored"] = one.document()
+        return told
+
+    def _told(self, explainer: Explainer, one: Explanation, summary: Answer) -> Answer:
+        """Return one explanation, with the sentences that tell its summary."""
         seen = shown(summary)
         chances = summary.get("probability") or {}
-        answers = explainer.settings.constraints
+        rules = explainer.settings.constraints
         assert one.explanations is not None
-        out = {
+        return {
             "words": {
                 "opening": views.opening(seen),
                 "enough": views.enough(seen),
@@ -175,8 +199,8 @@ class Engine:
                 "proof": views.proof_words(seen),
                 "rules": views.rule_words(seen),
             },
-            "text": one.text(),
-            "short": one.text("short"),
+            "text": views.text(seen),
+            "short": views.text(seen, "short"),
             "summary": summary,
             "probability": {
                 "before": chances.get("before"),
@@ -185,9 +209,8 @@ class Engine:
                 "kind": chances.get("kind"),
             },
             "reason": self._reason(explainer, one.explanations.negative, one.row),
-            "constraints_line": constraints_line(answers),
+            "constraints_line": constraints_line(rules),
         }
-        return out | ({"stored": one.document()} if proof else {})
 
     def _reason(self, explainer: Explainer, results: Results, row: int) -> Answer | None:
         why = results.reasons[row]

@@ -34,6 +34,7 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
     from pertinent.server.solving.engine import Engine
 
     engine = Engine(receive(source))
+    engine.rehearse()
     send(sink, (READY, None))
     while True:
         task, request = receive(source)

@@ -65,6 +65,7 @@ class Explain(Question):
     rows: Annotated[list[Row], Field(min_length=1)] | None = None
     ids: Annotated[list[int], Field(min_length=1)] | None = None
     certificate: bool = False
+    detail: Literal["live", "full"] = "full"
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Explain:

@@ -1,0 +1,180 @@
+"""A server as it runs: processes, sockets, the client, its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import threading
+import time
+
+import pytest
+
+import pertinent
+from pertinent.client import Client, ServerError
+from pertinent.server import ServerSettings, make_server
+from pertinent.server.solving.engine import Engine
+from pertinent.server.solving.pool import Busy, Died, TooLong
+from pertinent.server.solving.refusal import Refusal
+from tests.server.inline import TOKEN, recipe, small
+
+ROW = small().frame.iloc[3].tolist()
+REQUEST = {"rows": [ROW], "ids": [3]}
+
+
+@pytest.fixture(scope="module")
+def server():
+    settings = ServerSettings(port=0, workers=1, queue=2, tokens=(TOKEN,), rate=0)
+    with make_server(recipe(), small().frame, settings) as server:
+        assert server.service.pool.wait_ready()
+        yield server
+    assert not server.service.pool.processes
+
+
+@pytest.fixture
+def pool(server):
+    return server.service.pool
+
+
+@pytest.fixture
+def client(server):
+    return Client(server.url, TOKEN)
+
+
+def hang(pool):
+    """Let the worker hang, and return its process id."""
+    [pid] = pool.processes
+    os.kill(pid, signal.SIGSTOP)
+    return pid
+
+
+def test_a_worker_answers_as_the_engine_does(pool):
+    told = pool.submit("explain", REQUEST).result(60)["explanations"][0]
+    own = Engine(recipe()).answer("explain", REQUEST)["explanations"][0]
+    assert told | {"seconds": 0} == own | {"seconds": 0}
+    with pytest.raises(Refusal, match="no class") as refused:
+        pool.submit("explain", REQUEST | {"target": "maybe"}).result(60)
+    assert refused.value.field == "target"
+
+
+def test_the_client_asks_for_everything(client):
+    assert client.ready()
+    model = client.model()
+    assert model["n_rows"] == len(small().frame)
+    assert client.schema()["row"]["required"] == list(small().frame.columns)
+    page = client.rows([("income", "ge", 200), ("job", "eq", "fixed")], sort="age", limit=3)
+    assert page["matching"] == len(small().frame.query("income >= 200 and job == 'fixed'"))
+    row = client.row(3)
+    assert client.predict([row["values"]])[0]["label"] == small().model.predict(
+        small().frame.iloc[[3]]
+    )[0]  # fmt: skip
+    [one] = client.explain([row["values"]], target="yes")
+    own = recipe().explainer().explain(small().frame.iloc[[3]], "yes")[0]
+    assert pertinent.check(one["stored"], small().model).ok
+    assert one["summary"]["negative"] == json.loads(json.dumps(own.summary()["negative"]))
+    assert client.check(one["stored"])["ok"]
+    assert client.menu(3)["sets"]
+    assert client.alternatives(row["values"], 2)["cards"]
+    assert client.cohorts("job", [("age", "lt", 40)], sample=20)["groups"]
+    assert "predicts" in client.letter(3)
+    assert "predicts" in client.report([3, 4])
+
+
+def test_the_client_tells_what_is_wrong(client, server):
+    with pytest.raises(ServerError, match="one of") as wrong:
+        client.explain([client.row(3)["values"] | {"job": "none"}])
+    assert (wrong.value.status, wrong.value.field) == (422, "rows[0].job")
+    assert wrong.value.request_id
+    with pytest.raises(ServerError, match="token") as stranger:
+        Client(server.url).model()
+    assert stranger.value.status == 401
+    with pytest.raises(ValueError, match="http"):
+        Client("file:///etc/passwd")
+
+
+def test_a_full_queue_refuses_at_once_and_the_rest_is_answered(pool, server):
+    pid = hang(pool)
+    try:
+        accepted = [pool.submit("explain", REQUEST)]
+        while pool.waiting:
+            time.sleep(0.01)
+        accepted += [pool.submit("explain", REQUEST) for _ in range(2)]
+        with pytest.raises(Busy):
+            pool.submit("explain", REQUEST)
+        begun = time.perf_counter()
+        with pytest.raises(ServerError, match="busy") as refused:
+            Client(server.url, TOKEN, retries=0).explain(ids=[3])
+        assert refused.value.status == 503
+        assert time.perf_counter() - begun < 2  # at once, on a machine that others use as well
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    for future in accepted:
+        assert future.result(60)["explanations"][0]["summary"]["id"] == 3
+
+
+def test_a_worker_that_dies_is_replaced_and_its_request_answered(pool, client):
+    pid, told = hang(pool), []
+    asking = threading.Thread(target=lambda: told.extend(client.explain(ids=[3])))
+    asking.start()
+    time.sleep(0.5)
+    os.kill(pid, signal.SIGKILL)
+    asking.join(60)
+    assert told[0]["summary"]["id"] == 3
+    assert pool.processes != [pid]
+    assert pool.counts["died"] == 1
+
+
+def test_a_request_that_takes_too_long_is_ended(pool):
+    hang(pool)
+    begun = time.perf_counter()
+    with pytest.raises(TooLong):
+        pool.submit("explain", REQUEST, limit=0.3).result(60)
+    assert time.perf_counter() - begun < 5
+    assert pool.submit("explain", REQUEST).result(60)
+
+
+@pytest.mark.slow
+def test_a_request_that_workers_die_over_fails_clearly(pool, monkeypatch):
+    monkeypatch.setattr("pertinent.server.solving.pool.ATTEMPTS", 1)
+    pid = hang(pool)
+    future = pool.submit("explain", REQUEST)
+    time.sleep(0.1)
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(Died):
+        future.result(60)
+    assert pool.submit("explain", REQUEST).result(60)
+
+
+def test_slow_and_broken_clients_are_given_up(server, monkeypatch):
+    monkeypatch.setattr("pertinent.server.web.patience.HEAD_SECONDS", 0.3)
+    for start in (b"", b"GET /healthz HTT", b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: "):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as line:
+            line.sendall(start)
+            assert line.recv(1000) == b""  # closed, without an answer
+    for broken in (b"\x16\x03\x01\x02\x00\x01\x00", b"GET / HTTP/9\r\n\r\n", b"\r\n" * 9 + b"?"):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as line:
+            line.sendall(broken)
+            assert b" 200 " not in line.recv(1000)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as line:
+        line.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: " + b"a" * 100_000)
+        assert b" 200 " not in line.recv(1000)
+    assert Client(server.url).ready()
+
+
+def test_stopping_answers_what_was_accepted(server, client, pool):
+    [pid] = pool.processes
+    os.kill(pid, signal.SIGSTOP)
+    told = []
+    asking = threading.Thread(target=lambda: told.extend(client.explain(ids=[3])))
+    asking.start()
+    time.sleep(0.5)
+    ending = threading.Thread(target=server.stop)
+    ending.start()
+    time.sleep(0.3)
+    os.kill(pid, signal.SIGCONT)
+    ending.join(60)
+    asking.join(60)
+    assert told[0]["summary"]["id"] == 3
+    assert not pool.processes
+    assert not client.ready()
