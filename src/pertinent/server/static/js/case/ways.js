@@ -123,7 +123,7 @@ function levers(model, sets) {
 function lever(model, one, largest) {
   const values = Object.fromEntries(Object.entries(one.values).map(([name, both]) => [name, /** @type {Value[]} */ (both)[1]]));
   return h("li", {},
-    h("span", { class: "values" }, Object.entries(one.values).map(([name, both], i) => [i > 0 && ", ", ...move(name, .../** @type {[Value, Value]} */ (both))]),
+    h("span", { class: "values" }, Object.entries(one.values).flatMap(([name, both], i) => [i > 0 && ", ", ...move(name, .../** @type {[Value, Value]} */ (both))]),
       model.classes.length > 2 && ` (${className(model, one.target)})`),
     h("meter", { min: 0, max: largest, value: one.objective ?? 0, "aria-label": `size ${brief(one.objective ?? 0)} of ${brief(largest)}` }),
     h("span", { class: "soft" }, `${brief(one.objective ?? 0)}, ${one.status === "optimal" ? "proved smallest" : "not proved smallest"}`),
