@@ -99,8 +99,13 @@ def test_dark_and_on_paper(opened):
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf())) == 1
 
 
-def test_nothing_inline_and_a_refusal_is_told(opened, server):
-    page = opened("#row=4")
+#: A fragment in which every part is wrong: the page starts as without it.
+GARBAGE = "#main&row=%7Bx&edits=5&view=9&rules=%5B%5D&filters=%5B1%5D&scenarios=%5B%7B%7D%5D&ask=%"
+
+
+def test_nothing_inline_and_what_is_wrong_is_told(opened, server):
+    page = opened(GARBAGE)
+    expect(page.locator("#case-title")).to_have_text("Applicant 0")
     response = page.request.get(server.url)
     policy = response.headers["content-security-policy"]
     assert "default-src 'self'" in policy
@@ -143,4 +148,25 @@ def test_names_that_look_like_html_stay_text(browser):
         expect(page.locator("#rows [role=status]")).to_have_text("30 rows of 40")
         assert page.evaluate("window.bad") is None
         assert page.locator("img").count() == 0
+        page.close()
+
+
+@pytest.mark.slow
+def test_a_token_is_asked_for(browser, credit):
+    from pertinent.server.serving import make_server
+    from pertinent.server.solving.recipe import Recipe
+    from pertinent.server.web.settings import ServerSettings
+
+    token = "a-token-of-more-than-enough-characters"
+    settings = ServerSettings(port=0, workers=1, tokens=(token,))
+    with make_server(Recipe(credit.model, credit.train), credit.applicants, settings) as server:
+        page = browser.new_page()
+        page.goto(server.url)
+        for given in ("wrong-but-long-enough-to-be-a-token", token):
+            page.get_by_label("Token").fill(given)
+            page.get_by_role("button", name="Go on").click()
+        page.wait_for_selector("html[data-ready]")
+        settle(page)
+        expect(page.locator("dialog")).to_have_count(0)
+        assert token not in page.url
         page.close()

@@ -36,6 +36,10 @@ def test_filters_sort_and_random(opened, credit):
     page.get_by_role("button", name="ascending").click()
     ages = page.locator(".window .line")
     expect(ages.first).to_contain_text(str(int(frame["age"][wanted].max())))
+    with page.expect_download() as event:
+        view.get_by_role("button", name="Report of the first 100").click()
+    text = event.value.path().read_text()
+    assert text.count("<details") >= min(len(wanted), 100)
     view.get_by_role("button", name="Random row").click()
     expect(page.locator("#view-case")).to_be_visible()
     assert int(page.locator("#case-id").input_value()) in wanted

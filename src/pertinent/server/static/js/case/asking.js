@@ -20,10 +20,16 @@ const METHODS = {
  * @param {Model} model
  */
 export function start(place, model) {
-  const draw = () => fill(place, fields(model), line());
-  store.listen(["ask", "rules"], draw);
-  live.events.addEventListener("answer", draw);
-  draw();
+  const above = h("div", {});
+  const below = h("div", {});
+  fill(place, above, below);
+  const drawFields = () => fill(above, fields(model));
+  const drawLine = () => fill(below, line());
+  store.listen(["ask", "rules"], drawFields);
+  store.listen(["rules"], drawLine);
+  live.events.addEventListener("answer", drawLine);
+  drawFields();
+  drawLine();
 }
 
 /** @param {Partial<import("../core/types.js").Ask>} patch */

@@ -10,7 +10,7 @@ import { same } from "../core/format.js";
 /** @typedef {import("../core/types.js").Row} Row */
 /** @typedef {import("../core/types.js").Value} Value */
 
-/** Events: "busy", "case" (another row), "values", "prediction", "answer", "failure" (detail: Error). */
+/** Events: "busy", "values", "prediction", "answer", "failure" (detail: Error). */
 export const events = new EventTarget();
 
 /** Milliseconds without an edit after which the whole answer is asked for. */
@@ -56,6 +56,19 @@ export function oneAtATime(ask) {
       running = false;
     }
     if (again) run();
+  };
+}
+
+/**
+ * Give a function that waits for a pause in its calls: for what costs more than a live answer.
+ * @param {() => void} act
+ */
+export function inPauses(act) {
+  /** @type {any} */
+  let timer = 0;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(act, 2 * PAUSE);
   };
 }
 
@@ -105,7 +118,6 @@ const load = oneAtATime(async () => {
     now.base = first.values;
     store.set({ row: first.id });
   }
-  emit("case");
   refresh();
 });
 

@@ -44,7 +44,7 @@ export function start(place, model) {
   });
   fill(place, form, table);
   store.listen(["scenarios", "panel", "rules", "ask"], draw);
-  live.events.addEventListener("values", draw);
+  live.events.addEventListener("values", live.inPauses(draw));
   draw();
 }
 

@@ -35,8 +35,9 @@ function whenOpen(panel, place, ask) {
       place.setAttribute("aria-busy", "false");
     }
   });
-  store.listen(["panel", "rules", "ask"], draw);
-  live.events.addEventListener("values", draw);
+  store.listen(["panel"], draw);
+  store.listen(["rules", "ask"], live.inPauses(draw));
+  live.events.addEventListener("values", live.inPauses(draw));
   return draw;
 }
 

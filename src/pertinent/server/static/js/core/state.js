@@ -43,8 +43,10 @@ export function get() {
 export function set(patch) {
   const changed = KEYS.filter((key) => key in patch && !equal(state[key], patch[key]));
   if (!changed.length) return;
+  const isStep = changed.some((key) => STEPS.includes(key));
+  if (isStep && writing) link(); // the entry that is left keeps its last edits
   state = { ...state, ...patch };
-  write(changed.some((key) => STEPS.includes(key)));
+  write(isStep);
   tell(changed);
 }
 
@@ -80,17 +82,19 @@ function tell(changed) {
 /** @param {boolean} step */
 function write(step) {
   clearTimeout(writing);
+  writing = 0;
   if (step) {
     history.pushState(null, "", encode(state));
   } else {
     // Browsers allow few changes of the address a second; a slider makes many.
-    writing = setTimeout(() => history.replaceState(null, "", encode(state)), 150);
+    writing = setTimeout(link, 150);
   }
 }
 
 /** Write the address at once: before it is copied. @returns {string} */
 export function link() {
   clearTimeout(writing);
+  writing = 0;
   history.replaceState(null, "", encode(state));
   return location.href;
 }

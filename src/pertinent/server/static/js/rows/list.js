@@ -4,7 +4,7 @@
  */
 
 import * as api from "../core/api.js";
-import { button, fill, h, notify } from "../core/dom.js";
+import { button, download, fill, h, notify } from "../core/dom.js";
 import { className, counted, number, percent, plain } from "../core/format.js";
 import * as store from "../core/state.js";
 import { choose, chooseRandom } from "../case/live.js";
@@ -36,7 +36,7 @@ export function start(place, model) {
       h("form", { class: "bar", on: { submit: (/** @type {Event} */ event) => { event.preventDefault(); if (id.value.trim()) open(id.value.trim()); } } },
         h("label", { for: id.id }, "Row"), id, h("button", {}, "Open"),
         button("Random row", async () => { if (!(await chooseRandom())) notify("No row matches the filters."); })),
-      sorting(model)),
+      sorting(model), reporting()),
     tools, status, view);
   filters.start(tools, model, "rows");
 
@@ -67,8 +67,8 @@ export function start(place, model) {
     return Math.round((Math.min(1, view.scrollTop / end)) * Math.max(0, matching - seen() + 1));
   };
 
-  async function fetchPage(/** @type {number} */ page) {
-    if (pages.has(page) || wanted.has(page)) return;
+  async function fetchPage(/** @type {number} */ page, again = false) {
+    if ((pages.has(page) && !again) || wanted.has(page)) return;
     wanted.add(page);
     const version = asked;
     const { filters: given, sort, order } = store.get();
@@ -99,8 +99,9 @@ export function start(place, model) {
   /** Ask again for what is in sight: scores came in behind. */
   function again() {
     if (store.get().view !== "rows") return;
-    pages = new Map();
-    draw();
+    const at = Math.floor(first() / PAGE);
+    for (const page of pages.keys()) if (page !== at) pages.delete(page);
+    fetchPage(at, true);
   }
 
   function draw() {
@@ -183,6 +184,26 @@ function line(model, shown, index, row, isActive) {
     cell(row ? String(row.id) : "…", "id"), cell(scored ? className(model, row.predicted) : "", "class"),
     model.has_probability && cell(scored ? percent(row.probability) : "", "n"),
     shown.map((f) => cell(row ? plain(row.values[f.name]) : "", isNumber(f) ? "n" : "")));
+}
+
+/** The report of the first rows of the list. */
+function reporting() {
+  const made = button(`Report of the first ${PAGE}`, async () => {
+    made.disabled = true;
+    try {
+      const state = store.get();
+      const found = await api.rows({ filters: state.filters, sort: state.sort, order: state.order, limit: PAGE });
+      const { rows: _, ...question } = api.question(state, []);
+      const ids = found.rows.map((/** @type {any} */ row) => row.id);
+      if (ids.length) download("report.html", await api.report({ ...question, ids }), "text/html");
+      else notify("No row matches the filters.");
+    } catch (error) {
+      notify(/** @type {Error} */ (error).message);
+    } finally {
+      made.disabled = false;
+    }
+  });
+  return made;
 }
 
 /** @param {Model} model */
