@@ -20,10 +20,10 @@ LVQ_PEERS := scikit-learn==1.2.2 numpy<1.24 scipy<1.11 sklvq==0.1.2 sklearn-lvq=
 
 # What `make test SUITE=...` and `make bench NAME=...` take; without, both run what matters most.
 # Not `?=`: some systems set NAME in the environment.
-SUITES := all slow oldest engines browser lvq-peers
+SUITES := all slow oldest engines browser fuzz lvq-peers
 SUITE := all
 BENCHMARKS := all linear quadratic lvq exact plausibility validity lvq-accuracy lvq-training \
-	scale growth peers before-after trees pipelines
+	scale growth peers before-after trees pipelines serve
 NAME := all
 ARGS :=
 # A benchmark is the module of its name, but for this one.
@@ -50,6 +50,7 @@ test: $(call one_of,SUITE,$(SUITES))suite-$(SUITE) ## Run every check: ruff, myp
 ##   SUITE=oldest         with the oldest supported scikit-learn
 ##   SUITE=engines        Ray and Spark on local clusters; Spark needs a JDK
 ##   SUITE=browser        all tests of the pages; needs an installed Chromium
+##   SUITE=fuzz           thousands of requests to the server, right and wrong ones
 ##   SUITE=lvq-peers      our regions on models of sklvq, sklearn-lvq, prosemble
 
 # One core compiles while the other one reads: see tests/compiling.py.
@@ -68,6 +69,9 @@ suite-engines: .venv-engines/.stamp
 
 suite-browser: $(VENV)/.stamp-test
 	BROWSER_TESTS=required $(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/browser
+
+suite-fuzz: $(VENV)/.stamp-test
+	$(ONE_THREAD) PERTINENT_FUZZ=200 $(BIN)/python -m pytest -n $(JOBS) -rP $(PYTEST_ARGS) tests/server/test_fuzz.py
 
 suite-lvq-peers:
 	@$(MAKE) --no-print-directory .venv-peers/lvq PEER="$(LVQ_PEERS)"
@@ -106,6 +110,7 @@ bench: $(call one_of,NAME,$(BENCHMARKS))$(VENV)/.stamp-test ## Measure every bar
 ##   NAME=before-after    our side of every bar, against an older commit
 ##   NAME=validity        quadratic models, every row of every data set: all valid?
 ##   NAME=scale|growth    1,000,000 rows; cost against rows, features, classes
+##   NAME=serve           edits, 1,000,000 rows and a minute of overload, over HTTP
 ##   NAME=peers           what a user would pick instead: CVXPY, SciPy, DiCE, alibi
 ##   NAME=lvq-accuracy|lvq-training    GMLVQ beside sklvq; on 60,000 x 784 samples
 bench: $(addprefix environment-for-,$(filter peers lvq-accuracy,$(NAME)))

@@ -155,7 +155,7 @@ def test_every_word_on_another_library_has_a_source():
 
 
 #: Packages whose names a user imports; those of `pertinent` itself come first.
-PUBLIC = ["", "checking.", "datasets.", "lvq.", "scale."]
+PUBLIC = ["", "checking.", "client.", "datasets.", "lvq.", "scale.", "server."]
 
 
 def api_names():

@@ -110,6 +110,8 @@ def test_no_path_reaches_the_file_system(local, path):
         (b'{"rows": [{"income": 1e999}]}', JSON, 422),
         (b'{"rows": [{"income": Infinity}]}', JSON, 400),
         (b"\xff\xfe", JSON, 400),
+        (b'{"\\ud800": 1}', JSON, 400),
+        (b'{"\\u001b[2J": 1}', JSON, 422),
         (b"", JSON, 422),
         (b"null", JSON, 422),
         (b"{", JSON, 400),

@@ -84,7 +84,4 @@ def _run(recipe: Recipe, rows: Any, settings: ServerSettings) -> None:
     log = logging.getLogger("pertinent.server")
     log.addHandler(shown)
     log.setLevel(logging.INFO)
-    server = make_server(recipe, rows, settings)
-    host = visible(settings.host)
-    sys.stderr.write(f"Serving on http://{host}:{settings.port}/ (Ctrl+C ends)\n")
-    server.run()
+    make_server(recipe, rows, settings).run()

@@ -42,19 +42,21 @@ class Server:
     recipe : Recipe
     rows : DataFrame or array, optional
     settings : ServerSettings
+    pool : Pool, optional
+        Who solves; by default worker processes of its own.
     """
 
-    def __init__(self, recipe: Recipe, rows: Any, settings: Any) -> None:
+    def __init__(self, recipe: Recipe, rows: Any, settings: Any, pool: Any = None) -> None:
         import uvicorn
 
         from pertinent.server.web.app import create_app
-        from pertinent.server.web.patience import PatientProtocol
+        from pertinent.server.web.patience import Announcing, PatientProtocol
         from pertinent.server.web.service import Service
 
         rows = recipe.data if rows is None else rows
         self.settings = settings
         trained = Recipe(recipe.model, _as_pandas(evenly(recipe.data)), recipe.arguments)
-        self.service = Service(trained, _as_pandas(rows), settings)
+        self.service = Service(trained, _as_pandas(rows), settings, pool)
         self.app = create_app(self.service)
         config = uvicorn.Config(
             self.app, host=settings.host, port=settings.port, log_config=None, access_log=False,
@@ -62,7 +64,7 @@ class Server:
             h11_max_incomplete_event_size=32_768, proxy_headers=False,
             timeout_graceful_shutdown=int(settings.time_limit) + 5, http=PatientProtocol, ws="none",
         )  # fmt: skip
-        self._server = uvicorn.Server(config)
+        self._server = Announcing(config)
         self._thread: threading.Thread | None = None
 
     @property

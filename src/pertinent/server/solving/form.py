@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,8 @@ from pertinent.tables.numbers import is_missing
 NUMBER, INTEGER, CATEGORY, BOOLEAN = "number", "integer", "category", "boolean"
 #: Categories that a message lists.
 MOST_LISTED = 12
+#: Larger numbers than this, or their squares, are no numbers to every model.
+LARGEST = 1e100
 #: Characters of a value that a message repeats.
 MOST_SHOWN = 60
 
@@ -58,9 +59,11 @@ class Column:
             return self._category(value, where)
         if self.kind == BOOLEAN and isinstance(value, bool):
             return value
-        if isinstance(value, bool | str) or not _is_finite(value):
+        if isinstance(value, bool | str) or not _is_modest(value):
             raise Refusal(
-                f"{visible(self.name)} must be a number. Got {_shown(value)} instead.", where
+                f"{visible(self.name)} must be a number of at most {LARGEST:g}. "
+                f"Got {_shown(value)} instead.",
+                where,
             )
         if self.kind == BOOLEAN and value not in (0, 1):
             raise Refusal(f"{visible(self.name)} must be true or false. Got {value!r}.", where)
@@ -80,9 +83,9 @@ class Column:
         )
 
 
-def _is_finite(value: Any) -> bool:
+def _is_modest(value: Any) -> bool:
     try:
-        return math.isfinite(float(value))
+        return abs(float(value)) <= LARGEST
     except (OverflowError, TypeError, ValueError):
         return False
 

@@ -78,7 +78,7 @@ class Pool:
     def __init__(self, recipe: Recipe, workers: int = 2, queue: int = 16, limit: float = 30.0):
         self.size, self.queue, self.limit = workers, queue, limit
         self.counts: Counter[str] = Counter()
-        self._recipe = cloudpickle.dumps(recipe)
+        self._recipe: bytes = cloudpickle.dumps(recipe)
         self._waiting: deque[Job] = deque()
         self._changed = threading.Condition()
         self._slots = [_Slot(self, k) for k in range(workers)]

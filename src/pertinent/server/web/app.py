@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, FastAPI, Path, Query
 from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
@@ -15,9 +16,9 @@ from starlette.responses import HTMLResponse, Response
 
 from pertinent import __version__
 from pertinent.exceptions import InputError
-from pertinent.server.web import bodies
+from pertinent.server.web import answers, bodies
 from pertinent.server.web.assets import Assets
-from pertinent.server.web.document import describe_api, responses, schema_of
+from pertinent.server.web.document import describe_api, responses, schema_of, told
 from pertinent.server.web.guard import Guard, json_route, request_id_of
 from pertinent.server.web.measuring import Measures
 from pertinent.server.web.problems import Problem, field_of
@@ -93,15 +94,19 @@ def _api(service: Service) -> APIRouter:
         responses=responses(),
     )  # fmt: skip
 
-    @api.get("/model", summary="The model, its features and rules")
+    @api.get("/model", summary="The model, its features and rules", responses=told(answers.Model))
     async def model() -> Response:
         return plain(service.model)
 
-    @api.get("/schema", summary="JSON schemas of rows, rules and stored explanations")
+    @api.get(
+        "/schema",
+        summary="JSON schemas of rows, rules and stored explanations",
+        responses=told(answers.Schemas),
+    )
     async def schema() -> Response:
         return plain(schema_of(service))
 
-    @api.get("/rows", summary="A page of the rows")
+    @api.get("/rows", summary="A page of the rows", responses=told(answers.Page))
     def rows(
         filter: Filters = [],  # noqa: B006 - the name that the address has
         sort: Sort = "@id",
@@ -112,34 +117,52 @@ def _api(service: Service) -> APIRouter:
     ) -> Response:
         return plain(service.listed(filter, sort, order == "desc", offset, limit, random))
 
-    @api.get("/rows/{id}", summary="One row")
+    @api.get("/rows/{id}", summary="One row", responses=told(answers.TableRow))
     def row(id: Annotated[int, Path(ge=0, le=10**12)]) -> Response:
         return plain(service.row(id))
 
-    @api.post("/predict", summary="Class and probabilities of rows")
+    @api.post(
+        "/predict", summary="Class and probabilities of rows", responses=told(answers.Predictions)
+    )
     def predict(body: bodies.Predict) -> Response:
         return plain(service.predict(body.model_dump()))
 
-    @api.post("/explain", summary="What was enough, and what would change it")
+    @api.post(
+        "/explain",
+        summary="What was enough, and what would change it",
+        responses=told(answers.Explanations),
+    )
     async def explain(body: bodies.Explain) -> Response:
         return plain(await service.solve("explain", service.question(body.model_dump())))
 
-    @api.post("/alternatives", summary="Other changes that work")
+    @api.post(
+        "/alternatives",
+        summary="Other changes that work",
+        responses=told(answers.AlternativesFound),
+    )
     async def alternatives(body: bodies.Alternatives) -> Response:
         request = service.question(body.model_dump(), one=True)
         return plain(await service.solve("alternatives", request))
 
-    @api.post("/menu", summary="Which features alone, or in pairs, can or provably cannot")
+    @api.post(
+        "/menu",
+        summary="Which features alone, or in pairs, can or provably cannot",
+        responses=told(answers.MenuFound),
+    )
     async def menu(body: bodies.Menu) -> Response:
         return plain(await service.solve("menu", service.question(body.model_dump(), one=True)))
 
-    @api.post("/cohorts", summary="Groups of rows compared")
+    @api.post("/cohorts", summary="Groups of rows compared", responses=told(answers.CohortsFound))
     async def cohorts(body: bodies.Cohorts) -> Response:
-        request, matching = service.cohort_question(body.model_dump())
+        request, matching = await run_in_threadpool(service.cohort_question, body.model_dump())
         found = await service.solve("cohorts", request)
         return plain({"by": body.by, "total": matching, **found})
 
-    @api.post("/check", summary="The independent check of a stored explanation")
+    @api.post(
+        "/check",
+        summary="The independent check of a stored explanation",
+        responses=told(answers.Verdict),
+    )
     async def check(body: bodies.Check) -> Response:
         return plain(await service.solve("check", body.model_dump()))
 

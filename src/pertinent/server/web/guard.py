@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
 import logging
 import re
 import time
@@ -93,8 +94,8 @@ class Guard:
         except Exception as error:  # told without its words, which may hold values
             log.error("request %s failed: %s", name, where_of(error))
             if not sent:
-                problem = Problem(500, "The server failed. Its log has more under the request id.")
-                await problem.response(name)(scope, receive, answer)
+                failed = Problem(500, "The server failed. Its log has more under the request id.")
+                await failed.response(name)(scope, receive, answer)
         finally:
             self._note(scope, name, sent[0] if sent else 499, time.perf_counter() - begun)
 
@@ -251,9 +252,21 @@ def parsed(content: bytes, depth: int) -> Any:
     if _depth(content) > depth:
         raise Problem(400, f"The body is nested deeper than {depth} levels.", "body")
     try:
-        return read_json(content)
+        found = read_json(content)
     except InputError as error:
         raise Problem(400, str(error), "body") from error
+    if b"\\ud" in content.lower() and not _is_text(found):
+        raise Problem(400, "A text of the body has half a character (a lone surrogate).", "body")
+    return found
+
+
+def _is_text(found: Any) -> bool:
+    """Return whether all texts can be written again."""
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _depth(content: bytes) -> int:

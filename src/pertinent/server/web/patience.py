@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Any
 
+import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+log = logging.getLogger("pertinent.server")
 
 #: Seconds that the head of a request may take.
 HEAD_SECONDS = 10.0
@@ -52,3 +56,15 @@ class PatientProtocol(H11Protocol):
         self._waiting = None
         if not self.transport.is_closing():
             self.transport.close()
+
+
+class Announcing(uvicorn.Server):
+    """Says where it listens, once it does."""
+
+    async def startup(self, sockets: Any = None) -> None:
+        """Begin to listen."""
+        await super().startup(sockets)
+        for server in self.servers if self.started else ():
+            for socket in server.sockets:
+                host, port = socket.getsockname()[:2]
+                log.info("serving on http://%s:%d/", f"[{host}]" if ":" in host else host, port)

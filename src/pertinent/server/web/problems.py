@@ -8,6 +8,8 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
+from pertinent.exceptions import visible
+
 MEDIA_TYPE = "application/problem+json"
 TITLES = {
     400: "The request cannot be read",
@@ -57,8 +59,8 @@ class Problem(HTTPException):
             "type": f"urn:pertinent:problem:{self.status_code}",
             "title": title,
             "status": self.status_code,
-            "detail": str(self.detail),
-            "field": self.field,
+            "detail": visible(self.detail),
+            "field": None if self.field is None else visible(self.field),
             "request_id": request_id,
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -189,5 +190,20 @@ def as_problem(error: InputError) -> Problem:
 
 
 def to_json(content: Any) -> bytes:
-    """Return an answer as JSON."""
+    """Return an answer as JSON; what is no number, as a probability of it, is null."""
+    try:
+        return _dumped(content)
+    except ValueError:
+        return _dumped(_finite(content))
+
+
+def _dumped(content: Any) -> bytes:
     return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
