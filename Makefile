@@ -53,7 +53,7 @@ test: $(call one_of,SUITE,$(SUITES))suite-$(SUITE) ## Run every check: ruff, myp
 ##   SUITE=slow           the tests that take minutes each
 ##   SUITE=oldest         with the oldest supported scikit-learn
 ##   SUITE=engines        Ray and Spark on local clusters; Spark needs a JDK
-##   SUITE=browser        the report in a browser; needs an installed Chromium
+##   SUITE=browser        all tests of the pages; needs an installed Chromium
 ##   SUITE=fuzz           thousands of requests to the server, right and wrong ones
 ##   SUITE=lvq-peers      our regions on models of sklvq, sklearn-lvq, prosemble
 
@@ -71,8 +71,8 @@ suite-oldest: $(VENV)-oldest/.stamp-test
 suite-engines: .venv-engines/.stamp
 	$(ONE_THREAD) .venv-engines/bin/python -m pytest -m engines $(PYTEST_ARGS) tests/scale
 
-suite-browser: $(VENV)/.stamp-browser
-	$(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/browser
+suite-browser: $(VENV)/.stamp-test
+	BROWSER_TESTS=required $(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/browser
 
 suite-fuzz: $(VENV)/.stamp-test
 	$(ONE_THREAD) PERTINENT_FUZZ=200 $(BIN)/python -m pytest -n $(JOBS) -rP $(PYTEST_ARGS) tests/server/test_fuzz.py
@@ -174,10 +174,6 @@ $(VENV)-oldest/.stamp-test: pyproject.toml
 
 $(VENV)/.stamp-test: $(VENV)/.stamp-venv pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[test]"
-	@touch $@
-
-$(VENV)/.stamp-browser: $(VENV)/.stamp-test
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[browser]"
 	@touch $@
 
 $(VENV)/.stamp-docs: $(VENV)/.stamp-venv pyproject.toml

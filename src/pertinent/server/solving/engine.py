@@ -221,6 +221,7 @@ class Engine:
         return {
             "kind": why.kind.value,
             "proved": why.kind.claims_none,
+            "minimal": why.without is not None and len(why.without) > 0,
             "words": why.words(results.classes, speech),
             "rules": [_rule(rule, speech) for rule in why.rules],
         }

@@ -1,0 +1,98 @@
+"""One browser and one server for all tests of the pages.
+
+Without an installed Chromium they are skipped, unless BROWSER_TESTS=required is set, as
+`make test SUITE=browser` does, and `.ci/run` wherever it could install one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from pertinent.demo import RULES, WORDING, train_credit_model
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    program = (
+        os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    )
+    if program is None:
+        words = "No Chromium found. Install it (apt install chromium) or set CHROMIUM."
+        if os.environ.get("BROWSER_TESTS") == "required":
+            pytest.fail(words)
+        pytest.skip(words)
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=60_000)  # a busy machine is slow, and not wrong
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def credit() -> Any:
+    return train_credit_model()
+
+
+@pytest.fixture(scope="session")
+def server(credit: Any) -> Iterator[Any]:
+    """The embedded credit model, served on a free port of this machine."""
+    from pertinent.server.serving import make_server
+    from pertinent.server.solving.recipe import Recipe
+    from pertinent.server.web.settings import ServerSettings
+
+    recipe = Recipe(credit.model, credit.train, {"constraints": RULES, "wording": WORDING})
+    settings = ServerSettings(port=0, workers=1)
+    with make_server(recipe, credit.applicants, settings) as running:
+        yield running
+
+
+@pytest.fixture
+def opened(browser: Any, server: Any) -> Iterator[Callable[..., Any]]:
+    """Return what opens the page; an error in it, or a request elsewhere, fails the test."""
+    contexts = []
+    wrong: list[str] = []
+
+    def open_page(fragment: str = "#row=4", **how: Any) -> Any:
+        how = {"viewport": {"width": 1280, "height": 900}} | how
+        context = browser.new_context(accept_downloads=True, **how)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
+        page.on("request", lambda r: _foreign(r.url, server.url) and wrong.append(r.url))
+        page.goto(f"{server.url}{fragment}")
+        page.wait_for_selector("html[data-ready]")
+        settle(page)
+        return page
+
+    open_page.expected = wrong.remove  # type: ignore[attr-defined]
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not wrong, wrong
+
+
+def _foreign(url: str, own: str) -> bool:
+    return not url.startswith((own, "blob:", "data:"))
+
+
+def settle(page: Any) -> None:
+    """Wait until the page has answered what was last asked."""
+    page.wait_for_selector(".answers[aria-busy=false][data-whole=yes]", state="attached")

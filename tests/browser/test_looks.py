@@ -1,0 +1,172 @@
+"""Every view: nothing for axe to find, a phone's width, dark, on paper; nothing inline."""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from .conftest import settle
+
+IMPOSSIBLE = quote(json.dumps({"frozen": ["age", "records", "price", "amount", "seniority", "job",
+                                          "income", "assets"]}))  # fmt: skip
+VIEWS = {
+    "case": "#row=4&edits=%7B%22income%22%3A90%7D",
+    "menu": "#row=4&panel=%22menu%22",
+    "impossible": f"#row=4&rules={IMPOSSIBLE}",
+    "rows": "#row=4&view=%22rows%22&filters=%5B%5B%22age%22%2C%22ge%22%2C30%5D%5D",
+    "cohorts": "#row=4&view=%22cohorts%22",
+}
+PHONE = {"viewport": {"width": 360, "height": 740}}
+
+
+def seen(page, name):
+    """Wait until a view is drawn, and open what is folded."""
+    wait = {"menu": "#menu h3", "rows": "#row-1", "cohorts": ".groups"}.get(name)
+    if wait:
+        page.wait_for_selector(wait)
+    if name == "case":
+        for button in page.get_by_role("button", name=re.compile("^Rules for (income|job)")).all():
+            button.click()
+    settle(page)
+
+
+def violations(page):
+    found = Axe().run(page).response["violations"]
+    return [(one["id"], one["nodes"][0]["html"]) for one in found]
+
+
+def test_axe_finds_nothing_and_a_phone_need_not_scroll_sideways(opened):
+    page = opened()
+    for name, fragment in VIEWS.items():
+        page.emulate_media(color_scheme="dark" if name in ("menu", "rows") else "light")
+        page.evaluate("(to) => { location.hash = to; }", fragment)
+        seen(page, name)
+        assert not violations(page), name
+        page.set_viewport_size(PHONE["viewport"])
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, name
+        page.set_viewport_size({"width": 1280, "height": 900})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", VIEWS)
+def test_axe_on_a_phone(opened, name, scheme):
+    page = opened(VIEWS[name], color_scheme=scheme, **PHONE)
+    seen(page, name)
+    assert not violations(page)
+
+
+@pytest.mark.slow
+def test_axe_in_the_dialogs(opened):
+    page = opened("#row=4")
+    page.get_by_role("button", name="New row").click()
+    page.get_by_label("or its text").fill("seniority\n1")
+    assert not violations(page)
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+    page.get_by_role("button", name="Letter").click()
+    page.wait_for_selector("dialog.letter")
+    assert not violations(page)
+
+
+def test_dark_and_on_paper(opened):
+    page = opened("#row=4", color_scheme="dark")
+    colours = page.evaluate(
+        "() => { const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]; }"
+    )
+    ink, paper = (sum(map(int, re.findall(r"\d+", one)[:3])) for one in colours)
+    assert ink > 600
+    assert paper < 100
+    page.emulate_media(media="print")
+    for gone in ("nav", "#by-id", "#tabs", "#export", ".track"):
+        expect(page.locator(gone).first).to_be_hidden()
+    for there in ("#prediction .class", ".strips", ".certificate", '[data-feature="income"] input'):
+        expect(page.locator(there).last).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf()))
+    assert pages <= 2
+    page.emulate_media(media="screen")
+    page.get_by_role("button", name="Letter").click()
+    page.wait_for_selector("dialog.letter")
+    page.emulate_media(media="print")
+    expect(page.locator("main")).to_be_hidden()
+    expect(page.locator(".paper h1")).to_be_visible()
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf())) == 1
+
+
+#: A fragment in which every part is wrong: the page starts as without it.
+GARBAGE = "#main&row=%7Bx&edits=5&view=9&rules=%5B%5D&filters=%5B1%5D&scenarios=%5B%7B%7D%5D&ask=%"
+
+
+def test_nothing_inline_and_what_is_wrong_is_told(opened, server):
+    page = opened(GARBAGE)
+    expect(page.locator("#case-title")).to_have_text("Applicant 0")
+    response = page.request.get(server.url)
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert not re.search("<style| style=| on[a-z]+=", response.text())
+    page.locator("#case-id").fill("99999")
+    page.get_by_role("button", name="Open", exact=True).click()
+    expect(page.locator("#notice")).to_contain_text("There is no row 99999")
+    opened.expected(
+        "Failed to load resource: the server responded with a status of 404 (Not Found)"
+    )
+    page.locator("#case-id").fill("7")
+    page.get_by_role("button", name="Open", exact=True).click()
+    expect(page.locator("#case-title")).to_have_text("Applicant 7")
+
+
+HOSTILE = '<img src=x onerror="window.bad=1">'
+
+
+@pytest.mark.slow
+def test_names_that_look_like_html_stay_text(browser):
+    import pandas as pd
+    from sklearn.linear_model import LogisticRegression
+
+    from pertinent.server.serving import make_server
+    from pertinent.server.solving.recipe import Recipe
+    from pertinent.server.web.settings import ServerSettings
+
+    frame = pd.DataFrame(
+        {HOSTILE: [0.0, 1.0, 2.0, 3.0] * 10, "a:b %3A & #": [1.0, 0.0, 2.0, 5.0] * 10}
+    )
+    model = LogisticRegression().fit(frame, [HOSTILE, "no", HOSTILE, "no"] * 10)
+    with make_server(Recipe(model, frame), frame, ServerSettings(port=0, workers=1)) as server:
+        page = browser.new_page()
+        page.goto(f"{server.url}#filters={quote(json.dumps([['a:b %3A & #', 'ge', 1]]))}")
+        page.wait_for_selector("html[data-ready]")
+        settle(page)
+        expect(page.locator(".feature label").first).to_have_text(HOSTILE)
+        page.get_by_role("button", name="Rows", exact=True).click()
+        expect(page.locator("#rows [role=status]")).to_have_text("30 rows of 40")
+        assert page.evaluate("window.bad") is None
+        assert page.locator("img").count() == 0
+        page.close()
+
+
+@pytest.mark.slow
+def test_a_token_is_asked_for(browser, credit):
+    from pertinent.server.serving import make_server
+    from pertinent.server.solving.recipe import Recipe
+    from pertinent.server.web.settings import ServerSettings
+
+    token = "a-token-of-more-than-enough-characters"
+    settings = ServerSettings(port=0, workers=1, tokens=(token,))
+    with make_server(Recipe(credit.model, credit.train), credit.applicants, settings) as server:
+        page = browser.new_page()
+        page.goto(server.url)
+        for given in ("wrong-but-long-enough-to-be-a-token", token):
+            page.get_by_label("Token").fill(given)
+            page.get_by_role("button", name="Go on").click()
+        page.wait_for_selector("html[data-ready]")
+        settle(page)
+        expect(page.locator("dialog")).to_have_count(0)
+        assert token not in page.url
+        page.close()

@@ -1,0 +1,125 @@
+"""The list of rows, its filters, and the cohorts."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from .conftest import settle
+
+
+def test_filters_sort_and_random(opened, credit):
+    page = opened("#row=4")
+    page.get_by_role("button", name="Rows", exact=True).click()
+    status = page.locator("#rows [role=status]")
+    expect(status).to_have_text(f"{len(credit.applicants):,} rows")
+    view = page.locator("#view-rows")
+    view.get_by_label("Filter on").select_option(label="job")
+    view.get_by_label("Value").select_option(label="part-time")
+    view.get_by_role("button", name="Add filter").click()
+    view.get_by_label("Filter on").select_option(label="age")
+    view.get_by_label("How").select_option(label="at most")
+    view.get_by_label("Value").fill("30")
+    view.get_by_role("button", name="Add filter").click()
+    view.get_by_label("Filter on").select_option(label="predicted class")
+    view.get_by_label("Value").select_option(label="refused")
+    view.get_by_role("button", name="Add filter").click()
+    frame = credit.applicants.reset_index(drop=True)
+    refused = credit.model.predict(frame) == "refused"
+    wanted = np.flatnonzero((frame["job"] == "part-time") & (frame["age"] <= 30) & refused)
+    expect(status).to_have_text(f"{len(wanted)} rows of {len(frame):,}")
+    page.get_by_label("Sort by").select_option(label="age")
+    page.get_by_role("button", name="ascending").click()
+    ages = page.locator(".window .line")
+    expect(ages.first).to_contain_text(str(int(frame["age"][wanted].max())))
+    with page.expect_download() as event:
+        view.get_by_role("button", name="Report of the first 100").click()
+    text = event.value.path().read_text()
+    assert text.count("<details") >= min(len(wanted), 100)
+    view.get_by_role("button", name="Random row").click()
+    expect(page.locator("#view-case")).to_be_visible()
+    assert int(page.locator("#case-id").input_value()) in wanted
+    # The filters are in the address.
+    assert len(json.loads(page.evaluate(
+        "decodeURIComponent(/filters=([^&]*)/.exec(location.hash)[1])"
+    ))) == 3  # fmt: skip
+
+
+def test_the_keyboard_alone(opened):
+    page = opened("#row=0")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.get_by_role("button", name="Rows", exact=True).focus()
+    page.keyboard.press("Enter")
+    grid = page.get_by_role("grid")
+    grid.focus()
+    expect(page.locator(".window .line").first).to_contain_text("refused")
+    for key in ("ArrowDown", "ArrowDown", "PageDown", "End", "Home", "ArrowDown", "ArrowDown"):
+        page.keyboard.press(key)
+    expect(page.locator("#row-2")).to_have_attribute("aria-selected", "true")
+    expect(grid).to_have_attribute("aria-activedescendant", "row-2")
+    page.keyboard.press("Enter")
+    expect(page.locator("#case-title")).to_have_text("Applicant 2")
+
+
+def test_cohorts_and_drill_down(opened, credit):
+    filters = [["@class", "eq", "refused"]]
+    page = opened(f"#row=4&by=%22job%22&filters={quote(json.dumps(filters))}")
+    page.get_by_role("button", name="Cohorts").click()
+    page.get_by_label("rows, at most").select_option("100")
+    page.get_by_role("button", name="Compare").click()
+    page.wait_for_selector(".groups")
+    refused = credit.model.predict(credit.applicants) == "refused"
+    jobs = credit.applicants["job"][refused].nunique()
+    expect(page.locator(".groups tbody tr")).to_have_count(jobs)
+    expect(page.get_by_role("heading", name="The gap between")).to_be_visible()
+    group = page.locator(".members").first
+    group.locator("summary").click()
+    name = group.locator("summary").inner_text()
+    group.get_by_role("button", name="Show the rows of").click()
+    job = name.split("“")[1].split("”")[0]
+    count = int((refused & (credit.applicants["job"] == job)).sum())
+    expect(page.locator("#rows [role=status]")).to_contain_text(f"{count} rows of")
+    page.go_back()
+    page.locator(".members").first.locator("li button").first.click()
+    settle(page)
+    expect(page.locator("#view-case")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_a_million_rows(browser):
+    """The list draws what is in sight only, and goes to the last row at once."""
+    import time
+
+    from sklearn.linear_model import LogisticRegression
+
+    from pertinent.server.serving import make_server
+    from pertinent.server.solving.recipe import Recipe
+    from pertinent.server.web.settings import ServerSettings
+
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(1_000_000, 5))
+    model = LogisticRegression().fit(rows[:2000], rows[:2000] @ [1, -1, 0.5, 0, 2] > 0)
+    settings = ServerSettings(port=0, workers=1)
+    with make_server(Recipe(model, rows[:2000]), rows, settings) as server:
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        begun = time.perf_counter()
+        page.goto(f"{server.url}#view=%22rows%22")
+        expect(page.locator("#row-0 .id")).to_have_text("0")
+        first = time.perf_counter() - begun
+        assert first < 4, first
+        page.get_by_role("grid").focus()
+        begun = time.perf_counter()
+        page.keyboard.press("End")
+        expect(page.locator("#row-999999 .id")).to_have_text("999999")
+        assert time.perf_counter() - begun < 2
+        assert page.locator(".window .line").count() < 40
+        page.get_by_role("grid").evaluate("(view) => { view.scrollTop = view.scrollHeight / 2; }")
+        middle = page.locator(".window .line").nth(3)
+        expect(middle.locator(".id")).not_to_have_text("…")
+        assert 400_000 < int(middle.locator(".id").inner_text()) < 600_000
+        page.close()
