@@ -6,6 +6,7 @@ rounding aside. Margins are those of the last step's own space.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -38,6 +39,11 @@ WRAPPERS = {
 }
 HISTOGRAMS = "sklearn.ensemble.HistGradientBoostingClassifier"
 ONE_VS_REST = "sklearn.multiclass.OneVsRestClassifier"
+ONE_VS_ONE = "sklearn.multiclass.OneVsOneClassifier"
+OUTPUT_CODE = "sklearn.multiclass.OutputCodeClassifier"
+VOTING = "sklearn.ensemble.VotingClassifier"
+#: Models whose members, ``estimators_``, each read the raw features.
+WITH_MEMBERS = {ONE_VS_REST, ONE_VS_ONE, OUTPUT_CODE, VOTING}
 PIPELINES = ("sklearn.pipeline.Pipeline", "imblearn.pipeline.Pipeline")
 
 
@@ -60,7 +66,34 @@ def inside(model: Foreign) -> Foreign:
     calibrated = getattr(inner, "calibrated_classifiers_", None)
     if calibrated is not None and len(calibrated) == 1:
         return inside(calibrated[0].estimator)
-    return with_own_steps(inner)
+    return with_own_steps(as_pipeline(inner))
+
+
+#: Models that are a step and a simpler model: how to write them as the pipeline that they are.
+_OWN_STEPS: dict[str, Callable[[Foreign], Pipeline]] = {}
+
+
+def register_own_steps(
+    *names: str,
+) -> Callable[[Callable[[Foreign], Pipeline]], Callable[[Foreign], Pipeline]]:
+    """Register the pipeline that says the same as a model of these classes; its last step differs.
+
+    E.g. a model that compares each column with a number, and then adds up.
+    """
+
+    def add(function: Callable[[Foreign], Pipeline]) -> Callable[[Foreign], Pipeline]:
+        _OWN_STEPS.update(dict.fromkeys(names, function))
+        return function
+
+    return add
+
+
+def as_pipeline(model: Foreign) -> Foreign:
+    """Return a model with steps of its own as a pipeline, else the model."""
+    for _, name in lineage(type(model)):
+        if name in _OWN_STEPS:
+            return once("own steps", model, None, partial(_OWN_STEPS[name], model))
+    return model
 
 
 def with_own_steps(model: Foreign) -> Foreign:
@@ -81,7 +114,7 @@ def is_pipeline(model: Foreign) -> bool:
 
 def final_step(model: Foreign) -> Foreign:
     """Return the last step of a pipeline, or of the pipeline in a wrapper; else the model."""
-    inner = unwrap(model)
+    inner = as_pipeline(unwrap(model))
     return final_step(inner.steps[-1][1]) if is_pipeline(inner) else inner
 
 
@@ -94,10 +127,10 @@ def first_step(model: Foreign) -> Foreign:
 
 
 def pipelines_in(model: Foreign) -> list[Foreign]:
-    """Return the pipelines that read the raw features: one, one for each class, or none."""
+    """Return the pipelines that read the raw features: one, one for each member, or none."""
     inner = inside(model)
-    by_class = any(name == ONE_VS_REST for _, name in lineage(type(inner)))
-    every = inner.estimators_ if by_class else [inner]
+    has_members = any(name in WITH_MEMBERS for _, name in lineage(type(inner)))
+    every = inner.estimators_ if has_members else [inner]
     return [inside(one) for one in every if is_pipeline(inside(one))]
 
 
@@ -203,10 +236,10 @@ def _is_in(value: Any, known: tuple[Any, ...]) -> bool:
 def _walk(pipeline: Foreign, walk: Walk) -> Columns:
     """Return the columns that reach the last step, pipelines in pipelines included."""
     columns = walk_steps(pipeline.steps[:-1], Columns.start(walk.features), walk)
-    last = unwrap(pipeline.steps[-1][1])
+    last = as_pipeline(unwrap(pipeline.steps[-1][1]))
     while is_pipeline(last):
         columns = walk_steps(last.steps[:-1], columns, walk)
-        last = unwrap(last.steps[-1][1])
+        last = as_pipeline(unwrap(last.steps[-1][1]))
     return columns
 
 

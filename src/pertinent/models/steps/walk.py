@@ -194,19 +194,24 @@ def _diagonal_where_possible(affine: AffineMap) -> AffineMap:
 #: ``(step, columns, walk) -> columns``
 Symbolic = Callable[[Foreign, Columns, Walk], Columns]
 _TABLE: dict[str, Symbolic] = {}
-#: Steps that are known for the reason why they are refused.
-_REFUSED: set[str] = set()
+#: Steps that are known for the reason why they are refused, or are part of a model.
+_UNLISTED: set[str] = set()
 
 
-def register_symbolic(*names: str, refused: bool = False) -> Callable[[Symbolic], Symbolic]:
-    """Register a step that needs to know where its columns come from, or why it is refused."""
+def register_symbolic(
+    *names: str, refused: bool = False, hidden: bool = False
+) -> Callable[[Symbolic], Symbolic]:
+    """Register a step that needs to know where its columns come from, or why it is refused.
+
+    A hidden step is part of a model, and no step that a pipeline could have.
+    """
 
     def add(function: Symbolic) -> Symbolic:
         for name in names:
             _TABLE[name] = function
-            _REFUSED.discard(name)
-        if refused:
-            _REFUSED.update(names)
+            _UNLISTED.discard(name)
+        if refused or hidden:
+            _UNLISTED.update(names)
         return function
 
     return add
@@ -262,7 +267,7 @@ def register_transform(
 
 def supported_transforms() -> list[str]:
     """Return the names of all pipeline steps with known maps, in alphabetical order."""
-    return sorted({name.rsplit(".", 1)[-1] for name in _TABLE.keys() - _REFUSED})
+    return sorted({name.rsplit(".", 1)[-1] for name in _TABLE.keys() - _UNLISTED})
 
 
 def apply_step(name: str, step: Foreign, columns: Columns, walk: Walk) -> Columns:
