@@ -8,6 +8,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.decomposition import PCA, FactorAnalysis, FastICA, IncrementalPCA, TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -16,6 +17,7 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    VotingClassifier,
 )
 from sklearn.experimental import enable_halving_search_cv, enable_iterative_imputer  # noqa: F401
 from sklearn.feature_selection import (
@@ -56,8 +58,14 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
     TunedThresholdClassifierCV,
 )
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.naive_bayes import GaussianNB
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from sklearn.naive_bayes import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+)
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
@@ -74,7 +82,7 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from pertinent.lvq import GLVQ, GMLVQ, LGMLVQ
@@ -90,6 +98,7 @@ MIXED = pd.concat([WORDS, NUMBERS], axis=1)
 GROUPS = MIXED.astype({"job": "category", "town": "category"})
 LABELS = np.where(NUMBERS.age + NUMBERS.income > 2, "yes", "no")
 TWO = ["income", "debt"]
+QUANTILES = {"quantile_method": "averaged_inverted_cdf"}
 
 
 def logistic():
@@ -106,6 +115,24 @@ def models():
     pipeline = make_pipeline(StandardScaler(), LinearSVC())
     return [
         AdaBoostClassifier(n_estimators=2, random_state=0),
+        BernoulliNB(),
+        CalibratedClassifierCV(logistic(), method="isotonic", ensemble=False, cv=2),
+        CalibratedClassifierCV(
+            FrozenEstimator(LinearSVC().fit(NUMBERS, LABELS)), ensemble=True, cv=2
+        ),
+        CalibratedClassifierCV(LinearSVC(), method="temperature", ensemble=False, cv=2),
+        make_pipeline(KBinsDiscretizer(3, encode="ordinal", **QUANTILES), CategoricalNB()),
+        make_pipeline(MinMaxScaler(), ComplementNB()),
+        make_pipeline(MinMaxScaler(), MultinomialNB()),
+        DummyClassifier(),
+        NuSVC(kernel="linear", nu=0.3),
+        OneVsOneClassifier(logistic()),
+        OutputCodeClassifier(logistic(), code_size=2, random_state=0),
+        VotingClassifier([("a", logistic()), ("b", LinearSVC())], weights=[1, 2]),
+        VotingClassifier(
+            [("a", DecisionTreeClassifier(max_depth=2)), ("b", RandomForestClassifier(2))],
+            voting="soft",
+        ),
         BaggingClassifier(n_estimators=2, max_features=0.7, random_state=0),
         CalibratedClassifierCV(logistic(), ensemble=False, cv=2),
         CalibratedClassifierCV(pipeline, ensemble=False, cv=KFold(2)),

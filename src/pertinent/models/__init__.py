@@ -6,7 +6,6 @@ from pertinent.models import (  # noqa: F401 - each registers its family
     linear,
     neighbours,
     prototype,
-    quadratic,
     trees,
 )
 from pertinent.models.registry import (

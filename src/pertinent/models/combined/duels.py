@@ -1,9 +1,9 @@
 """Votes between pairs of classes: a union over the tournaments that a class wins.
 
-For each pair ``i < j`` a score ``s_ij(x)`` is linear; class i gets a vote where it is positive, else
-class j. Which class has the most votes depends on the signs of all scores, so the region of a class
-is a union of cells, one for each set of outcomes that makes it the winner whatever the other duels
-end with. Two rules for equal votes:
+For each pair ``i < j`` a score ``s_ij(x)`` is linear; class i gets a vote where it is positive,
+else class j. Which class has the most votes depends on the signs of all scores, so the region of a
+class is a union of cells, one for each set of outcomes that makes it the winner whatever the other
+duels end with. Two rules for equal votes:
 
 * *first*: the first of them wins (libsvm);
 * *sums*: the largest ``c_i = sum_j s_ij - sum_j s_ji`` wins, which is linear again (scikit-learn's
@@ -99,10 +99,10 @@ def _require_few_classes(n_classes: int, most: int) -> None:
     """Refuse more classes than tournaments can be listed for."""
     if n_classes > most:
         raise UnsupportedModelError(
-            f"It votes between {n_classes * (n_classes - 1) // 2} pairs of {n_classes} classes, and "
-            "a class wins by too many combinations of votes to list them: supported are at most "
-            f"{most} classes. Use LinearSVC, or OneVsRestClassifier, which have one score for each "
-            "class."
+            f"It votes between {n_classes * (n_classes - 1) // 2} pairs of {n_classes} classes, "
+            "and a class wins by too many combinations of votes to list them: supported are at "
+            f"most {most} classes. Use LinearSVC, or OneVsRestClassifier, which have one score "
+            "for each class."
         )
 
 

@@ -1,8 +1,8 @@
 """Error-correcting codes: the class whose code word is nearest to the scores of binary models.
 
-With ``s = W x + b`` the scores, ``|s - c_k|^2`` is smallest for the word c_k of the predicted class,
-the first of those that tie: nearest prototypes in the space of scores, which is an affine image of
-the raw columns.
+With ``s = W x + b`` the scores, ``|s - c_k|^2`` is smallest for the word c_k of the predicted
+class, the first of those that tie: nearest prototypes in the space of scores, which is an affine
+image of the raw columns.
 """
 
 from __future__ import annotations

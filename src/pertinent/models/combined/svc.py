@@ -9,10 +9,10 @@ import numpy as np
 
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.arrays import Foreign
-from pertinent.geometry.region import Cell, CellUnion, Quadratic, Region
+from pertinent.geometry.region import CellUnion, Quadratic, Region
+from pertinent.models.bayes.quadratic import rows_region
 from pertinent.models.combined.duels import Duels, voted_region
 from pertinent.models.linear import coefficients
-from pertinent.models.quadratic import rows_region
 from pertinent.models.registry import class_index, dense, model_classes, register_model
 
 

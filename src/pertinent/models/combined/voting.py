@@ -160,8 +160,8 @@ def _cells(model: Foreign, member: Foreign, k: int, margin: float, dim: int) -> 
     cells, name = cells_of(region), type(member).__name__
     if cells is None:
         raise UnsupportedModelError(
-            f"VotingClassifier(voting='hard') over {name}: its regions are no union of cells, which "
-            "could be intersected with those of others. Supported are members with linear or "
+            f"VotingClassifier(voting='hard') over {name}: its regions are no union of cells, "
+            "which could be intersected with those of others. Supported are members with linear or "
             "quadratic regions, and single trees; forests with voting='soft'."
         )
     if region.dim != dim:
@@ -217,7 +217,7 @@ def _sums(weights: FloatArray, n_classes: int, votes: Votes, rest: int) -> Float
     said = np.full(len(weights), rest)
     for m, k in votes:
         said[m] = k
-    return np.bincount(said, weights=weights, minlength=n_classes)
+    return np.asarray(np.bincount(said, weights=weights, minlength=n_classes), dtype=float)
 
 
 def _wins(weights: FloatArray, n_classes: int, t: int, votes: Votes) -> bool:

@@ -64,7 +64,8 @@ def inside(model: Foreign) -> Foreign:
     """Return the model inside wrappers, those that move its threshold included."""
     inner = unwrap(model)
     calibrated = getattr(inner, "calibrated_classifiers_", None)
-    if calibrated is not None and len(calibrated) == 1:
+    # Folds that calibrate one and the same model, a FrozenEstimator, are one model.
+    if calibrated is not None and len({id(unwrap(one.estimator)) for one in calibrated}) == 1:
         return inside(calibrated[0].estimator)
     return with_own_steps(as_pipeline(inner))
 

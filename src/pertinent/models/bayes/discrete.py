@@ -110,7 +110,7 @@ class Codes:
         self.counts, self.n_features_in_ = counts, len(counts)
 
 
-@register_symbolic("pertinent.models.bayes.Codes", hidden=True)
+@register_symbolic("pertinent.models.bayes.discrete.Codes", hidden=True)
 def code_columns(step: Codes, columns: Columns, walk: Walk) -> Columns:
     """Return a column of 0 and 1 for each code; raw columns are read as categories."""
     width = sum(step.counts)
@@ -156,10 +156,8 @@ def _within(step: Codes, values: FloatArray, count: int, walk: Walk) -> FloatArr
     codes = np.trunc(values)
     if not ((codes >= 0) & (codes < count)).all():  # NaN is not within, either
         raise walk.refuse(
-            step, f"is CategoricalNB's own: a category has a code that is not among 0..{count - 1}, "
+            step, f"is CategoricalNB's own: a category has a code that is not in 0..{count - 1}, "
             "of which its predict raises an error. Encode with handle_unknown='error', and fit "
             "CategoricalNB with min_categories.",
         )  # fmt: skip
     return codes
-
-
