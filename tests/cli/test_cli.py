@@ -132,7 +132,11 @@ def test_help_does_not_load_scikit_learn():
 
 
 def test_models():
-    assert json.loads(run(app, ["models", "--json"]).stdout) == supported_models()
+    families = json.loads(run(app, ["models", "--json"]).stdout)
+    assert sorted(name for family in families for name in family["models"]) == supported_models()
+    shipped = [family for family in families if family["family"] != "registered by you"]
+    assert len(shipped) == 9
+    assert all(family["proved"] for family in families)
     assert "LogisticRegression" in run(app, ["models"]).output
 
 

@@ -16,6 +16,7 @@ scores.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from pertinent.models.registry import (
     register_model,
     registered_function,
 )
+from pertinent.models.steps.once import once
 from pertinent.models.steps.pipeline import columns_of, final_step, inside, pull_back
 
 CALIBRATED = "sklearn.calibration.CalibratedClassifierCV"
@@ -132,7 +134,7 @@ def _moved(model: Foreign, label: Any, margin: float) -> Region:
         assert scores is not None
         return linear_region(*scores, model, label, margin)
     (W, b), sign = _score(model), _direction(model)
-    threshold, unsure = _threshold(model, sign)
+    threshold, unsure = once("threshold", model, sign, partial(_threshold, model, sign))
     second, dim = class_index(model, label) == 1, W.shape[1]
     if np.isinf(threshold):
         never = second == (threshold > 0)
