@@ -77,6 +77,8 @@ from sklearn.preprocessing import (
     OneHotEncoder,
     OrdinalEncoder,
     PolynomialFeatures,
+    PowerTransformer,
+    QuantileTransformer,
     RobustScaler,
     StandardScaler,
     TargetEncoder,
@@ -237,6 +239,15 @@ def numeric_steps():
     ]
 
 
+def bends():
+    """Return steps that bend single columns, which trees may follow."""
+    return [
+        FunctionTransformer(np.arcsinh),
+        PowerTransformer(),
+        QuantileTransformer(10, output_distribution="normal"),
+    ]
+
+
 def encoders():
     """Return examples of the encoders."""
     unknown = {"handle_unknown": "use_encoded_value", "unknown_value": -1}
@@ -277,6 +288,7 @@ def examples():
     found = [
         *((model, NUMBERS) for model in models()),
         *((make_pipeline(step, logistic()), NUMBERS) for step in steps),
+        *((make_pipeline(step, DecisionTreeClassifier(max_depth=2)), NUMBERS) for step in bends()),
         *((encoded(encoder), MIXED) for encoder in encoders()),
         (chosen_by_kind(), MIXED),
         (HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=5), GROUPS),

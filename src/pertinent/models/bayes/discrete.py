@@ -114,6 +114,7 @@ class Codes:
 def code_columns(step: Codes, columns: Columns, walk: Walk) -> Columns:
     """Return a column of 0 and 1 for each code; raw columns are read as categories."""
     width = sum(step.counts)
+    columns.require_unbent(walk, step)
     if walk.recording:
         for j, count in zip(columns.raw.tolist(), step.counts, strict=True):
             if j >= 0:

@@ -26,9 +26,10 @@ def raw_score(owner: Foreign, model: Foreign) -> tuple[FloatArray, float]:
     W, b = log_odds(one) or coefficients(final)
     if columns is None:
         return W[0], float(b[0])
-    if columns.products is not None:
+    if columns.products is not None or columns.bends:
         raise UnsupportedModelError(
-            f"{name} over products of columns: put PolynomialFeatures in front of it."
+            f"{name} over products of columns, or over columns that a function bends: put "
+            "PolynomialFeatures in front of it, and explain bent columns in their own units."
         )
     # w'(M z + t) + b
     return columns.map.rows(W)[0], float(W[0] @ columns.map.shift + b[0])

@@ -1,4 +1,4 @@
-"""What must hold of the parts of models made of models, where the model comes from a file.
+"""What must hold of models made of models, and of functions that must rise, from a file.
 
 Each check yields pairs: whether something holds, and what is wrong where it does not. See
 `pertinent.models.sound`, which asks for them.
@@ -76,6 +76,26 @@ def _voting(model: Any) -> Holds:
     )
 
 
+def _quantiles(step: Any) -> Holds:
+    """Check that quantiles rise: cuts behind them are found by halving."""
+    if not hasattr(step, "quantiles_"):
+        return
+    found, at = np.asarray(step.quantiles_, float), np.asarray(step.references_, float)
+    yield at.ndim == 1 and found.shape == (len(at), step.n_features_in_), "quantiles of a shape"
+    yield np.isfinite(found).all() and (np.diff(found, axis=0) >= 0).all(), "quantiles that fall"
+    yield (np.diff(at) > 0) & (at[:-1] >= 0) & (at[1:] <= 1), "quantiles at other places"
+
+
+def _powers(step: Any) -> Holds:
+    if not hasattr(step, "lambdas_"):
+        return
+    powers = np.asarray(step.lambdas_, float)
+    yield powers.shape == (step.n_features_in_,), "powers of other features"
+    yield np.isfinite(powers), "powers that are no numbers"
+    scale = getattr(getattr(step, "_scaler", None), "scale_", None) if step.standardize else None
+    yield scale is None or (np.asarray(scale) > 0).all(), "a scale that is not above 0"
+
+
 def _dummy(model: Any) -> Holds:
     if hasattr(model, "class_prior_"):
         yield np.shape(model.class_prior_) == (len(model.classes_),), "priors of another number"
@@ -89,4 +109,6 @@ CHECKS: dict[str, Callable[[Any], Holds]] = {
     "OutputCodeClassifier": _codes,
     "VotingClassifier": _voting,
     "DummyClassifier": _dummy,
+    "QuantileTransformer": _quantiles,
+    "PowerTransformer": _powers,
 }

@@ -19,6 +19,7 @@ def cut_off(
     step: Foreign, columns: Columns, walk: Walk, first: FloatArray, last: FloatArray
 ) -> Columns:
     """Return ``min(max(column, first), last)`` of each column; ends have shape (n_columns,)."""
+    columns.require_unbent(walk, step)
     if columns.products is not None:
         raise walk.refuse(step, "cuts products of columns off (clip=True). Fit it with clip=False.")
     matrix, shift = columns.map.dense().copy(), columns.map.shift.copy()

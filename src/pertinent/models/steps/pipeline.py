@@ -21,6 +21,7 @@ from pertinent.geometry.region import Region
 from pertinent.models.registry import decision_region, lineage, register_model
 from pertinent.models.steps import compose, encode, numeric  # noqa: F401
 from pertinent.models.steps.compose import walk_steps
+from pertinent.models.steps.monotone import unbend
 from pertinent.models.steps.once import once
 from pertinent.models.steps.walk import Columns, Walk
 from pertinent.tables.features import Features
@@ -224,10 +225,11 @@ def filled_features(model: Foreign, names: tuple[str, ...]) -> frozenset[int]:
 def _unused(pipeline: Foreign, features: Features) -> frozenset[int]:
     """Return the features that do not reach the last step, whatever they hold."""
     columns = _mapped(pipeline, features, Walk(features, recording=False))
-    used = np.zeros(features.dim, dtype=bool)
+    found = set[int]()
     for affine in (columns.map, *([columns.products.base] if columns.products else [])):
-        used |= affine.matrix != 0 if affine.is_diagonal else (affine.matrix != 0).any(axis=0)
-    return frozenset(range(len(features))) - {int(j) for j in features.owner[used]}
+        used = affine.matrix != 0 if affine.is_diagonal else (affine.matrix != 0).any(axis=0)
+        found |= {int(j) for j in columns.owners[: len(used)][used]}
+    return frozenset(range(len(features))) - found
 
 
 def _is_in(value: Any, known: tuple[Any, ...]) -> bool:
@@ -273,7 +275,7 @@ def mixes_features(model: Foreign) -> bool:
     columns = columns_of(model)
     if columns is None or columns.map.is_diagonal:
         return False
-    used, owner = columns.map.matrix != 0, columns.features.owner
+    used, owner = columns.map.matrix != 0, columns.owners
     return any(len(np.unique(owner[row])) > 1 for row in used)
 
 
@@ -282,7 +284,8 @@ def pull_back(region: Region, columns: Columns | None) -> Region:
     if columns is None:
         return region
     if columns.products is None:
-        return region.pull_back_choices(columns.map, columns.features.groups)
+        back = region.pull_back_choices(columns.map, columns.features.groups)
+        return unbend(back, columns.bends, columns.features.dim) if columns.bends else back
     products, affine = columns.products, columns.map
     what = "PolynomialFeatures(degree=2)"
     return each_cell(region, lambda cell: products.pull_back(cell, affine), what, affine.dim_in)
