@@ -63,8 +63,8 @@ HEAD = """# What is answered for which model
 Made by `make bench NAME=models`, which puts every question to every model on the iris data (four
 samples, at most {limit:.0f} s each), and checks the stored explanations again. *proved*: every
 answer is optimal, or proved not to exist, by a certificate that was checked again; *3 of 4*: so
-many of the samples; *found*: points that `predict` accepts, without that proof; *no*: refused, with the
-reason. *ranges*: how far a changed value may move. *plausible*: the smallest change within the
+many of the samples; *found*: points that `predict` accepts, without that proof; *no*: refused, with
+the reason. *ranges*: how far a changed value may move. *plausible*: the smallest change within the
 density of the class. *proof*: the verdict of `pertinent.check` on a stored explanation.
 
 """

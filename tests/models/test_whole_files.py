@@ -42,6 +42,7 @@ EXAMPLES = examples()
 WITH_TRUST = {
     "catboost.core.CatBoostClassifier",
     "lightgbm.sklearn.LGBMClassifier",
+    "pertinent.models.trees.of_onnx.OnnxClassifier",
     "pertinent.models.trees.native.BoosterClassifier",
     "xgboost.sklearn.XGBClassifier",
 }

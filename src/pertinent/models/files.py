@@ -99,7 +99,7 @@ def load_model(
     Parameters
     ----------
     path : str or Path
-        A skops file. Write one with ``skops.io.dump(model, path)``.
+        A skops file, written with ``skops.io.dump(model, path)``, or an ONNX file (extra ``onnx``).
     allow_pickle : bool
         Also read pickle and joblib files. Reading such a file runs whatever code it holds: only
         for files of your own.
@@ -118,6 +118,8 @@ def load_model(
     file = Path(path)
     if not file.is_file():
         raise InputError(f"There is no file {file}.")
+    if file.suffix.lower() in (".pmml", ".onnx"):
+        return _load_exchanged(file)
     is_skops = zipfile.is_zipfile(file)
     if not is_skops and not allow_pickle:
         raise UnsafeModelError(
@@ -129,6 +131,22 @@ def load_model(
         model = _load_skops(file, trust) if is_skops else _load_pickle(file)
         region_function(model)  # names an unsupported or unfitted model
         require_sound(model)
+        rehearse(model)
+    return model
+
+
+def _load_exchanged(file: Path) -> Foreign:
+    """Return the model of an ONNX file; PMML is refused."""
+    if file.suffix.lower() == ".pmml":
+        raise InputError(
+            f"{file.name}: PMML is not read, since no runtime says what it predicts to the last "
+            "bit; write the model with skops.io.dump, or convert it to ONNX."
+        )
+    from pertinent.models.trees.of_onnx import OnnxClassifier
+
+    with reading(file, " as a model", UnsafeModelError):
+        model = OnnxClassifier(file)
+        region_function(model)
         rehearse(model)
     return model
 
