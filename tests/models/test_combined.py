@@ -2,8 +2,10 @@
 
 import warnings
 
+import imblearn.pipeline
 import numpy as np
 import pytest
+from imblearn.under_sampling import RandomUnderSampler
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_classification
@@ -297,3 +299,13 @@ def test_every_supported_class_has_a_family():
     for name in pertinent.supported_models():
         if name.split(".")[0] in shipped:
             assert family_of(name) is not OWN
+
+
+def test_samplers_of_imblearn_do_nothing_when_a_pipeline_predicts():
+    model = imblearn.pipeline.make_pipeline(
+        StandardScaler(), RandomUnderSampler(random_state=0), logistic()
+    ).fit(iris, kinds == 1)
+    check_region_agrees_with_predict(model, iris)
+    check_nothing_is_closer(model, iris[::40], 500)
+    frozen = FrozenEstimator(model)
+    check_negatives_are_valid(frozen, iris[::10])

@@ -1,8 +1,8 @@
 """Classifiers in ONNX files: linear ones and sums of trees, as onnxruntime computes them.
 
 The graph must be a chain: scalers, then one ``LinearClassifier`` or ``TreeEnsembleClassifier``,
-whose first output is the label. What follows for the probabilities does not matter. Numbers are cast to
-single precision first, where the graph takes those, and scores are added up in it:
+whose first output is the label. What follows for the probabilities does not matter. Numbers are
+cast to single precision first, where the graph takes those, and scores are added up in it:
 
 * linear scores: the class of the largest ``W x + b``, rounded as single precision is;
 * trees: ``float32(x) <= threshold`` (or ``<``) leads to the true branch. In which order leaves are
