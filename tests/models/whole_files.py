@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import imblearn.pipeline
 import numpy as np
 import pandas as pd
 from sklearn.calibration import CalibratedClassifierCV
@@ -289,6 +290,7 @@ def examples():
         *((model, NUMBERS) for model in models()),
         *((make_pipeline(step, logistic()), NUMBERS) for step in steps),
         *((make_pipeline(step, DecisionTreeClassifier(max_depth=2)), NUMBERS) for step in bends()),
+        (imblearn.pipeline.make_pipeline(StandardScaler(), logistic()), NUMBERS),
         *((encoded(encoder), MIXED) for encoder in encoders()),
         (chosen_by_kind(), MIXED),
         (HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=5), GROUPS),

@@ -44,6 +44,7 @@ PARTS = frozenset(
         "builtins.object",
         "collections.OrderedDict",
         "functools.partial",
+        "imblearn.pipeline.Pipeline",
         "numpy.dtype",
         "numpy.floating",
         "numpy.integer",

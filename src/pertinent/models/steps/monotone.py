@@ -165,12 +165,17 @@ def known_function(step: Foreign) -> tuple[Callable[[FloatArray], FloatArray], A
     return None
 
 
-def asked(step: Foreign, k: int) -> Callable[[FloatArray], FloatArray]:
+#: Steps are asked about numbers of this size at most (and at least, where they must be above 0):
+#: beyond it powers overflow, and nobody has cuts there.
+FAR = 1e15
+
+
+def asked(step: Foreign, k: int, least: float = -FAR) -> Callable[[FloatArray], FloatArray]:
     """Return what a fitted step makes of its column k, by asking it."""
 
     def function(x: FloatArray) -> FloatArray:
         table = np.ones((len(x), int(step.n_features_in_)))
-        table[:, k] = x
+        table[:, k] = np.clip(x, least, FAR)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it was fitted on names; numbers beyond its range
             return np.asarray(step.transform(table), dtype=float)[:, k]

@@ -12,7 +12,7 @@ from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import AffineMap
 from pertinent.models.registry import dense
 from pertinent.models.steps.clip import cut_off
-from pertinent.models.steps.monotone import RISING, asked, bend, known_function
+from pertinent.models.steps.monotone import FAR, RISING, asked, bend, known_function
 from pertinent.models.steps.products import Products, polynomial_pairs
 from pertinent.models.steps.walk import (
     Columns,
@@ -221,8 +221,10 @@ def polynomial(step: Foreign, columns: Columns, walk: Walk) -> Columns:
 @register_symbolic("sklearn.preprocessing.PowerTransformer")
 def power_transformer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """Return the columns bent by powers, which rise; Box-Cox takes numbers above 0."""
-    ends = RISING["log"] if step.method == "box-cox" else RISING["cbrt"]
-    return bend(step, columns, walk, [asked(step, k) for k in range(len(columns))], ends)
+    box_cox = step.method == "box-cox"
+    ends, least = (RISING["log"], 1 / FAR) if box_cox else (RISING["cbrt"], -FAR)
+    functions = [asked(step, k, least) for k in range(len(columns))]
+    return bend(step, columns, walk, functions, ends)
 
 
 @register_symbolic("sklearn.preprocessing.QuantileTransformer")
