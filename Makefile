@@ -27,11 +27,12 @@ LVQ_PEERS := scikit-learn==1.2.2 numpy<1.24 scipy<1.11 sklvq==0.1.2 sklearn-lvq=
 SUITES := all slow oldest engines browser fuzz lvq-peers
 SUITE := all
 BENCHMARKS := all linear quadratic lvq exact plausibility validity lvq-accuracy lvq-training \
-	scale growth peers before-after trees pipelines serve
+	scale growth peers before-after trees pipelines serve models
 NAME := all
 ARGS :=
 # A benchmark is the module of its name, but for this one.
 MODULE_validity := quadratic_validity
+MODULE_models := models_table
 
 # $(call one_of,VARIABLE,LIST): stop unless the variable's value is in the list.
 one_of = $(if $(filter $($(1)),$(2)),,$(error There is no $(1)=$($(1)): choose from $(2)))
@@ -113,6 +114,7 @@ bench: $(call one_of,NAME,$(BENCHMARKS))$(VENV)/.stamp-test ## Measure every bar
 ##   NAME=linear|quadratic|lvq|exact|plausibility|trees|pipelines    one family, in detail
 ##   NAME=before-after    our side of every bar, against an older commit
 ##   NAME=validity        quadratic models, every row of every data set: all valid?
+##   NAME=models          every question put to every model: writes docs/models.md
 ##   NAME=scale|growth    1,000,000 rows; cost against rows, features, classes
 ##   NAME=serve           edits, 1,000,000 rows and a minute of overload, over HTTP
 ##   NAME=peers           what a user would pick instead: CVXPY, SciPy, DiCE, alibi

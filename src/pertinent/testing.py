@@ -119,6 +119,8 @@ def check_negatives_are_valid(model: Foreign, X: FloatArray) -> None:
 def assert_valid_in_any_company(model: Foreign, points: Any, labels: Any) -> None:
     """Assert that points are predicted as ``labels`` alone and in any batch, order or layout."""
     n = len(points)
+    if not n:  # e.g. a class that is predicted nowhere
+        return
     backwards = np.arange(n)[::-1]
     said = {
         "in a batch": predicted_labels(model, points),

@@ -136,8 +136,12 @@ def test_help_does_not_load_scikit_learn():
 
 
 def test_models():
+    families = json.loads(run(app, ["models", "--json"]).stdout)
     every = {*supported_models(), *supported_regressors()}
-    assert json.loads(run(app, ["models", "--json"]).stdout) == sorted(every)
+    assert sorted(name for family in families for name in family["models"]) == sorted(every)
+    shipped = [family for family in families if family["family"] != "registered by you"]
+    assert len(shipped) == 10
+    assert all(family["proved"] for family in families)
     assert "LogisticRegression" in run(app, ["models"]).output
 
 

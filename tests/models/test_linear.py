@@ -8,7 +8,6 @@ from linear_models import data
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.dummy import DummyClassifier
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.multiclass import OneVsRestClassifier
@@ -96,11 +95,9 @@ def test_one_vs_rest_with_two_classes():
 @pytest.mark.parametrize(
     ("model", "match"),
     [
-        (MLPClassifier(max_iter=1), "not supported. Supported are: .*LogisticReg"),
+        (MLPClassifier(max_iter=1), "(?s)not supported.*Supported are: .*LogisticReg"),
         (GaussianProcessClassifier(), "not supported"),
-        (DummyClassifier(), "not supported"),
         (SVC(kernel="rbf"), "kernel='rbf'"),
-        (SVC(kernel="linear"), "more than two classes"),
         (OneVsRestClassifier(DecisionTreeClassifier()), "over DecisionTreeClassifier"),
     ],
 )

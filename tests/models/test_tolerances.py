@@ -5,7 +5,7 @@ import numpy as np
 from pertinent.geometry import gaps
 from pertinent.geometry.domain import SMALLEST_CHANGE
 from pertinent.models import tolerances as models
-from pertinent.models.quadratic import ROUNDS
+from pertinent.models.bayes.quadratic import ROUNDS
 from pertinent.models.sound import MOST_FEATURES
 from pertinent.rules import tolerances as rules
 

@@ -2,12 +2,14 @@
 
 from functools import partial
 
+import imblearn.pipeline
 import numpy as np
 import pandas as pd
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.decomposition import PCA, FactorAnalysis, FastICA, IncrementalPCA, TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -16,6 +18,7 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    VotingClassifier,
 )
 from sklearn.experimental import enable_halving_search_cv, enable_iterative_imputer  # noqa: F401
 from sklearn.feature_selection import (
@@ -56,8 +59,14 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
     TunedThresholdClassifierCV,
 )
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.naive_bayes import GaussianNB
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from sklearn.naive_bayes import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+)
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
@@ -69,12 +78,14 @@ from sklearn.preprocessing import (
     OneHotEncoder,
     OrdinalEncoder,
     PolynomialFeatures,
+    PowerTransformer,
+    QuantileTransformer,
     RobustScaler,
     StandardScaler,
     TargetEncoder,
 )
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from pertinent.lvq import GLVQ, GMLVQ, LGMLVQ
@@ -90,6 +101,7 @@ MIXED = pd.concat([WORDS, NUMBERS], axis=1)
 GROUPS = MIXED.astype({"job": "category", "town": "category"})
 LABELS = np.where(NUMBERS.age + NUMBERS.income > 2, "yes", "no")
 TWO = ["income", "debt"]
+QUANTILES = {"quantile_method": "averaged_inverted_cdf"}
 
 
 def logistic():
@@ -106,6 +118,24 @@ def models():
     pipeline = make_pipeline(StandardScaler(), LinearSVC())
     return [
         AdaBoostClassifier(n_estimators=2, random_state=0),
+        BernoulliNB(),
+        CalibratedClassifierCV(logistic(), method="isotonic", ensemble=False, cv=2),
+        CalibratedClassifierCV(
+            FrozenEstimator(LinearSVC().fit(NUMBERS, LABELS)), ensemble=True, cv=2
+        ),
+        CalibratedClassifierCV(LinearSVC(), method="temperature", ensemble=False, cv=2),
+        make_pipeline(KBinsDiscretizer(3, encode="ordinal", **QUANTILES), CategoricalNB()),
+        make_pipeline(MinMaxScaler(), ComplementNB()),
+        make_pipeline(MinMaxScaler(), MultinomialNB()),
+        DummyClassifier(),
+        NuSVC(kernel="linear", nu=0.3),
+        OneVsOneClassifier(logistic()),
+        OutputCodeClassifier(logistic(), code_size=2, random_state=0),
+        VotingClassifier([("a", logistic()), ("b", LinearSVC())], weights=[1, 2]),
+        VotingClassifier(
+            [("a", DecisionTreeClassifier(max_depth=2)), ("b", RandomForestClassifier(2))],
+            voting="soft",
+        ),
         BaggingClassifier(n_estimators=2, max_features=0.7, random_state=0),
         CalibratedClassifierCV(logistic(), ensemble=False, cv=2),
         CalibratedClassifierCV(pipeline, ensemble=False, cv=KFold(2)),
@@ -210,6 +240,15 @@ def numeric_steps():
     ]
 
 
+def bends():
+    """Return steps that bend single columns, which trees may follow."""
+    return [
+        FunctionTransformer(np.arcsinh),
+        PowerTransformer(),
+        QuantileTransformer(10, output_distribution="normal"),
+    ]
+
+
 def encoders():
     """Return examples of the encoders."""
     unknown = {"handle_unknown": "use_encoded_value", "unknown_value": -1}
@@ -250,6 +289,8 @@ def examples():
     found = [
         *((model, NUMBERS) for model in models()),
         *((make_pipeline(step, logistic()), NUMBERS) for step in steps),
+        *((make_pipeline(step, DecisionTreeClassifier(max_depth=2)), NUMBERS) for step in bends()),
+        (imblearn.pipeline.make_pipeline(StandardScaler(), logistic()), NUMBERS),
         *((encoded(encoder), MIXED) for encoder in encoders()),
         (chosen_by_kind(), MIXED),
         (HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=5), GROUPS),

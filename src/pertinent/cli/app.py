@@ -295,17 +295,21 @@ def _documents(path: Path) -> Iterator[dict[str, Any]]:
 
 @app.command(epilog="Example: [bold]pertinent models --json[/]")
 def models(json_: AsJson = False) -> None:
-    """List the models that can be explained."""
-    from pertinent.models import supported_models
-    from pertinent.models.regressors import supported_regressors
+    """List the models that can be explained, by family, and what is proved for each."""
+    from pertinent.models.families import families
 
-    names = sorted({*supported_models(), *supported_regressors()})
-    table = Table("package", "model")
-    for name in names:
-        package, _, rest = name.partition(".")
-        table.add_row(package, rest)
+    listed = [
+        {"family": family.title, "proved": family.proved, "models": names}
+        for family, names in families().items()
+    ]
     with _said():
-        _say_json(json.dumps(names)) if json_ else out.print(table)
+        if json_:
+            _say_json(json.dumps(listed))
+            return
+        for one in listed:
+            out.print(f"[bold]{one['family']}[/]: {one['proved']}", highlight=False)
+            for name in one["models"]:
+                out.print(f"  {name}", highlight=False, soft_wrap=True)
 
 
 @app.command(epilog="Example: [bold]pertinent demo --output tour[/]")

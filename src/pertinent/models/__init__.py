@@ -1,14 +1,12 @@
 """Fitted classifier -> region: one function for each family of models."""
 
 from pertinent.models import (  # noqa: F401 - each registers its family
-    calibrated,
+    bayes,
+    combined,
     linear,
     neighbours,
-    one_vs_rest,
     prototype,
-    quadratic,
     regressors,
-    svc,
     trees,
 )
 from pertinent.models.registry import (

@@ -17,7 +17,7 @@ from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.pieces import each_cell
 from pertinent.geometry.region import Cell, Exponential, Region
-from pertinent.models.calibrated import log_odds
+from pertinent.models.combined.calibrated import log_odds
 from pertinent.models.linear import linear_region
 from pertinent.models.registry import RegionOf, decision_region, lineage, model_classes
 from pertinent.models.steps.pipeline import (
@@ -37,6 +37,8 @@ SOFTMAX = (
     "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
     "sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis",
     "sklearn.naive_bayes.GaussianNB",
+    "sklearn.naive_bayes.MultinomialNB",
+    "sklearn.naive_bayes.ComplementNB",
 )
 
 #: Tree ensembles whose outputs are the probabilities, and those whose single output of two classes
@@ -115,7 +117,7 @@ def _require_softmax(model: Foreign, final: Foreign) -> None:
         short = ", ".join(name.rsplit(".", 1)[-1] for name in SOFTMAX)
         raise UnsupportedModelError(
             f"The probabilities of {type(final).__name__} are no softmax of its scores. min_proba "
-            f"is supported for {short} (the last two with two classes), for "
+            f"is supported for {short} (the curved ones with two classes), for "
             "CalibratedClassifierCV(method='sigmoid') over one binary linear model, and for "
             "forests, and boosted trees of two classes, of scikit-learn."
         )

@@ -45,6 +45,7 @@ PARTS = frozenset(
         "builtins.object",
         "collections.OrderedDict",
         "functools.partial",
+        "imblearn.pipeline.Pipeline",
         "numpy.dtype",
         "numpy.floating",
         "numpy.integer",
@@ -53,6 +54,7 @@ PARTS = frozenset(
         "scipy.sparse._csr.csr_matrix",
         "sklearn.calibration._CalibratedClassifier",
         "sklearn.calibration._SigmoidCalibration",
+        "sklearn.calibration._TemperatureScaling",
         "sklearn.compose._column_transformer._RemainderColsList",
         "sklearn.compose._column_transformer.make_column_selector",
         "sklearn.impute._iterative.IterativeImputer",
@@ -61,8 +63,10 @@ PARTS = frozenset(
         "sklearn.metrics._scorer._MultimetricScorer",
         "sklearn.metrics._scorer._PassthroughScorer",
         "sklearn.metrics._scorer._Scorer",
+        "sklearn.multiclass._ConstantPredictor",
         "sklearn.model_selection._search_successive_halving.HalvingGridSearchCV",
         "sklearn.model_selection._search_successive_halving.HalvingRandomSearchCV",
+        "sklearn.utils._bunch.Bunch",
         "sklearn.utils._metadata_requests.MetadataRequest",
         "sklearn.utils._metadata_requests.MethodMetadataRequest",
         "sklearn.utils.validation.check_array",
@@ -97,7 +101,7 @@ def load_model(
     Parameters
     ----------
     path : str or Path
-        A skops file. Write one with ``skops.io.dump(model, path)``.
+        A skops file, written with ``skops.io.dump(model, path)``, or an ONNX file (extra ``onnx``).
     allow_pickle : bool
         Also read pickle and joblib files. Reading such a file runs whatever code it holds: only
         for files of your own.
@@ -116,6 +120,8 @@ def load_model(
     file = Path(path)
     if not file.is_file():
         raise InputError(f"There is no file {file}.")
+    if file.suffix.lower() in (".pmml", ".onnx"):
+        return _load_exchanged(file)
     is_skops = zipfile.is_zipfile(file)
     if not is_skops and not allow_pickle:
         raise UnsafeModelError(
@@ -129,6 +135,22 @@ def load_model(
         region_function(classifier)  # names an unsupported or unfitted model
         require_sound(model)
         rehearse(classifier)
+    return model
+
+
+def _load_exchanged(file: Path) -> Foreign:
+    """Return the model of an ONNX file; PMML is refused."""
+    if file.suffix.lower() == ".pmml":
+        raise InputError(
+            f"{file.name}: PMML is not read, since no runtime says what it predicts to the last "
+            "bit; write the model with skops.io.dump, or convert it to ONNX."
+        )
+    from pertinent.models.trees.of_onnx import OnnxClassifier
+
+    with reading(file, " as a model", UnsafeModelError):
+        model = OnnxClassifier(file)
+        region_function(model)
+        rehearse(model)
     return model
 
 

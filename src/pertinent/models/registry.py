@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pertinent.exceptions import InputError, UnsupportedModelError, one_line, unknown_name
@@ -252,10 +253,31 @@ def _find(model: Foreign) -> _Entry:
     for _, name in lineage(own):
         if name in _REFUSED:
             raise UnsupportedModelError(_REFUSED[name])
-    raise UnsupportedModelError(
-        f"{own.__module__}.{own.__qualname__} is not supported. Supported are: "
-        f"{', '.join(supported_models())}. Others can be added with pertinent.register_model."
+    raise _unsupported(model)
+
+
+def _unsupported(model: Foreign) -> UnsupportedModelError:
+    """Return three lines: what the model is, why there is no exact answer, what to do."""
+    from pertinent.models.families import why_not  # it asks this table
+
+    own, (why, instead) = type(model), why_not(model)
+    short = dict.fromkeys(name.rpartition(".")[2] for name in supported_models())
+    return UnsupportedModelError(
+        f"{own.__module__}.{own.__qualname__} is not supported{_lacking(model)}.\n"
+        f"Why there is no exact answer: {why}.\n"
+        f"What to do: explain {instead}, fitted to what this model predicts, or add its regions "
+        f"with pertinent.register_model. Supported are: {', '.join(short)}."
     )
+
+
+def _lacking(model: Foreign) -> str:
+    """Return what a model is instead of a classifier, where it is none."""
+    if not hasattr(model, "predict"):
+        return ": it has no predict"
+    kind = getattr(model, "_estimator_type", None)
+    if kind is None and isinstance(model, BaseEstimator):
+        kind = get_tags(model).estimator_type
+    return "" if kind in (None, "classifier") else f": it is a {kind}, not a classifier"
 
 
 def _lineage(cls: type) -> tuple[tuple[type, str], ...]:

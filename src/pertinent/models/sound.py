@@ -26,6 +26,7 @@ from scipy import sparse
 
 from pertinent.exceptions import PertinentError, one_line
 from pertinent.geometry.arrays import Foreign
+from pertinent.models.combined.sound import CHECKS
 from pertinent.models.registry import decision_region, model_classes, predicted_labels
 from pertinent.models.steps.pipeline import features_of
 from pertinent.tables.features import Features
@@ -87,6 +88,10 @@ def require_sound(model: Foreign) -> None:
         for kind, check in _CHECKS.items():
             if any(kind == cls.__name__ for cls in type(part).__mro__):
                 check(part)
+        for kind, holds in CHECKS.items():
+            if any(kind == cls.__name__ for cls in type(part).__mro__):
+                for good, words in holds(part):
+                    require(good, words)
         if sparse.issparse(part) and hasattr(part, "check_format"):
             _sparse(part)
 

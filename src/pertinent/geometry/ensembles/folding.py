@@ -6,7 +6,7 @@ the raw columns: ``f(z) <= cut`` is ``z <= c`` or ``z > c``, with c the last dou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -66,6 +66,46 @@ def folded(trees: Trees, keep: FloatArray, inputs: Inputs) -> tuple[Trees, Float
         missing = np.zeros(len(column), dtype=bool) if missing is None else missing
         missing[falls] = ~missing[falls]
     new = replace(trees, column=column, cut=new_cut, lower=lower, upper=upper, missing=missing)
+    return new, margins
+
+
+#: A column, a rising function of it, and the sign by which the function is multiplied.
+Bend = tuple[int, Callable[[FloatArray], FloatArray], float]
+
+
+def bent(
+    trees: Trees, keep: FloatArray, bends: Sequence[Bend], dim: int
+) -> tuple[Trees, FloatArray]:
+    """Return trees over the first ``dim`` columns, of which the others are functions.
+
+    ``sign f(z) <= cut`` is ``z <= c`` where the sign is 1, with c the last double at which f is at
+    most the cut, and ``z > c`` where it is -1, with c the last at which f is below minus the cut.
+    """
+    column, cut = trees.column.copy(), trees.cut.copy()
+    lower, upper, margins = trees.lower.copy(), trees.upper.copy(), keep.copy()
+    missing = None if trees.missing is None else trees.missing.copy()
+    for b, (place, function, sign) in enumerate(bends):
+        own = np.flatnonzero(trees.column == dim + b)
+        some = own[np.isfinite(trees.cut[own])]
+        above = np.nextafter(trees.cut[some], np.inf)
+        # In terms of f: the last number on the lower side, and the first on the upper side.
+        last, first = (trees.cut[some], above) if sign > 0 else (-above, -trees.cut[some])
+        room = np.maximum(keep[some], 0.0)
+        at = last_at_most(function, last)
+        low = last_at_most(function, last - room)
+        high = np.nextafter(last_at_most(function, np.nextafter(first + room, -np.inf)), np.inf)
+        with np.errstate(invalid="ignore"):
+            away = np.fmax(at - low, high - at)
+        margins[some] = np.where(room > 0, away, keep[some])
+        cut[some] = at
+        if sign < 0:
+            lower[own], upper[own] = trees.upper[own], trees.lower[own]
+            cut[own[np.isinf(trees.cut[own])]] *= -1.0
+            if missing is None:
+                missing = np.zeros(len(column), dtype=bool)
+            missing[own] = ~missing[own]
+        column[own] = place
+    new = replace(trees, column=column, cut=cut, lower=lower, upper=upper, missing=missing)
     return new, margins
 
 

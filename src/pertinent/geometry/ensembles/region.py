@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from pertinent.geometry.affine import AffineMap
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.cell import Cell
 from pertinent.geometry.ensembles.choices import with_choices
-from pertinent.geometry.ensembles.folding import folded, single_inputs
+from pertinent.geometry.ensembles.folding import bent, folded, single_inputs
 from pertinent.geometry.ensembles.form import LEAST, MOST, Ensemble
 from pertinent.geometry.ensembles.marks import with_marks
 from pertinent.geometry.pieces import Joined
@@ -163,6 +163,21 @@ class EnsembleRegion(Region):
         ensemble = Ensemble(trees, dim, self.ensemble.tally)
         kept = None if self.keep is None else keep
         return replace(self, ensemble=ensemble, keep=kept, common=common)
+
+    def behind(
+        self, bends: Sequence[tuple[int, Callable[[FloatArray], FloatArray], float]], dim: int
+    ) -> EnsembleRegion:
+        """Return the same over the first ``dim`` columns, of which the others are functions.
+
+        Each of ``bends`` holds a column, a function of it that rises, and the sign by which this
+        function is multiplied to give one of the columns after the first ``dim``.
+        """
+        trees, keep = bent(self.ensemble.trees, self._kept, bends, dim)
+        common = self.common
+        if common is not None:
+            raise UnsupportedModelError("Functions of columns come before common inequalities.")
+        ensemble = Ensemble(trees, dim, self.ensemble.tally)
+        return replace(self, ensemble=ensemble, keep=None if self.keep is None else keep)
 
     def with_marks(self, columns: IntArray, marks: IntArray, dim: int) -> EnsembleRegion:
         """Return the same over ``dim`` columns, some of which say where another one is missing.

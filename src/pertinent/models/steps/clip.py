@@ -19,6 +19,7 @@ def cut_off(
     step: Foreign, columns: Columns, walk: Walk, first: FloatArray, last: FloatArray
 ) -> Columns:
     """Return ``min(max(column, first), last)`` of each column; ends have shape (n_columns,)."""
+    columns.require_unbent(walk, step)
     if columns.products is not None:
         raise walk.refuse(step, "cuts products of columns off (clip=True). Fit it with clip=False.")
     matrix, shift = columns.map.dense().copy(), columns.map.shift.copy()
@@ -43,7 +44,7 @@ def _cut_one(
     if not len(inputs):
         shift[k] = np.clip(shift[k], *ends)
         return
-    group = _group_of(columns, inputs)
+    group = group_of(columns, inputs)
     if group is not None:  # exactly one of these columns is 1: each value is cut off by itself
         matrix[k, group] = np.clip(matrix[k, group] + shift[k], *ends) - shift[k]
         return
@@ -64,7 +65,7 @@ def _cut_one(
     matrix[k, features.bins[features.binned.index(known)].excess] = -slope
 
 
-def _group_of(columns: Columns, inputs: IntArray) -> IntArray | None:
+def group_of(columns: Columns, inputs: IntArray) -> IntArray | None:
     """Return the group of 0 and 1 that all inputs belong to, if there is one."""
     first, last = inputs.min(), inputs.max()
     for group in columns.features.groups:

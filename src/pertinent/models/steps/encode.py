@@ -43,6 +43,7 @@ def encoder(step: Foreign, columns: Columns, walk: Walk) -> Columns:
 
 
 def _require_raw(step: Foreign, columns: Columns, walk: Walk) -> None:
+    columns.require_unbent(walk, step)
     if (columns.raw < 0).any():
         raise walk.refuse(
             step, "encodes columns that an earlier step has computed; categories must reach the "
@@ -117,6 +118,7 @@ def _by_bins(
 ) -> Columns:
     """Return ``sum_k code_k indicator_k`` for each column, its indicators being hidden columns."""
     columns.require_numbers(walk, step)
+    columns.require_unbent(walk, step)
     features = columns.features
     width = sum(code.shape[1] for code in codes)
     matrix, shift = np.zeros((width, features.dim)), np.zeros(width)

@@ -12,6 +12,7 @@ from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import AffineMap
 from pertinent.models.registry import dense
 from pertinent.models.steps.clip import cut_off
+from pertinent.models.steps.monotone import FAR, RISING, asked, bend, known_function
 from pertinent.models.steps.products import Products, polynomial_pairs
 from pertinent.models.steps.walk import (
     Columns,
@@ -106,11 +107,16 @@ def selector(step: Foreign, columns: Columns, walk: Walk) -> Columns:
 
 @register_symbolic("sklearn.preprocessing.FunctionTransformer")
 def function_transformer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
-    """Return the columns themselves; any function but None, and checks of arrays, is refused."""
+    """Return the columns, bent by a known rising function; others than None are refused."""
+    known = known_function(step)
+    if known is not None:
+        function, ends = known
+        return bend(step, columns, walk, [function] * len(columns), ends)
     if step.func is not None and not _only_checks(step):
         name = getattr(step.func, "__name__", repr(step.func))
         raise walk.refuse(
-            step, f"applies {name!r}, which is not known to be affine; func=None passes through. "
+            step, f"applies {name!r}, which is not known to be affine, or to rise everywhere: "
+            f"func=None passes through, and {', '.join(RISING)} of NumPy are known. "
             "Put it in front of the pipeline, and explain in its units.",
         )  # fmt: skip
     return columns
@@ -161,7 +167,7 @@ def _record_fill(
     else:
         row = columns.map.dense()[k]
         inputs = np.flatnonzero(row)
-        if len(inputs) != 1 or not walk.features.is_plain:
+        if len(inputs) != 1 or not walk.features.is_plain or columns.bends:
             return
         feature = int(inputs[0])
         raw_value = (float(value) - columns.map.shift[k]) / row[feature]  # type: ignore[arg-type]
@@ -194,6 +200,7 @@ def missing_indicator(step: Foreign, columns: Columns, walk: Walk) -> Columns:
 def polynomial(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """Return the columns and their products; degrees above 2 are refused."""
     columns.require_numbers(walk, step)
+    columns.require_unbent(walk, step)
     powers = np.asarray(step.powers_)
     if powers.sum(axis=1).max(initial=0) > 2:
         raise walk.refuse(step, "makes products of more than two columns; degree=2 is supported.")
@@ -211,10 +218,24 @@ def polynomial(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     return replace(after, products=products)
 
 
+@register_symbolic("sklearn.preprocessing.PowerTransformer")
+def power_transformer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
+    """Return the columns bent by powers, which rise; Box-Cox takes numbers above 0."""
+    box_cox = step.method == "box-cox"
+    ends, least = (RISING["log"], 1 / FAR) if box_cox else (RISING["cbrt"], -FAR)
+    functions = [asked(step, k, least) for k in range(len(columns))]
+    return bend(step, columns, walk, functions, ends)
+
+
+@register_symbolic("sklearn.preprocessing.QuantileTransformer")
+def quantile_transformer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
+    """Return the columns bent by their quantiles, which rise."""
+    functions = [asked(step, k) for k in range(len(columns))]
+    return bend(step, columns, walk, functions, RISING["cbrt"])
+
+
 @register_symbolic(
     "sklearn.preprocessing.Normalizer",
-    "sklearn.preprocessing.QuantileTransformer",
-    "sklearn.preprocessing.PowerTransformer",
     "sklearn.preprocessing.SplineTransformer",
     "sklearn.decomposition.KernelPCA",
     "sklearn.kernel_approximation.Nystroem",
@@ -225,9 +246,7 @@ def not_affine(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """Refuse with the reason."""
     reasons = {
         "Normalizer": "divides each sample by its own norm",
-        "QuantileTransformer": "maps values to their ranks",
-        "PowerTransformer": "bends each column by a power",
-        "SplineTransformer": "bends each column by splines",
+        "SplineTransformer": "makes of each column several that rise and fall again (splines)",
     }
     why = reasons.get(type(step).__name__, "is a nonlinear map")
     raise walk.refuse(step, f"{why}, so equal scores are no planes in raw units.")

@@ -6,6 +6,7 @@ rounding aside. Margins are those of the last step's own space.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,6 +21,7 @@ from pertinent.geometry.region import Region
 from pertinent.models.registry import decision_region, lineage, register_model
 from pertinent.models.steps import compose, encode, numeric  # noqa: F401
 from pertinent.models.steps.compose import walk_steps
+from pertinent.models.steps.monotone import unbend
 from pertinent.models.steps.once import once
 from pertinent.models.steps.walk import Columns, Walk
 from pertinent.tables.features import Features
@@ -47,6 +49,11 @@ HISTOGRAMS = (
     "sklearn.ensemble.HistGradientBoostingRegressor",
 )
 ONE_VS_REST = "sklearn.multiclass.OneVsRestClassifier"
+ONE_VS_ONE = "sklearn.multiclass.OneVsOneClassifier"
+OUTPUT_CODE = "sklearn.multiclass.OutputCodeClassifier"
+VOTING = "sklearn.ensemble.VotingClassifier"
+#: Models whose members, ``estimators_``, each read the raw features.
+WITH_MEMBERS = {ONE_VS_REST, ONE_VS_ONE, OUTPUT_CODE, VOTING}
 PIPELINES = ("sklearn.pipeline.Pipeline", "imblearn.pipeline.Pipeline")
 
 
@@ -67,9 +74,37 @@ def inside(model: Foreign) -> Foreign:
     """Return the model inside wrappers, those that move its threshold included."""
     inner = unwrap(model)
     calibrated = getattr(inner, "calibrated_classifiers_", None)
-    if calibrated is not None and len(calibrated) == 1:
+    # Folds that calibrate one and the same model, a FrozenEstimator, are one model.
+    if calibrated is not None and len({id(unwrap(one.estimator)) for one in calibrated}) == 1:
         return inside(calibrated[0].estimator)
-    return with_own_steps(inner)
+    return with_own_steps(as_pipeline(inner))
+
+
+#: Models that are a step and a simpler model: how to write them as the pipeline that they are.
+_OWN_STEPS: dict[str, Callable[[Foreign], Pipeline]] = {}
+
+
+def register_own_steps(
+    *names: str,
+) -> Callable[[Callable[[Foreign], Pipeline]], Callable[[Foreign], Pipeline]]:
+    """Register the pipeline that says the same as a model of these classes; its last step differs.
+
+    E.g. a model that compares each column with a number, and then adds up.
+    """
+
+    def add(function: Callable[[Foreign], Pipeline]) -> Callable[[Foreign], Pipeline]:
+        _OWN_STEPS.update(dict.fromkeys(names, function))
+        return function
+
+    return add
+
+
+def as_pipeline(model: Foreign) -> Foreign:
+    """Return a model with steps of its own as a pipeline, else the model."""
+    for _, name in lineage(type(model)):
+        if name in _OWN_STEPS:
+            return once("own steps", model, None, partial(_OWN_STEPS[name], model))
+    return model
 
 
 def with_own_steps(model: Foreign) -> Foreign:
@@ -90,7 +125,7 @@ def is_pipeline(model: Foreign) -> bool:
 
 def final_step(model: Foreign) -> Foreign:
     """Return the last step of a pipeline, or of the pipeline in a wrapper; else the model."""
-    inner = unwrap(model)
+    inner = as_pipeline(unwrap(model))
     return final_step(inner.steps[-1][1]) if is_pipeline(inner) else inner
 
 
@@ -103,10 +138,10 @@ def first_step(model: Foreign) -> Foreign:
 
 
 def pipelines_in(model: Foreign) -> list[Foreign]:
-    """Return the pipelines that read the raw features: one, one for each class, or none."""
+    """Return the pipelines that read the raw features: one, one for each member, or none."""
     inner = inside(model)
-    by_class = any(name == ONE_VS_REST for _, name in lineage(type(inner)))
-    every = inner.estimators_ if by_class else [inner]
+    has_members = any(name in WITH_MEMBERS for _, name in lineage(type(inner)))
+    every = inner.estimators_ if has_members else [inner]
     return [inside(one) for one in every if is_pipeline(inside(one))]
 
 
@@ -199,10 +234,11 @@ def filled_features(model: Foreign, names: tuple[str, ...]) -> frozenset[int]:
 def _unused(pipeline: Foreign, features: Features) -> frozenset[int]:
     """Return the features that do not reach the last step, whatever they hold."""
     columns = _mapped(pipeline, features, Walk(features, recording=False))
-    used = np.zeros(features.dim, dtype=bool)
+    found = set[int]()
     for affine in (columns.map, *([columns.products.base] if columns.products else [])):
-        used |= affine.matrix != 0 if affine.is_diagonal else (affine.matrix != 0).any(axis=0)
-    return frozenset(range(len(features))) - {int(j) for j in features.owner[used]}
+        used = affine.matrix != 0 if affine.is_diagonal else (affine.matrix != 0).any(axis=0)
+        found |= {int(j) for j in columns.owners[: len(used)][used]}
+    return frozenset(range(len(features))) - found
 
 
 def _is_in(value: Any, known: tuple[Any, ...]) -> bool:
@@ -212,10 +248,10 @@ def _is_in(value: Any, known: tuple[Any, ...]) -> bool:
 def _walk(pipeline: Foreign, walk: Walk) -> Columns:
     """Return the columns that reach the last step, pipelines in pipelines included."""
     columns = walk_steps(pipeline.steps[:-1], Columns.start(walk.features), walk)
-    last = unwrap(pipeline.steps[-1][1])
+    last = as_pipeline(unwrap(pipeline.steps[-1][1]))
     while is_pipeline(last):
         columns = walk_steps(last.steps[:-1], columns, walk)
-        last = unwrap(last.steps[-1][1])
+        last = as_pipeline(unwrap(last.steps[-1][1]))
     return columns
 
 
@@ -248,7 +284,7 @@ def mixes_features(model: Foreign) -> bool:
     columns = columns_of(model)
     if columns is None or columns.map.is_diagonal:
         return False
-    used, owner = columns.map.matrix != 0, columns.features.owner
+    used, owner = columns.map.matrix != 0, columns.owners
     return any(len(np.unique(owner[row])) > 1 for row in used)
 
 
@@ -257,7 +293,8 @@ def pull_back(region: Region, columns: Columns | None) -> Region:
     if columns is None:
         return region
     if columns.products is None:
-        return region.pull_back_choices(columns.map, columns.features.groups)
+        back = region.pull_back_choices(columns.map, columns.features.groups)
+        return unbend(back, columns.bends, columns.features.dim) if columns.bends else back
     products, affine = columns.products, columns.map
     what = "PolynomialFeatures(degree=2)"
     return each_cell(region, lambda cell: products.pull_back(cell, affine), what, affine.dim_in)

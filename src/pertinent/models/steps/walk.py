@@ -70,7 +70,7 @@ class Walk:
         used = columns.map.matrix != 0
         used = used if columns.map.is_diagonal else used.any(axis=0)
         self.filled.update(int(j) for j in columns.raw if j >= 0)
-        self.filled.update(int(j) for j in columns.features.owner[used])
+        self.filled.update(int(j) for j in columns.owners[used])
 
     def fill(self, feature: int, value: Any) -> None:
         """Note what an imputer puts in place of a missing value."""
@@ -92,6 +92,9 @@ class Columns:
     names : tuple of str
     products : Products, optional
         Products of columns, added to the affine map (see `pertinent.models.steps.products`).
+    bends : tuple of Bent
+        Columns that are bent by a function (see `pertinent.models.steps.monotone`): further inputs
+        of the map, after the raw columns.
     """
 
     features: Features
@@ -99,6 +102,19 @@ class Columns:
     raw: IntArray
     names: tuple[str, ...]
     products: Products | None = None
+    bends: tuple[Any, ...] = ()
+
+    @property
+    def owners(self) -> IntArray:
+        """The raw feature of each input of the map."""
+        bent = np.array([b.feature for b in self.bends], dtype=np.int64)
+        return np.concatenate([self.features.owner, bent])
+
+    def require_unbent(self, walk: Walk, step: Foreign) -> None:
+        """Refuse columns that an earlier step has bent."""
+        used = self.map.matrix[:, self.features.dim :] if self.bends else np.zeros((1, 0))
+        if used.any():
+            raise walk.refuse(step, "comes after a step that bends its columns by a function.")
 
     @classmethod
     def start(cls, features: Features) -> Columns:
@@ -126,19 +142,20 @@ class Columns:
             self.raw[places],
             tuple(self.names[p] for p in places) if self.names else (),
             None if self.products is None else self.products.take(places),
+            self.bends,
         )
 
     def through(self, step: AffineMap, keep_raw: bool = False) -> Columns:
         """Return the columns after an affine step."""
         products = None if self.products is None else self.products.through(step)
         raw = self.raw if keep_raw else np.full(step.dim_out, -1)
-        return Columns(self.features, step.after(self.map), raw, (), products)
+        return Columns(self.features, step.after(self.map), raw, (), products, self.bends)
 
     def constant(self, values: FloatArray) -> Columns:
         """Return columns that do not depend on the sample."""
-        matrix = np.zeros((len(values), self.features.dim))
+        matrix = np.zeros((len(values), self.map.dim_in))
         raw = np.full(len(values), -1)
-        return Columns(self.features, AffineMap(matrix, values), raw, ())
+        return Columns(self.features, AffineMap(matrix, values), raw, (), bends=self.bends)
 
     def require_numbers(self, walk: Walk, step: Foreign) -> None:
         """Refuse columns that are categories and no numbers."""
@@ -168,7 +185,8 @@ def join(parts: Sequence[Columns], like: Columns) -> Columns:
     """Return the columns of all parts, side by side."""
     if len(parts) == 1:
         return parts[0]
-    matrices = [part.map.dense() for part in parts]
+    bends = tuple(dict.fromkeys(b for part in (like, *parts) for b in part.bends))
+    matrices = [_wider(part, bends) for part in parts]
     matrix = np.vstack(matrices) if parts else np.zeros((0, like.map.dim_in))
     shift = np.concatenate([part.map.shift for part in parts]) if parts else np.zeros(0)
     products = Products.joined([(p.products, len(p)) for p in parts])
@@ -180,7 +198,19 @@ def join(parts: Sequence[Columns], like: Columns) -> Columns:
         if all(len(p.names) == len(p) for p in parts)
         else (),
         products,
+        bends,
     )
+
+
+def _wider(part: Columns, bends: tuple[Any, ...]) -> FloatArray:
+    """Return the matrix of a part with a column for each of all bends."""
+    matrix, dim = part.map.dense(), part.features.dim
+    if part.bends == bends:
+        return matrix
+    wide = np.zeros((len(matrix), dim + len(bends)))
+    wide[:, :dim] = matrix[:, :dim]
+    wide[:, [dim + bends.index(b) for b in part.bends]] = matrix[:, dim:]
+    return wide
 
 
 def _diagonal_where_possible(affine: AffineMap) -> AffineMap:
@@ -195,19 +225,24 @@ def _diagonal_where_possible(affine: AffineMap) -> AffineMap:
 #: ``(step, columns, walk) -> columns``
 Symbolic = Callable[[Foreign, Columns, Walk], Columns]
 _TABLE: dict[str, Symbolic] = {}
-#: Steps that are known for the reason why they are refused.
-_REFUSED: set[str] = set()
+#: Steps that are known for the reason why they are refused, or are part of a model.
+_UNLISTED: set[str] = set()
 
 
-def register_symbolic(*names: str, refused: bool = False) -> Callable[[Symbolic], Symbolic]:
-    """Register a step that needs to know where its columns come from, or why it is refused."""
+def register_symbolic(
+    *names: str, refused: bool = False, hidden: bool = False
+) -> Callable[[Symbolic], Symbolic]:
+    """Register a step that needs to know where its columns come from, or why it is refused.
+
+    A hidden step is part of a model, and no step that a pipeline could have.
+    """
 
     def add(function: Symbolic) -> Symbolic:
         for name in names:
             _TABLE[name] = function
-            _REFUSED.discard(name)
-        if refused:
-            _REFUSED.update(names)
+            _UNLISTED.discard(name)
+        if refused or hidden:
+            _UNLISTED.update(names)
         return function
 
     return add
@@ -263,7 +298,7 @@ def register_transform(
 
 def supported_transforms() -> list[str]:
     """Return the names of all pipeline steps with known maps, in alphabetical order."""
-    return sorted({name.rsplit(".", 1)[-1] for name in _TABLE.keys() - _REFUSED})
+    return sorted({name.rsplit(".", 1)[-1] for name in _TABLE.keys() - _UNLISTED})
 
 
 def apply_step(name: str, step: Foreign, columns: Columns, walk: Walk) -> Columns:

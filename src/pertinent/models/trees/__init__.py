@@ -17,6 +17,7 @@ from pertinent.models.trees import (  # noqa: F401 - each registers its family
     native,
     of_catboost,
     of_lightgbm,
+    of_onnx,
     of_xgboost,
     one_tree,
 )

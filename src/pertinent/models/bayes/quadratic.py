@@ -111,7 +111,7 @@ def beats(
     Examples
     --------
     >>> import numpy as np
-    >>> from pertinent.models.quadratic import beats
+    >>> from pertinent.models.bayes.quadratic import beats
     >>> same = np.eye(2)
     >>> row = beats(same, np.zeros(2), 0.0, same, np.array([2.0, 0.0]), 0.0)
     >>> row.plus.shape, row.q + 0.0, row.c  # 4 x1 - 4 <= 0: nearer to 0 than to (2, 0)

@@ -1,0 +1,234 @@
+"""Steps that bend single columns by rising functions: logarithms, roots, powers, quantiles.
+
+A column is then ``u = f(slope z + offset)`` of one raw column z. Two cases are exact:
+
+* z is a choice among categories or bins: u has one number for each of them, a linear map;
+* what follows compares u with cuts (trees): ``f(z) <= cut`` is ``z <= c``, with c the last double
+  at which f, as it is computed, is at most the cut.
+
+A linear model behind it is refused: in raw units the cost is no linear function of u, and the
+boundary no plane.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from pertinent.exceptions import UnsupportedModelError
+from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.geometry.cell import Cell
+from pertinent.geometry.ensembles import as_ensemble
+from pertinent.geometry.ensembles.folding import last_at_most
+from pertinent.geometry.pieces import cells_of
+from pertinent.geometry.region import AffineMap, CellUnion, Region
+from pertinent.models.steps.clip import group_of
+from pertinent.models.steps.walk import Columns, Walk
+
+#: Rising functions of NumPy, with the smallest and the largest number they take (finite results).
+_ALL = (-np.inf, np.inf)
+_ABOVE_ZERO = (float(np.nextafter(0.0, 1.0)), np.inf)
+RISING: dict[str, tuple[float, float]] = {
+    "log": _ABOVE_ZERO,
+    "log2": _ABOVE_ZERO,
+    "log10": _ABOVE_ZERO,
+    "log1p": (float(np.nextafter(-1.0, 0.0)), np.inf),
+    "sqrt": (0.0, np.inf),
+    "cbrt": _ALL,
+    "arcsinh": _ALL,
+    "exp": (-np.inf, 709.0),
+    "expm1": (-np.inf, 709.0),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Bent:
+    """A column ``f(slope z + offset)`` of a raw number z, or of a column that is bent itself.
+
+    Parameters
+    ----------
+    feature, column : int
+        The raw feature, and its column.
+    function : callable
+        Of an array of numbers, rising.
+    ends : tuple of float
+        Between which numbers the function is defined.
+    slope, offset : float
+    inner : Bent, optional
+        What z is, where it is no raw number.
+    """
+
+    feature: int
+    column: int
+    function: Callable[[FloatArray], FloatArray] = field(repr=False)
+    ends: tuple[float, float]
+    slope: float
+    offset: float
+    inner: Bent | None = None
+
+    @property
+    def sign(self) -> float:
+        """1 where the column rises with the raw number, -1 where it falls."""
+        own = 1.0 if self.slope > 0 else -1.0
+        return own if self.inner is None else own * self.inner.sign
+
+    @property
+    def is_total(self) -> bool:
+        """Whether every number may come."""
+        return self.ends == _ALL and (self.inner is None or self.inner.is_total)
+
+    def _before(self, z: FloatArray) -> FloatArray:
+        below = z if self.inner is None else self.inner(z)
+        return np.asarray(self.slope * below + self.offset)
+
+    def __call__(self, z: FloatArray) -> FloatArray:
+        """Return the column; infinite where the function is not defined."""
+        with np.errstate(all="ignore"):
+            x = self._before(z)
+            inside = np.clip(np.nan_to_num(x, posinf=1e300, neginf=-1e300), *self.ends)
+            u = np.asarray(self.function(inside), dtype=float)
+        u = np.where(np.isnan(u), np.where(inside > 0, np.inf, -np.inf), u)
+        return np.where(x < self.ends[0], -np.inf, np.where(x > self.ends[1], np.inf, u))
+
+    def rising(self, z: FloatArray) -> FloatArray:
+        """Return the column times its sign, which rises with z."""
+        return self.sign * self(z)
+
+    def limits(self) -> tuple[float, float]:
+        """Return the smallest and the largest raw number at which all functions are defined."""
+        low, high = _ALL if self.inner is None else self.inner.limits()
+        for end, is_high in ((self.ends[0], False), (self.ends[1], True)):
+            if np.isinf(end):
+                continue
+            before = 1.0 if self.slope > 0 else -1.0
+            before *= 1.0 if self.inner is None else self.inner.sign
+            if is_high == (before > 0):
+                high = min(high, self._last(before, before * end))
+            else:
+                edge = float(np.nextafter(before * end, -np.inf))
+                low = max(low, float(np.nextafter(self._last(before, edge), np.inf)))
+        return low, high
+
+    def _last(self, sign: float, most: float) -> float:
+        return float(last_at_most(lambda z: sign * self._before(z), np.array([most]))[0])
+
+
+def bend(
+    step: Foreign,
+    columns: Columns,
+    walk: Walk,
+    functions: Sequence[Callable[[FloatArray], FloatArray]],
+    ends: tuple[float, float],
+) -> Columns:
+    """Return the columns bent by one function each."""
+    columns.require_numbers(walk, step)
+    if columns.products is not None:
+        raise walk.refuse(step, "bends products of columns.")
+    count, features = len(columns), columns.features
+    width = columns.map.dim_in
+    old, old_shift = columns.map.dense(), columns.map.shift
+    matrix, shift, bends = np.zeros((count, width)), np.zeros(count), list(columns.bends)
+    more: list[int] = []  # the row of each new bend
+    for k, function in enumerate(functions):
+        inputs = np.flatnonzero(old[k])
+        group = group_of(columns, inputs) if len(inputs) and inputs.max() < features.dim else None
+        if not len(inputs):
+            shift[k] = float(function(np.array([old_shift[k]]))[0])
+        elif group is not None:
+            matrix[k, group] = function(np.clip(old[k, group] + old_shift[k], *ends))
+        elif len(inputs) > 1:
+            raise walk.refuse(step, "bends a column that mixes several raw features.")
+        else:
+            place = int(inputs[0])
+            inner = columns.bends[place - features.dim] if place >= features.dim else None
+            feature = int(features.owner[place]) if inner is None else inner.feature
+            column = place if inner is None else inner.column
+            slope, offset = float(old[k, place]), float(old_shift[k])
+            bends.append(Bent(feature, column, function, ends, slope, offset, inner))
+            more.append(k)
+    wide = np.hstack([matrix, np.zeros((count, len(more)))])
+    wide[more, width + np.arange(len(more))] = 1.0
+    return Columns(
+        features, AffineMap(wide, shift), np.full(count, -1), columns.names, bends=tuple(bends)
+    )
+
+
+def known_function(step: Foreign) -> tuple[Callable[[FloatArray], FloatArray], Any] | None:
+    """Return the rising function of a FunctionTransformer, with its ends; None for another one."""
+    name = getattr(step.func, "__name__", "")
+    if name in RISING and step.func is getattr(np, name) and not step.kw_args:
+        return step.func, RISING[name]
+    return None
+
+
+#: Steps are asked about numbers of this size at most (and at least, where they must be above 0):
+#: beyond it powers overflow, and nobody has cuts there.
+FAR = 1e15
+
+
+def asked(step: Foreign, k: int, least: float = -FAR) -> Callable[[FloatArray], FloatArray]:
+    """Return what a fitted step makes of its column k, by asking it."""
+
+    def function(x: FloatArray) -> FloatArray:
+        table = np.ones((len(x), int(step.n_features_in_)))
+        table[:, k] = np.clip(x, least, FAR)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it was fitted on names; numbers beyond its range
+            return np.asarray(step.transform(table), dtype=float)[:, k]
+
+    return function
+
+
+def unbend(region: Region, bends: tuple[Bent, ...], dim: int) -> Region:
+    """Return a region over raw columns and bent ones, which come last, over the raw ones alone."""
+    ensemble = as_ensemble(region)
+    if ensemble is not None:
+        folded = ensemble.behind([(b.column, b.rising, b.sign) for b in bends], dim)
+        ends = _ends(bends, dim)
+        return folded if ends is None else folded.intersect(ends)
+    cells = cells_of(region)
+    if cells is None or not all(_compares_only(cell, dim) for cell in cells):
+        raise UnsupportedModelError(
+            "Behind a step that bends columns (logarithms, powers, quantiles) trees are supported, "
+            "which compare each column with cuts. Other models add the bent columns up: their "
+            "boundary is no plane in raw units, and what a change costs there is no linear "
+            "function of the column. Put the step in front of the pipeline, and explain in its "
+            "units."
+        )
+    return CellUnion(tuple(_unbent(cell, bends, dim) for cell in cells), dim)
+
+
+def _compares_only(cell: Cell, dim: int) -> bool:
+    return cell.is_linear and not cell.G[:, dim:].any()
+
+
+def _ends(bends: tuple[Bent, ...], dim: int) -> Cell | None:
+    """Return where all functions are defined; None: everywhere."""
+    if all(b.is_total for b in bends):
+        return None
+    whole = Cell.whole_space(dim)
+    low, high = whole.lower.copy(), whole.upper.copy()
+    for b in bends:
+        first, last = b.limits()
+        low[b.column], high[b.column] = max(low[b.column], first), min(high[b.column], last)
+    return replace(whole, lower=low, upper=high)
+
+
+def _unbent(cell: Cell, bends: tuple[Bent, ...], dim: int) -> Cell:
+    """Return a box over bent columns as a box over raw ones."""
+    low, high = cell.lower[:dim].copy(), cell.upper[:dim].copy()
+    for b, first, last in zip(bends, cell.lower[dim:], cell.upper[dim:], strict=True):
+        # first <= u <= last, in terms of sign u, which rises with z
+        least, most = (first, last) if b.sign > 0 else (-last, -first)
+        ends = last_at_most(b.rising, np.array([np.nextafter(least, -np.inf), most]))
+        if np.isfinite(least):
+            low[b.column] = max(low[b.column], np.nextafter(ends[0], np.inf))
+        if np.isfinite(most):
+            high[b.column] = min(high[b.column], ends[1])
+    box = Cell(cell.G[:, :dim], cell.h, (), low, high)
+    ends_of_all = _ends(bends, dim)
+    return box if ends_of_all is None else box.intersect(ends_of_all)

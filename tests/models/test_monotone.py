@@ -1,0 +1,128 @@
+"""Steps that bend single columns by rising functions, before trees."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PowerTransformer,
+    QuantileTransformer,
+    SplineTransformer,
+    StandardScaler,
+)
+from sklearn.tree import DecisionTreeClassifier
+
+import pertinent
+from pertinent.exceptions import UnsupportedModelError
+from pertinent.models.steps.monotone import RISING
+from pertinent.testing import probe_points
+
+X, y = load_iris(return_X_y=True)
+
+
+def tree():
+    return DecisionTreeClassifier(max_depth=4, random_state=0)
+
+
+def forest():
+    return RandomForestClassifier(5, max_depth=3, random_state=0)
+
+
+BENDS = {
+    **{name: FunctionTransformer(getattr(np, name)) for name in RISING},
+    "yeo-johnson": PowerTransformer(),
+    "box-cox": PowerTransformer("box-cox", standardize=False),
+    "quantiles": QuantileTransformer(20),
+    "normal quantiles": QuantileTransformer(20, output_distribution="normal"),
+    "one after the other": make_pipeline(
+        FunctionTransformer(np.log1p), StandardScaler(), PowerTransformer(), StandardScaler()
+    ),
+    "some columns": make_column_transformer(
+        (FunctionTransformer(np.sqrt), [0, 2]), (StandardScaler(), [1]), remainder="passthrough"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BENDS)
+@pytest.mark.parametrize("last", [tree, forest])
+def test_cuts_are_folded_as_they_are_computed(name, last):
+    model = make_pipeline(BENDS[name], last()).fit(X, y)
+    points = np.abs(probe_points(model, X, 300)) + 1e-9
+    predicted = model.predict(points)
+    inside = np.array([pertinent.decision_region(model, k).contains(points) for k in range(3)])
+    agree = inside == (predicted == np.arange(3)[:, None])
+    # Points a rounding error beside a cut may fall on either side: a scaler rounds as well.
+    assert agree.mean() > 0.999
+    wide = np.array([pertinent.decision_region(model, k, -1e-9).contains(points) for k in range(3)])
+    assert (inside.sum(axis=0) <= 1).all()
+    assert wide.shape == inside.shape
+
+
+@pytest.mark.parametrize("name", ["log1p", "yeo-johnson", "quantiles", "some columns"])
+def test_negatives_are_valid_and_nothing_is_closer(name):
+    model = make_pipeline(BENDS[name], tree()).fit(X, y)
+    samples = X[::30]
+    found = pertinent.pertinent_negatives(model, samples)
+    assert (found.status == "optimal").all()
+    assert (model.predict(found.points) == found.target).all()
+    rng = np.random.default_rng(0)
+    for x, bound in zip(samples, found.bound, strict=True):
+        step = rng.dirichlet(np.full(4, 0.3), 500) * rng.choice([-1, 1], (500, 4))
+        near = np.maximum(x + step * bound * (1 - 1e-9), 0.0)
+        assert (model.predict(near) == model.predict(x[None])[0]).all()
+
+
+def test_answers_stay_where_the_function_is_defined():
+    """The raw column reaches down to 0.1, and its logarithm is cut far below."""
+    model = make_pipeline(FunctionTransformer(np.log), tree()).fit(X, y)
+    explained = pertinent.Explainer(model, data=X).explain(X[::50])
+    points = explained.negative.points
+    assert (points > 0).all()
+    assert pertinent.check(explained[0].json(), model).verdict == "holds"
+
+
+def test_forests_behind_powers_are_explained_in_raw_units():
+    model = make_pipeline(PowerTransformer(), forest()).fit(X, y)
+    found = pertinent.pertinent_negatives(model, X[::50])
+    assert (found.status == "optimal").all()
+    assert (model.predict(found.points) == found.target).all()
+
+
+def test_categories_are_looked_up_whatever_comes_last():
+    table = pd.DataFrame({"size": np.where(X[:, 0] > 6, 3.0, 8.0), "width": X[:, 1]})
+    log = make_pipeline(OrdinalEncoder(), FunctionTransformer(np.log1p))
+    model = make_pipeline(
+        make_column_transformer((log, ["size"]), remainder="passthrough"), LogisticRegression()
+    ).fit(table, y == 2)
+    found = pertinent.pertinent_negatives(model, table.iloc[::40])
+    assert (found.status == "optimal").all()
+    assert (model.predict(found.points) == found.target).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "match"),
+    [
+        (
+            make_pipeline(FunctionTransformer(np.log1p), LogisticRegression()),
+            "no plane in raw units",
+        ),
+        (make_pipeline(SplineTransformer(), tree()), "rise and fall again"),
+        (make_pipeline(FunctionTransformer(np.reciprocal), tree()), "to rise everywhere"),
+        (
+            make_pipeline(FunctionTransformer(np.log1p), OneHotEncoder(), tree()),
+            "bends its columns",
+        ),
+    ],
+    ids=["linear", "splines", "reciprocal", "encoder"],
+)  # fmt: skip
+def test_what_is_not_exact_is_refused_with_the_reason(model, match):
+    model.fit(X, y)
+    with pytest.raises(UnsupportedModelError, match=match):
+        pertinent.pertinent_negatives(model, X[:2])
