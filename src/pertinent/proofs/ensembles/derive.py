@@ -16,7 +16,7 @@ from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.proofs.ensembles.boxes import Boxes, Rules
 from pertinent.proofs.ensembles.nodes import Nodes
 from pertinent.proofs.ensembles.part import OneRow, Part, Places
-from pertinent.proofs.ensembles.weights import FEW, UNIT
+from pertinent.proofs.ensembles.weights import SEVERAL_ROUNDINGS, UNIT
 
 #: A place beyond those of every column.
 BEYOND = np.iinfo(np.int32).max
@@ -232,7 +232,7 @@ class Look:
         stop = charged[need.end]
         share = stop - charged[need.begin] - 4 * UNIT * (len(weight) + 4) * stop
         # Divisions, products and sums of a few terms are off by a few units more.
-        share = np.maximum(share, 0.0) * (1 - FEW)
+        share = np.maximum(share, 0.0) * (1 - SEVERAL_ROUNDINGS)
         return need.of_leaf.reduce(np.add, share, 0.0)
 
     def _undecided(self, batch: Batch) -> Batch:
