@@ -591,10 +591,7 @@ def weigh_anew(
         length = w.steps[j] - w.steps[i]
         if length > 0:  # else its weight does not matter
             mean = min((w.won[j] - w.won[i]) / length, 1.0)
-            grown = 1.0 + 0.125 * rate * (w.marks[k] - mean)  # exp(8 x) is about (1 + x)^8
-            grown *= grown
-            grown *= grown
-            weight = w.weight[k] * grown * grown
+            weight = w.weight[k] * np.exp(rate * (w.marks[k] - mean))
             w.weight[k] = min(max(weight, LEAST_WEIGHT), MOST_WEIGHT)
         w.marks[k] = 0
 
@@ -639,7 +636,7 @@ def shared_cost(
     total, _ = at_price(forest, w, leaves, n, j, room, price)
     if total < 0:
         return True, False, price, covered
-    best, best_price_at, before = covered, price, covered
+    best, best_price_at, before = covered, price, -np.inf
     for x in range(1, w.some[0] + 1):
         w.weight[w.some[x]] = max(w.weight[w.some[x]], LEAST_WEIGHT)
         w.best[w.some[x]] = w.weight[w.some[x]]

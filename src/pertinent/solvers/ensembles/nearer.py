@@ -92,7 +92,7 @@ class Nearer:
         chosen, center = chosen.copy(), self.problem.choices.center
         for _ in range(SWEEPS):
             before = chosen.copy()
-            for j in self._moves(chosen):
+            for j in self._moves(chosen).tolist():
                 wins = self._wins(chosen, self._misses(chosen), j)
                 step = 1 if chosen[j] >= center[j] else -1
                 way = np.arange(center[j], chosen[j], step)
@@ -107,11 +107,11 @@ class Nearer:
         """Return a cheaper point that differs in two columns, one of them at its center."""
         choices, total = self.problem.choices, float(self._costs(chosen).sum())
         best, found = total * (1 - 1e-9), None
-        for j in self._moves(chosen):
+        for j in self._moves(chosen).tolist():
             trial = chosen.copy()
             trial[j] = choices.center[j]
             misses, rest = self._misses(trial), self._costs(trial)
-            for k in np.flatnonzero(~self.fixed & (np.arange(len(trial)) != j)):
+            for k in np.flatnonzero(~self.fixed & (np.arange(len(trial)) != j)).tolist():
                 if self.left <= 0 or self._is_new(chosen, j, k):
                     continue
                 at = choices.offset[k]
