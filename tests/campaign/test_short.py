@@ -13,7 +13,7 @@ from campaign.models import FAMILIES, written_logistic
 from campaign.run import family_of, run_seed
 
 #: One seed of each family, about a second each.
-SEEDS = (0, 1, 2, 18, 19, 20, 6, 22, 8, 24, 10, 26, 12, 13, 14, 151, 152)
+SEEDS = (0, 1, 2, 18, 19, 20, 6, 22, 8, 24, 10, 26, 12, 13, 14, 219, 288)
 #: What is not mended yet stands in the files themselves, as "open": why. Mend it, and drop the key.
 KEPT = sorted(reproducers.FOLDER.glob("*.json"))
 
