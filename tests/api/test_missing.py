@@ -108,7 +108,7 @@ def test_what_is_missing_has_no_range_and_what_is_filled_in_has(fitted):
     assert filled > 0
     # Nobody can claim one: while a value is missing, its number says nothing.
     answer = movable(result, result.asked, np.arange(len(result)))[1]
-    number, mark = next(iter(explainer.setting.features.marks.items()))
+    number, mark = explainer.setting.features.columns_of(1).tolist()
     proposed = [Room((Span(number, *(2 * [float(at[number])])),)) for at in answer.points]
     shown = state_rooms(explainer.setting, answer, proposed)
     gone = answer.points[:, mark] == 1
