@@ -516,7 +516,7 @@ FIGURES = (
     Figure("one logistic negative: functions", 217, None, lambda root: negative(root)[1]),
     Figure("one logistic negative: call depth", 23, 14, lambda root: negative(root)[2], why_depth),
     Figure("modules that pertinent.check loads", 187, None, checking_modules),
-    Figure("... of them from elsewhere than the folders it needs", 187, 0, checking_others),
+    Figure("... of them from elsewhere than the folders it needs", 150, 0, checking_others),
     Figure("... of them searching, solvers' packages included", 75, 0, checking_solvers),
     Figure("search loops", 13, 4, search_loops, lambda _: LOOPS),
     Figure("LP builders", 6, 1, calls("Highs", "linprog")),

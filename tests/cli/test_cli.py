@@ -366,7 +366,7 @@ def test_reasons_name_the_options_that_take_rules_back(files):
 def test_names_with_braces_are_no_part_of_a_sentence():
     rules = (
         RuleRef(RuleKind.DATA_AT_MOST, ("debt {EUR}",), 68.0),
-        RuleRef(RuleKind.DATA_STEP, ("b",)),
+        RuleRef(RuleKind.DATA_STEP, ("b",), 1.0),
     )
     reason = Reason(Why.RULES, Is(1), rules)
     assert "Constraints(bounds={'debt {EUR}': (None, None)}" in reason.words(["no", "yes"])

@@ -25,10 +25,6 @@ OUT_OF_REACH: dict[str, str] = {
         "none that it is needed, and that there is no point is proved without it"
     ),
     "pertinent.answering.fewer_rules._Shrinking._broken": _NEEDED,
-    "pertinent.questions.alternatives._Contrasts._keep_proofs": (
-        "hands proofs on to whoever checks an order: they are recomputed there, and what they do "
-        "not show is not said to hold"
-    ),
     "pertinent.questions.alternatives._Counts.__init__": _COUNTED,
     "pertinent.questions.alternatives._Counts._list": _COUNTED,
     "pertinent.questions.alternatives._Counts.solve": _COUNTED,
