@@ -163,7 +163,7 @@ def test_a_token_is_asked_for(browser, credit):
         page = browser.new_page()
         page.goto(server.url)
         for given in ("wrong-but-long-enough-to-be-a-token", token):
-            page.get_by_label("Token").fill(given)
+            page.locator("#token").fill(given)
             page.get_by_role("button", name="Go on").click()
         page.wait_for_selector("html[data-ready]")
         settle(page)
