@@ -143,7 +143,7 @@ def _questions(
     def positive(method: str) -> str:
         return _status(
             pertinent.pertinent_positives(
-                model, samples, method, middle, between=True, time_limit=LIMIT
+                model, samples, method, middle, between=True, **known
             ).status
         )
 

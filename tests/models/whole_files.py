@@ -245,7 +245,7 @@ def bends():
     return [
         FunctionTransformer(np.arcsinh),
         PowerTransformer(),
-        QuantileTransformer(10, output_distribution="normal"),
+        QuantileTransformer(n_quantiles=10, output_distribution="normal"),
     ]
 
 

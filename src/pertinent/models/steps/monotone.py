@@ -199,7 +199,7 @@ def unbend(region: Region, bends: tuple[Bent, ...], dim: int) -> Region:
             "function of the column. Put the step in front of the pipeline, and explain in its "
             "units."
         )
-    return CellUnion(tuple(_unbent(cell, bends, dim) for cell in cells), dim)
+    return CellUnion(tuple(_unbent(cells, bends, dim)) if len(cells) else (), dim)
 
 
 def _compares_only(cell: Cell, dim: int) -> bool:
@@ -218,17 +218,23 @@ def _ends(bends: tuple[Bent, ...], dim: int) -> Cell | None:
     return replace(whole, lower=low, upper=high)
 
 
-def _unbent(cell: Cell, bends: tuple[Bent, ...], dim: int) -> Cell:
-    """Return a box over bent columns as a box over raw ones."""
-    low, high = cell.lower[:dim].copy(), cell.upper[:dim].copy()
-    for b, first, last in zip(bends, cell.lower[dim:], cell.upper[dim:], strict=True):
-        # first <= u <= last, in terms of sign u, which rises with z
-        least, most = (first, last) if b.sign > 0 else (-last, -first)
-        ends = last_at_most(b.rising, np.array([np.nextafter(least, -np.inf), most]))
-        if np.isfinite(least):
-            low[b.column] = max(low[b.column], np.nextafter(ends[0], np.inf))
-        if np.isfinite(most):
-            high[b.column] = min(high[b.column], ends[1])
-    box = Cell(cell.G[:, :dim], cell.h, (), low, high)
-    ends_of_all = _ends(bends, dim)
-    return box if ends_of_all is None else box.intersect(ends_of_all)
+def _unbent(cells: Sequence[Cell], bends: tuple[Bent, ...], dim: int) -> list[Cell]:
+    """Return boxes over bent columns as boxes over raw ones."""
+    low = np.array([cell.lower for cell in cells])
+    high = np.array([cell.upper for cell in cells])
+    for place, b in enumerate(bends, dim):
+        # low <= u <= high, in terms of sign u, which rises with z
+        least, most = low[:, place], high[:, place]
+        least, most = (least, most) if b.sign > 0 else (-most, -least)
+        first = last_at_most(b.rising, np.nextafter(least, -np.inf))
+        last = last_at_most(b.rising, most)
+        first = np.where(np.isfinite(least), np.nextafter(first, np.inf), -np.inf)
+        last = np.where(np.isfinite(most), last, np.inf)
+        low[:, b.column] = np.maximum(low[:, b.column], first)
+        high[:, b.column] = np.minimum(high[:, b.column], last)
+    ends = _ends(bends, dim)
+    boxes = [
+        Cell(cell.G[:, :dim], cell.h, (), one[:dim], other[:dim])
+        for cell, one, other in zip(cells, low, high, strict=True)
+    ]
+    return boxes if ends is None else [box.intersect(ends) for box in boxes]

@@ -52,8 +52,9 @@ class OnnxClassifier:
     >>> X, y = load_iris(return_X_y=True)
     >>> graph = to_onnx(LogisticRegression(max_iter=1000).fit(X, y), X[:1].astype("float32"))
     >>> model = OnnxClassifier(graph.SerializeToString())
-    >>> pertinent.pertinent_negatives(model, X[:2]).status.tolist()
-    ['optimal', 'optimal']
+    >>> found = pertinent.pertinent_negatives(model, X[:2])
+    >>> bool((found.objective - found.bound < 1e-3).all())  # single precision
+    True
     """
 
     def __init__(self, source: Any) -> None:
