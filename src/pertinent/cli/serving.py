@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,4 +85,6 @@ def _run(recipe: Recipe, rows: Any, settings: ServerSettings) -> None:
     log = logging.getLogger("pertinent.server")
     log.addHandler(shown)
     log.setLevel(logging.INFO)
+    # FastAPI hides it, but not where threads meet: it says nothing to whoever serves a model.
+    warnings.filterwarnings("ignore", message="The 'alias' attribute", category=UserWarning)
     make_server(recipe, rows, settings).run()

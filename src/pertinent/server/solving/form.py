@@ -183,23 +183,22 @@ class RowForm:
 
 def _series(pandas: Any, column: Column, values: list[Any]) -> Any:
     """Return the values of one column in the type of the data, where they fit."""
-    series = pandas.Series(values, dtype=object)
     if column.kind == CATEGORY:
-        return series if column.dtype is None else _typed(series, column.dtype)
-    gone = series.isna()
-    if gone.any():
-        return series.astype("float64")
+        try:
+            return pandas.Series(values, dtype=column.dtype)
+        except (TypeError, ValueError):
+            return pandas.Series(values, dtype=object)
+    if any(value is None for value in values):
+        return np.array([np.nan if value is None else value for value in values], dtype=float)
     kind = getattr(column.dtype, "kind", "f")
-    if kind in "iu" and any(float(v) % 1 for v in values):
-        return series.astype("float64")
-    return _typed(series, column.dtype if kind in "biuf" and column.dtype else "float64")
+    fits = kind in "bf" or (kind in "iu" and all(_fits(value, column.dtype) for value in values))
+    return np.array(values, dtype=column.dtype if fits and column.dtype is not None else float)
 
 
-def _typed(series: Any, dtype: Any) -> Any:
-    try:
-        return series.astype(dtype)
-    except (TypeError, ValueError, OverflowError):
-        return series
+def _fits(value: Any, dtype: Any) -> bool:
+    """Return whether a number is a whole one of this type."""
+    known = np.iinfo(getattr(dtype, "numpy_dtype", dtype))
+    return float(value) % 1 == 0 and known.min <= value <= known.max
 
 
 def _types(features: Features, data: Any) -> list[Any]:

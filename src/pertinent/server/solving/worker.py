@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -35,6 +36,8 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
 
     engine = Engine(receive(source))
     engine.rehearse()
+    gc.collect()
+    gc.freeze()  # what is loaded stays: collecting need not look at it again
     send(sink, (READY, None))
     while True:
         task, request = receive(source)
