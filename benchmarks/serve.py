@@ -284,7 +284,7 @@ def load() -> list[Measure]:
                 "several times", offered > 2, f"{offered:.1f} times what was answered"),
         Measure("load: wrong answers, crashes, other statuses",
                 f"{work.wrong} wrong, {bad or 'no'} others", "none", not work.wrong and not bad
-                and alive, f"one worker killed in the middle {dict(work.where) or str()}"),
+                and alive, f"one worker killed in the middle {dict(work.where) or ''}"),
         Measure("load: rejections", f"p99 {1e3 * rejections:.0f} ms", "< 250 ms",
                 rejections < 0.25, f"{len(work.rejected)} of them"),
         Measure("load: memory of all processes", f"{grown:+.0f} MB over its second half",
