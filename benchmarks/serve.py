@@ -195,6 +195,7 @@ class Load:
         self.served, self.expected = served, expected
         self.codes: Counter[int] = Counter()
         self.wrong, self.rejected, self.accepted = 0, list[float](), list[float]()
+        self.where: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._end = time.perf_counter() + SECONDS
 
@@ -226,9 +227,18 @@ class Load:
             if code == 200:
                 told = json.loads(content)["explanations"][0]["summary"]
                 told["id"] = told["row"] = 0
-                self.wrong += json.dumps(told, sort_keys=True) != self.expected[row]
+                if json.dumps(told, sort_keys=True) != self.expected[row]:
+                    self.wrong += 1
+                    self.where.update(_differences(told, json.loads(self.expected[row])))
             elif code == 503:
                 time.sleep(0.05)  # a client that does not wait as long as it is told to
+
+
+def _differences(one: Any, other: Any, path: str = "") -> list[str]:
+    """Return where two summaries differ."""
+    if isinstance(one, dict) and isinstance(other, dict) and set(one) == set(other):
+        return [p for key in one for p in _differences(one[key], other[key], f"{path}.{key}")]
+    return [] if one == other else [path]
 
 
 def library_answers() -> list[str]:
@@ -274,7 +284,7 @@ def load() -> list[Measure]:
                 "several times", offered > 2, f"{offered:.1f} times what was answered"),
         Measure("load: wrong answers, crashes, other statuses",
                 f"{work.wrong} wrong, {bad or 'no'} others", "none", not work.wrong and not bad
-                and alive, "one worker killed in the middle"),
+                and alive, f"one worker killed in the middle {dict(work.where) or ''}"),
         Measure("load: rejections", f"p99 {1e3 * rejections:.0f} ms", "< 250 ms",
                 rejections < 0.25, f"{len(work.rejected)} of them"),
         Measure("load: memory of all processes", f"{grown:+.0f} MB over its second half",

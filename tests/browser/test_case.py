@@ -316,31 +316,32 @@ def test_a_new_row(opened, credit, tmp_path):
 @pytest.mark.slow
 def test_a_missing_value(browser):
     import pandas as pd
-    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
 
     from pertinent.server.serving import make_server
     from pertinent.server.solving.recipe import Recipe
     from pertinent.server.web.settings import ServerSettings
 
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {"size": rng.integers(0, 50, 300).astype(float), "mass": rng.normal(size=300)}
-    )
+    frame = pd.DataFrame({"size": rng.normal(size=300), "mass": rng.normal(size=300)})
+    label = np.where(frame["size"] > 0.5, "big", "small")
     frame.loc[::7, "size"] = np.nan
-    label = np.where(frame["size"].isna() | (frame["size"] > 30), "big", "small")
-    model = HistGradientBoostingClassifier(max_iter=5).fit(frame, label)
+    model = make_pipeline(SimpleImputer(), LogisticRegression()).fit(frame, label)
+    row = int(np.flatnonzero(frame["size"] > 1.5)[0])
+    gone = frame.iloc[[row]].assign(size=np.nan)
+    assert model.predict(frame.iloc[[row]])[0] == "big"
+    assert model.predict(gone)[0] == "small"
     with make_server(Recipe(model, frame), frame, ServerSettings(port=0, workers=1)) as server:
         page = browser.new_page()
-        page.goto(f"{server.url}#row={int(np.flatnonzero(label == 'small')[0])}")
+        page.goto(f"{server.url}#row={row}")
         page.wait_for_selector("html[data-ready]")
-        settle(page)
-        expect(page.locator("#prediction .class")).to_have_text("small")
-        feature(page, "size").get_by_label("missing").check()
-        settle(page)
-        assert state_of(page)["edits"] == {"size": None}
         expect(page.locator("#prediction .class")).to_have_text("big")
-        feature(page, "size").get_by_label("missing").uncheck()
-        settle(page)
-        assert "edits" not in state_of(page)
+        feature(page, "size").get_by_label("missing").check()
         expect(page.locator("#prediction .class")).to_have_text("small")
+        assert state_of(page)["edits"] == {"size": None}
+        feature(page, "size").get_by_label("missing").uncheck()
+        expect(page.locator("#prediction .class")).to_have_text("big")
+        assert "edits" not in state_of(page)
         page.close()

@@ -96,7 +96,7 @@ function gap(of) {
     if (one.difference === 0 && one.low === 0 && one.high === 0) return h("li", {}, `${what}: `, h("strong", {}, "no gap"));
     const sure = one.low > 0 || one.high < 0;
     return h("li", {}, `${what}: `, h("strong", {}, say(one.difference)), ` (${say(one.low)} to ${say(one.high)}, 95%)`,
-      h("span", { class: "soft" }, sure ? " · more than chance" : " · may be chance"));
+      h("span", { class: "soft" }, sure ? " · 0 lies outside" : " · 0 lies within: it may be chance"));
   };
   const points = (/** @type {number} */ v) => `${brief(100 * v)} points`;
   return h("div", { class: "card" }, h("h2", {}, `The gap between ${of.best} and ${of.worst}`),
