@@ -61,13 +61,8 @@ def least(region: EnsembleRegion, center, domain: Domain | None = None) -> float
 @contextmanager
 def in_numpy():
     """Let the search in NumPy be used where numba is installed, too."""
-    with mock.patch.object(solve, "search_class", return_value=NumpySearch), every_row_is_hard():
+    with mock.patch.object(solve, "search_class", return_value=NumpySearch):
         yield
-
-
-def every_row_is_hard():
-    """Let a few boxes be enough for what is else done where there are many."""
-    return mock.patch.multiple(solve, HARD=1, TELLING=1)
 
 
 @contextmanager
@@ -83,7 +78,7 @@ def in_plain_python():
         ensembles.__dict__.pop("compiled", None)
         compiled = import_module(name)
         # Room for next to nothing, so that it has to grow.
-        with mock.patch.multiple(compiled, DEPTH=2, RECORDED=2, LISTS=1), every_row_is_hard():
+        with mock.patch.multiple(compiled, DEPTH=2, RECORDED=2, LISTS=1):
             yield
     ensembles.__dict__.pop("compiled", None)
 

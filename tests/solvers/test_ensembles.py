@@ -19,8 +19,6 @@ from pertinent.proofs.ensembles.rest import Rest
 from pertinent.solvers import choose_method, make_ready, project
 from pertinent.solvers.ensembles import solve
 from pertinent.solvers.ensembles.compiled import CompiledSearch
-from pertinent.solvers.ensembles.nearer import Nearer
-from pertinent.solvers.ensembles.problem import Leads, RowProblem
 from pertinent.solvers.ensembles.search import NumpySearch
 from tests.solvers.every_cell import least_cost
 
@@ -201,29 +199,6 @@ def test_the_ends_of_a_proof_are_closed_by_what_it_states(cancer, monkeypatch):
     # Without its weights a proof holds as well, or is not believed; it never proves more.
     without = replace(proofs, weights=None).bounds(task)
     assert (without <= found.objective).all()
-
-
-@pytest.mark.parametrize("label", [0, 1])
-def test_a_point_that_is_moved_stays_in_the_class_and_costs_less(cancer, label):
-    model, X = cancer
-    region = EnsembleRegion.of(forest_of(model), label)
-    centers, far = X[model.predict(X) != label][:3], X[model.predict(X) == label]
-    task, leads = Task.of(region, centers, np.ones(30)), Leads.of(region)
-    best = project(centers, region).objective
-    for row, other in enumerate(far[:3]):
-        problem = RowProblem.of(leads, task, row)
-        choices = problem.choices
-        cells = region.ensemble.cells(other[None])[0]
-        chosen = np.array(
-            [np.searchsorted(choices.cell[a:b], cell) for a, b, cell in
-             zip(choices.offset[:-1], choices.offset[1:], cells, strict=True)]
-        )  # fmt: skip
-        cost, nearer = Nearer(problem).point(chosen)
-        point = choices.points(nearer)
-        assert region.contains(point[None])[0]
-        assert cost == pytest.approx(np.abs(point - centers[row]).sum())
-        assert best[row] <= cost * (1 + 1e-12)
-        assert cost < 0.7 * np.abs(choices.points(chosen) - centers[row]).sum()
 
 
 def test_proofs_speak_of_the_leaves_of_the_model():

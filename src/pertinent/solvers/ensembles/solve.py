@@ -25,7 +25,6 @@ from pertinent.geometry.running import deadline
 from pertinent.proofs.ensembles.proof import EnsembleProofs
 from pertinent.proofs.ensembles.weights import Weights
 from pertinent.setting.effort import SEARCHING
-from pertinent.solvers.ensembles.nearer import Nearer
 from pertinent.solvers.ensembles.problem import Branchings, Leads, RowProblem
 from pertinent.solvers.ensembles.search import NumpySearch
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Method, Solved, Task
@@ -38,8 +37,6 @@ FIRST, FASTER, SLOWER = 1 / 64, 1.4, 1.15
 #: Budgets grow so that a search looks at so many times the boxes of the one before; they grow by
 #: factors between these. Fewer boxes than this say nothing about it.
 GROWTH, FACTORS, TELLING = 3.0, (1.04, 1.3), 10
-#: After a budget that took so many boxes, the best point is moved towards the center.
-HARD = 30
 #: Boxes of one row after which it is handed out as it is, with its bound; and for the first point.
 MOST_BOXES, FIRST_BOXES = 100_000, 2_000
 #: Boxes between two looks at the clock.
@@ -49,7 +46,6 @@ STEP = 32
 class BoxSearch(Protocol):
     """All boxes below a budget, looked at step by step; see `CompiledSearch`."""
 
-    problem: RowProblem
     boxes: int
 
     def begin(self, budget: float) -> None:
@@ -83,8 +79,6 @@ class Row:
         No point costs less; ``inf``: there is none.
     cases : Branchings
         What shows it.
-    is_moved : bool
-        Whether the best point was already moved towards the center.
     """
 
     search: BoxSearch
@@ -94,23 +88,9 @@ class Row:
     chosen: IntArray | None = None
     proved: float = 0.0
     cases: Branchings | None = None
-    is_moved: bool = False
 
     def solve(self) -> None:
         """Find the nearest point below the cutoff, or as much as time allows."""
-        self._search()
-        if self.proved < min(self.cost, self.cutoff):
-            self._come_nearer()
-
-    def _come_nearer(self) -> None:
-        """Move the best point towards the center, once."""
-        if self.chosen is not None and not self.is_moved:
-            self.is_moved = True
-            cost, chosen = Nearer(self.search.problem).point(self.chosen)
-            if cost < self.cost:
-                self.cost, self.chosen = cost, chosen
-
-    def _search(self) -> None:
         if not self._first_point():
             return
         top = min(self.cost, self.cutoff)
@@ -127,9 +107,6 @@ class Row:
                 return
             factor, last = _next_factor(factor, last, self.search.boxes - before)
             budget *= factor
-            if last >= HARD:
-                self._come_nearer()
-                top = min(self.cost, self.cutoff)
 
     def _first_budget(self, top: float) -> float:
         """Return a budget at which the whole box is not closed at once."""
@@ -169,7 +146,6 @@ class Row:
         found = self.search.found
         if found is not None and found[0] < self.cost:
             self.cost, self.chosen = found
-            self.is_moved = False
 
     def _is_over(self) -> bool:
         return self.end < np.inf and monotonic() > self.end
