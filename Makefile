@@ -55,8 +55,7 @@ test: $(call one_of,SUITE,$(SUITES))suite-$(SUITE) ## Run every check: ruff, myp
 ##   SUITE=oldest         with the oldest supported scikit-learn
 ##   SUITE=engines        Ray and Spark on local clusters; Spark needs a JDK
 ##   SUITE=browser        all tests of the pages; needs an installed Chromium
-##   SUITE=fuzz           thousands of requests to the server, right and wrong ones
-##   SUITE=lvq-peers      our regions on models of sklvq, sklearn-lvq, prosemble
+##   SUITE=fuzz|lvq-peers thousands of requests to the server; sklvq, sklearn-lvq, prosemble
 
 # One core compiles while the other one reads: see tests/compiling.py.
 suite-all: $(VENV)/.stamp-test
@@ -86,12 +85,12 @@ suite-lvq-peers:
 		PEER="prosemble==2.4.0 jax chex optax scikit-learn narwhals highspy clarabel"
 	$(ONE_THREAD) PYTHONPATH=src .venv-peers/prosemble/bin/python tests/models/lvq_peers.py --prosemble
 
-lint: $(VENV)/.stamp-test ## Check style and types without running the tests
+lint: $(VENV)/.stamp-test ## Check style and types; `make format` repairs the style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(VENV)/.stamp-test ## Rewrite the sources in the project's style
+format: $(VENV)/.stamp-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -113,8 +112,7 @@ house: $(VENV)/.stamp-test ## Measure how the package is built, with the goals f
 bench: $(call one_of,NAME,$(BENCHMARKS))$(VENV)/.stamp-test ## Measure every bar, with pass or miss for each
 ##   NAME=linear|quadratic|lvq|exact|plausibility|trees|pipelines    one family, in detail
 ##   NAME=before-after    our side of every bar, against an older commit
-##   NAME=validity        quadratic models, every row of every data set: all valid?
-##   NAME=models          every question put to every model: writes docs/models.md
+##   NAME=validity|models quadratic models, every row; docs/models.md: every question, every model
 ##   NAME=scale|growth    1,000,000 rows; cost against rows, features, classes
 ##   NAME=serve           edits, 1,000,000 rows and a minute of overload, over HTTP
 ##   NAME=peers           what a user would pick instead: CVXPY, SciPy, DiCE, alibi

@@ -11,6 +11,7 @@ from mutants.catalogue import Mutant
 _SHORT = "what has no end is longer than any sliver: neither inf nor NaN is below a number"
 _BESIDE = "a column of one value lies beside a piece that ends there, and such pieces are skipped"
 _BOTH = "a box that costs too much has an end below its start, and one that does not has none"
+_NO_ROOM = "where the bound exceeds the cost no feature has room to lie beyond what is near"
 _NOTHING = "a claim of 0 features claims nothing"
 
 #: By the place and the words of the check.
@@ -24,6 +25,9 @@ CHECKS: dict[tuple[str, str], str] = {
     ("proofs/cases/axis_boxes.py:_affordable", "(low <= high).all(axis=1)"): _BOTH,
     ("proofs/cases/axis_boxes.py:OneRow.only_near", "len(low) > AXIS_BOXES or is_over()"):
         "it ends a long look early; what a longer one shows is right, and its rounds are counted",
+    ("proofs/cases/axis_boxes.py:OneRow.only_near", "bound <= cost"): _NO_ROOM,
+    ("proofs/cases/separable.py:SeparableProofs.only_near",
+     "sums.bounds(low, high)[0] <= cost[own]"): _NO_ROOM,
     ("proofs/cases/branch.py:next_allowed", "found != own"):
         "the own value is put back in the last line: it lies above wherever it was found",
     ("proofs/cases/branch.py:Replay._is_lossless", "~in_group"):

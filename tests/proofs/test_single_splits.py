@@ -36,17 +36,17 @@ DOMAIN = Domain(
 UNITS = len(DOMAIN.units)
 
 
-def is_lossless(kind, place, low, high, changed=()):
+def is_lossless(kind, place, low, high, changed=(), domain=DOMAIN):
     """Return whether one split of the only box is let through."""
     one = np.array([0])
     tree = Tree(
         np.array([kind], dtype=np.int8), np.array([place]), np.array([low]), np.array([high]),
         one, one, one,
     )  # fmt: skip
-    state = np.full((1, UNITS), UNCHANGED, dtype=np.int8)
+    state = np.full((1, len(domain.units)), UNCHANGED, dtype=np.int8)
     state[0, list(changed)] = CHANGED
-    boxes = Boxes(one, np.full((1, 6), -9.0), np.full((1, 6), 9.0), state)
-    replay = Replay(SimpleNamespace(tree=tree), SimpleNamespace(), DOMAIN)
+    boxes = Boxes(one, np.full((1, domain.dim), -9.0), np.full((1, domain.dim), 9.0), state)
+    replay = Replay(SimpleNamespace(tree=tree), SimpleNamespace(), domain)
     return bool(replay._is_lossless(boxes, one)[0])
 
 
@@ -70,6 +70,13 @@ def is_lossless(kind, place, low, high, changed=()):
 )
 def test_a_split_loses_nothing(split, right):
     assert is_lossless(*split) == right
+
+
+def test_a_change_of_no_unit_is_no_split_of_the_first_column():
+    """Between 0 and 0.5 the first column, of whole numbers, has nothing; no column is split."""
+    domain = Domain(decimals=np.zeros(1), own=np.zeros((1, 1)), max_changes=1)
+    assert not is_lossless(CHANGE, 5, 0.0, 0.5, domain=domain)
+    assert is_lossless(SPLIT, 0, 0.0, 0.5, domain=domain)
 
 
 @pytest.mark.parametrize(
@@ -188,13 +195,13 @@ def test_where_a_box_is_halved(low, high, cut):
     assert (first.ravel().tolist(), last.ravel().tolist()) == ([low, cut], [cut, high])
 
 
-def test_a_wide_box_on_one_side_is_halved_before_a_narrow_one_across():
-    """Across 0 the farther end counts, on one side the width: 3 against 2."""
-    low, high, square = np.array([[-2.0, 5.0]]), np.array([[2.0, 8.0]]), np.array([[-1.0, -1.0]])
+def test_a_box_across_the_start_is_halved_before_a_narrower_one_beside_it():
+    """Across 0 the farther end counts, beside it the width: 2 against 1.5, however far it is."""
+    low, high, square = np.array([[-2.0, 5.0]]), np.array([[2.0, 6.5]]), np.array([[-1.0, -1.0]])
     first, _ = _halved(low, high, square)
-    assert first.tolist() == [[-2.0, 5.0], [-2.0, 6.5]]
+    assert first.tolist() == [[-2.0, 5.0], [1.0, 5.0]]
     first, _ = _halved(-high, -low, square)
-    assert first.tolist() == [[-2.0, -8.0], [-2.0, -6.5]]
+    assert first.tolist() == [[-2.0, -6.5], [1.0, -6.5]]
 
 
 def test_a_convex_box_is_not_halved():
