@@ -17,7 +17,7 @@ from pertinent.questions.ranges.reach import Moves
 #: Cells that are looked at together, at first; then four times as many.
 FEW_CELLS = 16
 #: A box is grown while it meets at most so many products of cells.
-MOST_CELLS = 2048
+MOST_CELLS = 1024
 
 
 def ends_in_trees(region: EnsembleRegion, moves: Moves, share: float) -> FloatArray:
