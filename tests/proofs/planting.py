@@ -230,12 +230,13 @@ SPOILERS: dict[str, Callable[[Any], Any]] = {
     "always": _truths(True),
     "never": _truths(False),
     "last row": _last_row,
-    "one entry": _one_entry,
     "last one lost": _shorter,
     "wrong order": _backwards,
     "one more": _counts(1),
     "one less": _counts(-1),
 }
+#: Planted by ``PLANT_ALL=1`` only.
+RARER: dict[str, Callable[[Any], Any]] = {"one entry": _one_entry}
 #: A function is not called at all: its result is None, and whatever it changes stays as it was.
 LEFT_OUT = "left out"
 

@@ -44,6 +44,7 @@ from tests.proofs.planted_trees import tree_projections
 from tests.proofs.planting import (
     IN_PLACE,
     LEFT_OUT,
+    RARER,
     SPOILERS,
     Late,
     argument_array,
@@ -57,6 +58,7 @@ from tests.proofs.planting import (
 )
 
 ALL = bool(os.environ.get("PLANT_ALL"))
+KINDS = SPOILERS | RARER if ALL else SPOILERS
 #: Of the bugs beside the first of each function, every so manyeth is planted.
 STRIDE, IN_PLACE_STRIDE = (1, 1) if ALL else (100, 16)
 FOLDERS = ("solvers", "answering", "questions")
@@ -96,7 +98,7 @@ def trace(problem, functions):
         if frame.f_code.co_flags & inspect.CO_GENERATOR:
             found.add((path, "last one lost"))
             return
-        for kind, spoil in SPOILERS.items():
+        for kind, spoil in KINDS.items():
             if (path, kind) not in found and not is_same(result, spoilt(result, spoil)):
                 found.add((path, kind))
         if result is None or path not in {p for p, _ in found}:
@@ -141,7 +143,7 @@ def ask_with_bug(problem, f, kind, calls):
     def wrong(original, *args, **kwargs):
         if kind == LEFT_OUT:
             return None
-        return spoilt(original(*args, **kwargs), SPOILERS[kind])
+        return spoilt(original(*args, **kwargs), KINDS[kind])
 
     found = asked_under(problem, f, wrong, calls)
     try:
