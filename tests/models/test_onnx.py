@@ -56,8 +56,8 @@ def test_linear_regions_agree_with_the_runtime(name):
         assert not pertinent.decision_region(read, label, 1e-4).contains(points[~own]).any()
     found = pertinent.pertinent_negatives(read, X[::15])
     assert found.found.all()
-    # Answers keep off the boundary by what single precision rounds: the bound is that close.
-    assert (found.objective - found.bound < 1e-3 * (1 + found.objective)).all()
+    # Answers keep off the boundary by what single precision may round, which a scaler enlarges.
+    assert (found.objective - found.bound < 1e-2 * (1 + found.objective)).all()
     assert (read.predict(found.points) == found.target).all()
 
 
