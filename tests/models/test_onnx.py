@@ -11,7 +11,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
@@ -32,7 +31,7 @@ LINEAR = {
     "three classes": (LogisticRegression(max_iter=1000), y),
     "two classes": (LogisticRegression(max_iter=1000), y == 1),
     "names": (LogisticRegression(max_iter=1000), NAMES),
-    "scaled": (make_pipeline(StandardScaler(), LinearSVC()), y),
+    "scaled": (make_pipeline(StandardScaler(), LogisticRegression()), y),
 }
 TREES = {
     "tree": (DecisionTreeClassifier(max_depth=4), y),
@@ -57,8 +56,8 @@ def test_linear_regions_agree_with_the_runtime(name):
         assert not pertinent.decision_region(read, label, 1e-4).contains(points[~own]).any()
     found = pertinent.pertinent_negatives(read, X[::15])
     assert found.found.all()
-    # Answers keep off the boundary by what single precision rounds: the bound is that close.
-    assert (found.objective - found.bound < 1e-3 * (1 + found.objective)).all()
+    # Answers keep off the boundary by what single precision may round, which a scaler enlarges.
+    assert (found.objective - found.bound < 1e-2 * (1 + found.objective)).all()
     assert (read.predict(found.points) == found.target).all()
 
 
@@ -72,7 +71,7 @@ def test_trees_agree_with_the_runtime(name):
         [pertinent.decision_region(read, k).contains(points) for k in read.classes_.tolist()]
     )
     wrong = inside & (predicted != read.classes_[:, None])
-    assert not wrong.any() or (name == "scaled" and wrong.mean() < 1e-3)
+    assert not wrong.any()
     assert inside.any(axis=0).mean() > 0.95
     found = pertinent.pertinent_negatives(read, X[::30])
     assert found.found.all()

@@ -69,7 +69,8 @@ def folded(trees: Trees, keep: FloatArray, inputs: Inputs) -> tuple[Trees, Float
     return new, margins
 
 
-#: A column, a rising function of it, and the sign by which the function is multiplied.
+#: A column; of a rising function of it, the last numbers at which it is at most the given ones (see
+#: `last_at_most`); and the sign by which the function is multiplied.
 Bend = tuple[int, Callable[[FloatArray], FloatArray], float]
 
 
@@ -84,16 +85,16 @@ def bent(
     column, cut = trees.column.copy(), trees.cut.copy()
     lower, upper, margins = trees.lower.copy(), trees.upper.copy(), keep.copy()
     missing = None if trees.missing is None else trees.missing.copy()
-    for b, (place, function, sign) in enumerate(bends):
+    for b, (place, last_of, sign) in enumerate(bends):
         own = np.flatnonzero(trees.column == dim + b)
         some = own[np.isfinite(trees.cut[own])]
         above = np.nextafter(trees.cut[some], np.inf)
         # In terms of f: the last number on the lower side, and the first on the upper side.
         last, first = (trees.cut[some], above) if sign > 0 else (-above, -trees.cut[some])
         room = np.maximum(keep[some], 0.0)
-        at = last_at_most(function, last)
-        low = last_at_most(function, last - room)
-        high = np.nextafter(last_at_most(function, np.nextafter(first + room, -np.inf)), np.inf)
+        edges = np.array([last, last - room, np.nextafter(first + room, -np.inf)])
+        at, low, above = last_of(edges)
+        high = np.nextafter(above, np.inf)
         with np.errstate(invalid="ignore"):
             away = np.fmax(at - low, high - at)
         margins[some] = np.where(room > 0, away, keep[some])

@@ -169,8 +169,9 @@ class EnsembleRegion(Region):
     ) -> EnsembleRegion:
         """Return the same over the first ``dim`` columns, of which the others are functions.
 
-        Each of ``bends`` holds a column, a function of it that rises, and the sign by which this
-        function is multiplied to give one of the columns after the first ``dim``.
+        Each of ``bends`` holds a column, where a rising function of it is at most given numbers
+        for the last time, and the sign by which this function is multiplied to give one of the
+        columns after the first ``dim``.
         """
         trees, keep = bent(self.ensemble.trees, self._kept, bends, dim)
         common = self.common

@@ -69,6 +69,14 @@ class Bent:
     slope: float
     offset: float
     inner: Bent | None = None
+    _known: dict[float, float] = field(default_factory=dict, repr=False)
+
+    def last(self, most: FloatArray) -> FloatArray:
+        """Return the last raw numbers at which `rising` is at most the given; asked for once."""
+        new = np.array([v for v in np.unique(most).tolist() if v not in self._known])
+        if len(new):
+            self._known.update(zip(new.tolist(), last_at_most(self.rising, new), strict=True))
+        return np.array([self._known[v] for v in most.ravel().tolist()]).reshape(most.shape)
 
     @property
     def sign(self) -> float:
@@ -187,7 +195,7 @@ def unbend(region: Region, bends: tuple[Bent, ...], dim: int) -> Region:
     """Return a region over raw columns and bent ones, which come last, over the raw ones alone."""
     ensemble = as_ensemble(region)
     if ensemble is not None:
-        folded = ensemble.behind([(b.column, b.rising, b.sign) for b in bends], dim)
+        folded = ensemble.behind([(b.column, b.last, b.sign) for b in bends], dim)
         ends = _ends(bends, dim)
         return folded if ends is None else folded.intersect(ends)
     cells = cells_of(region)
@@ -226,8 +234,7 @@ def _unbent(cells: Sequence[Cell], bends: tuple[Bent, ...], dim: int) -> list[Ce
         # low <= u <= high, in terms of sign u, which rises with z
         least, most = low[:, place], high[:, place]
         least, most = (least, most) if b.sign > 0 else (-most, -least)
-        first = last_at_most(b.rising, np.nextafter(least, -np.inf))
-        last = last_at_most(b.rising, most)
+        first, last = b.last(np.array([np.nextafter(least, -np.inf), most]))
         first = np.where(np.isfinite(least), np.nextafter(first, np.inf), -np.inf)
         last = np.where(np.isfinite(most), last, np.inf)
         low[:, b.column] = np.maximum(low[:, b.column], first)

@@ -11,8 +11,9 @@ cast to single precision first, where the graph takes those, and scores are adde
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from pertinent.exceptions import InputError, UnsupportedModelError, optional
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.ensembles import Ensemble, EnsembleRegion, Tally, summation_error
+from pertinent.geometry.ensembles.folding import last_at_most
 from pertinent.geometry.pieces import each_cell
 from pertinent.geometry.region import AffineMap, Cell, Region
 from pertinent.geometry.rounding import COARSER
@@ -88,6 +90,9 @@ class OnnxClassifier:
 class _Graph:
     """What the graph of a classifier holds: its input, the scaling, the classifier, the labels."""
 
+    #: Offset and scale of each scaler.
+    steps: Sequence[tuple[FloatArray, FloatArray]] = ()
+
     def __init__(
         self, input_: str, dim: int, single: bool, label: str, scale: AffineMap, node: Foreign,
         attributes: Mapping[str, Any],
@@ -121,6 +126,7 @@ class _Graph:
                 "An ONNX classifier must take one array of numbers, its number of columns given."
             )
         scale, name = AffineMap.identity(dim), node.input[0]
+        steps: list[tuple[FloatArray, FloatArray]] = []
         while name != graph.input[0].name:
             step = made.get(name)
             if step is None or step.op_type not in ("Scaler", "Cast", "Identity"):
@@ -128,10 +134,14 @@ class _Graph:
             if step.op_type == "Cast" and known[id(step)].get("to") not in (_SINGLE, _DOUBLE):
                 raise _unsupported(graph)
             if step.op_type == "Scaler":
-                scale = scale.after(_scaler(known[id(step)], dim))
+                steps.append(_scaler(known[id(step)], dim))
+                offset, factor = steps[-1]
+                scale = scale.after(AffineMap(factor, -offset * factor))
             name = step.input[0]
         single = tensor.elem_type == _SINGLE
-        return cls(graph.input[0].name, dim, single, label, scale, node, known[id(node)])
+        read = cls(graph.input[0].name, dim, single, label, scale, node, known[id(node)])
+        read.steps = steps
+        return read
 
 
 def _leads(name: str, node: Foreign, made: Mapping[str, Foreign]) -> bool:
@@ -144,11 +154,11 @@ def _leads(name: str, node: Foreign, made: Mapping[str, Foreign]) -> bool:
     return bool(name == node.output[0])
 
 
-def _scaler(attributes: Mapping[str, Any], dim: int) -> AffineMap:
-    """Return ``(x - offset) scale``; both may be one number for all columns."""
+def _scaler(attributes: Mapping[str, Any], dim: int) -> tuple[FloatArray, FloatArray]:
+    """Return offset and scale of ``(x - offset) scale``; both may be one number for all columns."""
     scale = np.broadcast_to(np.asarray(attributes.get("scale", [1.0]), dtype=float), (dim,))
     offset = np.broadcast_to(np.asarray(attributes.get("offset", [0.0]), dtype=float), (dim,))
-    return AffineMap(scale.copy(), -offset * scale)
+    return offset.copy(), scale.copy()
 
 
 def _unsupported(graph: Foreign) -> UnsupportedModelError:
@@ -167,10 +177,32 @@ def onnx_region(model: OnnxClassifier, label: Any, margin: float) -> Region:
     """Return where a classifier from an ONNX file predicts a label."""
     read = model._read
     if read.kind == _TREES:
-        region: Region = EnsembleRegion.of(_trees(read), class_index(model, label), margin)
-    else:
-        region = _linear(model, label, margin)
+        trees = EnsembleRegion.of(_trees(read), class_index(model, label), margin)
+        return trees if _is_identity(read.scale) else _behind_scaler(trees, read)
+    region = _linear(model, label, margin)
     return region if _is_identity(read.scale) else region.pull_back(read.scale)
+
+
+def _behind_scaler(region: EnsembleRegion, read: _Graph) -> Region:
+    """Return the region in raw columns: cuts are folded as single precision scales them."""
+    if len(read.steps) != 1 or not read.single:
+        raise UnsupportedModelError(
+            "ONNX trees are supported behind one Scaler, which takes single precision."
+        )
+    d, (offset, scale) = read.dim, (part.astype(np.float32) for part in read.steps[0])
+
+    def last_of(j: int, most: FloatArray) -> FloatArray:
+        sign = np.float32(1.0 if scale[j] > 0 else -1.0)
+
+        def scaled(z: FloatArray) -> FloatArray:
+            return np.asarray(sign * ((z.astype(np.float32) - offset[j]) * scale[j]), dtype=float)
+
+        return last_at_most(scaled, most)
+
+    # The scaled columns come after the raw ones, of which they are functions.
+    after = AffineMap(np.hstack([np.zeros((d, d)), np.eye(d)]), np.zeros(d))
+    bends = [(j, partial(last_of, j), 1.0 if scale[j] > 0 else -1.0) for j in range(d)]
+    return region.pull_back(after).behind(bends, d)
 
 
 def _is_identity(scale: AffineMap) -> bool:
