@@ -21,10 +21,12 @@ settings.load_profile("default")
 
 
 @pytest.fixture(autouse=True)
-def steps_of_this_test():
+def steps_of_this_test(request: pytest.FixtureRequest):
     """Steps that a test registers are not there for the next."""
     # Collecting doctests may import a module once more: tests then use another copy than this file.
-    tables = [walk._TABLE, pertinent.register_transform.__globals__["_TABLE"]]
+    own = getattr(getattr(request, "module", None), "pertinent", pertinent)
+    copies = [one.register_transform.__globals__["_TABLE"] for one in (pertinent, own)]
+    tables = [walk._TABLE, *copies]
     known = [dict(table) for table in tables]
     yield
     for table, before in zip(tables, known, strict=True):

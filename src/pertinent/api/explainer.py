@@ -232,7 +232,7 @@ class Explainer:
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
         >>> explainer = pertinent.Explainer(LinearRegression().fit(X, y), data=X)
         >>> explainer.towards((None, 100))
-        (<Explainer of LinearRegression: 10 features, 2 classes, 20 rules>, '100 or less')
+        (<Explainer of LinearRegression: 10 features, 2 classes, 10 rules>, '100 or less')
         """
         if not self._awaits_range:
             return self, target

@@ -59,7 +59,7 @@ class RangeClassifier:
     >>> model.classes_.tolist()
     ['below 100', '100 to 150', 'above 150']
     >>> model.predict(X[:3]).tolist(), model.values(X[:3]).round().tolist()
-    (['above 150', 'below 100', 'above 150'], [202.0, 71.0, 171.0])
+    (['above 150', 'below 100', 'above 150'], [200.0, 73.0, 173.0])
     """
 
     def __init__(self, regressor: Foreign, low: float | None = None, high: float | None = None):
