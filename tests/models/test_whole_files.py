@@ -24,6 +24,7 @@ from pertinent.models import supported_models
 from pertinent.models.files import UnsafeModelError, load_model, require_sound
 from pertinent.models.registry import lineage
 from pertinent.models.sound import _parts
+from pertinent.models.steps import walk
 from pertinent.models.steps.walk import supported_transforms
 from tests.models.damaged_parts import DAMAGES
 from tests.models.whole_files import (
@@ -83,13 +84,19 @@ PACKAGES = {
 def test_every_model_and_every_step_has_an_example():
     parts = [part for model, _ in EXAMPLES.values() for part in _parts(model)]
     found = {name for part in parts for _, name in lineage(type(part))}
-    # Other tests register models of their own: these are not shipped.
+    # Other tests, and examples of docstrings, register models and steps of their own: these are not
+    # shipped.
     shipped = {name for name in supported_models() if name.split(".")[0] in PACKAGES}
+    listed = walk._TABLE.keys() - walk._UNLISTED
+    steps = {name for name in listed if name.split(".")[0] in PACKAGES}
+    assert {name.rpartition(".")[2] for name in steps} <= set(supported_transforms())
     missing = shipped - found - WITH_TRUST - THRESHOLDS
     for name in missing:  # of packages that are not installed
         with pytest.raises(ImportError):
             importlib.import_module(name.split(".")[0])
-    assert set(supported_transforms()) <= {name.rpartition(".")[2] for name in found}
+    names = {name.rpartition(".")[2] for name in found}
+    assert len(steps) > 20
+    assert {name.rpartition(".")[2] for name in steps} <= names
 
 
 def test_models_that_are_not_fitted_are_no_damage():
