@@ -297,10 +297,12 @@ def _documents(path: Path) -> Iterator[dict[str, Any]]:
 def models(json_: AsJson = False) -> None:
     """List the models that can be explained, by family, and what is proved for each."""
     from pertinent.models.families import families
+    from pertinent.models.registry import supported_models
+    from pertinent.models.regressors.registry import supported_regressors
 
     listed = [
         {"family": family.title, "proved": family.proved, "models": names}
-        for family, names in families().items()
+        for family, names in families(supported_models(), supported_regressors()).items()
     ]
     with _said():
         if json_:

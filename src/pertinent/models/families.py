@@ -6,11 +6,8 @@ by asking all of them (`benchmarks/models_table.py`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-
-from pertinent.geometry.arrays import Foreign
-from pertinent.models.registry import lineage, supported_models
-from pertinent.models.regressors.registry import supported_regressors
 
 
 @dataclass(frozen=True)
@@ -103,19 +100,26 @@ FAMILIES = (
 OWN = Family("registered by you", "what your region and its proofs show", ())
 
 
-def families() -> dict[Family, list[str]]:
-    """Return the supported classes by family, in the order of the families.
+def families(classifiers: Iterable[str], regressors: Iterable[str]) -> dict[Family, list[str]]:
+    """Return classes by family, in the order of the families.
+
+    Parameters
+    ----------
+    classifiers, regressors : iterable of str
+        Full names of classes; one that is in both counts as a classifier.
 
     Examples
     --------
     >>> from pertinent.models.families import families
-    >>> [family.title for family in families()][:2]
-    ['linear', 'truth values and categories']
+    >>> found = families(["sklearn.naive_bayes.GaussianNB"], ["sklearn.linear_model.Ridge"])
+    >>> [family.title for family in found]
+    ['quadratic', 'regressors']
     """
     found: dict[Family, list[str]] = {family: [] for family in (*FAMILIES, OWN)}
-    for name in supported_models():
+    models = list(classifiers)
+    for name in models:
         found[family_of(name)].append(name)
-    found[REGRESSORS] += sorted(set(supported_regressors()) - set(supported_models()))
+    found[REGRESSORS] += sorted(set(regressors) - set(models))
     return {family: names for family, names in found.items() if names}
 
 
@@ -166,17 +170,21 @@ _UNKNOWN = (
 )
 
 
-def why_not(model: Foreign) -> tuple[str, str]:
+def why_not(names: Iterable[str]) -> tuple[str, str]:
     """Return why a model has no exact answers, and what could be explained in its place.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Full names of its class and of the classes above it.
 
     Examples
     --------
-    >>> from sklearn.ensemble import StackingClassifier
-    >>> why_not(StackingClassifier([]))[1]
+    >>> why_not(["sklearn.ensemble.StackingClassifier"])[1]
     "VotingClassifier(voting='hard') over the same members"
     """
-    for _, full in lineage(type(model)):
-        for names, why, instead in _REASONS:
-            if Family("", "", names).holds(full):
+    for full in names:
+        for kinds, why, instead in _REASONS:
+            if Family("", "", kinds).holds(full):
                 return why, instead
     return _UNKNOWN, "HistGradientBoostingClassifier or LogisticRegression"

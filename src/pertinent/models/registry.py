@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from pertinent.exceptions import InputError, UnsupportedModelError, one_line, unknown_name
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import Region, missing_operations
+from pertinent.models.families import why_not
 
 #: ``(model, label, margin) -> Region``
 RegionOf = Callable[[Foreign, Any, float], Region]
@@ -258,9 +259,8 @@ def _find(model: Foreign) -> _Entry:
 
 def _unsupported(model: Foreign) -> UnsupportedModelError:
     """Return three lines: what the model is, why there is no exact answer, what to do."""
-    from pertinent.models.families import why_not  # it asks this table
-
-    own, (why, instead) = type(model), why_not(model)
+    own = type(model)
+    why, instead = why_not(name for _, name in lineage(own))
     short = dict.fromkeys(name.rpartition(".")[2] for name in supported_models())
     return UnsupportedModelError(
         f"{own.__module__}.{own.__qualname__} is not supported{_lacking(model)}.\n"
