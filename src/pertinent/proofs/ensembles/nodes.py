@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.proofs.ensembles.weights import RowWeights
-
-if TYPE_CHECKING:
-    from pertinent.proofs.ensembles.proof import EnsembleProofs
+from pertinent.proofs.ensembles.weights import RowWeights, Weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,30 +25,29 @@ class Nodes:
     sound: BoolArray  # (n_rows,)
 
     @classmethod
-    def of(cls, proofs: EnsembleProofs) -> Nodes:
-        """Return the branchings of proofs; rows that are no tree are not sound."""
-        sizes = [len(column) for column in proofs.column]
-        root = np.cumsum([0, *sizes])[:-1]
+    def of(
+        cls, columns: tuple[IntArray, ...], cuts: tuple[IntArray, ...],
+        rivals: tuple[IntArray, ...], prices: tuple[FloatArray, ...], weights: Weights | None,
+    ) -> Nodes:  # fmt: skip
+        """Return the branchings of rows, one array each; rows that are no tree are not sound."""
+        root = np.cumsum([0, *map(len, columns)])[:-1]
         below, sound, source, stated = [], [], [], dict[int, RowWeights]()
-        for row, (start, column, cut) in enumerate(
-            zip(root, proofs.column, proofs.cut, strict=True)
-        ):
+        for row, (start, column, cut) in enumerate(zip(root, columns, cuts, strict=True)):
             sides = _sides(np.asarray(column), np.asarray(cut))
             sound.append(sides is not None)
             none = np.full((len(column), 2), -1)
             below.append(none if sides is None else np.where(sides < 0, -1, sides + start))
-            own = None if proofs.weights is None else proofs.weights.of_row(row, len(column))
+            own = None if weights is None else weights.of_row(row, len(column))
             if own is None or sides is None:
                 source.append(np.full(len(column), -1))
                 continue
             stated[row] = own
             source.append(_sources(sides, own.count))
-        columns = (proofs.column, proofs.cut, proofs.rival)
         column, cut, rival = (
             np.concatenate([np.asarray(a, dtype=np.int64) for a in one] or [np.zeros(0, int)])
-            for one in columns
+            for one in (columns, cuts, rivals)
         )
-        price = np.concatenate([np.asarray(a, dtype=float) for a in proofs.price] or [np.zeros(0)])
+        price = np.concatenate([np.asarray(a, dtype=float) for a in prices] or [np.zeros(0)])
         price = np.where(np.isfinite(price), np.maximum(price, 0.0), 0.0)
         both = np.concatenate(below or [np.zeros((0, 2), int)])
         sources = np.concatenate(source or [np.zeros(0, int)])

@@ -87,7 +87,7 @@ class EnsembleProofs(Proofs):
         tables = Tables.of(task, region)
         sizes = (task.weights * np.abs(task.centers)).sum(axis=1)
         proved: FloatArray = np.full(len(task), -np.inf)
-        nodes = Nodes.of(self)
+        nodes = Nodes.of(self.column, self.cut, self.rival, self.price, self.weights)
         for share in LOWERED_TREES:
             claim = self.claimed - share * sizes
             rows = np.flatnonzero(np.isneginf(proved) & (claim > known) & nodes.sound)
