@@ -47,7 +47,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Rows
 
 #: Unit roundoff of the precision that a library adds up in.
 UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
@@ -246,15 +246,12 @@ class Leaves:
 
 
 @dataclass(frozen=True, eq=False)
-class _Front:
+class _Front(Rows):
     """Nodes with their trees, and the first and last cells that lead there, shape (n, 2, dim)."""
 
     node: IntArray
     tree: IntArray
     box: IntArray
-
-    def take(self, some: IntArray) -> _Front:
-        return _Front(self.node[some], self.tree[some], self.box[some])
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,15 +347,11 @@ class Ensemble:
         box = np.zeros((len(nodes), 2, self.dim), dtype=np.int64)
         box[:, 1] = self.n_cells - 1
         front, done = _Front(nodes.root, np.arange(len(nodes)), box), list[_Front]()
-        while len(front.node):
+        while len(front):
             is_leaf = nodes.column[front.node] < 0
             done.append(front.take(np.flatnonzero(is_leaf)))
             front = self._below(front.take(np.flatnonzero(~is_leaf)))
-        every = _Front(
-            np.concatenate([part.node for part in done]),
-            np.concatenate([part.tree for part in done]),
-            np.concatenate([part.box for part in done]),
-        )
+        every = _Front.stack(done)
         every = every.take(np.lexsort((every.node, every.tree)))
         low, high = every.box[:, 0], every.box[:, 1]
         leaf, column = np.nonzero((low > 0) | (high < self.n_cells - 1))
