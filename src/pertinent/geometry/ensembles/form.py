@@ -270,7 +270,7 @@ class Ensemble:
     ...     at([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
     ... )  # fmt: skip
     >>> stump = Ensemble(tree, 1, Tally(np.zeros(2)))
-    >>> stump.cuts, stump.cells(np.array([[2.0], [2.5]])).tolist()
+    >>> stump.cuts, stump.cells_of(np.array([[2.0], [2.5]])).tolist()
     ((array([2.]),), [[0], [1]])
     >>> stump.totals(np.array([[2.0], [2.5]]))
     array([[1., 0.],
@@ -304,7 +304,7 @@ class Ensemble:
         rank[nodes.cut == -np.inf] = -1
         return rank
 
-    def cells(self, points: FloatArray) -> IntArray:
+    def cells_of(self, points: FloatArray) -> IntArray:
         """Return the cell of each value, shape (n, dim); `MISSING` for NaN."""
         out = np.zeros(points.shape, dtype=np.int64)
         for j, cuts in enumerate(self.cuts):
@@ -314,7 +314,7 @@ class Ensemble:
 
     def totals(self, points: FloatArray) -> FloatArray:
         """Return what the library adds up for each point, shape (n, n_outputs)."""
-        return self.totals_of(self.cells(points))
+        return self.totals_of(self.cells_of(points))
 
     def totals_of(self, cells: IntArray) -> FloatArray:
         """Return the same of points in given cells, shape (n, dim)."""
