@@ -240,8 +240,8 @@ class Engine:
                 "proved": card["proved"],
                 "target": card["target"],
                 "words": "; ".join(
-                    f"{own[v['feature']]['text']} {phrases.new_value(own[v['feature']], v)} instead "
-                    f"of {phrases.own_value(own[v['feature']])}"
+                    f"{own[v['feature']]['text']} {phrases.new_value(own[v['feature']], v)} "
+                    f"instead of {phrases.own_value(own[v['feature']])}"
                     for v in card["values"]
                 ),
                 "probability": None,
