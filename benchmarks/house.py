@@ -502,12 +502,16 @@ def why_depth(root: Path) -> str:
     )
 
 
-LOOPS = (
-    "Two of them search: the one engine, and boxes of trees, whose NumPy form must do what the "
-    "compiled kernel does, step by step, and stop after as many boxes. The other five are in "
-    "proofs, which replay what a search did, each kind of proof in its own order (two are about "
-    "ranges, new since); a loop in common would have to be trusted by all."
-)
+def why_loops(root: Path) -> str:
+    new = [site for site in search_loops(root) if site.startswith(NEW_SINCE)]
+    return (
+        "Two of them search: the one engine, and boxes of trees, whose NumPy form must do what the "
+        "compiled kernel does, step by step, and stop after as many boxes. The others are in "
+        "proofs, which replay what a search did, each kind of proof in its own order; a loop in "
+        f"common would have to be trusted by all. {len(new)} of them are for what could not be "
+        "asked at eb96647."
+    )
+
 
 CYCLE = (
     "`Explainer.serve` starts the server, which is made of explainers. It is the one import from "
@@ -530,7 +534,7 @@ FIGURES = (
     Figure("modules that pertinent.check loads", 187, None, checking_modules),
     Figure("... of them from elsewhere than the folders it needs", 150, 0, checking_others),
     Figure("... of them searching, solvers' packages included", 75, 0, checking_solvers),
-    Figure("search loops", 13, 4, search_loops, lambda _: LOOPS),
+    Figure("search loops", 13, 4, search_loops, why_loops),
     Figure("LP builders", 6, 1, calls("Highs", "linprog")),
     Figure("cone builders", 3, 1, calls("DefaultSolver")),
     Figure("SCIP builders", 2, 1, calls("Model", of=("scip", "pyscipopt"))),
