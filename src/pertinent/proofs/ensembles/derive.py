@@ -45,7 +45,7 @@ class Batch:
         return len(self.node)
 
     def take(self, some: IntArray) -> Batch:
-        """Return some of the boxes, which are columns of ``alive``."""
+        """Return some of the boxes."""
         if len(some) == len(self) and (some == np.arange(len(self))).all():
             return self
         return replace(
