@@ -19,7 +19,7 @@ FOREST = forest_of(MODEL)
 
 
 def test_every_point_lies_in_one_leaf_of_each_tree():
-    leaves, cells = FOREST.leaves, FOREST.cells_at(X)
+    leaves, cells = FOREST.leaves, FOREST.cells_of(X)
     at = cells[:, leaves.column]
     missed = (at < leaves.first) | (at > leaves.last)
     inside = np.ones((len(X), len(leaves)), dtype=bool)

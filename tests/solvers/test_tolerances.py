@@ -19,7 +19,8 @@ UNIT = 2.0**-53
 
 
 @pytest.mark.parametrize(
-    "share", [own.PROVED_ON_LINE, own.PROVED, own.PROVED_AT_LAST, own.PROVED_BY_BOXES]
+    "share",
+    [own.PROVED_ON_LINE, own.PROVED, own.PROVED_AT_LAST, own.PROVED_BY_BOXES, own.CLAIMED_BY_BOXES],
 )
 def test_a_share_of_the_cost_that_is_proved_closes_the_gap(share):
     assert 1 - gaps.GAP_NONCONVEX < share < 1
@@ -52,7 +53,10 @@ def test_searches_allow_for_more_rounding_than_the_check():
     assert own.CANCELLED < trusted.CANCELLED
     assert own.FAR > trusted.REACH
     assert own.CHOSEN_DEFINITE > own.DEFINITE > trusted.DEFINITE
-    assert own.THIN < 1 - own.PROVED_BY_BOXES
+    assert own.NO_WIDTH < own.THIN < 1 - own.PROVED_BY_BOXES
+    assert own.CASE_RAY_ROUNDING >= trusted.SUMS
+    assert own.SHRUNK <= 1 - trusted.SCALED
+    assert own.PROVED_BY_CONVEX_BOXES < own.CLAIMED_BY_BOXES < 1 - trusted.CURVED
 
 
 def test_searches_look_no_farther_and_no_longer_than_the_check():
@@ -68,6 +72,8 @@ def test_what_is_zero_to_a_search_is_zero_to_the_check():
     assert own.FLAT <= trusted.EQUAL
     assert own.INDEPENDENT >= trusted.INDEPENDENT
     assert own.APART > own.FLAT
+    assert own.LEAST_GAIN == trusted.LEAST_GAIN
+    assert own.NEVER_ZERO > trusted.SMALLEST
 
 
 def test_a_method_arrives_well_before_its_answer_has_to_close():
@@ -75,11 +81,31 @@ def test_a_method_arrives_well_before_its_answer_has_to_close():
     assert own.AIMS[0] == 0.0
     assert own.INTERIOR_GAP < gaps.GAP_CONVEX
     assert own.SOFTMAX_INSIDE < own.SOFTMAX_NEARLY < gaps.GAP_CONVEX
+    assert 4 * UNIT < own.NEWTON_DONE < own.NEWTON_NEAR <= own.LEFT_OVER
+    assert own.NEARLY_INSIDE < own.TIGHT
+    assert own.ROUNDED < own.INTERIOR_DUST < own.DUST < own.FINE_DUST[0] < max(own.COARSE_DUST)
+    for levels in (own.AIMS, own.GROWTHS, own.SAFER, own.COARSE_DUST):
+        assert list(levels) == sorted(set(levels))
+
+
+def test_a_better_point_is_better_by_more_than_rounding_and_less_than_the_gap():
+    assert gaps.ROUNDING <= own.PROGRESS < own.BETTER < gaps.GAP_CONVEX
+    assert max(own.GROWTHS) < own.PROGRESS
+    assert own.SAME_COST <= own.BETTER
+    assert own.CONVERGED <= own.NO_WORSE <= gaps.GAP_CONVEX
+
+
+def test_what_is_looked_at_holds_the_best_point_and_the_corners_of_a_box():
+    assert min(own.SCIP_LARGER, own.SCIP_LARGER_BOX) > 1 + own.BETTER
+    assert 8 * UNIT < own.WHOLE_SEPARABLE <= own.WHOLE
 
 
 def test_the_simplex_tells_rounding_from_what_it_accepts():
     assert 8 * UNIT < own.BREAKPOINT < own.RATIO_TIE <= own.FEASIBILITY < own.PIVOT <= own.ACCEPT
     assert own.ACCEPT < gaps.GAP_CONVEX
+    assert UNIT < own.BIAS < own.BREAKPOINT  # an order among those that stand on one breakpoint
+    assert own.BIAS < own.BIAS_OF_ALL < own.PIVOT
+    assert own.HIGHS <= own.ACCEPT
 
 
 def test_no_tolerance_stands_outside_of_the_table():

@@ -8,7 +8,8 @@ from sklearn.linear_model import LogisticRegression
 
 import pertinent
 from pertinent.exceptions import InputError
-from pertinent.views.text import LENGTHS, text, with_unit
+from pertinent.views.phrases import with_unit
+from pertinent.views.text import LENGTHS, text
 
 
 def test_lengths_grow_and_are_deterministic(applicants):

@@ -8,7 +8,8 @@ import numpy as np
 
 from pertinent.checking.findings import CHANGE, ENOUGH, UNKNOWN, Finding, judged
 from pertinent.geometry.arrays import FloatArray
-from pertinent.setting.claims.ranges import Answer, points_at_ends, state_rooms
+from pertinent.setting.claims.boxes import Answer
+from pertinent.setting.claims.ranges import points_at_ends, state_rooms
 from pertinent.setting.ranges import Room
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Answered

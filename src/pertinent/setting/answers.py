@@ -94,7 +94,7 @@ class RowRules:
     changes: bool = False
 
     def take(self, rows: IntArray) -> RowRules:
-        """Return what is asked of some of the rows."""
+        """Return what is asked of some of the rows: the same where no domain differs by row."""
         return self if self.domain is None else replace(self, domain=self.domain.take(rows))
 
 
@@ -127,7 +127,7 @@ class Ask:
         return len(self.table) == len(self.centers)
 
     def take(self, rows: IntArray) -> Ask:
-        """Return some of the questions."""
+        """Return some of the questions; a table or limits that all share stay as they are."""
         return Ask(
             self.table.take(rows) if self.is_aligned else self.table,
             self.centers[rows],

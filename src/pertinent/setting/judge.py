@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent.density.measure import are_plausible
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits, Rows
 from pertinent.rules.obeyed import broken_rules
 from pertinent.rules.reference import RuleRef
 from pertinent.setting.answers import Ask, RowRules, into_bounds
@@ -27,7 +27,7 @@ from pertinent.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Accepted:
+class Accepted(Rows):
     """Points that the judge accepted in one call.
 
     Parameters
@@ -45,12 +45,6 @@ class Accepted:
     samples: FloatArray | None
     labels: IntArray
     predicted: IntArray
-
-    def take(self, rows: BoolArray) -> Accepted:
-        """Return some of the points."""
-        samples = None if self.samples is None else self.samples[rows]
-        own = self.labels[rows], self.predicted[rows]
-        return Accepted(self.kind, self.points[rows], samples, *own)
 
 
 @dataclass(eq=False)

@@ -136,7 +136,7 @@ class NegativeQuestion:
         return self.norm is Norm.L1 and self.max_changes is None and not self.alternatives
 
     def take(self, rows: IntArray) -> NegativeQuestion:
-        """Return what is asked of some of the samples."""
+        """Return what is asked of some of the samples: the same where nothing differs by sample."""
         if self.target is None and self.untouched is None:
             return self
         target = None if self.target is None else self.target[rows]

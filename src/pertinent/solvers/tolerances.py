@@ -16,20 +16,43 @@ PROVED_ON_LINE = 1 - 1e-9
 PROVED, PROVED_AT_LAST = 1 - 4e-5, 1 - 9e-5
 #: By boxes of separable rows; and of a convex one.
 PROVED_BY_BOXES, PROVED_BY_CONVEX_BOXES = 1 - 5e-5, 1 - 2e-7
+#: What closed boxes of separable rows show is claimed this much lower: sums of costs are rounded.
+CLAIMED_BY_BOXES = 1 - 1e-11
 #: A case of a search is closed this far below the best cost: first, and after many cases.
 CASE_EXACT, CASE_CLOSED = 1e-9, 5e-5
 #: Boxes of tree ensembles are closed this share below the best cost.
 CLOSER = 1e-10
 
+# Which of two costs is smaller, as a share of them.
+
+#: A point is worth proving, instead of the best one known, if it costs this much less.
+BETTER = 1e-9
+#: A point is kept, instead of the best one known, if it costs this much less: more than rounding.
+PROGRESS = 1e-12
+#: A step made exact is taken, instead of the one it was made from, if it costs no more than this
+#: above it: what interior points leave.
+NO_WORSE = 1e-6
+#: Costs of two pieces this close are the same: the first piece wins.
+SAME_COST = 1e-9
+#: What a move that costs nothing counts as, in units of cost: gains are divided by it.
+FREE = 1e-12
+
 # Rounding, as a share of the terms that were added up: more than the proofs allow for.
 
-#: A root satisfies its own row up to this.
+#: A root satisfies its own row up to this, and a row is violated beyond it.
 ROOT_ROUNDING = 1e-12
+#: What a point may miss a linear row or the edge of a bin by, and move by, if nothing but rounding
+#: is at work.
+ROUNDED = 1e-12
 #: Values of rows in the middle of a box that is halved.
 MIDDLE_ROUNDING = 2e-13
 #: A sum that is to be positive all over the bounds; and what cancellation may leave of the terms of
 #: a slope towards an open side, which then counts as far as this many times ``1 + |x|``.
 RAY_ROUNDING, CANCELLED, FAR = 2e-13, 5e-10, 2e6
+#: The same sum over the box of a case, in which few columns are left open.
+CASE_RAY_ROUNDING = 1e-13
+#: Multipliers that are scaled down to meet a weight end this much below it: two roundings.
+SHRUNK = 1.0 - 4e-16
 #: A combination of rows that is to be convex, for each pair of features; its value at a point.
 CONVEX_ROUNDING, COMBINED_ROUNDING = 2e-14, 2e-14
 #: A separable row, for each feature, where it is asked what boxes or a sweep show in the end.
@@ -40,6 +63,11 @@ BOX_ROUNDING = 4e-14
 #: A box is not split along a feature that it is narrower in than this, relative to what is to be
 #: proved: the bound, 5e-5 below the best cost, does not fail by so little.
 THIN = 1e-6
+#: Nor along one that it is narrower in than this, relative to its ends: rounding.
+NO_WIDTH = 1e-12
+#: All of a box, looked at as a ball, has a radius this share larger than its corners ask for: of
+#: copositive forms, and of separable rows.
+WHOLE, WHOLE_SEPARABLE = 1e-9, 1e-12
 #: An entry of the matrix of a copositive form.
 ENTRY_ROUNDING = 3e-14
 #: A matrix is positive definite if its eigenvalues, scaled to a diagonal of 1, exceed this share
@@ -47,6 +75,15 @@ ENTRY_ROUNDING = 3e-14
 DEFINITE, CHOSEN_DEFINITE = 1e-13, 1e-6
 #: The smallest coefficient asked of a form of varying multipliers, relative to its terms.
 POSITIVE = 1e-7
+#: The unit of a row that is 0 at the start, as a share of what it reaches, and of one that is 0
+#: everywhere.
+LEAST_UNIT, NEVER_ZERO = 1e-9, 1e-90
+#: A corner's step leaves its bound beyond this share of the radius.
+BEYOND = 1e-9
+#: What an entry of the diagonal that is not positive is lifted to.
+LIFTED = 1e-9
+#: How much of each row that is convex is added until the combination is safely convex.
+SAFER = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)
 
 # When two numbers are equal, or a number is nothing.
 
@@ -61,11 +98,9 @@ INDEPENDENT = 1e-10
 #: A row is an ellipsoid if its eigenvalues exceed the first share of its entries; its extent is
 #: taken larger by the second.
 ELLIPSOID, ROOM = 1e-8, 1e-6
-#: Costs of two pieces this close, relatively, are the same: the first piece wins.
-SAME_COST = 1e-9
 #: Coefficients of a row below this share of its largest are none.
 NO_COEFFICIENT = 1e-12
-#: Values this close to the lattice, relatively, stand on it.
+#: Values this close to the lattice, relatively or in steps, stand on it.
 ON_LATTICE = 1e-9
 #: Multipliers below this share of the largest play no part in a ray.
 NO_MULTIPLIER = 1e-12
@@ -73,12 +108,18 @@ NO_MULTIPLIER = 1e-12
 NO_SLOPE = 1e-9
 #: Coordinates of a blend closer to the center than this, relatively, are at the center.
 AT_CENTER = 1e-10
+#: Slopes of two features of a closed form are the same up to this share.
+SAME_SLOPE = 1e-12
+#: A leaf that gains nothing may be the only one left: it counts as gaining this.
+LEAST_GAIN = 1e-9
 #: Eigenvalues, and entries of eigenvectors, below this share of the largest are kept from SCIP.
 NO_CURVE, NO_ENTRY = 1e-14, 1e-15
 #: SCIP's values count as unchanged if they are this close to the own ones, relatively.
 SCIP_SAME = 1e-5
-#: SCIP looks at a ball this much larger than that of the best point known.
-SCIP_LARGER = 1 + 1e-5
+#: SCIP looks at a ball, or a box, this much larger than that of the best point known.
+SCIP_LARGER, SCIP_LARGER_BOX = 1 + 1e-5, 1 + 1e-6
+#: A row whose numbers are all smaller is handed to SCIP divided by this.
+LEAST_SIZE = 1e-12
 
 # When a method has arrived.
 
@@ -91,12 +132,28 @@ NEARLY_INSIDE, LEFT_OVER = 1e-6, 1e-9
 AIMS = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10)
 #: The same, of a step that is nearly optimal: at once.
 FIRST_AIM = 1e-14
-#: Moves that count as dust, relative to the largest, one after the other: near an optimum, and far.
-FINE_DUST, COARSE_DUST = (1e-5,), (1e-6, 1e-4, 1e-3)
+#: By how much steps of separable rows grow, one after the other, until a point is inside.
+GROWTHS = (1e-15, 4e-15, 1.6e-14, 6.4e-14)
+#: Newton's method is done once a change is below the first share of the step; below the second it
+#: may grow again.
+NEWTON_DONE, NEWTON_NEAR = 1e-15, 1e-9
+#: Rows closer to 0 than this share of their terms may have a multiplier.
+TIGHT = 1e-5
+#: No feature would like to move if none gains more than this share of its cost by moving.
+STATIONARY = 1e-7
+#: Moves that count as dust, relative to the largest; and those that interior points leave where no
+#: step could be made exact.
+DUST, INTERIOR_DUST = 1e-6, 1e-9
+#: The same, one after the other: near an optimum, and far.
+FINE_DUST, COARSE_DUST = (1e-5,), (DUST, 1e-4, 1e-3)
 #: Gap and residual at which interior points are done.
 INTERIOR_GAP, INTERIOR_RESIDUAL = 1e-9, 1e-9
-#: The least share of centering in each of their steps.
-CENTERED = 1e-4
+#: The least share of centering in each of their steps, and the least size of their first one.
+CENTERED, LEAST_START = 1e-4, 1e-8
+#: Multipliers look like a ray if their sum stays above this share of it, within `EMPTY_REACH`.
+LOOKS_EMPTY = 1e-9
+#: A feature left out of a cone program is taken in if its slope exceeds its cost, 1, by this.
+WANTED = 1e-6
 #: A softmax row exceeds 0 by no more than this: inside; and nearly, so that tangents moved in cost
 #: next to nothing.
 SOFTMAX_INSIDE, SOFTMAX_NEARLY = 1e-12, 1e-8
@@ -111,8 +168,13 @@ PIVOT = 1e-9
 BREAKPOINT = 1e-13
 #: A price and a pull whose ratios agree to this relative precision tie; the price wins.
 RATIO_TIE = 1e-12
+#: Of features whose breakpoints agree the first comes first: each counts as smaller than the one
+#: before it by the first share, and all together by no more than the second.
+BIAS, BIAS_OF_ALL = 1e-14, 1e-11
 #: An answer whose primal, dual or gap error is larger is not handed out.
 ACCEPT = 1e-9
+#: What HiGHS may leave of rows and of reduced costs.
+HIGHS = 1e-9
 
 # Reach, and columns that cost nothing.
 

@@ -11,7 +11,7 @@ from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.codec import encode
 from pertinent.proofs.records import decode
 from pertinent.rules.words import Speech
-from pertinent.setting.claims.ranges import Answer
+from pertinent.setting.claims.boxes import Answer
 from pertinent.setting.limits import negative_limits
 from pertinent.setting.question import Method
 from pertinent.setting.ranges import End, Room, Span

@@ -10,6 +10,7 @@ import numpy as np
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.domain import Lattice
+from pertinent.geometry.gaps import ROUNDING
 from pertinent.tables.features import Features
 
 
@@ -139,7 +140,7 @@ def weight_values(
         scale = _spread(features, data)
         numeric = np.array([not features.is_category(j) for j in range(len(features))], dtype=bool)
         # A constant column has no scale; rounding in its mean must not pass for one.
-        spread = scale > 1e-12 * np.abs(data).max(axis=0, initial=0.0)[features.first]
+        spread = scale > ROUNDING * np.abs(data).max(axis=0, initial=0.0)[features.first]
         values = np.where(numeric & spread, 1.0 / np.where(spread, scale, 1.0), 1.0)
     if isinstance(weights, Mapping):
         for name, value in weights.items():

@@ -144,7 +144,7 @@ class Table:
         return isinstance(self.source, np.ndarray) and self.source.dtype == bool
 
     def take(self, rows: IntArray | slice) -> Table:
-        """Return some of the rows."""
+        """Return some of the rows, of the source as of the values; all of them are the table."""
         if isinstance(rows, slice) and rows == slice(0, len(self)):
             return self
         is_array = isinstance(self.source, np.ndarray)

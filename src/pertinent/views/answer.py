@@ -12,7 +12,8 @@ import numpy as np
 from pertinent.geometry.gaps import GAP_NONCONVEX
 from pertinent.summary.answer import Answer, Chosen
 from pertinent.summary.words import Said, counted, listed
-from pertinent.views.text import cut, own_value, require_length, with_unit
+from pertinent.views.phrases import cut, own_value, with_unit
+from pertinent.views.text import require_length
 
 
 def answer_words(answer: Answer, length: str = "medium") -> str:

@@ -9,20 +9,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pertinent.summary.summary import Summary
+from pertinent.views.beside import chances, moves, proof_words, rule_words
 from pertinent.views.layout import Strip, strips
+from pertinent.views.phrases import as_seen, typical
 from pertinent.views.population import population_text
 from pertinent.views.text import (
     also_enough,
-    as_seen,
-    chances,
     change,
     enough,
-    moves,
     opening,
     other_changes,
-    proof_words,
-    rule_words,
-    typical,
     with_others,
 )
 

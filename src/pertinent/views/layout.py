@@ -11,7 +11,7 @@ from typing import Any
 
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import plain
-from pertinent.views.text import as_seen, proposed
+from pertinent.views.phrases import as_seen, proposed
 
 #: Blue and vermilion of the Okabe-Ito palette: told apart with every kind of colour vision.
 ENOUGH, CHANGE = "#0072B2", "#D55E00"

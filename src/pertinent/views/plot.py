@@ -11,7 +11,14 @@ from pertinent.exceptions import InputError, optional
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import Said, counted
 from pertinent.views.layout import CHANGE, ENOUGH, Strip, strips
-from pertinent.views.text import allowed, as_seen, prediction_words, reason, target_words, typical
+from pertinent.views.phrases import (
+    allowed,
+    as_seen,
+    prediction_words,
+    reason,
+    target_words,
+    typical,
+)
 
 GREY, INK = "#6b6b6b", "#1a1a1a"
 #: What is removed from an image, beside what is added; of the same palette.

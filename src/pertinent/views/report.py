@@ -19,20 +19,19 @@ from pertinent.exceptions import visible, writing
 from pertinent.summary.population import summarize_population
 from pertinent.summary.summary import Summary, summarize
 from pertinent.summary.words import listed, percent, shown
+from pertinent.views.beside import MEASURE
 from pertinent.views.fingerprints import fingerprints
 from pertinent.views.html import own_file, templates
 from pertinent.views.layout import strips
+from pertinent.views.phrases import as_seen, typical
 from pertinent.views.population import population_text
 from pertinent.views.text import (
-    MEASURE,
     also_enough,
-    as_seen,
     change,
     enough,
     other_changes,
     row_line,
     row_proof,
-    typical,
     with_others,
 )
 

@@ -6,35 +6,25 @@ else; the same summary always gives the same words.
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import Any
-
 from pertinent.exceptions import InputError
 from pertinent.summary.instead import as_told
-from pertinent.summary.rounding import LONG
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import Said, counted, label_text, listed, percent, plain
+from pertinent.summary.words import Said, counted, label_text, percent, plain
+from pertinent.views.beside import CAUTION, answer_proof, chances, moves, proof_words, rule_words
+from pertinent.views.phrases import (
+    allowed,
+    as_seen,
+    cut,
+    new_value,
+    own_value,
+    prediction_words,
+    reason,
+    target_words,
+    typical,
+    with_unit,
+)
 
-#: Why a side of a box ends, where no class does it: "or more".
-ENDLESS = ("open", "far", "rule")
 LENGTHS = ("short", "medium", "long")
-#: More features than this are counted, not listed.
-LISTED = {"short": 3, "report": 6, "medium": 8, "long": 1000}
-
-MEASURE = {
-    "spread": "the sum of all changes, each divided by the usual spread of its feature",
-    "units": "the sum of all changes, each in the units of its feature",
-    "given": "the sum of all changes, each times the weight given to its feature",
-}
-#: What is said of sizes where the sample has missing values that the model takes itself.
-GAPS = (
-    "To fill in a missing value is a change from the median of the data (without data: from 0), "
-    "and as much again as a change of category."
-)
-CAUTION = (
-    "Shown numbers are rounded only as far as the model's answer stays the same. This says how the "
-    "model decides, not what causes what in the world."
-)
 
 
 def text(summary: Summary, length: str = "medium") -> str:
@@ -64,47 +54,6 @@ def require_length(length: str) -> None:
     """Refuse other lengths than the three."""
     if length not in LENGTHS:
         raise InputError(f"length must be one of {', '.join(LENGTHS)}. Got {length!r} instead.")
-
-
-def prediction_words(summary: Summary) -> str:
-    """Return the predicted class in words."""
-    return summary["prediction_text"] or label_text(summary["prediction"])
-
-
-def target_words(summary: Summary) -> str:
-    """Return the contrast class in words."""
-    negative = summary["negative"]
-    if negative["target"] is None:
-        return "another class"
-    return negative["target_text"] or label_text(negative["target"])
-
-
-def as_seen(summary: Summary) -> Summary:
-    """Return the summary as it is told: what stands in for an empty positive takes its place."""
-    told = as_told(summary["positive"])
-    if told is summary["positive"]:
-        return summary
-    at_rest = zip(summary["features"], told["baseline"], strict=True)
-    features = [feature | {"baseline": value} for feature, value in at_rest]
-    return summary | {"positive": told, "features": features}
-
-
-def typical(summary: Summary) -> str:
-    """Return the adjective for the values that the others rest at."""
-    positive = summary["positive"]
-    if positive.get("basis") != "contrast":
-        return "typical"
-    return f"typical {positive['class_text'] or label_text(positive['class'])}"
-
-
-def allowed(summary: Summary) -> str:
-    """Return the words that limit a claim to the rules; "" where there are none."""
-    return "" if summary["rules"]["constraints"] == "none" else " that the rules allow"
-
-
-def reason(summary: Summary, part: str) -> str:
-    """Return why there is no positive, or no negative, with features and classes by name."""
-    return str(summary.get("reasons", {}).get(part) or summary[part]["reason"])
 
 
 def opening(summary: Summary) -> str:
@@ -277,14 +226,6 @@ def _one_kept(summary: Summary, entry: Summary) -> str:
     return f"{feature['text']} {value} ({', '.join(notes)})"
 
 
-def own_value(feature: Summary) -> str:
-    """Return the sample's own value in words; one that it lacks is never called its own."""
-    value = plain(feature["sample"])
-    if not feature.get("missing"):
-        return value
-    return "a missing value" if feature["sample"] is None else f"a missing value, read as {value}"
-
-
 # -- What would have changed it --------------------------------------------------------------
 
 
@@ -355,30 +296,6 @@ def _changes(summary: Summary, values: list[Summary], length: str) -> str:
     return cut(parts, length)
 
 
-def new_value(feature: Summary, entry: Summary) -> str:
-    """Return a new value in words: "763 or less" where every smaller one does as well.
-
-    All such values of an explanation hold together: they are those of its box. A side that a rule
-    ends is not spelled out; the rules are listed beside.
-    """
-    side, plainly = entry.get("box"), proposed(feature, entry["value"])
-    if side is None or isinstance(entry["value"], bool) or side["low"] == side["high"]:
-        return plainly
-    if feature["sample"] is None:
-        return plainly
-    falls = entry["value"] < feature["sample"]
-    near, far = (side["high"], side["low"]) if falls else (side["low"], side["high"])
-    if near is None or _is_long(near):
-        return plainly
-    why = (side["low_end"] if falls else side["high_end"])["kind"]
-    if why in ENDLESS:
-        return f"{with_unit(feature, near, exact=True)} or {'less' if falls else 'more'}"
-    if far is None or near == far:
-        return plainly
-    first, last = sorted((near, far))
-    return f"{plain(first, exact=True)} to {with_unit(feature, last, exact=True)}"
-
-
 # -- Other sets of features ------------------------------------------------------------------
 
 
@@ -423,221 +340,6 @@ def _one_by_one(said: list[str]) -> str:
     return "; or ".join(said)
 
 
-# -- How far values may move, and how probable the model calls it ----------------------------
-
-
-def moves(summary: Summary) -> str:
-    """Return how far each value may move by itself, and why it ends there."""
-    features = {feature["name"]: feature for feature in summary["features"]}
-    parts = [
-        (what, [_move(features[entry["feature"]], entry["range"]) for entry in entries])
-        for what, entries in (
-            (prediction_words(summary), _with_range(as_told(summary["positive"]))),
-            (target_words(summary), _with_range(summary["negative"])),
-        )
-    ]
-    said = [f"{what} stays with {listed(some)}" for what, some in parts if some]
-    if not said:
-        return ""
-    return f"How far single values may move, all others as above: {'; '.join(said)}."
-
-
-def _with_range(part: Summary) -> list[Summary]:
-    """Return the values of which a range is told, and that the rules do not fix."""
-    entries = [entry for entry in part["values"] if not entry["fixed"]]
-    return [entry for entry in entries if entry.get("range") is not None]
-
-
-def _move(feature: Summary, found: Summary) -> str:
-    if "values" in found:
-        return f"{feature['text']} {listed([plain(value) for value in found['values']], 'or')}"
-    low, high = (
-        None if found[f"{side}_end"]["kind"] in ("open", "far") else found[side]
-        for side in ("low", "high")
-    )
-    rules = [found[f"{side}_end"]["rule"] for side in ("low", "high")]
-    why = "; ".join(rule for rule in rules if rule)
-    note = f" (rule: {why})" if why else ""
-    if low is None and high is None:
-        return f"any {feature['text']}"
-    if low is None:
-        return f"{feature['text']} up to {with_unit(feature, high, exact=True)}{note}"
-    if high is None:
-        return f"{feature['text']} from {with_unit(feature, low, exact=True)} on{note}"
-    ends = f"{plain(low, exact=True)} to {with_unit(feature, high, exact=True)}"
-    return f"{feature['text']} {ends}{note}"
-
-
-def chances(summary: Summary) -> str:
-    """Return the model's own probabilities before and after, or its scores."""
-    known = summary.get("probability")  # files of before lack it
-    if known is None or known["prediction"] is None:
-        return ""
-    if known["kind"] == "value":
-        return _predicted(summary, known)
-    say = share if known["kind"] == "probability" else (lambda value: f"{value:.4g}")
-    first = (
-        f"The model's {known['kind']} of {prediction_words(summary)} is {say(known['prediction'])}"
-    )
-    if known["before"] is None or known["after"] is None:
-        return f"{first}."
-    return (
-        f"{first}. With the change, that of {target_words(summary)} goes from "
-        f"{say(known['before'])} to {say(known['after'])}."
-    )
-
-
-def _predicted(summary: Summary, known: Summary) -> str:
-    """Return the numbers that a regressor predicts, before and after."""
-    ends = known.get("low"), known.get("high")
-    first = f"The model predicts {number(known['prediction'], *ends)}"
-    positive = summary["positive"]
-    told = positive["values"] and not (positive.get("instead") or positive.get("basis"))
-    if told and known["enough"] is not None:
-        first += f", and {number(known['enough'], *ends)} with what was enough alone"
-    if known["before"] is None or known["after"] is None:
-        return f"{first}."
-    after = number(known["after"], *ends)
-    return f"{first}. With the change it predicts {after} ({target_words(summary)})."
-
-
-def number(value: float, low: float | None = None, high: float | None = None) -> str:
-    """Return a prediction in as few digits as keep it on its side of the ends of a range.
-
-    At least four, and the whole number; thousands are apart.
-
-    Examples
-    --------
-    >>> from pertinent.views.text import number
-    >>> number(163000.2), number(0.123456), number(2500.75), number(-3.0)
-    ('163,000', '0.1235', '2,501', '-3')
-    >>> number(159999.96, 160000.0), number(160000.04, 160000.0)
-    ('159,999.96', '160,000')
-    """
-    whole = len(f"{abs(value):.0f}") if abs(value) < 1e15 else 4
-    for digits in range(max(4, whole), 17):
-        near = float(f"{value:.{digits}g}")
-        above = low is None or (near >= low) == (value >= low)
-        if above and (high is None or (near <= high) == (value <= high)):
-            return f"{value:,.{digits}g}"
-    return f"{value:,}"
-
-
-def share(value: float) -> str:
-    """Return a probability in percent, with a digit more next to one half.
-
-    Examples
-    --------
-    >>> from pertinent.views.text import share
-    >>> share(0.83), share(0.5004), share(0.50000001), share(0.9996)
-    ('83%', '50.04%', 'just over 50%', 'over 99.9%')
-    """
-    if 0 < value < 0.001:
-        return "under 0.1%"
-    if 0.999 < value < 1:
-        return "over 99.9%"
-    away = abs(value - 0.5)
-    if 0 < away < 5e-5:
-        return f"just {'over' if value > 0.5 else 'under'} 50%"
-    return f"{100 * value:.{0 if away > 0.01 else 1 if away > 0.001 else 2}f}%"
-
-
-# -- Certificate and rules -------------------------------------------------------------------
-
-
-def proof_words(summary: Summary) -> str:
-    """Return what the certificates say, in words."""
-    positive, negative = as_told(summary["positive"]), summary["negative"]
-    parts = [f"The size of a change is {MEASURE[summary['rules']['measure']]}."]
-    if any(f.get("missing") and f["sample"] is None for f in summary["features"]):
-        parts.append(GAPS)
-    parts.append(_answer_proof("What was enough", positive))
-    if positive["closeness"] is not None and not positive["trivial"]:
-        parts.append(_closeness(positive))
-    parts.append(_answer_proof("What would have changed it", negative))
-    if any(answer["status"] in (Said.OPTIMAL, Said.INFEASIBLE) for answer in (positive, negative)):
-        parts.append(
-            "These proofs were re-checked without the solver, and can be checked again by anyone "
-            "who has the model: pertinent check."
-        )
-    return "Certificate. " + " ".join(parts)
-
-
-def _answer_proof(what: str, answer: Summary) -> str:
-    if answer["status"] == Said.INFEASIBLE:
-        return f"{what}: proved that there is none."
-    if answer["status"] == Said.FAILED:
-        return f"{what}: neither an answer nor a proof."
-    if answer["status"] == Said.ALREADY:
-        return f"{what}: nothing has to."
-    size, bound = _size(answer["objective"]), _size(answer["bound"])
-    if answer.get("method", "two-phase") != "two-phase":
-        number = counted(int(answer["objective"]), "value")
-        proved = f"proved is that fewer than {bound} are not enough"
-        return f"{what}: {number}; {proved}."
-    if answer["status"] == Said.OPTIMAL:
-        return f"{what}: size {size}, and no valid answer is smaller (bound {bound})."
-    return f"{what}: size {size}, and none below {bound} exists; smaller ones in between might."
-
-
-def _closeness(positive: Summary) -> str:
-    if positive["closeness"] == 0:
-        return "The values that were enough are the sample's own."
-    return f"They differ from the sample's own values by {_size(positive['closeness'])}."
-
-
-def rule_words(summary: Summary) -> str:
-    """Return the rules in force, those that the data suggest among them."""
-    rules, usual = summary["rules"], typical(summary)
-    parts = [] if rules["constraints"] == "none" else [f"Rules in force: {rules['constraints']}."]
-    if rules["between"]:
-        parts.append(f"What was enough uses values between the {usual} and the own ones only.")
-    return " ".join(parts)
-
-
-def proposed(feature: Summary, value: Any) -> str:
-    """Return a proposed value with its unit; one of more digits than anyone reads is said about."""
-    if _is_long(value):
-        return f"about {with_unit(feature, value)}"
-    return with_unit(feature, value, exact=True)
-
-
-def _is_long(value: Any) -> bool:
-    return isinstance(value, float) and len(Decimal(repr(value)).as_tuple().digits) > LONG
-
-
-def with_unit(feature: Summary, value: Any, *, exact: bool = False) -> str:
-    """Return a value of a feature with its unit: "2 years", "1 year"."""
-    words, unit = plain(value, exact=exact), feature["unit"]
-    if not unit or value is None:
-        return words
-    return f"{words} {unit[:-1] if words == '1' and _is_plural(unit) else unit}"
-
-
-def _is_plural(unit: str) -> bool:
-    """Return whether a unit is a word in the plural, such as "years", and no symbol, such as "cm".
-
-    Examples
-    --------
-    >>> from pertinent.views.text import _is_plural
-    >>> [unit for unit in ("years", "cm", "ms", "celsius", "lbs", "°") if _is_plural(unit)]
-    ['years', 'lbs']
-    """
-    return len(unit) > 2 and unit.isalpha() and unit[-1] == "s" and unit[-2] not in "su"
-
-
-def _size(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.4g}"
-
-
-def cut(parts: list[str], length: str, noun: str = "value") -> str:
-    """Return the parts as an enumeration; those that are too many for the length are counted."""
-    most = LISTED[length]
-    if len(parts) > most + 1:
-        parts = [*parts[:most], counted(len(parts) - most, f"other {noun}")]
-    return listed(parts)
-
-
 def headline(summary: Summary) -> str:
     """Return the explanation in half a line."""
     positive, negative = as_told(summary["positive"]), summary["negative"]
@@ -667,5 +369,5 @@ def row_line(summary: Summary) -> str:
 
 def row_proof(summary: Summary) -> str:
     """Return the certificates of one explanation among many, in as few words as possible."""
-    first = _answer_proof("Certificate of what was enough", as_told(summary["positive"]))
-    return f"{first} {_answer_proof('Of what would have changed it', summary['negative'])}"
+    first = answer_proof("Certificate of what was enough", as_told(summary["positive"]))
+    return f"{first} {answer_proof('Of what would have changed it', summary['negative'])}"

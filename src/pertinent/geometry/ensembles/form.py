@@ -47,7 +47,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Rows
 
 #: Unit roundoff of the precision that a library adds up in.
 UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
@@ -246,15 +246,12 @@ class Leaves:
 
 
 @dataclass(frozen=True, eq=False)
-class _Front:
+class _Front(Rows):
     """Nodes with their trees, and the first and last cells that lead there, shape (n, 2, dim)."""
 
     node: IntArray
     tree: IntArray
     box: IntArray
-
-    def take(self, some: IntArray) -> _Front:
-        return _Front(self.node[some], self.tree[some], self.box[some])
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +270,7 @@ class Ensemble:
     ...     at([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
     ... )  # fmt: skip
     >>> stump = Ensemble(tree, 1, Tally(np.zeros(2)))
-    >>> stump.cuts, stump.cells_at(np.array([[2.0], [2.5]])).tolist()
+    >>> stump.cuts, stump.cells_of(np.array([[2.0], [2.5]])).tolist()
     ((array([2.]),), [[0], [1]])
     >>> stump.totals(np.array([[2.0], [2.5]]))
     array([[1., 0.],
@@ -307,7 +304,7 @@ class Ensemble:
         rank[nodes.cut == -np.inf] = -1
         return rank
 
-    def cells_at(self, points: FloatArray) -> IntArray:
+    def cells_of(self, points: FloatArray) -> IntArray:
         """Return the cell of each value, shape (n, dim); `MISSING` for NaN."""
         out = np.zeros(points.shape, dtype=np.int64)
         for j, cuts in enumerate(self.cuts):
@@ -317,7 +314,7 @@ class Ensemble:
 
     def totals(self, points: FloatArray) -> FloatArray:
         """Return what the library adds up for each point, shape (n, n_outputs)."""
-        return self.totals_of(self.cells_at(points))
+        return self.totals_of(self.cells_of(points))
 
     def totals_of(self, cells: IntArray) -> FloatArray:
         """Return the same of points in given cells, shape (n, dim)."""
@@ -350,15 +347,11 @@ class Ensemble:
         box = np.zeros((len(nodes), 2, self.dim), dtype=np.int64)
         box[:, 1] = self.n_cells - 1
         front, done = _Front(nodes.root, np.arange(len(nodes)), box), list[_Front]()
-        while len(front.node):
+        while len(front):
             is_leaf = nodes.column[front.node] < 0
             done.append(front.take(np.flatnonzero(is_leaf)))
             front = self._below(front.take(np.flatnonzero(~is_leaf)))
-        every = _Front(
-            np.concatenate([part.node for part in done]),
-            np.concatenate([part.tree for part in done]),
-            np.concatenate([part.box for part in done]),
-        )
+        every = _Front.stack(done)
         every = every.take(np.lexsort((every.node, every.tree)))
         low, high = every.box[:, 0], every.box[:, 1]
         leaf, column = np.nonzero((low > 0) | (high < self.n_cells - 1))

@@ -110,7 +110,7 @@ class EnsembleRegion(Region):
         A tolerance concerns the margin and the common inequalities: a sum of trees has steps.
         """
         points = np.atleast_2d(np.asarray(points, dtype=float))
-        cells = self.ensemble.cells_at(points)
+        cells = self.ensemble.cells_of(points)
         totals = self.ensemble.totals_of(cells)
         inside = np.ones(len(points), dtype=bool)
         for rival in self.rivals:

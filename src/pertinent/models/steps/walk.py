@@ -132,7 +132,7 @@ class Columns:
         return len(self.raw)
 
     def take(self, places: IntArray) -> Columns:
-        """Return some of the columns."""
+        """Return some of the columns, which are rows of the map and of the products."""
         places = np.asarray(places, dtype=np.int64)
         if np.array_equal(places, np.arange(len(self))):
             return self

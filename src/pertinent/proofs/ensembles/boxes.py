@@ -73,7 +73,7 @@ class Boxes:
         )
 
     def take(self, some: IntArray) -> Boxes:
-        """Return some boxes, in the order given; a box may be asked for twice."""
+        """Return some boxes, in the order given, with their lists; one may be asked for twice."""
         first = np.searchsorted(self.box, np.arange(len(self) + 1))
         listed = np.searchsorted(self.box[self.pair], np.arange(len(self) + 1))
         count, counted = np.diff(first)[some], np.diff(listed)[some]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.geometry.arrays import IntArray
+from pertinent.geometry.arrays import IntArray, Rows
 from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.geometry.running import is_over
 from pertinent.proofs.ensembles.derive import Batch, Look
@@ -75,7 +75,7 @@ class Replay:
             if below is None:
                 return None
             boxes = below
-        ends = Ends(*(np.concatenate([getattr(e, name) for e in out]) for name in NAMES))
+        ends = Ends.stack(out)
         return ends.take(np.argsort(ends.node, kind="stable"))
 
     def _halves(self, boxes: Ends) -> Ends | None:
@@ -107,16 +107,9 @@ class Replay:
 
 
 @dataclass(frozen=True, eq=False)
-class Ends:
+class Ends(Rows):
     """Boxes as their cuts leave them: ``low`` and ``high`` of shape (n_boxes, n_columns)."""
 
     low: IntArray
     high: IntArray
     node: IntArray
-
-    def take(self, some: IntArray) -> Ends:
-        """Return some of the boxes."""
-        return Ends(self.low[some], self.high[some], self.node[some])
-
-
-NAMES = ("low", "high", "node")

@@ -28,7 +28,8 @@ from pertinent.questions.tolerances import (
     RELATION_BOX_UNIT,
     SPAN_SLACK,
 )
-from pertinent.setting.claims.ranges import MOST_PARTS, Answer, unions_of
+from pertinent.setting.claims.boxes import Answer, unions_of
+from pertinent.setting.claims.ranges import MOST_PARTS
 from pertinent.setting.claims.sums import sums_of
 from pertinent.setting.ranges import Span
 from pertinent.setting.setting import Setting

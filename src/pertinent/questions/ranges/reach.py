@@ -6,10 +6,12 @@ proposal, kept a little inside by twice the rounding; `pertinent.proofs.boxes` d
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from pertinent.geometry.affine import row_products
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Rows
 from pertinent.geometry.cell import Exponential
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.rounding import MarginRows
@@ -19,16 +21,18 @@ from pertinent.questions.tolerances import EXPONENTIAL
 HALVINGS = 60
 
 
-class Moves:
+@dataclass(frozen=True, eq=False)
+class Moves(Rows):
     """Points, each with the column that it may move along and its direction (1 or -1)."""
 
-    def __init__(self, points: FloatArray, columns: IntArray, signs: FloatArray) -> None:
-        self.points, self.columns, self.signs = points, columns, signs
-        self.every = np.arange(len(points))
+    points: FloatArray
+    columns: IntArray
+    signs: FloatArray
 
-    def take(self, rows: IntArray | BoolArray) -> Moves:
-        """Return some of them."""
-        return Moves(self.points[rows], self.columns[rows], self.signs[rows])
+    @property
+    def every(self) -> IntArray:
+        """The place of each."""
+        return np.arange(len(self.points))
 
     def at(self, lengths: FloatArray) -> FloatArray:
         """Return the points after moves of these lengths; an endless move stays where it is."""

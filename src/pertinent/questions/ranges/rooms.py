@@ -10,7 +10,7 @@ import numpy as np
 from pertinent.questions.ranges.boxes import Growing
 from pertinent.questions.ranges.spans import BOLD, Try, propose_spans
 from pertinent.questions.tolerances import SMALLER_SPANS
-from pertinent.setting.claims.ranges import Answer
+from pertinent.setting.claims.boxes import Answer
 from pertinent.setting.ranges import Room, Span
 from pertinent.setting.setting import Setting
 

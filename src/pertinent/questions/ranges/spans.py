@@ -13,7 +13,7 @@ from pertinent.geometry.rounding import Leading, MarginRows
 from pertinent.questions.ranges.reach import Moves, reach
 from pertinent.questions.ranges.trees import ends_in_trees
 from pertinent.questions.tolerances import NEAR, RELATION_UNIT, SHARES, SPAN_SLACK
-from pertinent.setting.claims.ranges import Answer, unions_of
+from pertinent.setting.claims.boxes import Answer, unions_of
 from pertinent.setting.claims.sums import sums_of
 from pertinent.setting.margins import FAR
 from pertinent.setting.ranges import Span

@@ -25,7 +25,7 @@ def ends_in_trees(region: EnsembleRegion, moves: Moves, share: float) -> FloatAr
 
     ``share`` is how far ends keep off a cut, as a share of its column's largest one.
     """
-    cells = region.ensemble.cells_at(moves.points)
+    cells = region.ensemble.cells_of(moves.points)
     out = np.empty(len(moves.points))
     for k, (column, sign) in enumerate(zip(moves.columns.tolist(), moves.signs, strict=True)):
         own, point = cells[k], float(moves.points[k, column])
@@ -108,7 +108,7 @@ class TreeBox:
         return lengths[good] if good >= 0 else 0.0
 
     def _holds(self, low: FloatArray, high: FloatArray) -> bool:
-        cells = self.region.ensemble.cells_at(np.stack([low, high]))
+        cells = self.region.ensemble.cells_of(np.stack([low, high]))
         wide = np.flatnonzero(cells[0] < cells[1])
         counts = (cells[1] - cells[0] + 1)[wide]
         if np.prod(counts.astype(float)) > MOST_CELLS:

@@ -70,7 +70,7 @@ class Choices:
         return int(self.forced.shape[1])
 
     def take(self, rows: IntArray) -> Choices:
-        """Return the choices of some samples; rows may repeat."""
+        """Return the choices of some samples; rows may repeat, and one array stays one."""
         low = self.low[rows]
         high = low if self.low is self.high else self.high[rows]
         domain = None if self.domain is None else self.domain.take(rows)

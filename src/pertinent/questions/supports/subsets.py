@@ -17,7 +17,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Rows
 from pertinent.questions.tolerances import BLOCK, FIRST, SLACK, STEP_NUMBERS
 from pertinent.setting.effort import Budget as Budget
 from pertinent.solvers.search.engine import LastFirst, search
@@ -36,7 +36,7 @@ Accept = Callable[[IntArray, IntArray], BoolArray]
 
 
 @dataclass(frozen=True, eq=False)
-class Gains:
+class Gains(Rows):
     """What each feature adds to each row, for several problems at once.
 
     Parameters
@@ -56,17 +56,10 @@ class Gains:
             n, _, d = self.gain.shape
             object.__setattr__(self, "usable", np.ones((n, d), dtype=bool))
 
-    def __len__(self) -> int:
-        return len(self.gain)
-
     @property
     def n_features(self) -> int:
         """Number of features."""
         return int(self.gain.shape[2])
-
-    def take(self, problems: IntArray) -> Gains:
-        """Return some of the problems."""
-        return Gains(self.gain[problems], self.need[problems], self.usable[problems])
 
     def slack_need(self) -> FloatArray:
         """Return the needs, lowered by what rounding can change."""
@@ -191,7 +184,7 @@ class _Nodes:
     def __len__(self) -> int:
         return len(self.problem)
 
-    def take(self, rows: IntArray | slice) -> _Nodes:
+    def take(self, rows: IntArray | slice) -> _Nodes:  # a slice copies nothing
         return _Nodes(self.problem[rows], self.start[rows], self.need[rows], self.chosen[rows])
 
 

@@ -26,6 +26,7 @@ from pertinent.setting.ranges import Room
 from pertinent.setting.results import Results
 from pertinent.summary.summary import summarize
 from pertinent.summary.words import label_text, shown
+from pertinent.views import beside, phrases
 from pertinent.views import text as views
 from pertinent.views.report import report_html
 
@@ -194,10 +195,10 @@ class Engine:
                 "opening": views.opening(seen),
                 "enough": views.enough(seen),
                 "change": views.change(seen),
-                "chances": views.chances(seen),
-                "moves": views.moves(seen),
-                "proof": views.proof_words(seen),
-                "rules": views.rule_words(seen),
+                "chances": beside.chances(seen),
+                "moves": beside.moves(seen),
+                "proof": beside.proof_words(seen),
+                "rules": beside.rule_words(seen),
             },
             "text": views.text(seen),
             "short": views.text(seen, "short"),
@@ -239,8 +240,8 @@ class Engine:
                 "proved": card["proved"],
                 "target": card["target"],
                 "words": "; ".join(
-                    f"{own[v['feature']]['text']} {views.new_value(own[v['feature']], v)} instead "
-                    f"of {views.own_value(own[v['feature']])}"
+                    f"{own[v['feature']]['text']} {phrases.new_value(own[v['feature']], v)} "
+                    f"instead of {phrases.own_value(own[v['feature']])}"
                     for v in card["values"]
                 ),
                 "probability": None,

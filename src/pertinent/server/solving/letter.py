@@ -12,7 +12,8 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from pertinent.summary.words import shown
-from pertinent.views.text import CAUTION, chances, change, enough, opening, rule_words
+from pertinent.views.beside import CAUTION, chances, rule_words
+from pertinent.views.text import change, enough, opening
 
 STYLE = (
     "body{font:16px/1.5 Georgia,serif;max-width:42rem;margin:3rem auto;padding:0 1.5rem;"

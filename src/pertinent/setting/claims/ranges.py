@@ -4,9 +4,9 @@ A proposal is a span or a box. It is claimed if
 
 - the model's own ``predict``, the rules and everything else that `judge` looks at accept both ends
   of a span;
-- `proofs.boxes` (of sums of trees `proofs.ensembles.inside`) shows of everything in between that it
-  is surely of the class (and dense enough, where that is asked for);
-- no relation fails at its worst corner, and no rule of change within.
+- everything in between is shown to be of the class, and to obey the relations
+  (`pertinent.setting.claims.boxes`);
+- no rule of change fails within.
 
 Why a side ends is decided as well: by the value one step farther, which `judge` is asked about.
 """
@@ -15,114 +15,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
-from pertinent.density import Densities
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits, read_only
-from pertinent.geometry.ensembles import EnsembleRegion
-from pertinent.geometry.pieces import cells_of
-from pertinent.geometry.rounding import ROUNDOFF, ROUNDOFF_SINGLE, MarginRows
-from pertinent.models.steps.pipeline import inside, is_pipeline
-from pertinent.proofs.boxes import Box, gaps
-from pertinent.proofs.ensembles.inside import lies_inside
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.proofs.boxes import Box
 from pertinent.rules.reference import RuleKind, RuleRef
-from pertinent.rules.tolerances import SATISFIED
-from pertinent.setting.answers import Ask, RowRules
+from pertinent.setting.claims.boxes import Answer, ShownBoxes
 from pertinent.setting.claims.cuts import is_cut, parts_of, sides_of
-from pertinent.setting.claims.sums import sums_of
 from pertinent.setting.judge import Judged, handed_out, judge
 from pertinent.setting.margins import FAR, ROUNDINGS, STEP_FARTHER
 from pertinent.setting.ranges import End, EndKind, Room, Span
-from pertinent.setting.region_key import Is, Kind
 from pertinent.setting.setting import Setting
-from pertinent.tables.table import Table
 
-#: The model is asked about each number of a sliver, up to so many.
-MOST_ASKED = 16
 #: A box is shown in at most so many parts.
 MOST_PARTS = 256
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """Points whose values may move, one for each sample.
-
-    Parameters
-    ----------
-    table : Table
-        The samples.
-    points : ndarray of shape (n, n_columns)
-    labels : ndarray of int, shape (n,)
-        The class that each must keep.
-    limits : tuple of ndarray broadcastable to (n, n_columns)
-        What the rules allow, value by value.
-    chosen : ndarray of bool, shape (n, n_features)
-        The features that may move.
-    changes : bool
-        Whether the rules about changes apply.
-    """
-
-    table: Table
-    points: FloatArray
-    labels: IntArray
-    limits: Limits
-    chosen: BoolArray
-    changes: bool
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def take(self, rows: IntArray) -> Answer:
-        """Return some of the answers, for a search to look at: nothing can be written to them."""
-        low, high = (np.broadcast_to(side, self.points.shape)[rows] for side in self.limits)
-        return Answer(
-            self.table.take(rows),
-            read_only(self.points[rows]),
-            read_only(self.labels[rows]),
-            (read_only(low), read_only(high)),
-            read_only(self.chosen[rows]),
-            self.changes,
-        )
-
-
-def unions_of(
-    setting: Setting, label: int, table: Table
-) -> list[tuple[Sequence[MarginRows], float]]:
-    """Return the unions that a box must lie in, each with its unit of rounding.
-
-    The class with what rounds in it; with a margin asked for, that as well; with a density, its
-    ellipsoids. Empty where the region is no union of cells: see `sums_of`, else nothing can be
-    shown.
-    """
-    plain = setting.without_plausibility()
-    region, rounding = plain.region(Is(label), 0.0), plain.rounding(Is(label))
-    sums = setting.features.dim + 4
-    double = sums * ROUNDOFF
-    cells = cells_of(region)
-    pieces: Sequence[MarginRows] = () if rounding is None else rounding.pieces
-    # Who made the sums knew the model's precision, and not that of the steps before it.
-    known = (
-        rounding is not None and rounding.knows_precision and not is_pipeline(inside(setting.model))
-    )
-    in_single = setting.sums_in_single(table) and not known
-    if not len(pieces):
-        if cells is None or not len(cells):
-            return []
-        pieces = [MarginRows.as_written(cell) for cell in cells]
-    out = [(pieces, sums * ROUNDOFF_SINGLE if in_single else double)]
-    if setting.asked_margin > 0:
-        inner = cells_of(plain.region(Is(label), setting.asked_margin))
-        if inner is None:
-            return []
-        out.append(([MarginRows.as_written(cell) for cell in inner], double))
-    if isinstance(setting.within, Densities):
-        dense = setting.within.region(label, 0.0)
-        out.append(([MarginRows.as_written(cell) for cell in dense], double))
-    return out
 
 
 def state_rooms(setting: Setting, answer: Answer, proposed: Sequence[Room]) -> list[Room]:
@@ -148,12 +57,9 @@ class _Stating:
 
     def __init__(self, setting: Setting, answer: Answer) -> None:
         self.setting, self.answer = setting, answer
-        self.low, self.high = (np.broadcast_to(s, answer.points.shape) for s in answer.limits)
+        self.boxes = ShownBoxes(setting, answer)
+        self.low, self.high = self.boxes.low, self.boxes.high
         self.domain = setting.domain_of(answer.table, changes=answer.changes)
-        self.unions: dict[int, list[tuple[Sequence[MarginRows], float]]] = {}
-        self.sums: dict[int, list[tuple[EnsembleRegion, float]]] = {}
-        related = setting.constraints.relation_cell(setting.features)
-        self.relations = [] if related is None else list(zip(related.G, related.h, strict=True))
         self.named = setting.constraints.named_limits(setting.features)
 
     def rooms(self, proposed: Sequence[Room]) -> list[Room]:
@@ -209,13 +115,8 @@ class _Stating:
 
     def _judged(self, rows: IntArray, columns: IntArray, values: FloatArray) -> Judged:
         points = self._moved(rows, columns, values)
-        ask = self._ask(rows, points)
+        ask = self.boxes.ask(rows, points)
         return judge(self.setting, ask, points)
-
-    def _ask(self, rows: IntArray, points: FloatArray) -> Ask:
-        answer, rules = self.answer, RowRules(None, self.answer.changes)
-        labels, limits = answer.labels[rows], (self.low[rows], self.high[rows])
-        return Ask(answer.table.take(rows), points, Kind.IS, labels, *limits, rules)
 
     def _is_handed_out(self, rows: IntArray, columns: IntArray, ends: FloatArray) -> BoolArray:
         """Return whether ends are numbers that can be handed out: lattice and precision."""
@@ -223,7 +124,7 @@ class _Stating:
         finite = np.where(np.isinf(ends), self._own(rows, columns), ends)
         if self.answer.table.single_precision:
             points = self._moved(rows, columns, finite)
-            same = handed_out(self._ask(rows, points), points) == points
+            same = handed_out(self.boxes.ask(rows, points), points) == points
             out &= same[np.arange(len(rows)), columns]
         if self.domain is not None:
             for j in np.intersect1d(columns, self.domain.confined).tolist():
@@ -283,7 +184,7 @@ class _Stating:
             return False
         whole = replace(span, cuts=())
         return any(
-            all(self._holds(i, *part) for part in parts_of(self.setting, point, one))
+            all(self.boxes.holds(i, *part) for part in parts_of(self.setting, point, one))
             for one in (whole, span)[: 1 + is_cut((span,))]
         )
 
@@ -309,75 +210,6 @@ class _Stating:
         owner = features.owner[span.column]
         bound = any(owner in features.indices(group) for group in rules.together)
         return not bound or not span.low <= own <= span.high
-
-    def _holds(self, i: int, low: FloatArray, high: FloatArray) -> bool:
-        """Return whether a box lies in the class, obeys relations and is dense enough."""
-        label = int(self.answer.labels[i])
-        if label not in self.unions:
-            self.unions[label] = unions_of(self.setting, label, self.answer.table)
-            self.sums[label] = sums_of(self.setting, label, self.answer.table)
-        known = self.unions[label] or self.sums[label]
-        if not known or self._relation(low, high) is not None:
-            return False
-        if ((low < self.low[i]) | (high > self.high[i]))[self._visible].any():
-            return False
-        if not all(self._in_trees(i, *one, low, high) for one in self.sums[label]):
-            return False
-        for pieces, unit in self.unions[label]:
-            left = gaps(pieces, low, high, unit)
-            if left is None or not all(self._asked(i, *sliver) for sliver in left):
-                return False
-        return True
-
-    def _in_trees(
-        self, i: int, region: EnsembleRegion, share: float, low: FloatArray, high: FloatArray
-    ) -> bool:
-        """Return whether a box lies in a class of a sum of trees."""
-        known = self.answer.points[i] if share > 0 and self._said[i] else None
-        return lies_inside(region, low, high, share, known)
-
-    @cached_property
-    def _said(self) -> BoolArray:
-        """Which answers the model itself puts into their class."""
-        answer = self.answer
-        return np.asarray(self.setting.predict(answer.table, answer.points) == answer.labels)
-
-    @property
-    def _visible(self) -> BoolArray:
-        return ~self.setting.features.hidden
-
-    def _asked(self, i: int, low: FloatArray, high: FloatArray) -> bool:
-        """Return whether the model gives the class to every number of a sliver in one column."""
-        free = np.flatnonzero(low < high)
-        if len(free) > 1:
-            return False
-        points = [low]
-        while len(free) and points[-1][free[0]] < high[free[0]] and len(points) <= MOST_ASKED:
-            points.append(points[-1].copy())
-            points[-1][free[0]] = np.nextafter(points[-1][free[0]], np.inf)
-        if len(points) > MOST_ASKED:
-            return False
-        rows, stacked = np.full(len(points), i), np.array(points)
-        return bool(judge(self.setting, self._ask(rows, stacked), stacked).right.all())
-
-    def _relation(self, low: FloatArray, high: FloatArray) -> RuleRef | None:
-        """Return a relation that fails somewhere in a box; None if all hold everywhere."""
-        for g, h, rule in zip(*self._rows_of_relations(), strict=True):
-            used = g != 0
-            ends = np.where(g > 0, high, low)[used]
-            worst = float((g[used] * ends).sum()) - h
-            least = np.where((low < 0) & (high > 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
-            slack = SATISFIED * (float((np.abs(g) * least)[used].sum()) + abs(h))
-            if not worst <= slack:
-                return rule
-        return None
-
-    def _rows_of_relations(self) -> tuple[list[FloatArray], list[float], list[RuleRef]]:
-        rules, features = self.setting.constraints, self.setting.features
-        named = rules.named_relations(features) if self.relations else []
-        pairs = zip(named, rules.read_relations, strict=True) if self.relations else ()
-        refs = [rule for rule, relation in pairs for _ in relation.rows()]
-        return [g for g, _ in self.relations], [float(h) for _, h in self.relations], refs
 
     # -- Boxes ---------------------------------------------------------------------------------
 
@@ -407,7 +239,7 @@ class _Stating:
         whole = _box_of(self.setting, self.answer.points[i], spans)
         if whole is None:
             return False
-        return self._holds(i, *whole) or (
+        return self.boxes.holds(i, *whole) or (
             is_cut(spans) and self._in_parts(i, [sides_of(span) for span in spans])
         )
 
@@ -417,7 +249,7 @@ class _Stating:
             return False
         point = self.answer.points[i]
         boxes = (_box_of(self.setting, point, parts) for parts in product(*pieces))
-        return all(box is not None and self._holds(i, *box) for box in boxes)
+        return all(box is not None and self.boxes.holds(i, *box) for box in boxes)
 
     def _side(self, i: int, spans: tuple[Span, ...], k: int, sign: float) -> End:
         span = spans[k]
@@ -433,14 +265,14 @@ class _Stating:
         larger = _box_of(self.setting, self.answer.points[i], (*spans[:k], more, *spans[k + 1 :]))
         if larger is None:
             return End(EndKind.SHOWN)
-        rule = self._relation(*larger)
+        rule = self.boxes.relation(*larger)
         if rule is not None:
             return End(EndKind.RULE, rule)
         # Of a box that is shown only the parts that have become longer are open.
         pieces = [sides_of(one) for one in spans]
         last = pieces[k][-1] if sign > 0 else pieces[k][0]
         pieces[k] = [replace(last, high=beyond) if sign > 0 else replace(last, low=beyond)]
-        is_whole = self._holds(i, *larger) or (is_cut(spans) and self._in_parts(i, pieces))
+        is_whole = self.boxes.holds(i, *larger) or (is_cut(spans) and self._in_parts(i, pieces))
         return End(EndKind.SHOWN if is_whole else EndKind.CLASS)
 
     # -- Categories ----------------------------------------------------------------------------
@@ -452,7 +284,7 @@ class _Stating:
         if not asked:
             return out
         rows, points = np.array([i for i, _, _ in asked]), self._with_category(asked)
-        good = judge(self.setting, self._ask(rows, points), points).valid
+        good = judge(self.setting, self.boxes.ask(rows, points), points).valid
         for (i, j, place), valid in zip(asked, good.tolist(), strict=True):
             if valid:
                 out[i][j] = (*out[i].get(j, ()), place)

@@ -9,7 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from pertinent.density.measure import by_sample
-from pertinent.setting.claims.ranges import Answer, state_rooms
+from pertinent.setting.claims.boxes import Answer
+from pertinent.setting.claims.ranges import state_rooms
 from pertinent.setting.ranges import Room, Span
 from pertinent.setting.setting import Setting
 

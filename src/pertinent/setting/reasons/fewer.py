@@ -92,7 +92,7 @@ class Ruled:
         return self.setting.region(self.key, self.setting.asked_margin)
 
     def take(self, rows: IntArray) -> Ruled:
-        """Return the same of some of the samples."""
+        """Return the same of some of the samples, which the `ask` alone knows."""
         return replace(self, ask=self.ask.take(rows))
 
     def limits(self, row: int) -> Limits:
@@ -215,7 +215,7 @@ class Questions:
         return self.sets.rules
 
     def take(self, rows: IntArray) -> Questions:
-        """Return some of the questions; they may repeat."""
+        """Return some of the questions; they may repeat, and limits that all share stay."""
         beyond = self.beyond
         if beyond is not None and len(beyond[0]) > 1:
             beyond = beyond[0][rows], beyond[1][rows]

@@ -18,6 +18,7 @@ from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.solvers.curved.shifted import Local
 from pertinent.solvers.problem import SOLVED, Outcome
 from pertinent.solvers.programs.conic import Block, Cone, solve_conic
+from pertinent.solvers.tolerances import WANTED
 
 #: Iterations after which a program counts as trouble.
 ITERATIONS = 100
@@ -77,7 +78,7 @@ class ConeProgram:
             missing = self.all[left_out[self.all]]
             if answer.outcome == SOLVED:
                 reduced = np.abs(self._pull(answer, slopes))
-                missing = missing[reduced[missing] > 1 + 1e-6]
+                missing = missing[reduced[missing] > 1 + WANTED]
             if not len(missing):
                 break
             kept = np.union1d(kept, missing)

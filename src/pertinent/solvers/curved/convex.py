@@ -11,6 +11,7 @@ from pertinent.solvers.curved.convex_concave import polish
 from pertinent.solvers.curved.shifted import Shifted, shift, tangent_bounds
 from pertinent.solvers.curved.stationary import point_inside, shortened
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
+from pertinent.solvers.tolerances import INTERIOR_DUST, NO_WORSE
 
 
 def solve_convex(task: Task) -> Solved:
@@ -49,13 +50,13 @@ def solve_convex_row(
     touched = tuple(image + p for image, p in zip(images, answer.tangents, strict=True))
     if answer.outcome == SOLVED:
         exact = polish(local, answer.step)
-        if exact is not None and exact.cost <= np.abs(answer.step).sum() * (1 + 1e-6):
+        if exact is not None and exact.cost <= np.abs(answer.step).sum() * (1 + NO_WORSE):
             point = point_inside(shifted, i, exact.step)
             if point is not None:
                 at = zip(images, local.plus, strict=True)
                 moved = tuple(image + P @ exact.step for image, P in at)
                 return point, SOLVED, exact.multipliers, moved
-        dust = np.abs(answer.step) < 1e-9 * np.abs(answer.step).max()
+        dust = np.abs(answer.step) < INTERIOR_DUST * np.abs(answer.step).max()
         point = point_inside(shifted, i, np.where(dust, 0.0, answer.step))
         if point is not None:
             return point, SOLVED, answer.multipliers, touched

@@ -15,7 +15,7 @@ from pertinent.solvers.curved.cone import ConeProgram
 from pertinent.solvers.curved.shifted import Local
 from pertinent.solvers.curved.stationary import Stationary, refine
 from pertinent.solvers.problem import SOLVED
-from pertinent.solvers.tolerances import COARSE_DUST, CONVERGED, FINE_DUST, NEARLY_INSIDE
+from pertinent.solvers.tolerances import COARSE_DUST, CONVERGED, FINE_DUST, LEFT_OVER, NEARLY_INSIDE
 
 ROUNDS = 40
 PENALTY, PENALTY_GROWTH, PENALTY_LIMIT = 10.0, 5.0, 1e7
@@ -73,13 +73,13 @@ def polish(
     """Return the exact stationary point next to ``step``, on the border of its tight rows."""
     for dust in dusts:
         exact = refine(local, step, dust)
-        if exact is not None and local.within(exact.step, 1e-9):
+        if exact is not None and local.within(exact.step, LEFT_OVER):
             return exact
     return None
 
 
 def _support(step: FloatArray) -> IntArray:
-    return np.flatnonzero(np.abs(step) > 1e-5 * np.abs(step).max(initial=0.0))
+    return np.flatnonzero(np.abs(step) > FINE_DUST[0] * np.abs(step).max(initial=0.0))
 
 
 def starts(local: Local, anchors: FloatArray, single: FloatArray | None) -> list[FloatArray]:

@@ -23,7 +23,7 @@ from pertinent.solvers.curved.shifted import Local, shift
 from pertinent.solvers.curved.stationary import shortened
 from pertinent.solvers.problem import Task
 from pertinent.solvers.search.engine import Limits, Problem, search
-from pertinent.solvers.tolerances import ELLIPSOID, MIDDLE_ROUNDING, PROVED, ROOM
+from pertinent.solvers.tolerances import BETTER, ELLIPSOID, MIDDLE_ROUNDING, PROVED, ROOM
 
 #: Open boxes at any time, and rounds of halving, after which a search gives up: for a point, ...
 LIMITS = Limits(waiting=4_000, rounds=120)
@@ -231,7 +231,7 @@ class _Better(Problem[Halves]):
         """Try the middles of boxes, and return the halves of those that may hold a better step."""
         middle = chosen.middle
         values, price = self.rows.values(middle), np.abs(middle).sum(axis=1)
-        better = np.flatnonzero((values <= 0).all(axis=1) & (price < self.cost * (1 - 1e-9)))
+        better = np.flatnonzero((values <= 0).all(axis=1) & (price < self.cost * (1 - BETTER)))
         if len(better):
             self._take(middle[better[price[better].argmin()]])
         open_ = _may_undercut(self.rows, middle, chosen.half, values, self.cost * PROVED)

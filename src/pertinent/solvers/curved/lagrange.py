@@ -22,15 +22,13 @@ from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.solvers.curved.halving import closes
 from pertinent.solvers.curved.shifted import Local, Shifted, is_nowhere, least_costs, shift
 from pertinent.solvers.programs.conic import Block, Cone, solve_conic
-from pertinent.solvers.tolerances import COMBINED_ROUNDING, CONVEX_ROUNDING
+from pertinent.solvers.tolerances import COMBINED_ROUNDING, CONVEX_ROUNDING, SAFER
 
 #: With more features than this free to move the program takes too long, for emptiness and for a
 #: bound (which needs a number for each feature).
 MOST_FREE, MOST_FREE_BOUND = 32, 16
 #: With no more features than this free to move, boxes are halved.
 MOST_HALVED = 4
-#: How much of each row that is convex is added until the combination is safely convex.
-SAFER = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.region import row_products
 from pertinent.geometry.task import distance
 from pertinent.solvers.problem import Task
-from pertinent.solvers.tolerances import CANCELLED, FAR, RAY_ROUNDING
+from pertinent.solvers.tolerances import CANCELLED, FAR, RAY_ROUNDING, SHRUNK
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +175,7 @@ def least_costs(
     size, end = np.abs(slopes), np.where(slopes > 0, -down, up)
     endless = np.isinf(end)
     ratio = np.where(endless, size, 1.0).max(axis=1, initial=1.0)
-    shrink = np.where(ratio > 1.0, (1.0 - 4e-16) / ratio, 1.0)
+    shrink = np.where(ratio > 1.0, SHRUNK / ratio, 1.0)
     at = np.where((size * shrink[:, None] > 1.0) & ~endless, end, 0.0)
     return np.asarray(excess * shrink + (np.abs(at) + slopes * shrink[:, None] * at).sum(axis=1))
 

@@ -17,7 +17,17 @@ from scipy.optimize import nnls
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.solvers.curved.shifted import Local, Shifted, real_roots
-from pertinent.solvers.tolerances import AIMS, LEFT_OVER
+from pertinent.solvers.tolerances import (
+    AIMS,
+    DUST,
+    LEFT_OVER,
+    NEWTON_DONE,
+    NEWTON_NEAR,
+    ROOT_ROUNDING,
+    ROUNDED,
+    STATIONARY,
+    TIGHT,
+)
 
 #: Newton steps at most.
 STEPS = 12
@@ -36,9 +46,9 @@ class Stationary:
         return float(np.abs(self.step).sum())
 
 
-def multipliers_at(local: Local, s: FloatArray, tight: float = 1e-5) -> FloatArray:
+def multipliers_at(local: Local, s: FloatArray, tight: float = TIGHT) -> FloatArray:
     """Return nonnegative multipliers that come closest to stationarity at ``s``."""
-    moving = _moving(local, s, 1e-6)
+    moving = _moving(local, s, DUST)
     active = np.flatnonzero(local.excess(s) >= -tight * local.scales(s))
     y = np.zeros(local.n_rows)
     if len(active) and moving.any():
@@ -50,7 +60,7 @@ def multipliers_at(local: Local, s: FloatArray, tight: float = 1e-5) -> FloatArr
     return y
 
 
-def is_stationary(local: Local, found: Stationary, rtol: float = 1e-7) -> bool:
+def is_stationary(local: Local, found: Stationary, rtol: float = STATIONARY) -> bool:
     """Return whether no feature would like to move, by the multipliers of the rows."""
     s, pull = found.step, found.multipliers @ local.gradients(found.step)
     # Moving up costs 1 (or gives back 1, below 0) and changes the rows by `pull`; down likewise.
@@ -68,13 +78,13 @@ def shortened(local: Local, step: FloatArray) -> FloatArray:
     a[: len(local.forms)] = (local.forms @ step) @ step
     roots = np.concatenate(real_roots(a, b, c))
     for r in np.sort(roots[(roots > 0) & (roots < 1)]):
-        if local.within(r * step, 1e-12):
+        if local.within(r * step, ROOT_ROUNDING):
             return np.asarray(r * step)
     return step
 
 
 def refine(
-    local: Local, s: FloatArray, dust: float = 1e-6, inside: float = 0.0, steps: int = STEPS
+    local: Local, s: FloatArray, dust: float = DUST, inside: float = 0.0, steps: int = STEPS
 ) -> Stationary | None:
     """Return the stationary point next to ``s``, or None if Newton's method finds none.
 
@@ -103,9 +113,9 @@ def refine(
         s[free] += change[: len(free)]
         y[tight] += change[len(free) :]
         before, largest = largest, float(np.abs(change[: len(free)]).max())
-        if largest <= 1e-15 * np.abs(s).max():
+        if largest <= NEWTON_DONE * np.abs(s).max():
             break
-        if largest > 1e-9 * np.abs(s).max() and largest > 2 * before:
+        if largest > NEWTON_NEAR * np.abs(s).max() and largest > 2 * before:
             return None  # on its way to nowhere
     if (np.sign(s[moving]) != signs).any() or (y < 0).any() or not np.isfinite(s).all():
         return None
@@ -124,7 +134,7 @@ def point_inside(shifted: Shifted, i: int, step: FloatArray) -> FloatArray | Non
     if cell.contains(point[None])[0]:
         return point
     for inside in AIMS:
-        moved = refine(local, step, dust=1e-12, inside=inside)
+        moved = refine(local, step, dust=ROUNDED, inside=inside)
         candidates = [step * (1 + inside)] if moved is None else [moved.step, step * (1 + inside)]
         for candidate in candidates:
             held = np.clip(candidate, -local.down, local.up)

@@ -11,6 +11,7 @@ from pertinent.geometry.arrays import IntArray
 from pertinent.solvers.ensembles import kernel
 from pertinent.solvers.ensembles.problem import Branchings, RowProblem, Weighing
 from pertinent.solvers.ensembles.sections import Sections
+from pertinent.solvers.tolerances import CLOSER
 
 #: Depth of the stack, branchings and lists of leaves to begin with; each grows where needed.
 DEPTH, RECORDED, LISTS = 64, 1024, 16
@@ -77,7 +78,7 @@ class CompiledSearch:
         leaves[:n_leaves] = np.arange(n_leaves)
         small = np.int32
         self.state = kernel.State(
-            np.zeros(5, np.int64), np.array([budget, np.inf, 0.0]),
+            np.zeros(5, np.int64), np.array([budget, np.inf, 0.0, CLOSER]),
             np.empty((DEPTH, dim), small), np.empty((DEPTH, dim), small),
             np.zeros(DEPTH + 1, np.int64), np.zeros(DEPTH, np.int64), np.zeros(DEPTH),
             np.zeros((DEPTH, 3), small), np.zeros(DEPTH, small), np.zeros(DEPTH),

@@ -149,15 +149,14 @@ class Scratch(NamedTuple):
 
 #: Places in `State.numbers`.
 DEPTH, BOXES, RECORDED, FOUND, WEIGHTS = 0, 1, 2, 3, 4
-#: Places in `State.floats`: what a point must cost less than, the best one's cost, and what the
-#: bound of the whole box says that all cost.
-BUDGET, BEST, LEAST = 0, 1, 2
+#: Places in `State.floats`: what a point must cost less than, the best one's cost, what the bound
+#: of the whole box says that all cost; and `CLOSER` of the table of tolerances, which is handed in
+#: because numba's cache would not notice a change of it.
+BUDGET, BEST, LEAST, CLOSER = 0, 1, 2, 3
 #: The rival `pertinent.geometry.ensembles.MOST`.
 AT_MOST = -2
 #: What `run` says: all boxes are closed; boxes are left; an array is too small.
 DONE, LEFT, NARROW = 0, 1, 2
-#: Closed boxes cost at least this share less than the budget: a tie counts as closed.
-CLOSER = 1e-10
 #: Rounds of rules for one box, and of prices. No price closes a box whose nearest point has all the
 #: lead that is needed, so prices end where single precision, in which they are kept, has them.
 ROUNDS, PRICES, LEAST_PRICE, MOST_PRICE = 20, 25, 1e-30, 1e30
@@ -983,7 +982,7 @@ def run(
                 note_weights(record, numbers, s.weights[d])
             if n == -2:
                 s.floats[BEST] = near
-                s.floats[BUDGET] = near * (1.0 - CLOSER)
+                s.floats[BUDGET] = near * (1.0 - s.floats[CLOSER])
                 numbers[FOUND] += 1
                 for f in range(s.low.shape[1]):
                     s.best[f] = clamp(c.center[f], w.low[f], w.high[f])

@@ -26,7 +26,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.solvers.ensembles.problem import Branchings, RowProblem
-from pertinent.solvers.tolerances import CLOSER
+from pertinent.solvers.tolerances import CLOSER, LEAST_GAIN
 
 #: As in the kernel: rounds of rules, of weighing anew, of prices.
 ROUNDS, WEIGHINGS, PRICES = 20, 9, 12
@@ -415,7 +415,7 @@ class _Ways:
         inside[self.at] = False
         here = np.minimum.reduceat(lead, run)
         here[tree[inside]] = lead[inside]
-        gain = np.maximum(lead - here[tree], 1e-9)[self.at]
+        gain = np.maximum(lead - here[tree], LEAST_GAIN)[self.at]
         part = gain * extra / np.maximum(spent[self.at], np.finfo(float).tiny)
         key = (tree[self.at] * search.dim + column) * 2 + up
         _, first, self.way = np.unique(key, return_index=True, return_inverse=True)

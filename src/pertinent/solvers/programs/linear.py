@@ -17,6 +17,7 @@ import numpy as np
 from pertinent.geometry.arrays import FloatArray, Foreign, IntArray
 from pertinent.geometry.running import time_left
 from pertinent.solvers.problem import Outcome
+from pertinent.solvers.tolerances import HIGHS
 
 Options = dict[str, bool | int | float | str]
 
@@ -30,8 +31,8 @@ STATUS = {
 SIMPLEX: Options = {
     "presolve": "off",
     "solver": "simplex",
-    "primal_feasibility_tolerance": 1e-9,
-    "dual_feasibility_tolerance": 1e-9,
+    "primal_feasibility_tolerance": HIGHS,
+    "dual_feasibility_tolerance": HIGHS,
 }
 
 

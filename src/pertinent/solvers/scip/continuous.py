@@ -23,7 +23,7 @@ from pertinent.solvers.curved.stationary import point_inside
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.programs.scip import ScipAnswer, ScipProgram
 from pertinent.solvers.stages import Part, Stage, spread
-from pertinent.solvers.tolerances import SCIP_LARGER
+from pertinent.solvers.tolerances import LEAST_SIZE, SCIP_LARGER
 
 
 def _if_asked(task: Task) -> BoolArray:
@@ -92,7 +92,7 @@ def solve_scip(
         program.add(program.total(costs) <= radius)
     for k, (slope, value) in enumerate(zip(local.slopes, local.values, strict=True)):
         form = local.forms[k] if k < len(local.forms) else None
-        size = max(float(np.abs(slope).max()), abs(float(value)), 1e-12)
+        size = max(float(np.abs(slope).max()), abs(float(value)), LEAST_SIZE)
         program.add_quadratic(form, slope, value, size, steps, radius)
     if incumbent is not None:
         program.suggest(zip([*steps, *costs], [*incumbent, *np.abs(incumbent)], strict=True))

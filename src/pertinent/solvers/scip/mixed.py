@@ -30,7 +30,7 @@ from pertinent.solvers.search.curved import Continuous, solve_mixed_curved
 from pertinent.solvers.search.leaf import Leaf
 from pertinent.solvers.search.narrow import CHANGED, UNCHANGED, Boxes, narrow, whole_boxes
 from pertinent.solvers.search.near import moved_back, solve_near
-from pertinent.solvers.tolerances import CASE_CLOSED, SCIP_SAME
+from pertinent.solvers.tolerances import CASE_CLOSED, LEAST_SIZE, SCIP_LARGER_BOX, SCIP_SAME
 
 #: Cases of one row that are looked at where a rounded answer is known.
 FEW_CASES = 30
@@ -148,7 +148,7 @@ def _solve_row(
     low, high = boxes.lower[0], boxes.upper[0]
     if known is not None:
         # No better point lies farther in any direction: |x_i - c_i| <= cost / w_i.
-        cost = distance(known[None], task.centers, task.weights)[0] * (1 + 1e-6)
+        cost = distance(known[None], task.centers, task.weights)[0] * SCIP_LARGER_BOX
         paid = task.weights > 0  # bins cost nothing, and reach everywhere
         reach = np.where(paid, cost / np.where(paid, task.weights, 1.0), np.inf)
         low, high = (
@@ -325,5 +325,5 @@ def _add_rows(program: ScipProgram, cell: Cell, x: list[Any]) -> None:
     for row in cell.quadratics:
         slope, value = row.gradient(zero)[0], float(row.value(zero)[0])
         curves = np.linalg.eigvalsh(row.A)
-        size = max(float(np.abs(slope).max()), float(np.abs(curves).max()), 1e-12)
+        size = max(float(np.abs(slope).max()), float(np.abs(curves).max()), LEAST_SIZE)
         program.add_quadratic(row.A, slope, value, size, x)

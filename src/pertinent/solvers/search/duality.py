@@ -15,7 +15,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell, row_products
 from pertinent.solvers.search.narrow import Boxes
-from pertinent.solvers.tolerances import RAY_REACH
+from pertinent.solvers.tolerances import CASE_RAY_ROUNDING, RAY_REACH, SHRUNK
 
 
 def case_bounds(
@@ -49,7 +49,7 @@ def case_bounds(
     if endless.any():
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(endless, np.abs(outer) / weights, 1.0).max(axis=1)
-        shrink = np.where((ratio > 1.0) & ~ray, (1.0 - 4e-16) / ratio, 1.0)
+        shrink = np.where((ratio > 1.0) & ~ray, SHRUNK / ratio, 1.0)
         y, slopes = y * shrink[:, None], slopes * shrink[:, None]
     start = _start(domain, centers, boxes)
     excess = (y * (row_products(start, cell.G) - cell.h)).sum(axis=1)
@@ -64,7 +64,8 @@ def case_bounds(
         free = np.zeros_like(weights)
         fall = _Least(slopes[r], free, centers[r], start[r], low, high).over(domain)
         size = np.abs(slopes[r]).sum(axis=1) + np.abs(excess[r])
-        proved[r] = np.where(excess[r] + fall > 1e-13 * size, np.inf, np.maximum(proved[r], 0.0))
+        is_empty = excess[r] + fall > CASE_RAY_ROUNDING * size
+        proved[r] = np.where(is_empty, np.inf, np.maximum(proved[r], 0.0))
     return np.asarray(proved)
 
 

@@ -25,7 +25,7 @@ from pertinent.solvers.search.cases import CaseSearch, Open
 from pertinent.solvers.search.duality import case_bounds
 from pertinent.solvers.search.narrow import Boxes, narrow
 from pertinent.solvers.search.split import choose_splits, rounded_boxes
-from pertinent.solvers.tolerances import CASE_CLOSED, CASE_EXACT, NO_COEFFICIENT
+from pertinent.solvers.tolerances import CASE_CLOSED, CASE_EXACT, NO_COEFFICIENT, ROUNDED
 
 #: Cases of one row that are solved in one round.
 WIDTH = 4
@@ -112,7 +112,7 @@ def relaxed(cell: Cell, domain: Domain, ends: FloatArray) -> Cell:
             ties = _ties_of_excess(domain, bins, low, high)
         rows += list(ties)
         # A number on an edge must not fail by a rounding error; bounds keep it in its bin.
-        sides += [1e-12 * np.abs(np.concatenate([low, high])).max()] * len(ties)
+        sides += [ROUNDED * np.abs(np.concatenate([low, high])).max()] * len(ties)
     G = np.vstack([cell.G, np.array(rows).reshape(len(rows), domain.dim)])
     return Cell(G, np.concatenate([cell.h, sides]), (), cell.lower, cell.upper)
 
@@ -232,7 +232,7 @@ class _Search(CaseSearch):
         """Return the violation that rounding errors explain."""
         G, h = self.task.cell.G, self.task.cell.h
         size = (np.abs(points) @ np.abs(G).T).max(axis=1, initial=0.0) + np.abs(h).max(initial=0.0)
-        return np.asarray(1e-12 * (1.0 + size))
+        return np.asarray(ROUNDED * (1.0 + size))
 
 
 def is_only_cut(cell: Cell, domain: Domain, bins: Bins) -> bool:

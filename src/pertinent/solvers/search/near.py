@@ -19,7 +19,7 @@ from pertinent.geometry.pieces import as_cell
 from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import distance
 from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Solver, Task
-from pertinent.solvers.tolerances import NO_WAY
+from pertinent.solvers.tolerances import FREE, NO_WAY, ON_LATTICE
 
 #: Moves that repair a point, and how many steps one of them may take.
 REPAIRS, STRIDES = 60, (1, 8, 64)
@@ -122,7 +122,7 @@ def _repaired(task: Task, points: FloatArray) -> FloatArray:
         wrong = np.stack([_is_out(some, one) for one in options])
         gain = over[rows] - cell.violation(many).reshape(len(options), -1)
         price = np.stack([distance(one, some.centers, some.weights) for one in options])
-        extra = np.maximum(price - price[0], 0.0) + 1e-12
+        extra = np.maximum(price - price[0], 0.0) + FREE
         worth = np.where(wrong | (gain <= 0), -np.inf, gain / extra)
         best = worth.argmax(axis=0)
         moves = np.isfinite(worth.max(axis=0))
@@ -179,7 +179,7 @@ def _back_along(task: Task, domain: Domain, points: FloatArray, j: int) -> bool:
         if not len(rows):
             break
         way = center[rows] - points[rows, j]
-        count = np.maximum(1.0, np.floor(share * np.abs(way) / grid.step + 1e-9))
+        count = np.maximum(1.0, np.floor(share * np.abs(way) / grid.step + ON_LATTICE))
         tried = points[rows].copy()
         near = grid.nearest(points[rows, j] + np.sign(way) * count * grid.step)
         beyond = np.abs(near - points[rows, j]) >= np.abs(way)

@@ -25,6 +25,7 @@ from pertinent.solvers.curved.copositive.ball import (
 from pertinent.solvers.curved.copositive.split_matrix import split
 from pertinent.solvers.curved.copositive.varying import varying_multipliers
 from pertinent.solvers.search.engine import LastFirst, Limits, search
+from pertinent.solvers.tolerances import BEYOND, LEAST_UNIT, NEVER_ZERO, ROOT_ROUNDING
 
 
 class Node(NamedTuple):
@@ -171,7 +172,7 @@ class PartSearch(LastFirst[Part]):
         reached = t * np.abs(local.slopes).max(axis=1)
         reached[: len(local.forms)] += t * t * np.abs(local.forms).max(axis=(1, 2))
         # A row may be 0 at the start.
-        values = np.maximum(np.abs(local.values), np.maximum(1e-9 * reached, 1e-90))
+        values = np.maximum(np.abs(local.values), np.maximum(LEAST_UNIT * reached, NEVER_ZERO))
         return np.append(values, np.full(2 * local.dim, t))
 
     @cached_property
@@ -273,9 +274,9 @@ class PartSearch(LastFirst[Part]):
         excess, d = local.excess(step) / np.maximum(local.scales(step), 1e-300), local.dim
         beyond = np.concatenate([step - local.up, -step - local.down])
         rows, caps = np.zeros(local.n_rows), np.zeros(2 * d)
-        if beyond.max() > 1e-9 * self.t:
+        if beyond.max() > BEYOND * self.t:
             caps[int(beyond.argmax())] = 1.0
-        elif excess.max() > 1e-12:
+        elif excess.max() > ROOT_ROUNDING:
             k = int(excess.argmax())
             rows[k] = 1.0 / max(abs(float(local.values[k])), float(local.scales(step)[k]))
         else:

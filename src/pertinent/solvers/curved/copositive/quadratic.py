@@ -35,7 +35,7 @@ from pertinent.solvers.curved.stationary import (
 )
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.stages import Part, spread
-from pertinent.solvers.tolerances import PROVED, PROVED_AT_LAST
+from pertinent.solvers.tolerances import BETTER, LIFTED, PROGRESS, PROVED, PROVED_AT_LAST, WHOLE
 
 #: Parts of the simplex a proof may look at: first try, last try, each step of the bisection.
 FIRST, FIRST_OF_SEVERAL, LAST, BISECTION = 60, 30, 60, 20
@@ -196,7 +196,7 @@ class _RowSearch:
             program = natural if single is None or k == 1 else spectral
             before = np.inf if self.best is None else self.best.cost
             found = convex_concave(program, start, before)
-            if found is not None and found.cost < before * (1 - 1e-9):
+            if found is not None and found.cost < before * (1 - BETTER):
                 self.best = found
                 if self.prove():
                     return
@@ -253,7 +253,7 @@ class _RowSearch:
     def _follow(self, hint: FloatArray) -> bool:
         """Take what is found from a hint, if it is better."""
         assert self.best is not None
-        enough = self.best.cost * (1 - 1e-9)
+        enough = self.best.cost * (1 - BETTER)
         near = polish(self.local, np.clip(hint, -self.local.down, self.local.up))
         if near is None or near.cost >= enough:
             near = convex_concave(ConeProgram(_spectral(self.local)), hint, self.best.cost)
@@ -283,7 +283,7 @@ class _RowSearch:
         # A corner beyond its bound: lift its diagonal by k t (t - cap) to just above 0.
         lift = np.zeros(2 * local.dim)
         with np.errstate(invalid="ignore"):
-            lift[which] = np.where(cut, (1e-9 - diagonal) / (t * (t - room)), 0.0)
+            lift[which] = np.where(cut, (LIFTED - diagonal) / (t * (t - room)), 0.0)
         return [Option(y, none, factor * lift) for factor in (1.001, 1.5, 3.0)]
 
     def _improve(self, step: FloatArray) -> bool:
@@ -296,7 +296,7 @@ class _RowSearch:
         exact = polish(self.local, step)
         if exact is not None and exact.cost < self.best.cost:
             self.best = exact
-        return self.best.cost < before * (1 - 1e-12)
+        return self.best.cost < before * (1 - PROGRESS)
 
     def bisect(self) -> None:
         """Keep the largest radius that can be proved with little effort."""
@@ -318,7 +318,7 @@ class _RowSearch:
 
     def _prove_empty(self) -> None:
         """Look at all of the box at once, if it is one: nothing may be left in it."""
-        whole = float(np.maximum(self.local.up, self.local.down).sum()) * (1 + 1e-9)
+        whole = float(np.maximum(self.local.up, self.local.down).sum()) * (1 + WHOLE)
         if np.isfinite(whole) and whole > 0:
             search = PartSearch(self.corners, whole, self.options(whole), LAST)
             if search.run():

@@ -22,7 +22,7 @@ from pertinent.solvers.curved.interior.points import Balls, Inside, solve_balls
 from pertinent.solvers.curved.shifted import Shifted, shift, tangent_bounds
 from pertinent.solvers.curved.stationary import point_inside, refine
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
-from pertinent.solvers.tolerances import FIRST_AIM, NO_MULTIPLIER, NO_SLOPE
+from pertinent.solvers.tolerances import FIRST_AIM, INTERIOR_DUST, NO_MULTIPLIER, NO_SLOPE, NO_WORSE
 
 #: Newton's method starts next to the optimum.
 NEWTON_STEPS = 4
@@ -254,12 +254,12 @@ def _exact(shifted: Shifted, i: int, step: FloatArray) -> tuple[FloatArray, Floa
     """Return the step without dust, just inside its rows, and its multipliers if it is exact."""
     local, cost = shifted.row(i), float(np.abs(step).sum())
     quick = refine(local, step, inside=FIRST_AIM, steps=NEWTON_STEPS)
-    if quick is not None and quick.cost <= cost * (1 + 1e-6) and local.within(quick.step, 0.0):
+    if quick is not None and quick.cost <= cost * (1 + NO_WORSE) and local.within(quick.step, 0.0):
         return quick.step, quick.multipliers
     exact = polish(local, step)
-    if exact is not None and exact.cost <= cost * (1 + 1e-6):
+    if exact is not None and exact.cost <= cost * (1 + NO_WORSE):
         return exact.step, exact.multipliers
-    return np.where(np.abs(step) < 1e-9 * np.abs(step).max(), 0.0, step), None
+    return np.where(np.abs(step) < INTERIOR_DUST * np.abs(step).max(), 0.0, step), None
 
 
 def ball_bounds(task: Task) -> tuple[FloatArray, TangentProofs] | None:

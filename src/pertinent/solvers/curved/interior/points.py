@@ -24,7 +24,14 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, Rows
 from pertinent.solvers.curved.interior.algebra import Scaling, cone_room, divide, jordan
 from pertinent.solvers.curved.shifted import least_costs
-from pertinent.solvers.tolerances import CENTERED, EMPTY_REACH, INTERIOR_GAP, INTERIOR_RESIDUAL
+from pertinent.solvers.tolerances import (
+    CENTERED,
+    EMPTY_REACH,
+    INTERIOR_GAP,
+    INTERIOR_RESIDUAL,
+    LEAST_START,
+    LOOKS_EMPTY,
+)
 
 ROUNDS = 40
 #: Share of the way to the boundary that a step may go.
@@ -135,7 +142,7 @@ def solve_balls(balls: Balls) -> Inside:
 
 def _begin(balls: Balls) -> _State:
     """Return a dual feasible start: y small enough that |G'y| < 1, z = 0."""
-    size = np.maximum(balls.size, 1e-8)[:, None]
+    size = np.maximum(balls.size, LEAST_START)[:, None]
     p = np.where(balls.up > 0, np.minimum(size, balls.up / 2), 0.0)
     q = np.where(balls.down > 0, np.minimum(size, balls.down / 2), 0.0)
     slack = np.maximum(-balls.values, size)
@@ -174,7 +181,7 @@ def _looks_empty(a: FloatArray, excess: FloatArray, balls: Balls) -> BoolArray:
     Where a feature is endless, a ray has no slope; an interior point only comes close to that.
     """
     end = np.minimum(np.where(a > 0, balls.down, balls.up), EMPTY_REACH)
-    return np.asarray(excess - (np.abs(a) * end).sum(axis=1) > 1e-9 * np.abs(excess))
+    return np.asarray(excess - (np.abs(a) * end).sum(axis=1) > LOOKS_EMPTY * np.abs(excess))
 
 
 def _violation(balls: Balls, s: _State, step: FloatArray) -> FloatArray:

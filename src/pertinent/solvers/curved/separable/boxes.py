@@ -19,7 +19,17 @@ from pertinent.setting.options import Options
 from pertinent.solvers.curved.separable.items import Curved, Ends, Side, meet
 from pertinent.solvers.curved.shifted import Shifted, real_roots
 from pertinent.solvers.search.engine import Limits, Problem, search
-from pertinent.solvers.tolerances import BOX_ROUNDING, PROVED_BY_BOXES, ROW_ROUNDING, THIN
+from pertinent.solvers.tolerances import (
+    BOX_ROUNDING,
+    CLAIMED_BY_BOXES,
+    NO_WIDTH,
+    PROGRESS,
+    PROVED_BY_BOXES,
+    ROOT_ROUNDING,
+    ROW_ROUNDING,
+    THIN,
+    WHOLE_SEPARABLE,
+)
 
 LEVELS = 60
 #: Boxes that one center may have open at the same time.
@@ -101,7 +111,7 @@ class BoxSearch(Problem[Parts]):
     def __post_init__(self) -> None:
         row = self.rows[0]
         self.proved, self.sure = np.full((2, len(self.best)), np.inf)
-        self.whole = np.maximum(row.up, row.down).sum(axis=1) * (1 + 1e-12)
+        self.whole = np.maximum(row.up, row.down).sum(axis=1) * (1 + WHOLE_SEPARABLE)
 
     def run(self, options: Options) -> None:
         """Split boxes until every one is closed, or too many are open."""
@@ -195,7 +205,7 @@ class BoxSearch(Problem[Parts]):
         return np.where(holds & np.isfinite(np.minimum(self.best, self.whole)), radius, 0.0)
 
     def _radius(self) -> FloatArray:
-        radius = np.minimum(self.best * self.share, self.proved * (1 - 1e-11))
+        radius = np.minimum(self.best * self.share, self.proved * CLAIMED_BY_BOXES)
         radius = np.where(np.isfinite(radius) | np.isfinite(self.whole), radius, 0.0)
         everything = (radius >= self.whole) & (self.whole > 0)
         return np.where(everything, np.inf, np.maximum(radius, 0.0))
@@ -227,7 +237,7 @@ class BoxSearch(Problem[Parts]):
         """Offer the feasible steps that the boxes found."""
         step, cost = node.feasible()
         order = np.argsort(-cost, kind="stable")
-        order = order[cost[order] < self.best[node.owner[order]] * (1 - 1e-12)]
+        order = order[cost[order] < self.best[node.owner[order]] * (1 - PROGRESS)]
         # Where several boxes of one center improve, the last written is the cheapest.
         owners = node.owner[order]
         self.best[owners], self.steps[owners] = cost[order], step[order]
@@ -318,7 +328,7 @@ class Boxes:
         at = one + share * (np.nan_to_num(other) - one)
         width = high - low
         self.at = np.clip(at, low + 0.02 * width, high - 0.02 * width)
-        self.jump = np.where(width > 1e-12 * (np.abs(low) + np.abs(high)), self.jump, 0.0)
+        self.jump = np.where(width > NO_WIDTH * (np.abs(low) + np.abs(high)), self.jump, 0.0)
 
     def feasible(self) -> tuple[FloatArray, FloatArray]:
         """Return, for each box, a step that satisfies the row, and its cost (``inf``: none).
@@ -369,7 +379,7 @@ def evenly(row: Aggregate, owner: IntArray, step: FloatArray) -> FloatArray:
         good &= (result >= -down).all(axis=1)
         excess = row.c[owner] + (a * result * result + g * result).sum(axis=1)
         size = np.abs(row.c[owner]) + (np.abs(a) * result**2 + np.abs(g * result)).sum(axis=1)
-        good &= excess <= 1e-12 * size
+        good &= excess <= ROOT_ROUNDING * size
     return np.where(good[:, None], result, np.nan)
 
 

@@ -31,7 +31,7 @@ from pertinent.solvers.curved.separable.sweep import (
 from pertinent.solvers.curved.shifted import Shifted, shift, tangent_bounds
 from pertinent.solvers.curved.stationary import multipliers_at, point_inside
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
-from pertinent.solvers.tolerances import PROVED_BY_BOXES, PROVED_BY_CONVEX_BOXES
+from pertinent.solvers.tolerances import GROWTHS, PROVED_BY_BOXES, PROVED_BY_CONVEX_BOXES
 
 #: Boxes that one center may have open at the same time, in the first and in the last try.
 FIRST_OPEN, LAST_OPEN = 40, 300
@@ -200,7 +200,7 @@ def _points_inside(shifted: Shifted, steps: FloatArray, found: BoolArray) -> Flo
     cell = shifted.task.cell
     points = np.where(found[:, None], shifted.points(steps), np.nan)
     outside = np.flatnonzero(found & ~cell.contains(np.nan_to_num(points)))
-    for growth in (1e-15, 4e-15, 1.6e-14, 6.4e-14):
+    for growth in GROWTHS:
         if not len(outside):
             return points
         moved = shifted.points(steps[outside] * (1 + growth), outside)

@@ -14,7 +14,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.proofs import SweepProofs
 from pertinent.solvers.curved.separable.boxes import Aggregate
-from pertinent.solvers.tolerances import ROW_ROUNDING
+from pertinent.solvers.tolerances import ROW_ROUNDING, SAME_SLOPE
 
 #: Numbers looked at together, features times lines of some centers: few enough for the cache.
 AT_ONCE = 200_000
@@ -46,8 +46,8 @@ def closed_form(row: Aggregate) -> tuple[FloatArray, FloatArray, FloatArray]:
     gained, spent = _sums(ranked**2 / (4 * curve)), _sums(ranked / (2 * curve))
     gain_loss, spend_loss = _sums(1 / (4 * curve)), _sums(1 / (2 * curve))
     # With k of them moving, v lies between the slopes of the k-th and of the next.
-    high = np.hstack([np.full((n, 1), np.inf), ranked * (1 + 1e-12)])
-    low = np.hstack([ranked * (1 - 1e-12), np.zeros((n, 1))])
+    high = np.hstack([np.full((n, 1), np.inf), ranked * (1 + SAME_SLOPE)])
+    low = np.hstack([ranked * (1 - SAME_SLOPE), np.zeros((n, 1))])
     # One line for each center and each choice of the one feature of convex gain, -1 for none.
     who, j = _choices(a, steep, convex)
     none = j < 0

@@ -81,7 +81,7 @@ class Bases:
         return len(self.row)
 
     def take(self, keep: IntArray) -> Bases:
-        """Return some of the bases."""
+        """Return some of the bases, each array along its own axis."""
         return Bases(*(getattr(self, name).take(keep, axis=axis) for name, axis in _AXES))
 
     def finished(self, keep: IntArray) -> Bases:

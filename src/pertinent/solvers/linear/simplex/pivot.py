@@ -36,7 +36,7 @@ class Ray:
     along: FloatArray  # (a, d) alpha
 
     def take(self, keep: IntArray) -> Ray:
-        """Return the same for some of the rows."""
+        """Return the same for some of the rows, which lie last in two of the arrays."""
         return Ray(self.wanted[:, keep], self.change[:, keep], self.along.take(keep, axis=0))
 
 

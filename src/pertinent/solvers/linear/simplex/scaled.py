@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE
-from pertinent.solvers.tolerances import ACCEPT, BREAKPOINT, FEASIBILITY
+from pertinent.solvers.tolerances import ACCEPT, BIAS, BIAS_OF_ALL, BREAKPOINT, FEASIBILITY
 
 #: Working memory, roughly: rows are worked on in chunks of this many bytes.
 CHUNK_BYTES = 8_000_000
@@ -157,7 +157,7 @@ def scale_rows(G: FloatArray, weights: FloatArray) -> ScaledRows:
     sigma = np.where(empty, 1.0, largest)
     rows = np.vstack([in_cost / sigma[:, None], np.zeros((1, in_cost.shape[1]))])
     d = rows.shape[1]
-    bias = 1.0 - np.arange(d) * min(1e-14, 1e-11 / max(d, 1))
+    bias = 1.0 - np.arange(d) * min(BIAS, BIAS_OF_ALL / max(d, 1))
     return ScaledRows(
         rows,
         np.ascontiguousarray(rows.T),

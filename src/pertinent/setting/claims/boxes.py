@@ -1,0 +1,198 @@
+"""Points whose values may move, and whether all of a box around one is as it must be.
+
+`proofs.boxes` (of sums of trees `proofs.ensembles.inside`) shows of a box that it is surely of the
+class, and dense enough where that is asked for; no relation fails at its worst corner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pertinent.density import Densities
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits, read_only
+from pertinent.geometry.ensembles import EnsembleRegion
+from pertinent.geometry.pieces import cells_of
+from pertinent.geometry.rounding import ROUNDOFF, ROUNDOFF_SINGLE, MarginRows
+from pertinent.models.steps.pipeline import inside, is_pipeline
+from pertinent.proofs.boxes import gaps
+from pertinent.proofs.ensembles.inside import lies_inside
+from pertinent.rules.reference import RuleRef
+from pertinent.rules.tolerances import SATISFIED
+from pertinent.setting.answers import Ask, RowRules
+from pertinent.setting.claims.sums import sums_of
+from pertinent.setting.judge import judge
+from pertinent.setting.region_key import Is, Kind
+from pertinent.setting.setting import Setting
+from pertinent.tables.table import Table
+
+#: The model is asked about each number of a sliver, up to so many.
+MOST_ASKED = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Points whose values may move, one for each sample.
+
+    Parameters
+    ----------
+    table : Table
+        The samples.
+    points : ndarray of shape (n, n_columns)
+    labels : ndarray of int, shape (n,)
+        The class that each must keep.
+    limits : tuple of ndarray broadcastable to (n, n_columns)
+        What the rules allow, value by value.
+    chosen : ndarray of bool, shape (n, n_features)
+        The features that may move.
+    changes : bool
+        Whether the rules about changes apply.
+    """
+
+    table: Table
+    points: FloatArray
+    labels: IntArray
+    limits: Limits
+    chosen: BoolArray
+    changes: bool
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def take(self, rows: IntArray) -> Answer:
+        """Return some of the answers, for a search to look at: nothing can be written to them."""
+        low, high = (np.broadcast_to(side, self.points.shape)[rows] for side in self.limits)
+        return Answer(
+            self.table.take(rows),
+            read_only(self.points[rows]),
+            read_only(self.labels[rows]),
+            (read_only(low), read_only(high)),
+            read_only(self.chosen[rows]),
+            self.changes,
+        )
+
+
+def unions_of(
+    setting: Setting, label: int, table: Table
+) -> list[tuple[Sequence[MarginRows], float]]:
+    """Return the unions that a box must lie in, each with its unit of rounding.
+
+    The class with what rounds in it; with a margin asked for, that as well; with a density, its
+    ellipsoids. Empty where the region is no union of cells: see `sums_of`, else nothing can be
+    shown.
+    """
+    plain = setting.without_plausibility()
+    region, rounding = plain.region(Is(label), 0.0), plain.rounding(Is(label))
+    sums = setting.features.dim + 4
+    double = sums * ROUNDOFF
+    cells = cells_of(region)
+    pieces: Sequence[MarginRows] = () if rounding is None else rounding.pieces
+    # Who made the sums knew the model's precision, and not that of the steps before it.
+    known = (
+        rounding is not None and rounding.knows_precision and not is_pipeline(inside(setting.model))
+    )
+    in_single = setting.sums_in_single(table) and not known
+    if not len(pieces):
+        if cells is None or not len(cells):
+            return []
+        pieces = [MarginRows.as_written(cell) for cell in cells]
+    out = [(pieces, sums * ROUNDOFF_SINGLE if in_single else double)]
+    if setting.asked_margin > 0:
+        inner = cells_of(plain.region(Is(label), setting.asked_margin))
+        if inner is None:
+            return []
+        out.append(([MarginRows.as_written(cell) for cell in inner], double))
+    if isinstance(setting.within, Densities):
+        dense = setting.within.region(label, 0.0)
+        out.append(([MarginRows.as_written(cell) for cell in dense], double))
+    return out
+
+
+class ShownBoxes:
+    """What is shown of boxes around the answers of a batch."""
+
+    def __init__(self, setting: Setting, answer: Answer) -> None:
+        self.setting, self.answer = setting, answer
+        self.low, self.high = (np.broadcast_to(s, answer.points.shape) for s in answer.limits)
+        self.unions: dict[int, list[tuple[Sequence[MarginRows], float]]] = {}
+        self.sums: dict[int, list[tuple[EnsembleRegion, float]]] = {}
+        related = setting.constraints.relation_cell(setting.features)
+        self.relations = [] if related is None else list(zip(related.G, related.h, strict=True))
+
+    def ask(self, rows: IntArray, points: FloatArray) -> Ask:
+        """Return what `judge` is asked about points of the samples of these rows."""
+        answer, rules = self.answer, RowRules(None, self.answer.changes)
+        labels, limits = answer.labels[rows], (self.low[rows], self.high[rows])
+        return Ask(answer.table.take(rows), points, Kind.IS, labels, *limits, rules)
+
+    def holds(self, i: int, low: FloatArray, high: FloatArray) -> bool:
+        """Return whether a box lies in the class, obeys relations and is dense enough."""
+        label = int(self.answer.labels[i])
+        if label not in self.unions:
+            self.unions[label] = unions_of(self.setting, label, self.answer.table)
+            self.sums[label] = sums_of(self.setting, label, self.answer.table)
+        known = self.unions[label] or self.sums[label]
+        if not known or self.relation(low, high) is not None:
+            return False
+        if ((low < self.low[i]) | (high > self.high[i]))[self._visible].any():
+            return False
+        if not all(self._in_trees(i, *one, low, high) for one in self.sums[label]):
+            return False
+        for pieces, unit in self.unions[label]:
+            left = gaps(pieces, low, high, unit)
+            if left is None or not all(self._asked(i, *sliver) for sliver in left):
+                return False
+        return True
+
+    def relation(self, low: FloatArray, high: FloatArray) -> RuleRef | None:
+        """Return a relation that fails somewhere in a box; None if all hold everywhere."""
+        for g, h, rule in zip(*self._rows_of_relations(), strict=True):
+            used = g != 0
+            ends = np.where(g > 0, high, low)[used]
+            worst = float((g[used] * ends).sum()) - h
+            least = np.where((low < 0) & (high > 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
+            slack = SATISFIED * (float((np.abs(g) * least)[used].sum()) + abs(h))
+            if not worst <= slack:
+                return rule
+        return None
+
+    def _in_trees(
+        self, i: int, region: EnsembleRegion, share: float, low: FloatArray, high: FloatArray
+    ) -> bool:
+        """Return whether a box lies in a class of a sum of trees."""
+        known = self.answer.points[i] if share > 0 and self._said[i] else None
+        return lies_inside(region, low, high, share, known)
+
+    @cached_property
+    def _said(self) -> BoolArray:
+        """Which answers the model itself puts into their class."""
+        answer = self.answer
+        return np.asarray(self.setting.predict(answer.table, answer.points) == answer.labels)
+
+    @property
+    def _visible(self) -> BoolArray:
+        return ~self.setting.features.hidden
+
+    def _asked(self, i: int, low: FloatArray, high: FloatArray) -> bool:
+        """Return whether the model gives the class to every number of a sliver in one column."""
+        free = np.flatnonzero(low < high)
+        if len(free) > 1:
+            return False
+        points = [low]
+        while len(free) and points[-1][free[0]] < high[free[0]] and len(points) <= MOST_ASKED:
+            points.append(points[-1].copy())
+            points[-1][free[0]] = np.nextafter(points[-1][free[0]], np.inf)
+        if len(points) > MOST_ASKED:
+            return False
+        rows, stacked = np.full(len(points), i), np.array(points)
+        return bool(judge(self.setting, self.ask(rows, stacked), stacked).right.all())
+
+    def _rows_of_relations(self) -> tuple[list[FloatArray], list[float], list[RuleRef]]:
+        rules, features = self.setting.constraints, self.setting.features
+        named = rules.named_relations(features) if self.relations else []
+        pairs = zip(named, rules.read_relations, strict=True) if self.relations else ()
+        refs = [rule for rule, relation in pairs for _ in relation.rows()]
+        return [g for g, _ in self.relations], [float(h) for _, h in self.relations], refs
