@@ -93,6 +93,6 @@ def test_largest_cycle(root):
     ids=lambda figure: figure.measure,
 )
 def test_a_goal_that_is_reached_stays_reached(figure):
-    """A goal may be missed only where the table says why; what a check loads is tested elsewhere."""
+    """A goal may be missed only where the table says why; a check's imports: see contract."""
     found = figure.count(contract.SOURCES)
     assert (found if isinstance(found, int) else len(found)) <= figure.most, found
