@@ -17,6 +17,7 @@ from typing import Self
 
 import numpy as np
 
+from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, RowIndex
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell
@@ -53,6 +54,13 @@ class SeparableProofs(RaisingProofs):
 
     def __len__(self) -> int:
         return len(self.radius)
+
+    def require_sound(self) -> None:
+        """Refuse boxes, perhaps from a file, that are no trees: children come after parents."""
+        split = np.flatnonzero(self.feature >= 0)
+        first_child = len(self) + 2 * np.arange(len(split))
+        if (first_child <= split).any() or len(self.feature) != len(self) + 2 * len(split):
+            raise InputError("A stored tree of boxes is not a tree.")
 
     def take(self, rows: RowIndex) -> Self:
         """Return the proofs of the given rows, their nodes numbered anew."""
