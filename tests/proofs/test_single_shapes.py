@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 
 from pertinent.exceptions import InputError
+from pertinent.geometry.affine import Scores
 from pertinent.geometry.cell import Cell
 from pertinent.geometry.codec import decode, encode, nested
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.task import Task
-from pertinent.proofs import BranchProofs, HullProofs, LinearProofs, StrictProofs
+from pertinent.geometry.winners import WinnerRegion
+from pertinent.proofs import BranchProofs, HullProofs, LinearProofs, RivalProofs, StrictProofs
 from pertinent.proofs.cases.branch import Tree
 from pertinent.proofs.cases.separable import SeparableProofs
-from pertinent.proofs.core import Block, Certificate
+from pertinent.proofs.core import WHOLE, Block, Certificate
 from pertinent.proofs.supports.fewest import FewestProofs, Goal
 from pertinent.proofs.supports.fewest_mixed import Argument
 from pertinent.proofs.tangent import CutProofs, TangentProofs
@@ -45,6 +47,16 @@ def test_one_multiplier_speaks_of_one_row(kind, y):
     else:
         with pytest.raises(ValueError, match="shapes|mismatch"):
             proof.bounds(asked)
+
+
+@pytest.mark.parametrize(("rivals", "proved"), [([0, 0], 1.0), ([0], 0.0)])
+def test_one_rival_speaks_of_one_piece(rivals, proved):
+    """Own items at 10 and 2, a rival at 0: the region begins at 1, the first item's piece at 5."""
+    items, zero = np.array([10.0, 2.0]), Scores(np.zeros((1, 1)), np.zeros(1))
+    region = WinnerRegion(Scores(2 * items[:, None], -(items**2)), zero)
+    asked = Task.of(region, np.zeros((1, 1)), np.ones(1), -99.0, 99.0)
+    proof = Certificate(1, (Block(WHOLE, ROOT, RivalProofs(np.array([rivals]))),))
+    assert proof.bounds(asked)[0] == pytest.approx(proved)
 
 
 #: Counted features, not distances: nobody may take its 7 for a cost.

@@ -251,7 +251,8 @@ class Certificate:
         for block in blocks:
             if speak_of(block.proofs, len(block.rows)):
                 proved = block.proofs.piece_bounds(task.take(block.rows))
-                known[block.rows] = np.fmax(known[block.rows], proved)
+                if proved.shape[1] == pieces:  # else one piece's would speak for others
+                    known[block.rows] = np.fmax(known[block.rows], proved)
         return known
 
     def _by_piece(self) -> dict[int, list[Block]]:
