@@ -61,7 +61,7 @@ class HalvingProofs(RaisingProofs):
         lower, upper = task.lower, task.upper
         for i in np.flatnonzero(self.claimed > proved):
             free = upper[i] > lower[i]
-            if not cell.exponentials and free.sum() <= MOST_HALVED:
+            if free.sum() <= MOST_HALVED:
                 few = _Few.of(cell, free, start[i], centers[i], weights)
                 spent = float((weights * np.abs(start[i] - centers[i]))[~free].sum())
                 for claim in _claims(float(proved[i]), float(self.claimed[i])):
@@ -77,7 +77,7 @@ class HalvingProofs(RaisingProofs):
         for i in range(len(near)):
             low, high = task.lower[i], task.upper[i]
             free = high > low
-            if cell.exponentials or free.sum() > MOST_HALVED:
+            if free.sum() > MOST_HALVED:
                 continue
             few = _Few.of(cell, free, start[i], task.centers[i], weights)
             spent = float((weights * np.abs(start[i] - task.centers[i]))[~free].sum())
@@ -97,7 +97,7 @@ def _claims(known: float, claimed: float) -> list[float]:
 class _Few:
     """What is left of a cell when all but a few features are held: rows ``t'At + g't + c <= 0``.
 
-    ``t`` is the step from the center.
+    ``t`` is the step from the center. Exponential rows are left out: fewer rows prove no more.
     """
 
     A: FloatArray
