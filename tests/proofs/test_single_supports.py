@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pertinent.geometry.cell import Cell
+from pertinent.geometry.cell import Cell, Exponential
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.region import CellUnion
@@ -105,6 +105,29 @@ def test_strict_positives_of_a_row_that_mixes_features():
     cell = Cell(NONE2, np.zeros(0), (Quadratic(half[1], half[0], np.zeros(2), 0.5),))
     assert StrictProofs(np.zeros(2), np.array([2.0])).bounds(task(cell, np.ones(2)))[0] == 2.0
     assert StrictProofs(np.zeros(2), np.array([3.0])).bounds(task(cell, np.ones(2)))[0] <= 2.0
+
+
+#: x + y >= 1.5 as an exponential row: log(exp(1.5 - x - y)) <= 0.
+BENT = Cell(
+    NONE2, np.zeros(0), exponentials=(Exponential(np.array([[-1.0, -1.0]]), np.array([1.5])),)
+)
+
+
+@pytest.mark.parametrize("piece", [BENT, CellUnion((rows((-1.0, -1.0, -1.5)),))])
+def test_strict_positives_where_rows_do_not_tell_all(piece):
+    """No linear or quadratic row speaks against a single feature: the points themselves do."""
+    for size, proved in ((2.0, 2.0), (3.0, 0.0)):
+        found = StrictProofs(np.zeros(2), np.array([size])).bounds(task(piece, np.ones(2)))
+        assert found[0] == proved
+
+
+def test_strict_positives_of_several_columns_by_the_linear_rows_of_a_curved_cell():
+    """x + y + z >= 2.5 needs all three, whatever the curved row beside it asks for."""
+    ball = Quadratic(np.eye(3), np.zeros((0, 3)), np.zeros(3), -9.0)
+    proof = StrictProofs(np.zeros(3), np.array([3.0]), owner=np.arange(3))
+    assert proof.bounds(task(replace(ALL, quadratics=(ball,)), np.ones(3)))[0] == 3.0
+    bare = Cell(np.zeros((0, 3)), np.zeros(0), (ball,))
+    assert proof.bounds(task(bare, np.ones(3)))[0] == 0.0
 
 
 # -- The fewest changes --------------------------------------------------------------------------
@@ -205,6 +228,15 @@ def test_the_nearest_root_lies_within_the_ends(center, low, high, cost):
 def test_the_fewest_changes_of_rows(size, proved):
     proof = FewestProofs(np.array([size]), np.zeros(1), (Argument.empty(1),))
     assert proof.bounds(task(SLOPED, [0.0, 0.0]))[0] == proved
+
+
+def test_the_fewest_changes_where_a_region_is_no_cell():
+    """No row is known of it: that the sample itself lies outside is a proof of its own."""
+    about = certificate(LinearProofs(np.array([[1.0]]), np.array([True])))
+    argument = replace(Argument.empty(0), excluded=((np.array([False, False]), about),))
+    for size, proved in ((1.0, 1.0), (2.0, 0.0)):
+        proof = FewestProofs(np.array([size]), np.zeros(1), (argument,))
+        assert proof.bounds(task(CellUnion((SLOPED,)), [0.0, 0.0]))[0] == proved
 
 
 # -- Sufficient values ---------------------------------------------------------------------------
