@@ -14,6 +14,7 @@ from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.running import until
 from pertinent.geometry.task import Task
 from pertinent.proofs import BranchProofs, LinearProofs
+from pertinent.proofs.cases import halving
 from pertinent.proofs.cases.branch import Tree
 from pertinent.proofs.cases.curved import CurvedBranchProofs, Leaf, _is_cut
 from pertinent.proofs.cases.halving import HalvingProofs, _end, _extent, _Few
@@ -182,6 +183,15 @@ def test_the_lagrangian_closes_a_box_at_once():
     square = np.zeros((1, 2)), np.full((1, 2), 2.0)
     assert not few._open(*square, 1.99)[0]
     assert few._open(*square, 2.01)[0]
+
+
+def test_halving_stops_at_too_many_boxes(monkeypatch):
+    """x y >= 1 costs 2: less than 1.5 is ruled out, but not in a single box."""
+    row = Quadratic.from_matrix(np.array([[0.0, -0.5], [-0.5, 0.0]]), np.zeros(2), 1.0)
+    asked = task(Cell(np.zeros((0, 2)), np.zeros(0), (row,)), -9.0, 9.0)
+    assert HalvingProofs(np.array([1.5])).bounds(asked)[0] == 1.5
+    monkeypatch.setattr(halving, "MOST_BOXES", 1)
+    assert HalvingProofs(np.array([1.5])).bounds(asked)[0] == 0.0
 
 
 def test_halving_has_no_time_left():
