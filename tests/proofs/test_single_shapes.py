@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pertinent.exceptions import InputError
-from pertinent.geometry.affine import Scores
+from pertinent.geometry.affine import Scores, row_products
 from pertinent.geometry.cell import Cell
 from pertinent.geometry.codec import decode, encode, nested
 from pertinent.geometry.domain import Domain
@@ -15,6 +15,7 @@ from pertinent.geometry.task import Task
 from pertinent.geometry.winners import WinnerRegion
 from pertinent.proofs import BranchProofs, HullProofs, LinearProofs, RivalProofs, StrictProofs
 from pertinent.proofs.cases.branch import Tree
+from pertinent.proofs.cases.near import Near
 from pertinent.proofs.cases.separable import SeparableProofs
 from pertinent.proofs.core import WHOLE, Block, Certificate
 from pertinent.proofs.supports.fewest import FewestProofs, Goal
@@ -40,13 +41,15 @@ def test_one_multiplier_speaks_of_one_row(kind, y):
     ends = np.full((1, 1), 9.0)
     asked = Task(cell, np.zeros((1, 1)), np.ones(1), -ends, ends, domain=Domain(np.full(1, np.nan)))
     proof = KINDS[kind](np.array([y]))
-    if len(y) == 2:
-        assert proof.bounds(asked)[0] == pytest.approx(1.0)
-    elif kind == "linear":
-        assert proof.bounds(asked)[0] == 0.0
-    else:
+    assert proof.bounds(asked)[0] == pytest.approx(1.0 if len(y) == 2 else 0.0)
+    near = Near(np.ones((1, 1)), np.array([1.01]), *np.array([[[0.5]], [[1.5]]]))
+    assert proof.only_near(asked, near)[0] == (len(y) == 2 and kind in ("linear", "tangent"))
+
+
+def test_products_of_rows_of_another_length_are_none():
+    for points in (np.ones((1, 1)), np.ones((2, 1)), np.ones((1, 3))):
         with pytest.raises(ValueError, match="shapes|mismatch"):
-            proof.bounds(asked)
+            row_products(points, np.ones((1, 2)))
 
 
 @pytest.mark.parametrize(("rivals", "proved"), [([0, 0], 1.0), ([0], 0.0)])

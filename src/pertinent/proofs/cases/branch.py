@@ -145,6 +145,8 @@ class BranchProofs(TreeProofs):
 
     def leaf_bounds(self, used: IntArray, task: Task, domain: Domain, boxes: Boxes) -> FloatArray:
         """Return what rows of multipliers prove about leaves."""
+        if self.multipliers.shape[1:] != task.cell.h.shape:
+            return np.zeros(len(used))  # one for each row, or nothing is known of any
         y, ray, centers = self.multipliers[used], self.ray[used], task.centers[boxes.row]
         return leaf_bounds(y, ray, task.cell, centers, task.weights, boxes, domain)
 
