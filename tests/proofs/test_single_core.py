@@ -159,3 +159,43 @@ def test_a_domain_that_counts_no_changes_knows_of_none():
     domain = Domain(np.zeros(1), own=np.zeros((1, 1)))
     boxes, empty = narrow(domain, whole_box(np.array([0.5]), np.array([2.5])))
     assert (boxes.lower[0, 0], boxes.upper[0, 0], empty[0]) == (1.0, 2.0, False)
+
+
+@pytest.mark.parametrize(
+    ("low", "multiplier", "threshold", "near"),
+    [
+        (-1.0, 0.55, None, True),  # x^2 >= 4 from 0, upwards alone
+        (-1.0, 0.55, -5.0, True),  # nothing lies below
+        (-1.0, 0.55, 1.0, True),
+        (-9.0, 0.55, None, False),  # -2 is as near as 2
+        (-1.0, 0.0, None, False),
+        (-9.0, np.nan, None, False),  # numbers that are none show nothing
+        (-9.0, INF, None, False),
+        (-9.0, 1e308, None, False),
+        (-9.0, 0.55, np.nan, False),
+        (-9.0, 0.55, INF, False),
+    ],
+)
+def test_boxes_leave_the_box_of_the_answer_alone(low, multiplier, threshold, near):
+    row = Quadratic(np.zeros((0, 1)), np.ones((1, 1)), np.zeros(1), 4.0)
+    asked = task(Cell(np.zeros((0, 1)), np.zeros(0), (row,)), low=low)
+    feature = [-1] if threshold is None else [0, -1, -1]
+    ends = np.full(len(feature), 0.0 if threshold is None else threshold)
+    boxes = np.array([1.9]), np.array(feature), ends, np.full((len(feature), 1), multiplier)
+    box = Near(np.full((1, 1), 2.0), np.array([2.1]), *np.array([[[1.5]], [[2.5]]]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert SeparableProofs(*boxes).only_near(asked, box)[0] == near
+
+
+def test_what_is_near_is_told_of_sums_over_features_that_cost():
+    """x y >= 1 is no sum over features, and what costs nothing is anywhere."""
+    mixed = curved([[0.0, -0.5], [-0.5, 0.0]], [0.0, 0.0], 1.0)
+    boxes = np.array([1.9]), np.array([-1]), np.zeros(1), np.full((1, 1), 9.0)
+    near = Near(np.ones((1, 2)), np.array([2.1]), np.full((1, 2), 0.5), np.full((1, 2), 1.5))
+    asked = task(mixed, (0.0, 0.0))
+    assert not SeparableProofs(*boxes).only_near(asked, near)[0]
+    free = Task.of(BEYOND, np.zeros((1, 1)), np.zeros(1), -9.0, 9.0)
+    near = Near(np.full((1, 1), 2.0), np.zeros(1), np.full((1, 1), 1.5), np.full((1, 1), 2.5))
+    with np.errstate(all="raise"):
+        assert not SeparableProofs(*boxes).only_near(free, near)[0]
+        assert SeparableProofs(*boxes).bounds(free)[0] == 0.0
