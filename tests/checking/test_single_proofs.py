@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 import pertinent
 from pertinent.exceptions import InputError
 from pertinent.geometry.codec import encode
-from pertinent.proofs import LagrangeProofs, StrictProofs
+from pertinent.proofs import HalvingProofs, LagrangeProofs, StrictProofs
 from pertinent.proofs.core import SolverBounds
 from pertinent.proofs.tangent import CutProofs
 
@@ -101,3 +101,20 @@ def test_a_number_of_features_hidden_in_a_proof_is_no_distance(wrap):
     for name in ("values", "objective", "closeness", "bound", "closeness_bound"):
         document["proof"]["negative"][name]["values"] = [3.0]
     assert verdict(document, model, claim) == "refuted"
+
+
+@pytest.mark.parametrize("claim", [4.0, 1e160])
+def test_a_claim_too_large_to_compute_with_is_no_proof(claim):
+    """From -1 the class of 1 begins at 0; the file says 3, where boxes of 1e160 overflow."""
+    model = GaussianNB().fit(np.array([[-1.5], [-0.5], [0.5], [1.5]]), [0, 0, 1, 1])
+    model.var_ = np.array([[0.25], [0.5]])
+    explainer = pertinent.Explainer(model, baseline=[-1.0], limits_from=None, steps_from=None)
+    stored = json.loads(explainer.explain(np.array([[-1.0]]))[0].json())
+    document = with_proofs(stored, "negative", HalvingProofs(np.array([claim])))
+    assert model.predict([[3.0]])[0] == 1
+    weight = document["proof"]["question"]["weights"]["values"][0]
+    document["proof"]["negative"]["values"]["values"] = [3.0]
+    for name in ("objective", "closeness", "bound", "closeness_bound"):
+        document["proof"]["negative"][name]["values"] = [4.0 * weight]
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert verdict(document, model, f"{CHANGE} is proved smallest") == "refuted"

@@ -181,10 +181,28 @@ def piece(low, high):
         ([0.0, 0.0], [1.8, 1.8], False),
         ([-INF, 0.0], [1.0, 1.0], False),
         ([0.0, 0.0], [1.0, 1.0], True),
+        ([np.nan, 0.0], [1.0, 1.0], False),
     ],
 )
 def test_a_box_lies_within_ends_and_rows(low, high, inside):
     assert lies_in(piece([-1, -1], [2, 2]), np.array(low), np.array(high), 1e-15) == inside
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        Cell(np.zeros((0, 1)), np.zeros(0), (), -np.ones(1), np.ones(1)),
+        Cell(np.ones((1, 1)), np.ones(1)),
+        Cell(-np.ones((1, 1)), np.ones(1)),
+    ],
+    ids=["a leaf", "a row", "another row"],
+)
+def test_ends_that_are_no_numbers_lie_in_no_piece(cell, place):
+    box = [np.zeros(1), np.zeros(1)]
+    assert lies_in(MarginRows.as_written(cell), *box, 1e-15)
+    box[place] = np.array([np.nan])
+    assert not lies_in(MarginRows.as_written(cell), *box, 1e-15)
 
 
 @pytest.mark.parametrize(

@@ -216,3 +216,14 @@ def test_halving_without_the_exponential_rows_proves_no_less():
     cell = Cell(np.zeros((0, 1)), np.zeros(0), OUTSIDE.quadratics, exponentials=(bend,))
     assert HalvingProofs(np.array([1.9])).bounds(task(cell, -9.0, 9.0))[0] == 1.9
     assert HalvingProofs(np.array([2.1])).bounds(task(cell, -9.0, 9.0))[0] <= 2.0
+
+
+@pytest.mark.parametrize("claim", [1e160, 1e300, 1.7e308, INF])
+@pytest.mark.parametrize("end", [1e200, INF])
+@pytest.mark.parametrize("dim", [1, 2])
+def test_boxes_too_large_to_compute_with_are_not_closed(claim, end, dim):
+    """|x - 1| <= 1/2 is 1/2 away, whatever overflows in a box of that size."""
+    form, slope = np.eye(dim), -2.0 * np.eye(dim)[0]
+    cell = Cell(np.zeros((0, dim)), np.zeros(0), (Quadratic.from_matrix(form, slope, 0.75),))
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert HalvingProofs(np.array([claim])).bounds(task(cell, -end, end))[0] <= 0.5

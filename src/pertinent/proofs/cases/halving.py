@@ -187,7 +187,8 @@ class _Few:
         # On one side of the center the cost is linear; across it, at least 0.
         side = np.where(low >= 0, 1.0, np.where(high <= 0, -1.0, 0.0)) * self.weights
         paid = (side * middle).sum(axis=1)
-        open_ = cost < claim
+        # A number must close a box: those so large that there is none stay open.
+        open_ = ~(cost >= claim)
         far = np.abs(middle) + half
         rows = zip(self.A, self.g, self.c, *self.sizes, strict=True)
         for A, g, c, A_size, g_size, c_size in rows:
@@ -197,13 +198,13 @@ class _Few:
             off = np.abs(A - np.diag(np.diag(A)))
             pairs = ((half @ off) * half).sum(axis=1)
             rounding = MIDDLE * size
-            open_ &= value + _least_alone(slope, np.diag(A), half) - pairs <= rounding
+            open_ &= ~(value + _least_alone(slope, np.diag(A), half) - pairs > rounding)
             if np.isfinite(claim):
                 # The multiplier that makes the Lagrangian flattest in the middle of the box.
                 steep = (slope * slope).sum(axis=1)
                 y = np.maximum(-(side * slope).sum(axis=1), 0.0) / np.where(steep > 0, steep, 1.0)
                 bent = _least_alone(side + y[:, None] * slope, y[:, None] * np.diag(A), half)
-                open_ &= paid + y * (value - pairs - rounding) + bent < claim
+                open_ &= ~(paid + y * (value - pairs - rounding) + bent >= claim)
         return open_
 
 
