@@ -164,6 +164,17 @@ def test_a_tree_that_is_none(side, child):
         replace(tree, **{side: np.array([child, 0, 0])}).require_sound()
 
 
+def test_a_case_has_one_parent():
+    """Both sides of 40 splits go on with the same split: 2^40 cases of 41 nodes."""
+    n = 41
+    none, ends, here = np.zeros(n, dtype=np.int64), np.zeros(n), np.arange(n)
+    kind = np.where(here < n - 1, SPLIT, LEAF).astype(np.int8)
+    following = np.minimum(here + 1, n - 1)
+    tree = Tree(kind, none, ends, ends, following, following, none)
+    with pytest.raises(InputError, match="is not a tree"):
+        tree.require_sound()
+
+
 # -- Boxes that are said to lie in a piece -------------------------------------------------------
 
 

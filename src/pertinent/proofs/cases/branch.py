@@ -64,12 +64,12 @@ class Tree(Rows):
     proof: IntArray
 
     def require_sound(self) -> None:
-        """Refuse a tree, perhaps from a file, that does not end: children come after parents."""
-        here = np.arange(len(self.kind))
-        inner = self.kind != LEAF
-        for child in (self.left, self.right):
-            if not ((child[inner] > here[inner]) & (child[inner] < len(here))).all():
-                raise InputError("A stored tree of cases is not a tree.")
+        """Refuse a tree, perhaps from a file, that is none: children come later, each of one."""
+        inner = np.flatnonzero(self.kind != LEAF)
+        child = np.concatenate([self.left[inner], self.right[inner]])
+        later = (child > np.concatenate([inner, inner])) & (child < len(self.kind))
+        if not later.all() or len(np.unique(child)) < len(child):
+            raise InputError("A stored tree of cases is not a tree.")
 
 
 @dataclass(frozen=True, eq=False)
