@@ -273,14 +273,17 @@ NOTICED: dict[str, str] = {
 
 
 _SPLITS, _SIDES = "tests/proofs/test_single_splits.py", "tests/proofs/test_single_sides.py"
+_LEAVES, _FORMS = "tests/proofs/test_single_leaves.py", "tests/proofs/test_single_forms.py"
 #: Tables with one line for each single check, quick enough to be tried first as a whole.
 TABLES: dict[str, tuple[str, ...]] = {
     "proofs/supports/": ("tests/proofs/test_single_supports.py",),
-    "proofs/cases/": (_SPLITS, _SIDES),
+    "proofs/cases/": (_LEAVES, _SPLITS, _SIDES),
+    "proofs/copositive/": (_FORMS,),
     "proofs/boxes.py": (_SPLITS,),
     "proofs/sweep.py": (_SIDES,),
     "proofs/linear.py": (_SIDES,),
-    "proofs/": ("tests/proofs/test_single_forgeries.py",),
+    "proofs/": ("tests/proofs/test_single_forgeries.py", "tests/proofs/test_single_core.py",
+                "tests/proofs/test_single_shapes.py"),
     "checking/document.py": ("tests/checking/test_refusals.py",),
 }
 

@@ -25,13 +25,15 @@ CHECKS: dict[tuple[str, str], str] = {
     ("proofs/cases/axis_boxes.py:_affordable", "(low <= high).all(axis=1)"): _BOTH,
     ("proofs/cases/axis_boxes.py:OneRow.only_near", "len(low) > AXIS_BOXES or is_over()"):
         "it ends a long look early; what a longer one shows is right, and its rounds are counted",
-    ("proofs/cases/axis_boxes.py:OneRow.only_near", "bound <= cost"): _NO_ROOM,
+    ("proofs/cases/axis_boxes.py:OneRow.only_near", "~(bound > cost)"): _NO_ROOM,
     ("proofs/cases/separable.py:SeparableProofs.only_near",
-     "sums.bounds(low, high)[0] <= cost[own]"): _NO_ROOM,
+     "~(sums.bounds(low, high)[0] > cost[own])"): _NO_ROOM,
     ("proofs/cases/branch.py:next_allowed", "found != own"):
         "the own value is put back in the last line: it lies above wherever it was found",
     ("proofs/cases/branch.py:Replay._is_lossless", "~in_group"):
         "a column of a group counts as any number there: only what loses no number passes",
+    ("proofs/core.py:Certificate._whole", "not blocks"):
+        "without proofs about the whole region nothing is known of any piece: zeros, as without it",
     ("proofs/linear.py:dual_values", "~endless"):
         "slopes towards an open end were shrunk below their weight: the other condition is false",
     ("proofs/linear.py:is_empty", "slopes != 0"):
@@ -44,6 +46,8 @@ CHECKS: dict[tuple[str, str], str] = {
         "rows about an endless cost need -inf, and rows that are no numbers are left out",
     ("proofs/supports/fewest.py:_Sample.refuted", "not argument.ray.all()"):
         "without multipliers of costs there are no rows about costs",
+    ("proofs/supports/fewest_mixed.py:FeatureRows.of", "moves"):
+        "a feature that cannot move gains nothing for any row; without it there are fewer sets",
     ("proofs/supports/sufficient.py:SufficientProofs.bounds", "fewer >= 0"): _NOTHING,
     ("proofs/supports/sufficient.py:RivalSetProofs._one", "fewer >= 0"): _NOTHING,
     ("proofs/supports/sufficient.py:_one_row_suffices", "count >= 0"): _NOTHING,
@@ -55,6 +59,8 @@ CHECKS: dict[tuple[str, str], str] = {
         "a radius that is not above 0 raises no bound",
     ("proofs/sweep.py:SweepProofs._holds", "np.isfinite(self.slopes).all(axis=1)"):
         "slopes that are no numbers make gains that are none, and these are below nothing",
+    ("proofs/winners.py:_one_row_bounds", "steep == 0"):
+        "what is_empty shows of a row is right wherever it is asked; most rows need not be",
     ("proofs/winners.py:_one_row_bounds", "excess > 0"):
         "a row that holds at the start is not empty, and is_empty says so",
 }  # fmt: skip

@@ -12,8 +12,9 @@ from sklearn.naive_bayes import GaussianNB
 import pertinent
 from pertinent.exceptions import InputError
 from pertinent.geometry.codec import encode
-from pertinent.proofs import LagrangeProofs
+from pertinent.proofs import HalvingProofs, LagrangeProofs, StrictProofs
 from pertinent.proofs.core import SolverBounds
+from pertinent.proofs.tangent import CutProofs
 
 ENOUGH, CHANGE = "what was enough", "what would have changed it"
 UNKNOWN = "not re-checkable here"
@@ -73,3 +74,47 @@ def test_an_array_of_two_samples_is_refused(iris, stored, field):
     twice = {**array, "shape": [2], "values": array["values"] * 2}
     with pytest.raises(InputError, match=rf"'{field}' has the shape \(2,\)"):
         pertinent.check(tampered(stored, ("proof", "negative", field), twice), iris[0])
+
+
+def boxed(proof):
+    """Return an array of objects that holds a proof."""
+    out = np.empty(1, dtype=object)
+    out[0] = proof
+    return out
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda one: (one,), boxed, lambda one: {one: 0}],
+    ids=["a tuple", "an array", "keys of a mapping"],
+)
+def test_a_number_of_features_hidden_in_a_proof_is_no_distance(wrap):
+    """From 0, x = 1 is enough; the file says 3: no mix of sample and baseline has that class."""
+    model = LogisticRegression().fit(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1])
+    model.coef_, model.intercept_ = np.array([[1.0]]), np.array([-1.0])
+    explainer = pertinent.Explainer(model, baseline=[0.0], limits_from=None, steps_from=None)
+    stored = json.loads(explainer.explain(np.zeros((1, 1)))[0].json())
+    claim = f"{CHANGE} is proved smallest"
+    assert verdict(stored, model, claim) == "holds"
+    counted = CutProofs((np.zeros((0, 1)),), wrap(StrictProofs(np.zeros(1), np.array([3.0]))))
+    document = with_proofs(stored, "negative", counted)
+    for name in ("values", "objective", "closeness", "bound", "closeness_bound"):
+        document["proof"]["negative"][name]["values"] = [3.0]
+    assert verdict(document, model, claim) == "refuted"
+
+
+@pytest.mark.parametrize("claim", [4.0, 1e160])
+def test_a_claim_too_large_to_compute_with_is_no_proof(claim):
+    """From -1 the class of 1 begins at 0; the file says 3, where boxes of 1e160 overflow."""
+    model = GaussianNB().fit(np.array([[-1.5], [-0.5], [0.5], [1.5]]), [0, 0, 1, 1])
+    model.var_ = np.array([[0.25], [0.5]])
+    explainer = pertinent.Explainer(model, baseline=[-1.0], limits_from=None, steps_from=None)
+    stored = json.loads(explainer.explain(np.array([[-1.0]]))[0].json())
+    document = with_proofs(stored, "negative", HalvingProofs(np.array([claim])))
+    assert model.predict([[3.0]])[0] == 1
+    weight = document["proof"]["question"]["weights"]["values"][0]
+    document["proof"]["negative"]["values"]["values"] = [3.0]
+    for name in ("objective", "closeness", "bound", "closeness_bound"):
+        document["proof"]["negative"][name]["values"] = [4.0 * weight]
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert verdict(document, model, f"{CHANGE} is proved smallest") == "refuted"

@@ -164,6 +164,17 @@ def test_a_tree_that_is_none(side, child):
         replace(tree, **{side: np.array([child, 0, 0])}).require_sound()
 
 
+def test_a_case_has_one_parent():
+    """Both sides of 40 splits go on with the same split: 2^40 cases of 41 nodes."""
+    n = 41
+    none, ends, here = np.zeros(n, dtype=np.int64), np.zeros(n), np.arange(n)
+    kind = np.where(here < n - 1, SPLIT, LEAF).astype(np.int8)
+    following = np.minimum(here + 1, n - 1)
+    tree = Tree(kind, none, ends, ends, following, following, none)
+    with pytest.raises(InputError, match="is not a tree"):
+        tree.require_sound()
+
+
 # -- Boxes that are said to lie in a piece -------------------------------------------------------
 
 
@@ -181,10 +192,28 @@ def piece(low, high):
         ([0.0, 0.0], [1.8, 1.8], False),
         ([-INF, 0.0], [1.0, 1.0], False),
         ([0.0, 0.0], [1.0, 1.0], True),
+        ([np.nan, 0.0], [1.0, 1.0], False),
     ],
 )
 def test_a_box_lies_within_ends_and_rows(low, high, inside):
     assert lies_in(piece([-1, -1], [2, 2]), np.array(low), np.array(high), 1e-15) == inside
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        Cell(np.zeros((0, 1)), np.zeros(0), (), -np.ones(1), np.ones(1)),
+        Cell(np.ones((1, 1)), np.ones(1)),
+        Cell(-np.ones((1, 1)), np.ones(1)),
+    ],
+    ids=["a leaf", "a row", "another row"],
+)
+def test_ends_that_are_no_numbers_lie_in_no_piece(cell, place):
+    box = [np.zeros(1), np.zeros(1)]
+    assert lies_in(MarginRows.as_written(cell), *box, 1e-15)
+    box[place] = np.array([np.nan])
+    assert not lies_in(MarginRows.as_written(cell), *box, 1e-15)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.region import Exponential
 from pertinent.geometry.rounding import MarginRows
-from pertinent.proofs.boxes import _cut, _worst_exponential, worst_quadratic
+from pertinent.proofs.boxes import _corners, _cut, _worst_exponential, lies_in, worst_quadratic
 from pertinent.proofs.cases.axes import AxisRow, seen_from
 from pertinent.proofs.cases.axis_boxes import OneRow, Sums, _halved
 from pertinent.proofs.cases.branch import CHANGE, SPLIT, Replay, Tree, next_allowed
@@ -130,6 +130,34 @@ def test_an_exponential_row_towards_an_open_end(low, high):
     with np.errstate(all="raise"):
         worst = _worst_exponential(bend, np.array([low, 2.0]), np.array([high, 2.0]))
     assert worst == pytest.approx(np.log(np.exp(w) + np.exp(2.0)))
+
+
+def test_two_columns_of_an_exponential_row_are_largest_at_a_corner_of_any_kind():
+    """log(exp(x - y)) over the unit square is 1 at (1, 0), and 0 where both are low, or high."""
+    bend = Exponential(np.array([[1.0, -1.0]]), np.zeros(1))
+    assert _worst_exponential(bend, np.zeros(2), np.ones(2)) == pytest.approx(1.0)
+
+
+def test_a_concave_row_is_largest_inside():
+    """1 - x^2 between -1 and 1: 0 at both ends."""
+    row = Quadratic(np.zeros((0, 1)), np.ones((1, 1)), np.zeros(1), 1.0)
+    assert worst_quadratic(row, -np.ones(1), np.ones(1), 1e-15) >= 1.0
+    piece = MarginRows.as_written(Cell(np.zeros((0, 1)), np.zeros(0), (row,)))
+    assert not lies_in(piece, -np.ones(1), np.ones(1), 1e-15)
+    assert lies_in(piece, np.full(1, 1.5), np.full(1, 2.0), 1e-15)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "count"),
+    [([0, 0], [1, 1], 4), ([0, 0], [1, 0], 2), ([-INF, 0], [1, 1], None), ([0, 0], [1, INF], None)],
+)
+def test_corners_of_a_box(low, high, count):
+    corners = _corners(np.array(low, float), np.array(high, float))
+    assert (corners if corners is None else len(corners)) == count
+
+
+def test_a_box_of_many_columns_has_too_many_corners():
+    assert _corners(np.zeros(11), np.ones(11)) is None
 
 
 def leaf(low, high):

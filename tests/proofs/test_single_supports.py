@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pertinent.geometry.cell import Cell
+from pertinent.geometry.cell import Cell, Exponential
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.region import CellUnion
@@ -17,7 +17,7 @@ from pertinent.geometry.task import Task
 from pertinent.proofs import Block, Certificate, LinearProofs
 from pertinent.proofs.core import SolverBounds
 from pertinent.proofs.supports.cardinality import StrictProofs, not_all_of, refutes
-from pertinent.proofs.supports.fewest import FewestProofs, _Sample
+from pertinent.proofs.supports.fewest import FewestProofs, Goal, _Sample
 from pertinent.proofs.supports.fewest_mixed import Argument
 from pertinent.proofs.supports.reach import (
     Stretches,
@@ -105,6 +105,29 @@ def test_strict_positives_of_a_row_that_mixes_features():
     cell = Cell(NONE2, np.zeros(0), (Quadratic(half[1], half[0], np.zeros(2), 0.5),))
     assert StrictProofs(np.zeros(2), np.array([2.0])).bounds(task(cell, np.ones(2)))[0] == 2.0
     assert StrictProofs(np.zeros(2), np.array([3.0])).bounds(task(cell, np.ones(2)))[0] <= 2.0
+
+
+#: x + y >= 1.5 as an exponential row: log(exp(1.5 - x - y)) <= 0.
+BENT = Cell(
+    NONE2, np.zeros(0), exponentials=(Exponential(np.array([[-1.0, -1.0]]), np.array([1.5])),)
+)
+
+
+@pytest.mark.parametrize("piece", [BENT, CellUnion((rows((-1.0, -1.0, -1.5)),))])
+def test_strict_positives_where_rows_do_not_tell_all(piece):
+    """No linear or quadratic row speaks against a single feature: the points themselves do."""
+    for size, proved in ((2.0, 2.0), (3.0, 0.0)):
+        found = StrictProofs(np.zeros(2), np.array([size])).bounds(task(piece, np.ones(2)))
+        assert found[0] == proved
+
+
+def test_strict_positives_of_several_columns_by_the_linear_rows_of_a_curved_cell():
+    """x + y + z >= 2.5 needs all three, whatever the curved row beside it asks for."""
+    ball = Quadratic(np.eye(3), np.zeros((0, 3)), np.zeros(3), -9.0)
+    proof = StrictProofs(np.zeros(3), np.array([3.0]), owner=np.arange(3))
+    assert proof.bounds(task(replace(ALL, quadratics=(ball,)), np.ones(3)))[0] == 3.0
+    bare = Cell(np.zeros((0, 3)), np.zeros(0), (ball,))
+    assert proof.bounds(task(bare, np.ones(3)))[0] == 0.0
 
 
 # -- The fewest changes --------------------------------------------------------------------------
@@ -205,6 +228,84 @@ def test_the_nearest_root_lies_within_the_ends(center, low, high, cost):
 def test_the_fewest_changes_of_rows(size, proved):
     proof = FewestProofs(np.array([size]), np.zeros(1), (Argument.empty(1),))
     assert proof.bounds(task(SLOPED, [0.0, 0.0]))[0] == proved
+
+
+def test_the_fewest_changes_where_a_region_is_no_cell():
+    """No row is known of it: that the sample itself lies outside is a proof of its own."""
+    about = certificate(LinearProofs(np.array([[1.0]]), np.array([True])))
+    argument = replace(Argument.empty(0), excluded=((np.array([False, False]), about),))
+    for size, proved in ((1.0, 1.0), (2.0, 0.0)):
+        proof = FewestProofs(np.array([size]), np.zeros(1), (argument,))
+        assert proof.bounds(task(CellUnion((SLOPED,)), [0.0, 0.0]))[0] == proved
+
+
+EMPTY, ONLY_X, ONLY_Y = (np.array(on) for on in ([False, False], [True, False], [False, True]))
+EVERY = Cell(NONE2, np.zeros(0))
+
+
+def cheapest(size, value, argument=None):
+    argument = Argument.empty(1) if argument is None else argument
+    return FewestProofs(np.array([size]), np.array([value]), (argument,), Goal.COST)
+
+
+def test_a_category_in_a_box_is_one_feature():
+    """The second of two categories is asked for: two columns move, and one feature."""
+    domain = Domain(np.zeros(2), (np.arange(2),), np.zeros(2, dtype=int))
+    asked = replace(task(EVERY, [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]), domain=domain)
+    proof = FewestProofs(np.array([2.0]), np.zeros(1), (Argument.empty(0),))
+    assert proof.bounds(asked)[0] == 1.0
+
+
+def test_what_is_listed_in_a_box_is_not_spoken_of():
+    """x >= 1 must be on, and every set with it is listed: no other one has fewer than 2."""
+    asked, argument = task(EVERY, [0.0, 0.0], [1.0, -9.0], 9.0), Argument.empty(0, (ONLY_X,))
+    assert FewestProofs(np.array([2.0]), np.zeros(1), (argument,)).bounds(asked)[0] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("cell", "low", "high", "size", "value", "argument", "proved"),
+    [
+        (SLOPED, -9.0, 9.0, 1.0, 0.0, None, 1.0),  # y alone costs 1
+        (SLOPED, -9.0, [9.0, 0.5], 2.0, 5.0, None, 0.0),  # x = 1, y = 1/2: two features cost 1.5
+        (SLOPED, [1.0, 1.0], 9.0, 1.0, 50.0, None, 50.0),  # both must be on: no single one is
+        # With y listed, x alone costs 2: that has a proof of its own.
+        (SLOPED, -9.0, 9.0, 1.0, 1.9, (ONLY_X, 1.0, (ONLY_Y,)), 1.9),
+        (SLOPED, -9.0, 9.0, 1.0, 2.1, (ONLY_X, 1.0, (ONLY_Y,)), 0.0),
+        (CellUnion((SLOPED,)), -9.0, 9.0, 1.0, 0.9, (~EMPTY, 0.5, ()), 0.9),
+        (CellUnion((SLOPED,)), -9.0, 9.0, 1.0, 1.1, (~EMPTY, 0.5, ()), 0.0),
+    ],
+)
+def test_the_least_cost_of_few_features(cell, low, high, size, value, argument, proved):
+    if argument is not None:
+        support, multiplier, listed = argument
+        about = certificate(LinearProofs(np.array([[multiplier]]), np.array([False])))
+        argument = replace(Argument.empty(1, listed), excluded=((support, about),))
+    proof = cheapest(size, value, argument)
+    assert proof.bounds(task(cell, [0.0, 0.0], low, high))[0] == pytest.approx(proved, abs=1e-12)
+
+
+def test_a_domain_of_any_numbers_is_none():
+    """The cost of a single feature has a closed form there."""
+    asked = replace(task(SLOPED, [0.0, 0.0]), domain=Domain(np.full(2, NAN)))
+    assert cheapest(1.0, 0.0).bounds(asked)[0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("low", "weight", "shrunk"), [(-INF, 1.0, True), (-9.0, 1.0, False), (-INF, 0.0, False)]
+)
+def test_multipliers_are_shrunk_where_a_side_is_open_and_costs(low, weight, shrunk):
+    one = replace(sample(rows((1.0, -2.0)), [0.0], low, 9.0), weights=np.array([weight]))
+    assert (one._shrunk(np.ones((1, 1)))[0] < 1.0) == shrunk
+
+
+@pytest.mark.parametrize(("low", "high"), [(-10.0, 10.0), (-INF, 10.0), (-10.0, INF)])
+def test_a_feature_without_an_end_that_bends_upwards_gains_nothing(low, high):
+    """x y >= 1 + z^2: x and y have to move, whether z has an end or not."""
+    A = np.array([[0.0, -0.5, 0.0], [-0.5, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    cell = Cell(np.zeros((0, 3)), np.zeros(0), (Quadratic.from_matrix(A, np.zeros(3), 1.0),))
+    asked = task(cell, np.zeros(3), [-10.0, -10.0, low], [10.0, 10.0, high])
+    proof = FewestProofs(np.array([2.0]), np.zeros(1), (Argument.empty(0),))
+    assert proof.bounds(asked)[0] == 2.0
 
 
 # -- Sufficient values ---------------------------------------------------------------------------

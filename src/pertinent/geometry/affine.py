@@ -21,7 +21,7 @@ def row_products(points: FloatArray, rows: FloatArray) -> FloatArray:
         # The product that `matmul` makes of numbers that lie side by side, in half the time.
         product: FloatArray = points.dot(rows.T)
         return product
-    if d == 1:
+    if d == 1 == rows.shape[1]:
         return np.asarray(points * rows[:, 0])
     if len(rows) == 0 or len(points) == 0:
         return np.zeros((len(points), len(rows)))

@@ -189,15 +189,28 @@ def decode(record: Any, unknown: Callable[[str], Any] = Unknown) -> Any:
     return unknown(kind) if known is None else _decode_dataclass(known, record, unknown)
 
 
+def nested(value: Any) -> Iterator[Any]:
+    """Yield the dataclasses of a decoded value, in whatever they are wrapped, and those inside.
+
+    A file may have a mapping, or an array of objects, where code reads one item after the other.
+    """
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, np.ndarray):
+            left += one.ravel().tolist() if one.dtype == object else []
+        elif isinstance(one, tuple | list):
+            left += one
+        elif isinstance(one, Mapping):
+            left += [*one, *one.values()]
+        elif is_dataclass(one):
+            yield one
+            left += [getattr(one, f.name) for f in fields(one)]
+
+
 def unknown_kinds(value: Any) -> set[str]:
     """Return the kinds in a decoded value that are not known here."""
-    if isinstance(value, Unknown):
-        return {value.kind}
-    if isinstance(value, tuple | list):
-        return set().union(*(unknown_kinds(item) for item in value))
-    if is_dataclass(value):
-        return set().union(*(unknown_kinds(getattr(value, f.name)) for f in fields(value)))
-    return set()
+    return {one.kind for one in nested(value) if isinstance(one, Unknown)}
 
 
 #: Stands between where a value is and its kind, which is not known.

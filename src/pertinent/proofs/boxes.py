@@ -59,6 +59,8 @@ def lies_in(piece: MarginRows, low: FloatArray, high: FloatArray, unit: float) -
     >>> lies_in(below, np.array([-np.inf, 0.0]), np.array([2.0, 1.5]), 1e-15)
     False
     """
+    if not (low <= high).all():
+        return False  # ends that are no numbers, perhaps from a file
     if piece.ends is not None and ((low < piece.ends[0]) | (high > piece.ends[1])).any():
         return False
     if len(piece.G) and not (_worst_linear(piece, low, high, unit) <= piece.h).all():

@@ -192,10 +192,10 @@ class Certificate:
         The same proofs of the same task, number by number, show the same.
         """
         known = self.__dict__.get("_known")
-        if known is not None and known[0] is self.blocks and known[1].is_same(task):
-            return np.array(known[2])
+        if known is not None and known[0].is_same(task):
+            return np.array(known[1])
         found = self.bounds(task)
-        self.__dict__["_known"] = self.blocks, task, found
+        self.__dict__["_known"] = task, found
         return found.copy()
 
     def forget(self) -> None:
@@ -251,7 +251,8 @@ class Certificate:
         for block in blocks:
             if speak_of(block.proofs, len(block.rows)):
                 proved = block.proofs.piece_bounds(task.take(block.rows))
-                known[block.rows] = np.fmax(known[block.rows], proved)
+                if proved.shape[1] == pieces:  # else one piece's would speak for others
+                    known[block.rows] = np.fmax(known[block.rows], proved)
         return known
 
     def _by_piece(self) -> dict[int, list[Block]]:
@@ -320,8 +321,7 @@ def _common(block: Block) -> Any:
     proofs = block.proofs
     if not isinstance(proofs, Rows) or not speak_of(proofs, len(block.rows)):
         return block  # one row's proofs would come to speak for others
-    plain = type(proofs).take is Rows.take and type(proofs).__len__ is Rows.__len__
-    common = proofs.joins() if plain else None
+    common = proofs.joins() if type(proofs).take is Rows.take else None
     return block if common is None else common
 
 

@@ -71,7 +71,7 @@ class LagrangeProofs(Proofs):
         """Return slope and value at the start of each tangent, its terms, and if it is valid."""
         y, held = np.maximum(self.multipliers, 0.0), lower >= upper
         p = np.where(held, start, self.points)
-        boxed = np.isfinite(lower) & np.isfinite(upper) & ~held
+        boxed = np.isfinite(lower) & np.isfinite(upper)
         z = np.where(boxed, np.maximum(self.cuts, 0.0), 0.0)
         low, high = np.where(boxed, lower, 0.0), np.where(boxed, upper, 0.0)
         slopes = z * (2 * p - low - high)

@@ -1,9 +1,8 @@
-"""Proofs inside of proofs, and proofs of a kind that is not known here: they prove nothing."""
+"""Proofs of a kind that is not known here: they prove nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,19 +11,6 @@ from pertinent.geometry import codec
 from pertinent.geometry.arrays import BoolArray, FloatArray, RowIndex
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
-
-
-def nested(value: Any) -> Iterator[Any]:
-    """Yield proofs and the proofs inside them."""
-    left = [value]
-    while left:
-        one = left.pop()
-        if isinstance(one, tuple | list):
-            left += one
-        elif is_dataclass(one):
-            yield one
-            parts = (getattr(one, f.name) for f in fields(one))
-            left += [part for part in parts if not isinstance(part, np.ndarray)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,6 +62,8 @@ class TangentProofs(Proofs):
 
     def bounds(self, task: Task) -> FloatArray:
         """Return the dual values; ``inf`` where the ray proves the cell empty."""
+        if not self._fit(task.cell):
+            return np.zeros(len(task))
         start = task.start()
         slopes, excess, terms = self.combined(task.cell, start)
         return row_bounds(task, start, slopes, excess, self.ray, terms)
@@ -69,6 +71,8 @@ class TangentProofs(Proofs):
     def only_near(self, task: Task, near: Near) -> BoolArray:
         """Return whether the tangents, and what rows lie above them, leave the box alone."""
         cell, shown = task.cell, np.zeros(len(near), dtype=bool)
+        if not self._fit(cell):
+            return shown
         slopes, _, terms = self.combined(cell, task.start())
         bounds, y = self.bounds(task), np.maximum(self.multipliers, 0.0)
         for i in np.flatnonzero(~self.ray):
@@ -84,6 +88,10 @@ class TangentProofs(Proofs):
             one = np.array([i])
             shown[i] = lies_near(task.take(one), near.take(one), tangent, float(bounds[i]))
         return shown
+
+    def _fit(self, cell: Cell) -> bool:
+        """Return whether there is one multiplier for each row; else nothing is known of any."""
+        return self.multipliers.shape[1:] == (len(cell.quadratics) + len(cell.h),)
 
     def combined(self, cell: Cell, start: FloatArray) -> tuple[FloatArray, FloatArray, Terms]:
         """Return slope, value at the start and size of the terms of all rows together."""
@@ -190,6 +198,8 @@ class HullProofs(Proofs):
     def bounds(self, task: Task) -> FloatArray:
         """Return the dual values; ``inf`` where the ray proves that no blend is in the cell."""
         cell, start, y = task.cell, task.start(), np.maximum(self.multipliers, 0.0)
+        if y.shape[1:] != cell.h.shape:
+            return np.zeros(len(task))  # one for each row, or nothing is known of any
         slopes = row_products(y, np.ascontiguousarray(cell.G.T)) + self.pull
         excess = (y * (row_products(start, cell.G) - cell.h)).sum(axis=1)
         furthest = np.matmul(self.corners, self.pull[:, :, None])[:, :, 0].max(axis=1)

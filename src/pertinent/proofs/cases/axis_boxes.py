@@ -63,13 +63,16 @@ class Sums(Rows):
     def beyond(
         self, low: FloatArray, high: FloatArray, cost: FloatArray, near: Limits
     ) -> tuple[BoolArray, BoolArray]:
-        """Return which features may be below, and above, what is near in boxes; shape (n, d)."""
+        """Return which features may be below, and above, what is near in boxes; shape (n, d).
+
+        They may be where numbers are none, as those of boxes that hold nothing.
+        """
         bound, least = self.bounds(low, high)
-        with np.errstate(invalid="ignore"):  # a box that holds nothing has nothing beyond
+        with np.errstate(invalid="ignore"):
             room = (cost - bound)[:, None] + least
-        below = self.least(low, np.minimum(high, near[0]))[0] <= room
-        above = self.least(np.maximum(low, near[1]), high)[0] <= room
-        return below & (low < near[0]), above & (high > near[1])
+        below = ~(self.least(low, np.minimum(high, near[0]))[0] > room)
+        above = ~(self.least(np.maximum(low, near[1]), high)[0] > room)
+        return below & ~(low >= near[0]), above & ~(high <= near[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +96,7 @@ class OneRow:
             sums = self._best(low, high, cost)
             bound, _ = sums.bounds(low, high)
             below, above = sums.beyond(low, high, np.full(len(low), cost), near)
-            open_ = (bound <= cost) & (below | above).any(axis=1)
+            open_ = ~(bound > cost) & (below | above).any(axis=1)
             # What cannot be beyond need not be looked at there.
             low = np.where(below, low, np.maximum(low, near[0]))[open_]
             high = np.where(above, high, np.minimum(high, near[1]))[open_]

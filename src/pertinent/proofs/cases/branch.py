@@ -64,12 +64,12 @@ class Tree(Rows):
     proof: IntArray
 
     def require_sound(self) -> None:
-        """Refuse a tree, perhaps from a file, that does not end: children come after parents."""
-        here = np.arange(len(self.kind))
-        inner = self.kind != LEAF
-        for child in (self.left, self.right):
-            if not ((child[inner] > here[inner]) & (child[inner] < len(here))).all():
-                raise InputError("A stored tree of cases is not a tree.")
+        """Refuse a tree, perhaps from a file, that is none: children come later, each of one."""
+        inner = np.flatnonzero(self.kind != LEAF)
+        child = np.concatenate([self.left[inner], self.right[inner]])
+        later = (child > np.concatenate([inner, inner])) & (child < len(self.kind))
+        if not later.all() or len(np.unique(child)) < len(child):
+            raise InputError("A stored tree of cases is not a tree.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +145,8 @@ class BranchProofs(TreeProofs):
 
     def leaf_bounds(self, used: IntArray, task: Task, domain: Domain, boxes: Boxes) -> FloatArray:
         """Return what rows of multipliers prove about leaves."""
+        if self.multipliers.shape[1:] != task.cell.h.shape:
+            return np.zeros(len(used))  # one for each row, or nothing is known of any
         y, ray, centers = self.multipliers[used], self.ray[used], task.centers[boxes.row]
         return leaf_bounds(y, ray, task.cell, centers, task.weights, boxes, domain)
 

@@ -101,7 +101,7 @@ class Leaf:
         fixed = lower == upper
         moved = np.where(free & fixed, lower, center)
         far = np.maximum(np.abs(lower - moved), np.abs(upper - moved))[0]
-        toll = float((paid * far)[free & ~fixed[0]].sum())
+        toll = float((paid * far)[free].sum())  # what is fixed is where it was moved to
         return cls(without_excess(cell, known, box), moved, paid, lower, upper, toll, known)
 
     def completed(self, points: FloatArray) -> FloatArray:

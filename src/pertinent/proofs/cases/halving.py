@@ -61,7 +61,7 @@ class HalvingProofs(RaisingProofs):
         lower, upper = task.lower, task.upper
         for i in np.flatnonzero(self.claimed > proved):
             free = upper[i] > lower[i]
-            if not cell.exponentials and free.sum() <= MOST_HALVED:
+            if free.sum() <= MOST_HALVED:
                 few = _Few.of(cell, free, start[i], centers[i], weights)
                 spent = float((weights * np.abs(start[i] - centers[i]))[~free].sum())
                 for claim in _claims(float(proved[i]), float(self.claimed[i])):
@@ -77,7 +77,7 @@ class HalvingProofs(RaisingProofs):
         for i in range(len(near)):
             low, high = task.lower[i], task.upper[i]
             free = high > low
-            if cell.exponentials or free.sum() > MOST_HALVED:
+            if free.sum() > MOST_HALVED:
                 continue
             few = _Few.of(cell, free, start[i], task.centers[i], weights)
             spent = float((weights * np.abs(start[i] - task.centers[i]))[~free].sum())
@@ -97,7 +97,7 @@ def _claims(known: float, claimed: float) -> list[float]:
 class _Few:
     """What is left of a cell when all but a few features are held: rows ``t'At + g't + c <= 0``.
 
-    ``t`` is the step from the center.
+    ``t`` is the step from the center. Exponential rows are left out: fewer rows prove no more.
     """
 
     A: FloatArray
@@ -187,7 +187,8 @@ class _Few:
         # On one side of the center the cost is linear; across it, at least 0.
         side = np.where(low >= 0, 1.0, np.where(high <= 0, -1.0, 0.0)) * self.weights
         paid = (side * middle).sum(axis=1)
-        open_ = cost < claim
+        # A number must close a box: those so large that there is none stay open.
+        open_ = ~(cost >= claim)
         far = np.abs(middle) + half
         rows = zip(self.A, self.g, self.c, *self.sizes, strict=True)
         for A, g, c, A_size, g_size, c_size in rows:
@@ -197,13 +198,13 @@ class _Few:
             off = np.abs(A - np.diag(np.diag(A)))
             pairs = ((half @ off) * half).sum(axis=1)
             rounding = MIDDLE * size
-            open_ &= value + _least_alone(slope, np.diag(A), half) - pairs <= rounding
+            open_ &= ~(value + _least_alone(slope, np.diag(A), half) - pairs > rounding)
             if np.isfinite(claim):
                 # The multiplier that makes the Lagrangian flattest in the middle of the box.
                 steep = (slope * slope).sum(axis=1)
                 y = np.maximum(-(side * slope).sum(axis=1), 0.0) / np.where(steep > 0, steep, 1.0)
                 bent = _least_alone(side + y[:, None] * slope, y[:, None] * np.diag(A), half)
-                open_ &= paid + y * (value - pairs - rounding) + bent < claim
+                open_ &= ~(paid + y * (value - pairs - rounding) + bent >= claim)
         return open_
 
 

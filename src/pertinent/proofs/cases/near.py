@@ -102,7 +102,7 @@ def lies_near(task: Task, near: Near, tangent: Tangent, bound: float) -> bool:
     straight, root = tangent.straight / gap, np.sqrt(gap)
     rows = np.vstack([np.diag(slack), straight[:, None] * task.cell.G, tangent.factor / root])
     right = np.concatenate([slack * best, straight * task.cell.h, tangent.image / root])
-    if not (np.isfinite(rows).all() and np.isfinite(right).all()):
+    if not np.isfinite(rows).all():
         return False
     far, free = np.zeros(len(start)), low < high
     far[free] = (1.0 + np.linalg.norm(rows @ point - right)) * _widths(rows[:, free])

@@ -17,6 +17,7 @@ from typing import Self
 
 import numpy as np
 
+from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, RowIndex
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.region import Cell
@@ -54,6 +55,13 @@ class SeparableProofs(RaisingProofs):
     def __len__(self) -> int:
         return len(self.radius)
 
+    def require_sound(self) -> None:
+        """Refuse boxes, perhaps from a file, that are no trees: children come after parents."""
+        split = np.flatnonzero(self.feature >= 0)
+        first_child = len(self) + 2 * np.arange(len(split))
+        if (first_child <= split).any() or len(self.feature) != len(self) + 2 * len(split):
+            raise InputError("A stored tree of boxes is not a tree.")
+
     def take(self, rows: RowIndex) -> Self:
         """Return the proofs of the given rows, their nodes numbered anew."""
         _, first_child = self._owners()
@@ -69,6 +77,8 @@ class SeparableProofs(RaisingProofs):
 
     def _raised(self, task: Task, start: FloatArray, known: FloatArray) -> FloatArray:
         cell, weights = task.cell, task.weights
+        if not (weights > 0).all() or not is_separable(cell):
+            return known  # what costs nothing is in no ball
         up = np.maximum(task.upper - start, 0.0) * weights
         down = np.maximum(start - task.lower, 0.0) * weights
         owner, first_child = self._owners()
@@ -85,10 +95,8 @@ class SeparableProofs(RaisingProofs):
         low, high = self._boxes(low, high, first_child)
         leaves = np.flatnonzero(self.feature < 0)
         closed = self._closed(cell, start, weights, owner, low, high, leaves)
-        holds = np.ones(len(self), dtype=bool)
+        holds = self.radius > 0
         holds[owner[leaves[~closed]]] = False
-        holds &= is_separable(cell) & np.isfinite(self.radius) & (self.radius > 0)
-        holds &= bool((weights > 0).all())  # what costs nothing is in no ball
         # A ball that holds all of the box leaves no point at all.
         whole = np.maximum(up, down).sum(axis=1) <= self.radius
         return known + np.where(holds, np.where(whole, np.inf, self.radius), 0.0)
@@ -96,9 +104,8 @@ class SeparableProofs(RaisingProofs):
     def only_near(self, task: Task, near: Near) -> BoolArray:
         """Return whether, with the answer's cost for the radius, leaves leave its box alone."""
         cell, weights, start = task.cell, task.weights, task.start()
-        holds = np.isfinite(self.radius) & bool((weights > 0).all() and is_separable(cell))
-        if not holds.any():
-            return holds
+        if not (weights > 0).all() or not is_separable(cell):
+            return np.zeros(len(self), dtype=bool)
         ends = [(end - start) * weights for end in (task.lower, task.upper, near.lower, near.upper)]
         cost = near.cost - distance(start, task.centers, weights) * (1 - SUMS)
         low, high = np.maximum(ends[0], -cost[:, None]), np.minimum(ends[1], cost[:, None])
@@ -107,9 +114,11 @@ class SeparableProofs(RaisingProofs):
         leaves = np.flatnonzero(self.feature < 0)
         own, low, high = owner[leaves], low[leaves], high[leaves]
         sums = self._sums(cell, start, weights, own, leaves)
-        beyond = sums.beyond(low, high, cost[own], (ends[2][own], ends[3][own]))
-        open_ = (sums.bounds(low, high)[0] <= cost[own]) & (beyond[0] | beyond[1]).any(axis=1)
-        holds[own[open_ & (low <= high).all(axis=1)]] = False
+        below, above = sums.beyond(low, high, cost[own], (ends[2][own], ends[3][own]))
+        # A leaf is closed by what is shown of it: numbers that are none show nothing.
+        open_ = ~(sums.bounds(low, high)[0] > cost[own]) & (below | above).any(axis=1)
+        holds = np.ones(len(self), dtype=bool)
+        holds[own[open_ & ~(low > high).any(axis=1)]] = False
         return holds
 
     def _owners(self) -> tuple[IntArray, IntArray]:

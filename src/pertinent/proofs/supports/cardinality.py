@@ -254,7 +254,7 @@ class StrictProofs(Proofs):
     def _folded(
         self, cell: Cell, x: FloatArray, lower: FloatArray, upper: FloatArray
     ) -> FloatArray:
-        """Return the bounds where columns go together; the rows must be linear."""
+        """Return the bounds where columns go together, by the linear rows alone."""
         owner = np.asarray(self.owner)
         fold = np.eye(int(owner.max()) + 1)[owner]
         rest = np.clip(self.baseline, lower, upper)
@@ -265,7 +265,7 @@ class StrictProofs(Proofs):
         barred = same | (((x < lower) | (x > upper)) @ fold > 0)
         free, granted = ~(forced | barred), forced.sum(axis=1)
         proved = granted.astype(float)
-        for i in np.flatnonzero((self.size > granted) & cell.is_linear):
+        for i in np.flatnonzero(self.size > granted):
             start = np.where(forced[i][owner], x[i], rest[i])
             gain = np.where(free[i], (-cell.G * (x[i] - start)) @ fold, 0.0)
             need = least_excess(cell, start[None])[0]

@@ -15,14 +15,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
-from pertinent.geometry.codec import record_as
+from pertinent.geometry.codec import nested, record_as
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.proofs.core import Certificate
-from pertinent.proofs.records import nested
 from pertinent.proofs.rounding import least_excess, rounding_unit
 from pertinent.proofs.supports.cardinality import not_all_of, refutes, without_infinity
 from pertinent.proofs.supports.reach import most_by_feature, stretches

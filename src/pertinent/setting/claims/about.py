@@ -11,11 +11,12 @@ import numpy as np
 
 from pertinent.density.hull import Hulls
 from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.codec import nested
 from pertinent.proofs import FewestProofs, LinearProofs, StrictProofs
 from pertinent.proofs import Goal as Bounded
 from pertinent.proofs.core import WHOLE, Block, NoProofs
 from pertinent.proofs.linear import SingleRowProofs
-from pertinent.proofs.records import UnknownProofs, nested
+from pertinent.proofs.records import UnknownProofs
 from pertinent.proofs.supports.sufficient import RivalSetProofs, SufficientProofs
 from pertinent.proofs.tangent import HullProofs
 from pertinent.setting.answers import Certified

@@ -15,11 +15,11 @@ import numpy as np
 from pertinent.density.hull import Hulls
 from pertinent.density.mixture import Densities
 from pertinent.geometry.arrays import FloatArray, IntArray, Limits
+from pertinent.geometry.codec import nested
 from pertinent.geometry.pieces import owners_of, require_cells
 from pertinent.geometry.region import Cell, CellUnion, Region
 from pertinent.geometry.task import Task
 from pertinent.proofs import Certificate, Proofs, SeveralProofs
-from pertinent.proofs.records import nested
 from pertinent.proofs.tangent import HullProofs
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.setting.margins import FLAT
