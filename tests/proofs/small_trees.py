@@ -43,34 +43,33 @@ def drawn_tree(rng, cuts, classes, depth):
 def drawn_task(rng, kind):
     """Return a task with one row about four columns; ``kind`` says what is allowed."""
     dim, classes = 4, 2 + ("three" in kind)
-    cuts = [np.arange(-2.0, 3.0) + 0.25 for _ in range(dim)]
-    if "groups" in kind:
-        cuts[:3] = [np.array([0.5])] * 3
-    if "margin" in kind:
-        cuts = [own * 1.0 for own in cuts]
-    trees = [drawn_tree(rng, cuts, classes, 3) for _ in range(4)]
-    region = EnsembleRegion.of(
-        ensemble_of(trees, dim, [0.0] * classes), 0, 0.2 if "margin" in kind else 0.0
-    )
-    center = np.round(rng.uniform(-3, 3, (1, dim)), 2)
+    cuts = [np.array([-1.75, -0.25, 0.5, 1.25]) for _ in range(dim)]
+    if "groups" in kind:  # cuts beside both values are met by both, or by none
+        cuts[:3] = [np.array([-0.5, 0.5, 0.5, 0.5, 1.5])] * 3
+    trees = [drawn_tree(rng, cuts, classes, 2) for _ in range(4)]
+    ensemble = ensemble_of(trees, dim, [0.0] * classes)
+    region = EnsembleRegion.of(ensemble, 0, 0.2 if "margin" in kind else 0.0)
+    own = np.round(rng.uniform(-2.5, 2.5, (1, dim)), 2)
     lower, upper = np.full((1, dim), -np.inf), np.full((1, dim), np.inf)
-    if "groups" in kind:
-        center[0, :3] = np.eye(3)[rng.integers(3)]
-        closed = rng.integers(3)
-        if rng.random() < 0.5 and center[0, closed] == 0:
-            upper[0, closed] = 0.0
     if "bounds" in kind:
-        lower[0, 3], upper[0, 3] = np.sort(rng.uniform(-3, 3, 2))
+        lower[0, 3], upper[0, 3] = np.sort(rng.uniform(-2.5, 2.5, 2))
+    decimals, groups, owner = np.full(dim, np.nan), (), np.arange(dim)
+    if "groups" in kind:
+        decimals[:3], groups, owner = 0.0, (np.arange(3),), np.array([0, 0, 0, 1])
+        own[0, :3] = np.eye(3)[rng.integers(3)]
+        chosen, draw = int(own[0, :3].argmax()), rng.random() + ("changes" in kind)
+        if draw < 0.3:
+            upper[0, (chosen + 1) % 3] = 0.0
+        elif draw < 0.5:
+            lower[0, (chosen + 1) % 3] = 1.0
+    center = own.copy()
+    if "whole" in kind:
+        decimals[2:] = 0.0
+        center[0, 2:] = rng.uniform(-2.5, 2.5, 2)
+    most = (1 if "groups" in kind else 2) if "changes" in kind else None
     domain = None
-    if kind not in ("plain", "bounds", "margin", "three"):
-        decimals = np.full(dim, np.nan)
-        groups, owner = (), np.arange(dim)
-        if "groups" in kind:
-            decimals[:3], groups, owner = 0.0, (np.arange(3),), np.array([0, 0, 0, 1])
-        if "whole" in kind:
-            decimals[2:] = 0.0
-        most = (1 if "groups" in kind else 2) if "changes" in kind else None
-        domain = Domain(decimals, groups, owner, max_changes=most, own=center)
+    if most is not None or not np.isnan(decimals).all():
+        domain = Domain(decimals, groups, owner, max_changes=most, own=own)
     weights = rng.uniform(0.5, 2.0, dim)
     return Task.of(region, center, weights, lower, upper, domain)
 

@@ -1,27 +1,227 @@
 """Single steps of the check of sums of trees: whatever a proof says, no point is lost."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from tests.proofs.small_trees import drawn_proof, drawn_task
+from pertinent.geometry.cell import Cell
+from pertinent.geometry.domain import Domain
+from pertinent.geometry.ensembles import EnsembleRegion
+from pertinent.geometry.quadratic import Quadratic
+from pertinent.geometry.task import Task
+from pertinent.proofs.ensembles import inside, replay
+from pertinent.proofs.ensembles.inside import lies_inside
+from pertinent.proofs.ensembles.proof import EnsembleProofs
+from pertinent.proofs.ensembles.weights import Weights
+from tests.proofs.small_trees import drawn_proof, drawn_task, ensemble_of
 from tests.solvers.every_cell import least_cost
 
-KINDS = ["plain", "bounds", "margin", "three", "groups", "whole", "changes", "changes whole",
-         "groups changes"]  # fmt: skip
+at = np.array
+
+# -- Boxes, costs, categories and changes: against every cell ------------------------------------
+
+#: What is allowed, and the seeds of the questions about it.
+DRAWN = {
+    "plain": (0, 1, 2),
+    "bounds": (0, 1, 2),
+    "margin": (0, 1, 2),
+    "three": (0, 1, 2),
+    "groups": (0, 1, 2),
+    "whole": (0, 1, 2),
+    "changes": (0, 1, 2),
+    "whole bounds": (0, 1, 2),
+    "groups changes": (0, 1, 2),
+}
+CASES = [(kind, seed) for kind, seeds in DRAWN.items() for seed in seeds]
 
 
 @pytest.mark.parametrize("weights", [True, False], ids=["stated", "guessed"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_claim_above_the_truth_is_not_confirmed(kind, weights):
-    confirmed = 0
-    for seed in range(25):
-        rng = np.random.default_rng(seed)
-        task = drawn_task(rng, kind)
-        best = least_cost(task.region, task, 0)
-        for claim in (best * 1.01, best + 5.0, np.inf):
-            proved = drawn_proof(rng, task, claim, weights).bounds(task)[0]
-            assert proved <= best * (1 + 1e-12), (seed, claim)
-        proved = drawn_proof(rng, task, best, weights).bounds(task)[0]
-        assert proved == pytest.approx(best, rel=1e-9), seed
-        confirmed += best > 0
-    assert confirmed > 5
+@pytest.mark.parametrize(("kind", "seed"), CASES)
+def test_the_truth_is_confirmed_and_no_more(kind, seed, weights):
+    """By branchings, prices and weights that nobody thought about."""
+    rng = np.random.default_rng(seed)
+    task = drawn_task(rng, kind)
+    best = least_cost(task.region, task, 0)
+    proved = drawn_proof(rng, task, best * 1.01, weights).bounds(task)[0]
+    assert proved <= best * (1 + 1e-12)
+    proved = drawn_proof(rng, task, best, weights).bounds(task)[0]
+    assert proved == pytest.approx(best, rel=1e-9)
+
+
+# -- Lists of branchings that are none -----------------------------------------------------------
+
+#: Class 0 needs three columns above 1. From 0 that costs 3, and no bound of the whole box says so.
+MOST = ensemble_of([(j, 1.0, [0.0, 0.0], [1.0, 0.0]) for j in range(5)], 5, [0.0, 2.5])
+ABOVE, START = EnsembleRegion.of(MOST, 0), np.zeros((1, 5))
+TASK = Task.of(ABOVE, START, np.ones(5))
+STATED = Weights((at([1]),), (at([[0], [0], [0]]),), (at([0]),), (at([1]),))
+
+
+def step_proof(column, cut, claimed=3.0, weights=None, price=0.0):
+    n = len(column)
+    if weights is not None:
+        weights = replace(weights, count=(np.eye(1, n, dtype=np.int64)[0],))
+    return EnsembleProofs(
+        at([claimed]), (at(column, dtype=np.int64),), (at(cut, dtype=np.int64),),
+        (np.zeros(n, dtype=np.int64),), (np.full(n, price),), weights,
+    )  # fmt: skip
+
+
+STATES = pytest.mark.parametrize("weights", [None, STATED], ids=["guessed", "stated"])
+
+
+@STATES
+@pytest.mark.parametrize(
+    ("column", "cut"),
+    [
+        ([-1], [0]),
+        ([0, -1, -1], [0, 0, 0]),
+        ([0, -1, -1], [1, 0, 0]),
+        ([1, -1, 0, -1, -1], [0, 0, 0, 0, 0]),
+        # The cut of an end means nothing.
+        ([-1], [-2]),
+        ([-1], [98]),
+        ([1, -1, -1], [0, -2, 98]),
+    ],
+)
+def test_any_tree_of_branchings_confirms_the_truth(column, cut, weights):
+    bound = step_proof(column, cut, weights=weights).bounds(TASK)[0]
+    assert bound == pytest.approx(3.0, rel=1e-9)
+
+
+@STATES
+@pytest.mark.parametrize(
+    ("column", "cut"),
+    [
+        ([], []),
+        ([-1, -1], [0, 0]),
+        ([0, -1], [0, 0]),
+        ([5, -1, -1], [0, 0, 0]),
+        ([1, -1, -1], [-2, 0, 0]),
+        ([1, -1, -1], [2, 0, 0]),
+        ([1, -1, -1], [98, 0, 0]),
+    ],
+    ids=["no box", "a box too many", "a box too few", "no such column", "before the first cut",
+         "after the last cut", "far beyond"],
+)  # fmt: skip
+def test_a_list_that_is_no_tree_of_branchings_proves_nothing(column, cut, weights):
+    assert step_proof(column, cut, weights=weights).bounds(TASK)[0] == 0.0
+
+
+def test_a_claim_that_is_no_number_proves_nothing():
+    """Not even where there is no point at all."""
+    none = Task.of(ABOVE, START, np.ones(5), upper=np.full((1, 5), 0.5))
+    assert step_proof([-1], [0], np.inf).bounds(none)[0] == np.inf
+    assert step_proof([-1], [0], np.nan).bounds(none)[0] == 0.0
+
+
+def test_a_claim_is_lowered_no_more_than_it_has_to():
+    """What costs much already may have been rounded: a claim is lowered where it must be."""
+    far = Task.of(ABOVE, at([[0.0, 0.0, 0.0, -1e6, -1e6]]), np.ones(5))
+    assert step_proof([-1], [0]).bounds(far)[0] == pytest.approx(3.0, abs=1e-10)
+    assert step_proof([-1], [0], 3.0 + 1e-7).bounds(far)[0] == pytest.approx(3.0, abs=1e-5)
+
+
+def test_what_is_no_sum_of_trees_or_has_other_rules_is_not_looked_at():
+    cell = Cell(-np.eye(5)[:1], at([-1.0]))
+    assert step_proof([-1], [0]).bounds(Task.of(cell, START, np.ones(5)))[0] == 0.0
+    both = Domain(np.full(5, np.nan), together=(at([0, 1]),), own=START)
+    assert step_proof([-1], [0]).bounds(replace(TASK, domain=both))[0] == 0.0
+
+
+def test_time_that_is_over_confirms_nothing(monkeypatch):
+    assert step_proof([-1], [0], weights=STATED).bounds(TASK)[0] > 2.9
+    monkeypatch.setattr(replay, "is_over", lambda: True)
+    assert step_proof([-1], [0], weights=STATED).bounds(TASK)[0] == 0.0
+
+
+# -- Boxes that lie in a class -------------------------------------------------------------------
+
+ROW = ensemble_of([(0, 1.0, [1.0, 0.0], [0.0, 1.0])], 1)
+BELOW = EnsembleRegion.of(ROW, 0)
+EVERYWHERE = EnsembleRegion.of(ensemble_of([(0, 1.0, [1.0, 0.0], [1.0, 0.0])], 1), 0)
+
+
+def many_cuts(count):
+    """Return trees of which each is the same on both sides of its cut, so that class 0 wins."""
+    return ensemble_of([(0, float(k), [1.0, 0.0], [1.0, 0.0]) for k in range(count)], 1)
+
+
+def test_a_margin_of_nothing_is_none():
+    assert lies_inside(replace(EVERYWHERE, keep=np.zeros(3)), at([0.0]), at([2.0]))
+    assert not lies_inside(EVERYWHERE.tighten(0.1), at([0.0]), at([2.0]))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "kept"),
+    [(0.0, 0.8, True), (0.0, 0.95, False), (1.05, 2.0, False), (1.2, 2.0, True)],
+)
+def test_a_margin_is_kept_on_both_sides_of_a_cut(low, high, kept):
+    assert lies_inside(EVERYWHERE.tighten(0.1), at([low]), at([high])) == kept
+
+
+def test_a_margin_that_rounding_uses_up_is_not_kept():
+    near = EVERYWHERE.tighten(1e-12)
+    end = at([1.0 - 1e-11])
+    assert lies_inside(near, end - 1, end)
+    assert not lies_inside(near, end - 1, end, share=1e-9)
+
+
+def test_other_rules_hold_in_all_of_a_box():
+    def within(*parts):
+        return replace(EVERYWHERE, common=Cell(*parts))
+
+    none, no_row = np.zeros((0, 1)), np.zeros(0)
+    box = at([0.0]), at([2.0])
+    assert lies_inside(within(at([[1.0]]), at([2.0])), *box)
+    assert not lies_inside(within(at([[1.0]]), at([1.9])), *box)
+    assert not lies_inside(within(at([[-1.0]]), at([-0.1])), *box)
+    assert lies_inside(within(none, no_row, (), at([0.0]), at([2.0])), *box)
+    assert not lies_inside(within(none, no_row, (), at([0.1]), at([2.0])), *box)
+    assert not lies_inside(within(none, no_row, (), at([0.0]), at([1.9])), *box)
+    curved = Quadratic(np.eye(1), np.zeros((0, 1)), np.zeros(1), -100.0)
+    assert not lies_inside(within(none, no_row, (curved,)), *box)
+
+
+def test_more_sides_than_are_tried(monkeypatch):
+    assert not lies_inside(BELOW, at([1.0]), at([1.0]), share=1e-9)
+    assert lies_inside(EVERYWHERE, at([1.0]), at([1.0]), share=1e-9)
+    monkeypatch.setattr(inside, "MOST_SIDES", 1)
+    assert not lies_inside(EVERYWHERE, at([1.0]), at([1.0]), share=1e-9)
+
+
+def test_a_range_of_many_cells_is_no_side():
+    assert lies_inside(EnsembleRegion.of(many_cuts(70), 0), at([-1.0]), at([70.0]))
+
+
+def test_a_point_that_is_not_of_the_class_shows_nothing():
+    point = at([3.0])
+    assert not lies_inside(BELOW, point, point, 1e-12, known=point)
+
+
+def test_a_known_point_tells_of_its_single_numbers_only():
+    """x0 = 1 and x1 = 1 are next to cuts. The box has one number of x0 and many of x1.
+
+    The class is lost at x0 <= 1, x1 <= 1. The known point may be above both, so that x0 of the box
+    may be on either side.
+    """
+    trees = [(0, 1.0, (1, 1.0, [0.0, 1.0], [1.0, 0.0]), [1.0, 0.0])]
+    region = EnsembleRegion.of(ensemble_of(trees, 2), 0)
+    low, high = at([1.0, 1.0]), at([1.0, 2.0])
+    assert not lies_inside(region, low, high, 1e-9, known=low)
+    # With another number of x0 the known point tells nothing of it, either.
+    assert not lies_inside(region, low, high, 1e-9, known=at([3.0, 1.0]))
+    # A known point that is surely below in x1 is above in x0: so is the box.
+    assert lies_inside(region, low, high, 1e-9, known=at([1.0, 0.0]))
+
+
+def test_more_parts_than_are_tried(monkeypatch):
+    monkeypatch.setattr(inside, "MOST_CELLS", 1)
+    region = EnsembleRegion.of(
+        ensemble_of([(0, 0.0, [2.0, 0.0], [0.0, 1.0]), (0, 0.0, [0.0, 1.0], [2.0, 0.0])], 1), 0
+    )
+    box = at([-1.0]), at([1.0])
+    assert lies_inside(region, *box)
+    monkeypatch.setattr(inside, "MOST_PARTS", 0)
+    assert not lies_inside(region, *box)

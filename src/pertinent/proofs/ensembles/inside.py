@@ -86,7 +86,7 @@ def _sides(
     low: FloatArray, high: FloatArray, first: IntArray, last: IntArray
 ) -> list[tuple[IntArray, IntArray]] | None:
     """Return the boxes of cells in which each single number is on one side; None if too many."""
-    unsure = np.flatnonzero((low == high) & (first < last))
+    unsure = np.flatnonzero(low == high)
     if np.prod(last[unsure] - first[unsure] + 1.0) > MOST_SIDES:
         return None
     out = []

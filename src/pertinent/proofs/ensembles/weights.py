@@ -152,11 +152,10 @@ class Sections:
         tree, column, place = stated.where
         dim = len(self.offset) - 1
         known = (tree * dim + column) * width + place
-        known = np.where((column >= 0) & (column < dim) & (place >= 0) & (place < width), known, -1)
         order = np.argsort(known, kind="stable")
         own = self.way * width + below
         spot = np.minimum(np.searchsorted(known[order], own), len(known) - 1)
-        match = (known[order][spot] == own) & (below >= 0)
+        match = known[order][spot] == own  # sections may be mixed up: any weights are right
         return RowSections(
             at + low, at + high, np.append(middle, 0), np.where(match, order[spot], -1)
         )
