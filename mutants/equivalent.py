@@ -40,8 +40,6 @@ CHECKS: dict[tuple[str, str], str] = {
     ("proofs/cases/branch.py:Replay._is_lossless", "~in_group"):
         "a column of a group counts as any number there: only what loses no number passes",
     ("proofs/ensembles/boxes.py:Rules.narrow", "not moved"): _ROUNDS,
-    ("proofs/ensembles/conditions.py:_in_places", "one"):
-        "a condition that neither 0 nor 1 meets is met by no point, whatever it implies",
     ("proofs/ensembles/derive.py:Look.open", "np.isfinite(self.claim)"): _ENDLESS,
     ("proofs/ensembles/derive.py:Look._narrowed", "not moved"): _ROUNDS,
     ("proofs/ensembles/derive.py:Look._narrowed", "np.count_nonzero(batch.alive) == before"):

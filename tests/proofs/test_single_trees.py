@@ -11,6 +11,7 @@ from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.task import Task
 from pertinent.proofs.ensembles import inside, replay
+from pertinent.proofs.ensembles.conditions import Conditions
 from pertinent.proofs.ensembles.inside import lies_inside
 from pertinent.proofs.ensembles.proof import EnsembleProofs
 from pertinent.proofs.ensembles.weights import Weights
@@ -18,6 +19,22 @@ from tests.proofs.small_trees import drawn_proof, drawn_task, ensemble_of
 from tests.solvers.every_cell import least_cost
 
 at = np.array
+
+STATED = Weights((at([1]),), (at([[0], [0], [0]]),), (at([0]),), (at([1]),))
+
+
+def step_proof(column, cut, claimed=3.0, weights=None, price=0.0):
+    n = len(column)
+    if weights is not None:
+        weights = replace(weights, count=(np.eye(1, n, dtype=np.int64)[0],))
+    return EnsembleProofs(
+        at([claimed]), (at(column, dtype=np.int64),), (at(cut, dtype=np.int64),),
+        (np.zeros(n, dtype=np.int64),), (np.full(n, price),), weights,
+    )  # fmt: skip
+
+
+STATES = pytest.mark.parametrize("weights", [None, STATED], ids=["guessed", "stated"])
+
 
 # -- Boxes, costs, categories and changes: against every cell ------------------------------------
 
@@ -49,26 +66,40 @@ def test_the_truth_is_confirmed_and_no_more(kind, seed, weights):
     assert proved == pytest.approx(best, rel=1e-9)
 
 
+def test_what_leaves_ask_of_categories():
+    """Columns 0 and 1 are a group: of their cuts only 1/2 divides 0 from 1."""
+    parts = [(0, cut, [0.0, 0.0], [1.0, 0.0]) for cut in (0.5, -0.5, 1.5)]
+    region = EnsembleRegion.of(ensemble_of(parts, 2), 0)
+    found = Conditions.of(region, (at([0, 1]),))
+    asked = np.stack([found.leaf, found.column, found.first, found.last], axis=1).tolist()
+    assert sorted(asked) == [
+        [0, 0, 0, 0],
+        [1, 0, 1, 1], [1, 1, 0, 0],  # where one column is 1, the other one is 0
+        [2, 0, 1, 0],  # no point
+        [3, 0, 0, 1],
+        [4, 0, 0, 1],
+        [5, 0, 1, 0],  # no point
+    ]  # fmt: skip
+
+
+@STATES
+def test_another_category_is_one_change(weights):
+    """It moves two columns, of one feature."""
+    region = EnsembleRegion.of(ensemble_of([(1, 0.5, [0.0, 1.0], [1.0, 0.0])], 2), 0)
+    start = at([[1.0, 0.0]])
+    owner, groups = at([0, 0]), (at([0, 1]),)
+    one = Domain(np.zeros(2), groups, owner, max_changes=1, own=start)
+    task = Task.of(region, start, np.ones(2), domain=one)
+    assert step_proof([-1], [0], 2.0, weights).bounds(task)[0] == pytest.approx(2.0)
+    assert step_proof([-1], [0], 2.1, weights).bounds(task)[0] <= 2.0
+
+
 # -- Lists of branchings that are none -----------------------------------------------------------
 
 #: Class 0 needs three columns above 1. From 0 that costs 3, and no bound of the whole box says so.
 MOST = ensemble_of([(j, 1.0, [0.0, 0.0], [1.0, 0.0]) for j in range(5)], 5, [0.0, 2.5])
 ABOVE, START = EnsembleRegion.of(MOST, 0), np.zeros((1, 5))
 TASK = Task.of(ABOVE, START, np.ones(5))
-STATED = Weights((at([1]),), (at([[0], [0], [0]]),), (at([0]),), (at([1]),))
-
-
-def step_proof(column, cut, claimed=3.0, weights=None, price=0.0):
-    n = len(column)
-    if weights is not None:
-        weights = replace(weights, count=(np.eye(1, n, dtype=np.int64)[0],))
-    return EnsembleProofs(
-        at([claimed]), (at(column, dtype=np.int64),), (at(cut, dtype=np.int64),),
-        (np.zeros(n, dtype=np.int64),), (np.full(n, price),), weights,
-    )  # fmt: skip
-
-
-STATES = pytest.mark.parametrize("weights", [None, STATED], ids=["guessed", "stated"])
 
 
 @STATES
