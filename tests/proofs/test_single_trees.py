@@ -222,6 +222,11 @@ def test_more_sides_than_are_tried(monkeypatch):
     assert not lies_inside(EVERYWHERE, at([1.0]), at([1.0]), share=1e-9)
 
 
+@pytest.mark.parametrize("ends", [(np.nan, 0.0), (0.0, np.nan), (np.nan, np.nan), (2.0, 0.0)])
+def test_a_box_has_its_ends_in_order(ends):
+    assert not lies_inside(EVERYWHERE, *(at([end]) for end in ends))
+
+
 def test_a_range_of_many_cells_is_no_side():
     assert lies_inside(EnsembleRegion.of(many_cuts(70), 0), at([-1.0]), at([70.0]))
 
