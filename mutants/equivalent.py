@@ -19,6 +19,7 @@ _PRICES = "any price is right: where it is looked for decides only how soon a bo
 _WEIGHTS = "any weights are right: those of another box, or section, close less"
 _CLOSED = "a closed box has no leaves left, and nothing opens it again"
 _AGAIN = "asked again for each box: what lies outside of all of them is left out early"
+_SAME_SUM = "whichever category counts as the cheapest, each costs the same in the end"
 _ENDLESS = "the bound of an endless claim is inf or no number, which closes nothing"
 
 #: By the place and the words of the check.
@@ -66,6 +67,14 @@ CHECKS: dict[tuple[str, str], str] = {
     ("proofs/ensembles/rest.py:Rest._decided", "~closed"): _CLOSED,
     ("proofs/ensembles/shares.py:best_prices", "np.isfinite(above)"): _PRICES,
     ("proofs/ensembles/shares.py:best_prices", "below > 0"): _PRICES,
+    ("proofs/ensembles/derive.py:Look._undecided",
+     "tally.beats(totals, self.region.label, other)"):
+        "what stays open here is looked at by `Rest`, which asks the same of it",
+    ("proofs/ensembles/tables.py:_column", "j in domain.confined"):
+        "the next allowed number of a column that takes every number is the number itself",
+    ("proofs/ensembles/tables.py:_choose_one", "fits[:, at + 1]"): _SAME_SUM,
+    ("proofs/ensembles/tables.py:_choose_one",
+     "forced.sum(axis=1, keepdims=True) == forced"): _SAME_SUM,
     ("proofs/ensembles/weights.py:Sections.of_row", "known[order][spot] == own"): _WEIGHTS,
     ("checking/reasons.py:_of_sets", "said.proof.trusted().all()"):
         "a solver's word that there is no point counts for nothing: its bound is 0",

@@ -139,8 +139,9 @@ class Sections:
         up = self.place >= near
         same = self.way[1:] == self.way[:-1]
         low, high = np.where(up, near, self.place), np.where(up, self.place + 1, near)
-        low[1:][same & up[1:]] = np.maximum(self.place[:-1] + 1, near[1:])[same & up[1:]]
-        high[:-1][same & ~up[:-1]] = np.minimum(self.place[1:], near[:-1])[same & ~up[:-1]]
+        # A section above the nearest place begins at the cut before, one below it ends at the next.
+        low[1:] = np.where(same & up[1:], np.maximum(self.place[:-1] + 1, near[1:]), low[1:])
+        high[:-1] = np.where(same & ~up[:-1], np.minimum(self.place[1:], near[:-1]), high[:-1])
         at = self.offset[self.column]
         # The way from the nearest place upwards begins behind the cuts below it.
         upwards = np.concatenate([[0], np.cumsum(~up)])
