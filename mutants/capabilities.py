@@ -282,10 +282,23 @@ TABLES: dict[str, tuple[str, ...]] = {
     "proofs/boxes.py": (_SPLITS,),
     "proofs/sweep.py": (_SIDES,),
     "proofs/linear.py": (_SIDES,),
+    "proofs/ensembles/": ("tests/proofs/test_single_trees.py",
+                          "tests/proofs/test_inside_trees.py"),
     "proofs/": ("tests/proofs/test_single_forgeries.py", "tests/proofs/test_single_core.py",
                 "tests/proofs/test_single_shapes.py"),
-    "checking/document.py": ("tests/checking/test_refusals.py",),
-}
+    "checking/document.py": (
+        "tests/checking/test_refusals.py", "tests/checking/test_single_documents.py",
+        "tests/checking/test_alternatives.py::test_malformed_alternatives_are_refused",
+        "tests/models/regressors/test_questions.py::test_classifiers_and_regressors",
+    ),
+    "checking/alternatives.py": ("tests/checking/test_alternatives.py",),
+    "checking/chances.py": ("tests/checking/test_chances.py",),
+    "checking/ranges.py": ("tests/checking/test_single_documents.py",),
+    "checking/reasons.py": ("tests/checking/test_single_reasons.py",),
+    "checking/unknown.py": ("tests/checking/test_not_known.py",),
+    "checking/": ("tests/checking/test_single_files.py", "tests/checking/test_absent.py",
+                  "tests/checking/test_single_checks.py"),
+}  # fmt: skip
 
 
 def known_to_notice(mutant: Mutant) -> tuple[str, ...]:

@@ -14,6 +14,14 @@ _BOTH = "a box that costs too much has an end below its start, and one that does
 _NO_ROOM = "where the bound exceeds the cost no feature has room to lie beyond what is near"
 _NOTHING = "a claim of 0 features claims nothing"
 
+_ROUNDS = "it only ends rounds of rules that take away less each time: a box may stay open longer"
+_PRICES = "any price is right: where it is looked for decides only how soon a box is closed"
+_WEIGHTS = "any weights are right: those of another box, or section, close less"
+_CLOSED = "a closed box has no leaves left, and nothing opens it again"
+_AGAIN = "asked again for each box: what lies outside of all of them is left out early"
+_SAME_SUM = "whichever category counts as the cheapest, each costs the same in the end"
+_ENDLESS = "the bound of an endless claim is inf or no number, which closes nothing"
+
 #: By the place and the words of the check.
 CHECKS: dict[tuple[str, str], str] = {
     ("proofs/boxes.py:_cut", "low < high"): _BESIDE,
@@ -34,6 +42,44 @@ CHECKS: dict[tuple[str, str], str] = {
         "a column of a group counts as any number there: only what loses no number passes",
     ("proofs/core.py:Certificate._whole", "not blocks"):
         "without proofs about the whole region nothing is known of any piece: zeros, as without it",
+    ("proofs/ensembles/boxes.py:Rules.narrow", "not moved"): _ROUNDS,
+    ("proofs/ensembles/derive.py:Look.open", "np.isfinite(self.claim)"): _ENDLESS,
+    ("proofs/ensembles/derive.py:Look._narrowed", "not moved"): _ROUNDS,
+    ("proofs/ensembles/derive.py:Look._narrowed", "np.count_nonzero(batch.alive) == before"):
+        _ROUNDS,
+    ("proofs/ensembles/nodes.py:_sources", "side >= 0"): _WEIGHTS,
+    ("proofs/ensembles/nodes.py:_sources", "source[side] < 0"): _WEIGHTS,
+    ("proofs/ensembles/part.py:Part.of", "asks"): _AGAIN,
+    ("proofs/ensembles/part.py:_needs", "one.stated >= 0"): _WEIGHTS,
+    ("proofs/ensembles/part.py:_lengths", "one.step > 0"):
+        "a step that costs nothing is paid by nobody",
+    ("proofs/ensembles/part.py:_lengths", "place >= low[column]"): _AGAIN,
+    ("proofs/ensembles/part.py:_lengths", "place < high[column]"): _AGAIN,
+    ("proofs/ensembles/rest.py:Rest._closed", "~closed"): _CLOSED,
+    ("proofs/ensembles/rest.py:Rest._closed", "price > 0"):
+        "at a price of 0 the bound is rule R3, which was applied",
+    ("proofs/ensembles/rest.py:Rest._closed", "known"):
+        "where no branching is known, the other half of the condition holds",
+    ("proofs/ensembles/rest.py:Rest._closed", "self.nodes.column[boxes.node] < 0"): _PRICES,
+    ("proofs/ensembles/rest.py:Rest._closed", "np.isfinite(self.rules.claim[boxes.row])"):
+        _ENDLESS,
+    ("proofs/ensembles/rest.py:Rest._closed", "ends"): _PRICES,
+    ("proofs/ensembles/rest.py:Rest._priced", "~shut"): _CLOSED,
+    ("proofs/ensembles/rest.py:Rest._priced", "after < 0.9 * before"): _ROUNDS,
+    ("proofs/ensembles/rest.py:Rest._decided", "~closed"): _CLOSED,
+    ("proofs/ensembles/shares.py:best_prices", "np.isfinite(above)"): _PRICES,
+    ("proofs/ensembles/shares.py:best_prices", "below > 0"): _PRICES,
+    ("proofs/ensembles/derive.py:Look._undecided",
+     "tally.beats(totals, self.region.label, other)"):
+        "what stays open here is looked at by `Rest`, which asks the same of it",
+    ("proofs/ensembles/tables.py:_column", "j in domain.confined"):
+        "the next allowed number of a column that takes every number is the number itself",
+    ("proofs/ensembles/tables.py:_choose_one", "fits[:, at + 1]"): _SAME_SUM,
+    ("proofs/ensembles/tables.py:_choose_one",
+     "forced.sum(axis=1, keepdims=True) == forced"): _SAME_SUM,
+    ("proofs/ensembles/weights.py:Sections.of_row", "known[order][spot] == own"): _WEIGHTS,
+    ("checking/reasons.py:_of_sets", "said.proof.trusted().all()"):
+        "a solver's word that there is no point counts for nothing: its bound is 0",
     ("proofs/linear.py:dual_values", "~endless"):
         "slopes towards an open end were shrunk below their weight: the other condition is false",
     ("proofs/linear.py:is_empty", "slopes != 0"):

@@ -40,6 +40,14 @@ def strict():
     return model, document
 
 
+def numbers(values):
+    return {"type": "array", "of": "float", "shape": [len(values)], "values": values}
+
+
+def flags(count):
+    return {"type": "array", "of": "bool", "shape": [count], "values": [True] * count}
+
+
 def listed(document, part="negative"):
     return document["proof"][part]["alternatives"][0]
 
@@ -290,16 +298,19 @@ def test_a_kind_that_is_not_known_proves_nothing(linear):
 
 
 @pytest.mark.parametrize(
-    ("path", "value"),
+    ("path", "value", "words"),
     [
-        ((0, "features", "values"), [True]),
-        ((0, "values"), None),
-        ((0, "values", "values"), ["nan"] * 4),
-        ((0, "why", 0, "untouched"), 3),
-        ((0,), 3),
+        ((0, "features"), flags(1), "no set of the model's features"),
+        ((0, "features"), numbers([1.0] * 4), "no set of the model's features"),
+        ((0, "values"), None, "no point of this model"),
+        ((0, "values"), numbers([1.0] * 3), "no point of this model"),
+        ((0, "values", "values"), ["nan"] * 4, "no point of this model"),
+        ((0, "label"), -1, "has the class -1 of the model's"),
+        ((0, "why", 0, "untouched"), 3, "no set of the model's features"),
+        ((0,), 3, "malformed"),
     ],
 )
-def test_malformed_alternatives_are_refused(linear, path, value):
+def test_malformed_alternatives_are_refused(linear, path, value, words):
     model, stored = linear
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match=words):
         pertinent.check(tampered(stored, (*LISTED, *path), value), model)

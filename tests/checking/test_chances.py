@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pertinent
-from pertinent.checking.chances import Rounded
+from pertinent.checking.chances import Rounded, rounded
 from tests.forgeries import refuted, tampered
 
 RNG = np.random.default_rng(0)
@@ -55,13 +56,52 @@ def test_a_probability_that_is_off_by_a_hundredthousandth_is_refuted(name):
 
 def test_what_explains_a_difference():
     """Scores that differ by 1e-6: a probability of 1/2 by at most a quarter of that."""
-    rounded = Rounded(scores=1e-6, share=0.0, least=0.0)
-    assert rounded.explains(0.5, 0.5 + 2e-7, "probability")
-    assert not rounded.explains(0.5, 0.5 + 3e-7, "probability")
-    assert rounded.explains(7.0, 7.0 + 9e-7, "score")
-    assert not rounded.explains(7.0, 7.0 + 2e-6, "score")
+    close = Rounded(scores=1e-6, share=0.0, least=0.0)
+    assert close.explains(0.5, 0.5 + 2e-7, "probability")
+    assert not close.explains(0.5, 0.5 + 3e-7, "probability")
+    assert close.explains(7.0, 7.0 + 9e-7, "score")
+    assert not close.explains(7.0, 7.0 + 2e-6, "score")
     relative = Rounded(scores=0.0, share=1e-6, least=0.0)
     assert relative.explains(0.01, 0.01 + 9e-9, "probability")
     assert not relative.explains(0.01, 0.01 + 2e-8, "probability")
-    assert not rounded.explains(True, True, "probability")
-    assert not rounded.explains("0.5", 0.5, "probability")
+    assert not close.explains(0.5, True, "probability")
+    assert not close.explains(True, True, "probability")
+    assert not close.explains("0.5", 0.5, "probability")
+
+
+class Anything:
+    """A regressor that may predict anything."""
+
+    def around(self, own, by):
+        return -np.inf, np.inf
+
+
+def test_only_values_are_compared_by_what_a_regressor_predicts():
+    close = Rounded(1e-6, 0.0, 0.0, Anything())
+    assert close.explains(7.0, 8.0, "value")
+    assert not close.explains(7.0, 8.0, "score")
+
+
+@pytest.mark.parametrize(
+    ("single", "knows", "unit"),
+    [(True, False, 2.0**-24), (True, True, 2.0**-53), (False, False, 2.0**-53)],
+)
+def test_sums_are_rounded_as_the_model_adds_them_up(single, knows, unit):
+    """Two features and terms of 10: two sums differ by ``2 (2 + 4) unit 10``."""
+    piece = SimpleNamespace(added_up=lambda points: np.array([10.0]))
+    own = SimpleNamespace(pieces=[piece], knows_precision=knows)
+    setting = SimpleNamespace(
+        model=None,
+        classes=[0, 1],
+        of_predict=SimpleNamespace(rounding=lambda key: own),
+        sums_in_single=lambda table: single,
+    )
+    point = np.zeros((1, 2))
+    answers = SimpleNamespace(
+        table=SimpleNamespace(values=point, single_precision=True),
+        positive=SimpleNamespace(values=point, label=[0]),
+        negative=SimpleNamespace(values=point, target_place=[-1]),
+    )
+    assert rounded(answers, setting).scores == pytest.approx(120 * unit)
+    own.pieces = []
+    assert rounded(answers, setting).scores == 0.0

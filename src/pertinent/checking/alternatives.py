@@ -180,7 +180,7 @@ def other_kept(asked: Asked, positive: Positives, unsure: str) -> list[Finding]:
         counts=True,
     )
     out = listing.findings()
-    if strict and positive.found[0]:
+    if strict:
         own = (points == table.values) | ~setting.features.by_column(kept)
         claim = f"{ENOUGH}: each alternative keeps the sample's own values"
         out.append(_each(claim, own.all(axis=1)))

@@ -17,6 +17,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
 from pertinent.models.regressors import RangeClassifier, is_regressor, read_range
 from pertinent.models.steps.pipeline import features_of
 from pertinent.models.trees.gaps import may_be_missing, standing
+from pertinent.proofs import ALREADY, FAILED, OPTIMAL
 from pertinent.proofs.records import decode
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
@@ -25,7 +26,14 @@ from pertinent.setting.claims.instead import Basis, Instead
 from pertinent.setting.options import Settings
 from pertinent.setting.question import Method, Missing, PositiveQuestion, kind_of
 from pertinent.setting.region_key import Kind, RegionKey
-from pertinent.setting.results import Alternative, LeftAlone, Negatives, Positives
+from pertinent.setting.results import (
+    UNIQUE,
+    UNKNOWN,
+    Alternative,
+    LeftAlone,
+    Negatives,
+    Positives,
+)
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Answered, Asked
 from pertinent.summary.ranges import read_rooms
@@ -298,9 +306,10 @@ def _results(kind: type[R], record: dict[str, Any], shared: dict[str, Any], sett
             values[f.name] = {} if second is None else {0: second}
         else:
             values[f.name] = decode(record[f.name])
-            if values[f.name] is not None and f.name.endswith("_code"):
-                values[f.name] = values[f.name].astype(np.int8)
             _require_one_row(f.name, values[f.name], setting, shared["table"])
+            if f.name.endswith("_code"):
+                _require_code(f.name, values[f.name], kind)
+                values[f.name] = values[f.name].astype(np.int8)
     return kind(**values)
 
 
@@ -361,6 +370,14 @@ def _require_one_row(name: str, value: Any, setting: Setting, table: Table) -> N
     places = {"label": (0, len(setting.classes)), "target_place": (-1, len(setting.classes))}
     if name in places and not places[name][0] <= value[0] < places[name][1]:
         raise InputError(f"The stored {name!r} is {value[0]}, and the model has no such class.")
+
+
+def _require_code(name: str, value: Any, kind: type[Positives | Negatives]) -> None:
+    """Refuse statuses and words on uniqueness that there are not; a positive is never "already"."""
+    most = FAILED if kind is Positives else ALREADY
+    least, most = (OPTIMAL, most) if name == "status_code" else (UNKNOWN, UNIQUE)
+    if not isinstance(value, np.ndarray) or not least <= value[0] <= most:
+        raise InputError(f"The stored {name!r} is {value}, and {least} to {most} is expected.")
 
 
 def _certified(part: dict[str, Any]) -> Certified:

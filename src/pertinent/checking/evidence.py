@@ -14,7 +14,7 @@ from pertinent.density.measure import measure
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.geometry.codec import unknown_kinds
 from pertinent.geometry.task import distance
-from pertinent.proofs import INFEASIBLE, OPTIMAL
+from pertinent.proofs import ALREADY, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Certified
 from pertinent.setting.claims.positives import kept_features
 from pertinent.setting.claims.shown import Measure, Shown
@@ -148,9 +148,8 @@ def positive_details(asked: Asked, positive: Positives) -> Finding:
         "trivial": bool(positive.trivial[0]) == bool(positive.objective[0] == 0),
         "fallback": not positive.fallback[0],
     }
-    if positive.method is not Method.SUFFICIENT:
-        own = kept_features(setting, asked.question, positive) & positive.found[:, None]
-        right["kept"] = np.array_equal(positive.kept, own)
+    own = kept_features(setting, asked.question, positive) & positive.found[:, None]
+    right["kept"] = np.array_equal(positive.kept, own)
     if positive.method is Method.TWO_PHASE:
         at = positive.sparse_values
         same = setting.predict(positive.table, at)[0] if positive.found[0] else None
@@ -184,7 +183,12 @@ def _details(name: str, setting: Setting, results: Results, right: dict[str, boo
             right[field] = own is told
         else:
             right[field] = np.allclose(own, told, rtol=SAME, atol=SAME, equal_nan=True)
-    right["reason"] = not results.found[0] or results.reasons[0] is None
+    if results.found[0]:
+        right["reason"] = results.reasons[0] is None
+    else:  # nothing is said of an answer that there is not
+        sizes = np.array([results.objective[0], results.closeness[0]])
+        right["size"] = results.status_code[0] == ALREADY or bool(np.isnan(sizes).all())
+        right["unique"] = results.unique_code[0] < 0
     wrong = ", ".join(field for field, holds in right.items() if not holds)
     return judged(f"{name}: its details are as said", not wrong, f"differs in {wrong}")
 

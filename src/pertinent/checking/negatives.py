@@ -81,7 +81,8 @@ def _already(setting: Setting, negative: Negatives, question: NegativeQuestion) 
     place, label = int(negative.target_place[0]), int(negative.label[0])
     there = question.target is not None and place == question.target[0] == label
     nothing = np.isnan(negative.values).all() and negative.unique_code[0] < 0
-    sizes = [negative.objective[0], negative.bound[0], negative.closeness[0]]
+    told = (negative.objective, negative.bound, negative.closeness, negative.closeness_bound)
+    sizes = [size[0] for size in told]
     why = negative.reasons[0] == Reason(Why.ALREADY, Is(label))
     return [
         judged(f"{CHANGE}: the sample is predicted as asked already", there),
@@ -104,14 +105,13 @@ def _target(negative: Negatives, question: NegativeQuestion) -> Finding:
 
 def _fewest(setting: Setting, negative: Negatives, few: Evidence, near: Evidence) -> list[Finding]:
     """Judge that no fewer changes do, and that none of as few is smaller."""
+    bounds = [(negative.bound[0], few), (negative.closeness_bound[0], near)]
+    details = [negative_details(setting, negative), *claimed_bounds(CHANGE, bounds)]
     if none := absent(CHANGE, negative, few):
-        return [none]
+        return [none, *details]
     said = negative.objective[0]
-    out = [
-        judged("it changes as few features as said", few.size <= said, f"{few.size:g}"),
-        negative_details(setting, negative),
-        *claimed_bounds(CHANGE, [(negative.bound[0], few), (negative.closeness_bound[0], near)]),
-    ]
+    out = [judged("it changes as few features as said", few.size == said, f"{few.size:g}")]
+    out += details
     if negative.unique_code[0] == 0 and has_tie(negative):
         out.append(Finding(f"{CHANGE} is not the only one of its size", HOLDS))
     elif negative.unique_code[0] >= 0:

@@ -18,7 +18,7 @@ from pertinent.checking.evidence import (
 from pertinent.checking.findings import ENOUGH, HOLDS, UNKNOWN, Finding, judged
 from pertinent.checking.reasons import reason
 from pertinent.geometry.arrays import FloatArray
-from pertinent.proofs import INFEASIBLE, OPTIMAL
+from pertinent.proofs import OPTIMAL
 from pertinent.setting.claims.bounds import holds_whatever
 from pertinent.setting.claims.positives import kept_features, shown_positives
 from pertinent.setting.claims.unique import is_only_pair, other_pairs
@@ -58,16 +58,20 @@ def positive_findings(asked: Asked, positive: Positives, unsure: str) -> list[Fi
 
 def _two_phase(asked: Asked, positive: Positives, few: Evidence, near: Evidence) -> list[Finding]:
     """Judge the bounds of both phases, and whether each has one optimum only."""
-    out = [proved(ENOUGH, positive, few), positive_details(asked, positive)]
-    bounds = [(positive.bound[0], few)]
+    out = [proved(ENOUGH, positive, few), *_details(asked, positive, few, near)]
     if not positive.found[0]:
-        return out + claimed_bounds(ENOUGH, bounds)
-    out += claimed_bounds(ENOUGH, [*bounds, (positive.closeness_bound[0], near)])
+        return out
     out += [*_only_optimum(asked, positive), _closeness(positive, near)]
     if positive.status_code[0] == OPTIMAL:
         claim = "no valid answer with these features is closer to the sample"
         out.append(near.judge(claim, near.closed))
     return out
+
+
+def _details(asked: Asked, positive: Positives, few: Evidence, near: Evidence) -> list[Finding]:
+    """Judge details and bounds, which are told whether or not there is an answer."""
+    bounds = [(positive.bound[0], few), (positive.closeness_bound[0], near)]
+    return [positive_details(asked, positive), *claimed_bounds(ENOUGH, bounds)]
 
 
 def _closeness(positive: Positives, near: Evidence) -> Finding:
@@ -87,15 +91,13 @@ def _only_optimum(asked: Asked, positive: Positives) -> list[Finding]:
 
 def _fewest(asked: Asked, positive: Positives, few: Evidence, near: Evidence) -> list[Finding]:
     """Judge the answers of the methods "strict", "exact" and "sufficient"."""
-    bounds = [(positive.bound[0], few)]
+    details = _details(asked, positive, few, near)
     if none := absent(ENOUGH, positive, few):
-        given = positive.status_code[0] == INFEASIBLE
-        return [none] if given else [none, *claimed_bounds(ENOUGH, bounds)]
+        return [none, *details]
     return [
         *_values(asked, positive, few, near),
         *_smallest(positive, few, near),
-        positive_details(asked, positive),
-        *claimed_bounds(ENOUGH, [*bounds, (positive.closeness_bound[0], near)]),
+        *details,
         *_only_set(positive),
     ]
 
@@ -104,8 +106,9 @@ def _values(asked: Asked, positive: Positives, few: Evidence, near: Evidence) ->
     """Judge how many values are kept, and which they are."""
     right = few.size == positive.objective[0]
     out = [judged("it keeps as many values as said", right, f"{few.size:g}")]
+    out.append(_closeness(positive, near))
     if positive.method is Method.EXACT:
-        return [*out, _closeness(positive, near)]
+        return out
     kept = kept_features(asked.setting, asked.question, positive)
     on = asked.setting.features.by_column(kept)
     own = (positive.values == positive.table.values)[on].all()

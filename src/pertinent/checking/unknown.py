@@ -118,9 +118,9 @@ def _parts_beside(key: str, record: Any) -> list[str]:
     if cls is None:
         return []
     strange = sorted(set(record) - {"type"} - {f.name for f in fields(cls)})
-    if cls is Constraints and not _are_relations(record.get("relations", ())):
+    if not _are_relations(record.get("relations", ())):
         strange.append("relations")
-    if cls is Constraints and not all(map(_is_inferred, record.get("inferred", ()))):
+    if not all(map(_is_inferred, record.get("inferred", ()))):
         strange.append("inferred")
     return strange
 

@@ -204,7 +204,7 @@ class Rules:
         b = np.minimum(c.last[boxes.place], boxes.high.reshape(-1)[flat])
         missed = a > b
         p = places.reshape(-1)[flat]
-        outside = np.flatnonzero(((p < a) | (p > b)) & ~missed)
+        outside = np.flatnonzero((p < a) | (p > b))
         own, spot = row[outside], at[outside]
         up = p[outside] < a[outside]
         target = np.where(up, t.up[own, spot + a[outside]], t.down[own, spot + b[outside]])
@@ -250,14 +250,10 @@ class Rules:
         c, dim = self.conditions, boxes.low.shape[1]
         tree = boxes.box * c.n_trees + c.tree[boxes.leaf]
         run = heads(tree)
-        if not len(run):
-            return False
         size = np.diff(np.append(run, len(tree)))
         number = np.repeat(np.arange(len(run)), size)[boxes.pair]
         column = c.column[boxes.place]
         asked = heads(number * dim + column)
-        if not len(asked):
-            return False
         count = np.diff(np.append(asked, len(number)))
         every = np.flatnonzero(count == size[number[asked]])  # all leaves of the tree ask about it
         least = np.minimum.reduceat(c.first[boxes.place], asked)[every]

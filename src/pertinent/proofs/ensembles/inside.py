@@ -74,8 +74,6 @@ def lies_inside(
     if region.common is not None and not _is_common(region.common, low, high):
         return False
     sides = _sides(low, high, first, last)
-    if sides is None:
-        return False
     if known is not None:
         same = (low == high) & (known == low)
         sides = [side for side in sides if _may_be(region, known, share, same, side[0])]
@@ -84,11 +82,11 @@ def lies_inside(
 
 def _sides(
     low: FloatArray, high: FloatArray, first: IntArray, last: IntArray
-) -> list[tuple[IntArray, IntArray]] | None:
-    """Return the boxes of cells in which each single number is on one side; None if too many."""
-    unsure = np.flatnonzero((low == high) & (first < last))
+) -> list[tuple[IntArray, IntArray]]:
+    """Return the boxes of cells in which each single number is on one side; none if too many."""
+    unsure = np.flatnonzero(low == high)
     if np.prod(last[unsure] - first[unsure] + 1.0) > MOST_SIDES:
-        return None
+        return []
     out = []
     for cells in product(*(range(first[j], last[j] + 1) for j in unsure)):
         one, other = first.copy(), last.copy()

@@ -91,7 +91,7 @@ class EnsembleProofs(Proofs):
         for share in LOWERED_TREES:
             claim = self.claimed - share * sizes
             rows = np.flatnonzero(np.isneginf(proved) & (claim > known) & nodes.sound)
-            if share and not np.isfinite(self.claimed[rows]).all():
+            if share:
                 rows = rows[np.isfinite(self.claimed[rows])]
             if not len(rows) or is_over():
                 break

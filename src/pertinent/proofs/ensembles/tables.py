@@ -92,10 +92,7 @@ def _column(
     if domain is not None and j in domain.confined:
         row = np.arange(len(task))[:, None]
         below, above = domain.floor(j, value, row), domain.ceil(j, value, row)
-        fits_below, fits_above = (
-            (below >= least) & (below <= most),
-            (above >= least) & (above <= most),
-        )
+        fits_below, fits_above = (below >= least) & (below <= most), above <= most
         lower_is_nearer = np.abs(below - center) <= np.abs(above - center)
         value = np.where(fits_below & (lower_is_nearer | ~fits_above), below, above)
         return value, fits_below | fits_above

@@ -139,8 +139,9 @@ class Sections:
         up = self.place >= near
         same = self.way[1:] == self.way[:-1]
         low, high = np.where(up, near, self.place), np.where(up, self.place + 1, near)
-        low[1:][same & up[1:]] = np.maximum(self.place[:-1] + 1, near[1:])[same & up[1:]]
-        high[:-1][same & ~up[:-1]] = np.minimum(self.place[1:], near[:-1])[same & ~up[:-1]]
+        # A section above the nearest place begins at the cut before, one below it ends at the next.
+        low[1:] = np.where(same & up[1:], np.maximum(self.place[:-1] + 1, near[1:]), low[1:])
+        high[:-1] = np.where(same & ~up[:-1], np.minimum(self.place[1:], near[:-1]), high[:-1])
         at = self.offset[self.column]
         # The way from the nearest place upwards begins behind the cuts below it.
         upwards = np.concatenate([[0], np.cumsum(~up)])
@@ -152,11 +153,10 @@ class Sections:
         tree, column, place = stated.where
         dim = len(self.offset) - 1
         known = (tree * dim + column) * width + place
-        known = np.where((column >= 0) & (column < dim) & (place >= 0) & (place < width), known, -1)
         order = np.argsort(known, kind="stable")
         own = self.way * width + below
         spot = np.minimum(np.searchsorted(known[order], own), len(known) - 1)
-        match = (known[order][spot] == own) & (below >= 0)
+        match = known[order][spot] == own  # sections may be mixed up: any weights are right
         return RowSections(
             at + low, at + high, np.append(middle, 0), np.where(match, order[spot], -1)
         )

@@ -1,0 +1,116 @@
+"""One file for each single way to be read: what it says is taken as it is, or refused."""
+
+import copy
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from forgeries import tampered
+from sklearn.datasets import load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+
+import pertinent
+from pertinent.exceptions import InputError
+
+X, y = load_iris(return_X_y=True)
+QUESTION = ("proof", "question")
+
+
+def stored(model, data, row, **how):
+    explainer = pertinent.Explainer(model, data=data, limits_from=None, steps_from=None, **how)
+    return json.loads(explainer.explain(data[row : row + 1])[0].json())
+
+
+def test_names_are_taken_as_given_where_the_model_has_none(iris):
+    model, data = iris
+    names = ["a", "b", "c", "d"]
+    document = tampered(stored(model, data, 60), (*QUESTION, "features"), names)
+    found = pertinent.check(document, model).findings
+    assert found[0].verdict == "holds"
+
+
+def test_typical_values_may_be_negative():
+    model = LogisticRegression(max_iter=1000).fit(X - 10, y)
+    document = stored(model, X - 10, 60)
+    assert max(document["proof"]["question"]["baseline"]["values"]) < 0
+    assert pertinent.check(document, model).ok
+
+
+@pytest.fixture(scope="module")
+def frame():
+    data = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = LogisticRegression(max_iter=1000).fit(data, y)
+    return model, stored(model, data, 60)
+
+
+def test_numbers_of_a_frame_keep_their_digits(frame):
+    """5.9 in single precision is another number, and that of another question."""
+    model, document = frame
+    assert pertinent.check(document, model).ok
+    assert not document["proof"]["question"]["single_precision"]
+
+
+def test_a_number_that_may_not_be_missing_is(frame):
+    model, document = frame
+    with pytest.raises(InputError):
+        pertinent.check(tampered(document, (*QUESTION, "sample", 0), None), model)
+
+
+@pytest.fixture(scope="module")
+def gaps():
+    """A file about four columns that may be missing, and a model of the same kind."""
+    data = X.copy()
+    data[::7] = np.nan
+    model = HistGradientBoostingClassifier(max_iter=1, random_state=0).fit(data, y)
+    file = Path(__file__).parent / "stored" / "format2-later" / "missing-allowed.json"
+    return model, json.loads(file.read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        [1.0, 2.0, 3.0, 4.0],
+        {"x0": 1.0, "x1": 1.0, "x2": 1.0},
+        {"x0": 1.0, "x1": 1.0, "x2": 1.0, "x3": 1.0, "x4": 1.0},
+        {"x0": 1.0, "x1": 1.0, "x2": 1.0, "x3": "1"},
+        {"x0": 1.0, "x1": 1.0, "x2": 1.0, "x3": True},
+        {"x0": 1.0, "x1": 1.0, "x2": 1.0, "x3": np.inf},
+    ],
+)
+def test_missing_values_stand_somewhere(gaps, said):
+    model, document = gaps
+    assert set(document["proof"]["question"]["missing_at"]) == {"x0", "x1", "x2", "x3"}
+    with pytest.raises(InputError, match="does not say where missing values of the model stand"):
+        pertinent.check(tampered(document, (*QUESTION, "missing_at"), said), model)
+
+
+# -- Ranges --------------------------------------------------------------------------------------
+
+
+def test_a_range_of_no_answer_is_refuted(iris):
+    model, data = iris
+    document = stored(model, data, 60)
+    negative = document["proof"]["negative"]
+    negative["status_code"]["values"], negative["values"]["values"] = [3], ["nan"] * 4
+    found = {f.claim: f.verdict for f in pertinent.check(document, model).findings}
+    assert found["each value of what would have changed it may move within its range"] == "refuted"
+
+
+def test_a_range_of_a_value_that_nobody_chose_is_refuted(iris):
+    """It may move that far, too; but nothing was said to change it."""
+    model, data = iris
+    document = stored(model, data, 60)
+    room = document["proof"]["ranges"]["negative"]
+    still = document["proof"]["negative"]["changed"]["values"].index(False)
+    value = document["proof"]["question"]["sample"][still]
+    for part in ("spans", "box"):
+        forged = copy.deepcopy(document)
+        one = copy.deepcopy(room["spans"][0])
+        one["column"], one["ends"]["values"] = still, [value, value]
+        forged["proof"]["ranges"]["negative"] = {**room, "spans": [], "box": [], part: [one]}
+        verdicts = [f.verdict for f in pertinent.check(forged, model).findings if "move" in f.claim]
+        assert verdicts == ["refuted"], part
