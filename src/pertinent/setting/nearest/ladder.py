@@ -72,6 +72,7 @@ def climb(
 
 def _next(small: FloatArray, large: FloatArray, growth: float, least: float) -> FloatArray:
     """Return the margins to try after those that were too small, and those too large."""
-    between = np.sqrt(small) * np.sqrt(large)
+    with np.errstate(invalid="ignore"):  # 0 and inf: not read
+        between = np.sqrt(small) * np.sqrt(large)
     up, down = np.maximum(small * growth, least), large / GROWTH
     return np.asarray(np.where(np.isinf(large), up, np.where(small == 0, down, between)))
