@@ -233,3 +233,28 @@ def test_large_units_cost_no_answer(scale):
         found = pertinent.pertinent_negatives(model, X[::7] * scale, data=X * scale)
         assert (found.status == "optimal").all()
         assert (model.predict(found.points) != model.predict(X[::7] * scale)).all()
+
+
+@pytest.mark.parametrize("bound", [(None, 0.5), (-0.5, 0.5), (None, None)])
+@pytest.mark.parametrize("units", [(1e-4, 1e5, 1.0), (1e4, 1.0, 1e-6), (1.0, 1.0, 1.0)])
+def test_naive_bayes_has_no_way_out_whatever_the_units(units, bound):
+    """Its own smoothing makes a feature in small units nearly flat: 1e-19 of the others' bend.
+
+    ``score_0 - score_1`` is a sum over features, so its least value is the sum of theirs.
+    """
+    rng, y = np.random.default_rng(0), np.arange(60) % 2
+    spread = np.where(y[:, None] == 1, [0.3, 0.2, 0.3], [1.0, 2.0, 1.0])
+    X = (rng.normal(size=(60, 3)) * spread + y[:, None] * [3.0, 0.0, 0.0]) * units
+    model, sample = GaussianNB().fit(X, y), np.array([[-2.0, -6.0, 3.0]]) * units
+    low, high = (None if end is None else end * units[2] for end in bound)
+    least = 0.0
+    for i, (first, last) in enumerate([(-np.inf, np.inf), (sample[0, 1],) * 2, (low, high)]):
+        first, last = -np.inf if first is None else first, np.inf if last is None else last
+        (m0, m1), (v0, v1) = model.theta_[:, i], model.var_[:, i]
+        assert v0 > v1  # so the difference of squares is convex
+        x = np.clip((m1 / v1 - m0 / v0) / (1 / v1 - 1 / v0), first, last)
+        least += ((x - m1) ** 2 / v1 - (x - m0) ** 2 / v0 + np.log(v1 / v0)) / 2
+    assert least > 1.0
+    rules = pertinent.Constraints(frozen=[1], bounds={2: (low, high)})
+    found = pertinent.pertinent_negatives(model, sample, constraints=rules, weights=1 / X.std(0))
+    assert found.status.tolist() == ["infeasible"]

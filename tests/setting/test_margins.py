@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from linear_models import data, fitted
 from scipy.optimize import linprog
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
@@ -27,6 +28,7 @@ from pertinent import decision_region
 from pertinent.geometry.region import Cell
 from pertinent.lvq import GLVQ
 from pertinent.proofs import LinearProofs, check
+from pertinent.setting.nearest.ladder import climb
 from pertinent.solvers import project
 
 
@@ -376,3 +378,34 @@ def test_double_precision_is_valid_in_every_company(seed, shared):
         seen = in_every_company(model, many.points)[:, many.found & steady]
         assert (seen == many.target[many.found & steady]).all()
         assert many.found[steady].mean() > 0.5
+
+
+@pytest.mark.parametrize("unit", [3e-8, 1e-7])
+def test_a_first_margin_that_leaves_no_point_is_made_smaller(unit):
+    """A regularised QDA knows data in units of 1e-8 by 1e-14 of its scores: little room is left.
+
+    The first margin, 4 to 400 times what rounds at the sample, takes all of it.
+    """
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:100, 2:] * unit, y[:100]
+    model = QuadraticDiscriminantAnalysis(reg_param=0.1).fit(X, y)
+    rules = pertinent.Constraints(bounds={i: (0, X[:, i].max()) for i in range(2)})
+    found = pertinent.pertinent_negatives(model, X[::40], constraints=rules)
+    assert found.found.all()
+    for point, label in zip(found.points, found.label, strict=True):
+        assert model.predict(point[None]) == [1 - label]
+    assert (model.predict(found.points) == 1 - found.label).all()
+
+
+def test_margins_are_looked_for_between_too_small_and_too_large():
+    tried = []
+
+    def again(rows, margins):
+        tried.append(margins.tolist())
+        return rows[~((margins >= good[rows]) & (margins < 2 * good[rows]))]
+
+    good, used = np.array([3e-10, 5e-6, 1e-4, 1e-15]), np.full(4, 1e-7)
+    climb(np.arange(4), used, again, 12, nothing=lambda rows: used[rows] >= 2 * good[rows])
+    assert ((used >= good) & (used < 2 * good))[:3].all()
+    assert used[3] >= 5e-11  # given up: far below what rounds
+    assert len(tried) <= 8

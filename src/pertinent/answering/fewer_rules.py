@@ -25,7 +25,7 @@ from pertinent.rules.reference import PLAUSIBLE, RuleKind, RuleRef
 from pertinent.setting.answers import Answers
 from pertinent.setting.judge import handed_out, judge
 from pertinent.setting.limits import narrowed
-from pertinent.setting.nearest.flow import nearest
+from pertinent.setting.nearest.flow import FEW_TRIES, nearest
 from pertinent.setting.nearest.search import Search
 from pertinent.setting.reasons.conflicts import why_infeasible
 from pertinent.setting.reasons.fewer import Questions, Ruled, own_rules
@@ -89,7 +89,8 @@ def under(search: Search, ruled: Ruled) -> Answers:
     setting, ask = copy(ruled.setting), ruled.ask
     setting.options = replace(setting.options, unique=False, exact=False, round_steps=True)
     where = ask.table, ask.centers, ask.kind, ask.labels, ask.low, ask.high
-    return nearest(search, setting, *where, changes=ask.rules.changes, says_why=False)
+    changes = ask.rules.changes
+    return nearest(search, setting, *where, changes=changes, says_why=False, tries=FEW_TRIES)
 
 
 class _Met(NamedTuple):

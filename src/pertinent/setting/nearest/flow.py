@@ -1,7 +1,7 @@
 """The nearest points that the model predicts as asked: found, judged, solved again.
 
-A point that is refused is solved again with a larger margin, and reported as failed if that does
-not help.
+A point that is refused is solved again with a larger margin, a row without a point with a smaller
+one; what that does not help is reported as failed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pertinent.geometry.arrays import FloatArray, IntArray, Limits
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Answers, Ask, RowRules, blank
 from pertinent.setting.claims.unique import decide_only
@@ -29,8 +29,9 @@ from pertinent.setting.region_key import Kind
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
-#: How often a point that is refused is solved again.
-TRIES = 12
+#: How often a point that is refused is solved again; and where it only helps to say why there is
+#: none, e.g. without a rule that keeps features from going 1e20 of their spreads away.
+TRIES, FEW_TRIES = 12, 3
 
 
 def nearest(
@@ -46,6 +47,7 @@ def nearest(
     changes: bool = False,
     says_why: bool = True,
     beyond: Limits | None = None,
+    tries: int = TRIES,
 ) -> Answers:
     """Return the nearest points to the centers that are predicted as asked.
 
@@ -66,10 +68,12 @@ def nearest(
         Whether anybody wants to know why there is no point.
     beyond : tuple of ndarray broadcastable to (n, n_features), or None
         What the question allows beyond the rules; None: everything.
+    tries : int
+        How often points that are refused are solved again.
     """
     where = table, centers, kind, labels, lower, upper
     asked = propose(search, setting, *where, changes=changes, says_why=says_why, beyond=beyond)
-    return answered(search, setting, [asked])[0]
+    return answered(search, setting, [asked], tries)[0]
 
 
 def propose(
@@ -95,11 +99,13 @@ def propose(
     return proposal(search, setting, ask, used)
 
 
-def answered(search: Search, setting: Setting, proposals: Sequence[Proposal]) -> list[Answers]:
+def answered(
+    search: Search, setting: Setting, proposals: Sequence[Proposal], tries: int = TRIES
+) -> list[Answers]:
     """Return the answers that the model accepts; what it refuses is solved again."""
     predicted = predict_all(setting, _given(proposals))
     return [
-        _settled(search, setting, proposed, own)
+        _settled(search, setting, proposed, own, tries)
         for proposed, own in zip(proposals, predicted, strict=True)
     ]
 
@@ -152,8 +158,14 @@ def doubt(setting: Setting, table: Table, answers: Answers) -> None:
     answers.reason[gone] = Reason(Why.MISPLACED)
 
 
-def _settled(search: Search, setting: Setting, proposed: Proposal, predicted: IntArray) -> Answers:
-    """Judge the points, and solve what is refused again with larger and larger margins."""
+def _settled(
+    search: Search,
+    setting: Setting,
+    proposed: Proposal,
+    predicted: IntArray,
+    tries: int = TRIES,
+) -> Answers:
+    """Judge the points, and solve what is refused again with other margins."""
     ask, used = proposed.ask, proposed.used
     if not len(ask):
         return blank(ask.centers)
@@ -165,10 +177,13 @@ def _settled(search: Search, setting: Setting, proposed: Proposal, predicted: In
         answers.put(rows, redone)
         return np.asarray(rows[redone.status == FAILED])
 
+    def nothing(rows: IntArray) -> BoolArray:
+        return np.array([answers.reason[i].kind is Why.NO_PROOF for i in rows], dtype=bool)
+
     refused = (answers.status == FAILED).nonzero()[0]
     if len(refused):
         slowly = TRIES_SINGLE if ask.table.single_precision else 0
-        climb(refused, used, again, slowly + TRIES, slowly=slowly)
+        climb(refused, used, again, slowly + tries, slowly=slowly, nothing=nothing)
     prefer_start(setting, answers, ask, used)
     if setting.options.unique:
         decide_only(setting, ask, answers)

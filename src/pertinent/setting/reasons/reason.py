@@ -94,7 +94,8 @@ _SENTENCES = {
     Why.NO_RIVAL: "the solvers found neither a rival nor a proof that there is none",
     Why.STOPPED: "the search reached its limit before it found a set of features that will do",
     Why.PREDICT: (
-        "the point found does not pass the model's predict, even with a margin of {number:g}"
+        "the point found does not pass the model's predict, or not by more than the model rounds, "
+        "even with a margin of {number:g}"
     ),
     Why.DENSITY: (
         "the point found does not pass the density asked for, even with a margin of {number:g}"

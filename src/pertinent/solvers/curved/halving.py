@@ -84,9 +84,9 @@ class _RowsOver:
         pairs[:, np.arange(u.shape[1]), np.arange(u.shape[1])] = 0.0
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             vertex = np.where(diagonal > 0, np.abs(slope) / (2 * diagonal), np.inf)
-        t = np.minimum(vertex, half[:, None])
-        alone = (diagonal * t * t - np.abs(slope) * t).sum(axis=2)
-        return np.asarray(alone - np.einsum("ni,kij,nj->nk", half, pairs, half))
+            t = np.minimum(vertex, half[:, None])
+            alone = (diagonal * t * t - np.abs(slope) * t).sum(axis=2)
+            return np.asarray(alone - np.einsum("ni,kij,nj->nk", half, pairs, half))
 
     def sizes(self, u: FloatArray) -> FloatArray:
         """Return the size of the terms that depend on ``u``, of every row at every point."""

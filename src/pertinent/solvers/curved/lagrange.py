@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.region import Quadratic
 from pertinent.proofs import LagrangeProofs, Proofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.solvers.curved.halving import closes
@@ -100,19 +101,23 @@ def _touched(
     up, down = local.up[boxed], local.down[boxed]
     g[boxed] += z[boxed] * (down - up)  # (s - up)(s + down)
     value -= float(z[boxed] @ (up * down))
-    step, slope = np.zeros(local.dim), (g + found.tilt)[free]
-    step[free] = np.linalg.lstsq(2 * Q[np.ix_(free, free)], -slope, rcond=None)[0]
+    step, form = np.zeros(local.dim), Q[np.ix_(free, free)]
+    if ray:
+        step[free] = _lowest_within(form, g[free], -local.down[free], local.up[free])
+    else:
+        step[free] = _lowest(form, (g + found.tilt)[free])
     point = np.where(step == 0, one.start[0], one.start[0] + step / w)
     proofs = LagrangeProofs(point[None], y[None], (z * w * w)[None], np.array([ray]))
     if not _is_convex(local, Q, free, y, z):
         return proofs, float(one.base[0])
     # The tangent there; at the start it lies s'Qs below the combination.
-    away, gradients = np.abs(step), local.slopes.copy()
+    away, gradients, made_of = np.abs(step), local.slopes.copy(), np.abs(local.slopes)
     for k, row in enumerate(one.task.cell.quadratics):
         gradients[k] = row.gradient(point[None])[0] / w
+        made_of[k] = _gradient_sizes(row, point) / w  # where a row is lowest, they cancel
     slopes, terms = np.zeros((2, 1, local.dim))
     slopes[0, free] = (y @ gradients)[free]
-    terms[0, free] = (y @ np.abs(gradients))[free]
+    terms[0, free] = (y @ made_of)[free]
     slopes[0, boxed] += z[boxed] * (2 * step[boxed] + down - up)
     terms[0, boxed] += z[boxed] * (2 * away[boxed] + down + up)
     size = y @ one.sizes()[0] + z[boxed] @ (up * down) + np.abs(g) @ away
@@ -121,6 +126,46 @@ def _touched(
     if ray and is_nowhere(one, slopes, excess, terms)[0]:
         return proofs, np.inf
     return proofs, float(one.base[0] + least_costs(slopes, excess, one.up, one.down)[0])
+
+
+def _gradient_sizes(row: Quadratic, point: FloatArray) -> FloatArray:
+    """Return the sizes of what is added up to a row's gradient."""
+    away, out = np.abs(row.seen(point[None])[0]), np.abs(row.q)
+    for factor in (np.abs(row.plus), np.abs(row.minus)):
+        out = out + 2 * (factor @ away) @ factor
+    return np.asarray(out)
+
+
+def _lowest(Q: FloatArray, slope: FloatArray) -> FloatArray:
+    """Return where ``s'Qs + slope's`` is lowest, whatever the units of the features.
+
+    Scaled to a diagonal of 1, no feature bends too little to be seen beside the others.
+    """
+    bent = np.diagonal(Q)
+    scale = np.sqrt(np.where(bent > 0, bent, 1.0))
+    scaled = np.linalg.lstsq(2 * Q / np.outer(scale, scale), -slope / scale, rcond=None)[0]
+    return np.asarray(scaled / scale)
+
+
+def _lowest_within(
+    Q: FloatArray, slope: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Return where ``s'Qs + slope's`` is lowest within bounds: there its tangent shows most.
+
+    What lies beyond a bound is held there, until its slope leads back.
+    """
+    s, held = np.zeros(len(slope)), np.zeros(len(slope), dtype=bool)
+    for _ in range(3 * len(slope)):
+        rest = np.flatnonzero(~held)
+        pulled = slope[rest] + 2 * Q[np.ix_(rest, np.flatnonzero(held))] @ s[held]
+        s[rest] = _lowest(Q[np.ix_(rest, rest)], pulled)
+        beyond, s = (s < low) | (s > high), np.clip(s, low, high)
+        steep = slope + 2 * Q @ s
+        back = held & np.where(s <= low, steep < 0, steep > 0)
+        if not (beyond | back).any():
+            break
+        held = (held | beyond) & ~back
+    return s
 
 
 def _is_convex(local: Local, Q: FloatArray, free: IntArray, y: FloatArray, z: FloatArray) -> bool:
@@ -198,10 +243,12 @@ class _LagrangeProgram:
         x = solve_conic(-every[-1], [first, signs, convex]).v
         if not np.isfinite(x).all() or x[-1] <= 0:
             return None
-        rows = np.maximum(x[: self.local.n_rows], 0.0) / self.sizes
+        # A little below 0, a bound's multiplier would tilt the sum towards the open side.
+        x[: self.n_signed] = np.maximum(x[: self.n_signed], 0.0)
+        rows = x[: self.local.n_rows] / self.sizes
         cuts = np.zeros(self.local.dim)
         at = self.local.n_rows + np.arange(len(self.boxed))
-        cuts[self.free[self.boxed]] = np.maximum(x[at], 0.0)
+        cuts[self.free[self.boxed]] = x[at]
         tilt = np.zeros(self.local.dim)
         for (j, slope, _), multiplier in zip(self.lines, x[-1 - len(self.lines) : -1], strict=True):
             tilt[self.free[j]] += slope * multiplier
