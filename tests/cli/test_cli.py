@@ -342,6 +342,15 @@ def test_plausible_answers_need_training_data(files):
     assert "--train FILE" in result.output
 
 
+def test_warnings_speak_of_no_argument_of_python(files):
+    start = ["explain", str(files / "model.skops"), str(files / "rows.csv"), "--rows", "0"]
+    result = run(app, [*start, "--train", str(files / "train.csv"), "--plausible"])
+    assert result.exit_code == codes.DONE, result.output
+    assert "singular covariance" in result.stderr
+    assert "covariance_type" not in result.stderr
+    assert "reg_covar" not in result.stderr
+
+
 def test_limits_that_are_no_share_are_refused(files):
     call = ["explain", str(files / "model.skops"), str(files / "rows.csv"), "--limits", "wide"]
     result = run(app, call)
