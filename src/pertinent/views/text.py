@@ -182,8 +182,8 @@ def _enough(summary: Summary, length: str) -> str:
         start = "What was enough: nothing in particular."
         if positive["method"] == "sufficient":
             return (
-                f"{start} Whatever the values are within their bounds, the model predicts {label}. "
-                f"{_enough_proof(summary)}"
+                f"{start} Proved: whatever the values are within their bounds, the model predicts "
+                f"{label}."
             )
         return f"{start} With every value at its {usual} value the model predicts {label} too."
     kept, total = len(positive["values"]), len(summary["features"])
@@ -572,6 +572,8 @@ def _answer_proof(what: str, answer: Summary) -> str:
         return f"{what}: nothing has to."
     size, bound = _size(answer["objective"]), _size(answer["bound"])
     if answer.get("method", "two-phase") != "two-phase":
+        if answer["objective"] == 0:
+            return f"{what}: no value is needed."
         number = counted(int(answer["objective"]), "value")
         proved = f"proved is that fewer than {bound} are not enough"
         return f"{what}: {number}; {proved}."
