@@ -175,6 +175,18 @@ def test_every_public_name_is_on_the_api_page(package):
     assert public <= known, public - known
 
 
+def test_every_error_that_a_user_may_meet_is_on_the_api_page():
+    """Those that only a module of ours catches stay inside."""
+    inside = {"ContradictionError", "Refusal"}
+    found = {
+        name
+        for path in (ROOT / "src/pertinent").rglob("*.py")
+        for name in re.findall(r"^class (\w+)\(.*(?:Error|Warning)\):", path.read_text(), re.M)
+    }
+    assert inside < found
+    assert found - inside <= {name.rpartition(".")[2] for name in api_names()}
+
+
 @pytest.mark.parametrize("name", api_names())
 def test_names_of_the_api_page_exist_and_have_not_moved(name):
     home, _, own = f"pertinent.{name}".rpartition(".")

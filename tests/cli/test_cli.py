@@ -129,6 +129,22 @@ def test_messages_name_options(files, tmp_path):
     assert "a share of at least 0" in refused.output
 
 
+def test_messages_name_rows_as_the_table_numbers_them(files, tmp_path):
+    rows = pd.read_csv(files / "rows.csv").drop(columns="extra")
+    call = ["explain", str(files / "model.skops"), str(tmp_path / "rows.csv"), "--rows", "5"]
+    call += ["--train", str(files / "train.csv")]
+    for column, value, said in (
+        ("income", None, "rows [5]"),
+        ("job", "astronaut", "Row 5 of the table has 'astronaut' in 'job'"),
+    ):
+        odd = rows.astype({column: object})
+        odd.loc[5, column] = value
+        odd.to_csv(tmp_path / "rows.csv", index=False)
+        result = run(app, call)
+        assert result.exit_code == codes.REFUSED
+        assert said in result.output
+
+
 def test_help_does_not_load_scikit_learn():
     code = "import sys, pertinent.cli.app; print(sorted({'sklearn', 'pandas'} & set(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -290,11 +306,49 @@ def test_what_the_data_suggest_can_be_switched_off(files):
     assert wider != suggested
 
 
+def test_what_the_data_suggest_of_one_feature_can_be_switched_off(files):
+    train = ["--train", str(files / "train.csv"), "--rows", "0"]
+    suggested = _stored(files, *train)[0]["summary"]["rules"]["inferred"]
+    for off, gone in (
+        (["--bound", "age=:"], "age stays between"),
+        (["--step", "age=none"], "age stays whole"),
+        (["--any-category", "home"], "home is not changed to"),
+    ):
+        left = _stored(files, *train, *off)[0]["summary"]["rules"]["inferred"]
+        assert [rule for rule in suggested if rule not in left] == [
+            rule for rule in suggested if rule.startswith(gone)
+        ]
+        assert len(left) == len(suggested) - 1
+
+
+def test_steps_are_kept_and_odd_ones_refused(files):
+    asked = ["--freeze", "records", "--rows", "4"]
+    (one,) = _stored(files, *asked, "--step", "amount=50", "--step", "price=50")
+    values = {v["feature"]: v["value"] for v in one["summary"]["negative"]["values"]}
+    assert values
+    assert all(value % 50 == 0 for name, value in values.items() if name in ("amount", "price"))
+    for text in ("amount", "amount=few"):
+        result = run(
+            app, ["explain", str(files / "model.skops"), str(files / "rows.csv"), "--step", text]
+        )
+        assert result.exit_code == codes.REFUSED
+        assert "Expected a step like" in result.output
+
+
 def test_plausible_answers_need_training_data(files):
     call = ["explain", str(files / "model.skops"), str(files / "rows.csv"), "--plausible"]
     result = run(app, call)
     assert result.exit_code == codes.REFUSED
     assert "--train FILE" in result.output
+
+
+def test_warnings_speak_of_no_argument_of_python(files):
+    start = ["explain", str(files / "model.skops"), str(files / "rows.csv"), "--rows", "0"]
+    result = run(app, [*start, "--train", str(files / "train.csv"), "--plausible"])
+    assert result.exit_code == codes.DONE, result.output
+    assert "singular covariance" in result.stderr
+    assert "covariance_type" not in result.stderr
+    assert "reg_covar" not in result.stderr
 
 
 def test_limits_that_are_no_share_are_refused(files):
@@ -371,7 +425,7 @@ def test_names_with_braces_are_no_part_of_a_sentence():
     reason = Reason(Why.RULES, Is(1), rules)
     assert "Constraints(bounds={'debt {EUR}': (None, None)}" in reason.words(["no", "yes"])
     with taken_back_by(options_for):
-        assert "“--bound 'debt {EUR}=:' --steps none”" in reason.words(["no", "yes"])
+        assert "“--bound 'debt {EUR}=:' --step b=none”" in reason.words(["no", "yes"])
 
 
 @pytest.mark.parametrize(

@@ -295,3 +295,43 @@ def test_explaining_does_not_look_for_ranges(monkeypatch):
     model = LogisticRegression(max_iter=1000).fit(X, y)
     monkeypatch.setattr("pertinent.setting.claims.rooms.rooms_of", lambda *_, **__: 1 / 0)
     pertinent.Explainer(model, data=X).explain(X)
+
+
+def test_ends_on_a_grid_are_printed_with_all_their_digits():
+    """Of a spread of 200 whole numbers would be shown, and 100.5 be hidden behind 101."""
+    a = 0.5 * np.arange(800.0)
+    X, y = a[:, None], (a > 100) & (a < 200)
+    model = MODELS["tree"]().fit(X, y)
+    explainer = pertinent.Explainer(model, data=X)
+    for explanation in explainer.explain(X[[0, 799]]):
+        [value] = explanation.summary()["negative"]["values"]
+        for shown in (value["range"], value["box"]):
+            assert (shown["low"], shown["high"]) == (100.5, 199.5)
+    assert "100.5 to 199.5" in explanation.text()
+
+
+def test_a_number_that_steps_before_trees_may_round_across_a_cut_has_a_range():
+    """All values are even, so that trees cut at odd numbers, which are numbers of the grid."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": 2.0 * rng.integers(0, 40, 300), "b": rng.integers(0, 9, 300)})
+    X.loc[0, "a"] = 81.0  # so that the grid is that of whole numbers
+    y = (X["a"] + 4 * X["b"] > 60).astype(int)
+    trees = HistGradientBoostingClassifier(max_iter=5, max_leaf_nodes=4, min_samples_leaf=5)
+    model = make_pipeline(StandardScaler(), trees).fit(X, y)
+    rows = X.iloc[1:25].assign(b=[3] * 24)
+    rules = pertinent.Constraints(frozen=["b"])
+    on_cuts = 0
+    for explanation in pertinent.Explainer(model, data=X, constraints=rules).explain(rows):
+        [value] = explanation.summary()["negative"]["values"]
+        on_cuts += value["value"] % 2 == 1
+        low, high = explanation.ranges["a"]
+        assert low <= value["value"] <= high
+        assert explanation.box == explanation.ranges
+        held = pd.DataFrame({"a": np.arange(low, high + 1), "b": 3})
+        label = explanation.summary()["negative"]["target"]
+        assert (model.predict(held) == label).all()
+        for beyond in (low - 1, high + 1):
+            outside = held.iloc[:1].assign(a=beyond)
+            assert not 0 <= beyond <= 81 or (model.predict(outside) != label).all()
+        assert pertinent.check(explanation.json(), model).verdict == "holds"
+    assert on_cuts >= 3

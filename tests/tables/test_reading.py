@@ -35,10 +35,21 @@ def test_lists_and_integers_are_samples_too(model):
 def test_missing_values_are_named(model, frame):
     holed = frame.copy()
     holed.iloc[3, 1] = np.nan
-    with pytest.raises(InputError, match=r"'sepal width'.*rows \[3\]"):
+    with pytest.raises(InputError, match=r"'sepal width'.*rows \['flower 3'\]"):
         pertinent.pertinent_negatives(model, holed)
     with pytest.raises(InputError, match="infinite"):
         pertinent.pertinent_negatives(model, np.full((1, 4), np.inf))
+
+
+def test_rows_are_called_by_their_index(model, frame):
+    chosen = frame.iloc[[7, 9]].copy()
+    chosen.iloc[1, 1] = np.nan
+    with pytest.raises(InputError, match=r"rows \['flower 9'\]"):
+        pertinent.pertinent_negatives(model, chosen)
+    with pytest.raises(InputError, match=r"rows \[2\]"):
+        pertinent.pertinent_negatives(model, chosen.set_axis([4, 2]))
+    with pytest.raises(InputError, match=r"rows \[1\]"):
+        pertinent.pertinent_negatives(model, chosen.to_numpy())
 
 
 def test_wrong_columns_are_named(model, frame):

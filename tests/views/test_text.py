@@ -117,3 +117,16 @@ def test_what_is_shown_is_at_most_a_fiftieth_larger_than_what_is_proved():
 def test_a_unit_of_one_loses_its_plural_and_nothing_else(unit, words):
     assert with_unit({"unit": unit}, 1.0) == words
     assert with_unit({"unit": unit}, 2.0) == f"2 {unit}"
+
+
+def test_where_no_value_is_needed_nobody_counts_fewer_than_none():
+    """Within the range of the data the model knows one class."""
+    X = np.arange(20.0)[:, None]
+    model = LogisticRegression().fit(X, X[:, 0] > 9)
+    model.intercept_[:] -= 100.0
+    [one] = pertinent.Explainer(model, data=X).explain(X[:1])
+    said = one.text("long")
+    assert one.basis == "sufficient"
+    assert "Proved: whatever the values are within their bounds, the model predicts False." in said
+    assert "What was enough: no value is needed." in said
+    assert "fewer" not in said

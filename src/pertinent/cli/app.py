@@ -77,9 +77,7 @@ def _said() -> Iterator[None]:
     with warnings.catch_warnings():
         # Whatever the surroundings silence: who allows a pickle is warned.
         warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = lambda message, *_, **__: err.print(
-            f"[yellow]Warning:[/] {escape(visible(message))}"
-        )
+        warnings.showwarning = _warn
         try:
             with writing("the output"):
                 yield
@@ -87,6 +85,12 @@ def _said() -> Iterator[None]:
             said = escape(in_options(visible(error)))
             err.print(f"[red]Error:[/] {said}", highlight=False, soft_wrap=True)
             raise typer.Exit(codes.REFUSED) from error
+
+
+def _warn(message: Any, *_: Any, **__: Any) -> None:
+    """Print a warning without its advice for Python, if it has any."""
+    said = in_options(visible(getattr(message, "said", message)))
+    err.print(f"[yellow]Warning:[/] {escape(said)}", highlight=False, soft_wrap=True)
 
 
 def _taken_back() -> AbstractContextManager[None]:

@@ -140,6 +140,29 @@ def parse_bounds(texts: Sequence[str]) -> dict[str | int, tuple[float | None, fl
     return bounds
 
 
+def parse_steps(texts: Sequence[str]) -> dict[str | int, float | None]:
+    """Return steps from "amount=50" or "age=none", which allows any number.
+
+    Examples
+    --------
+    >>> from pertinent.cli.files import parse_steps
+    >>> parse_steps(["amount=50", "age=none"])
+    {'amount': 50.0, 'age': None}
+    """
+    steps: dict[str | int, float | None] = {}
+    for text in texts:
+        name, _, step = text.rpartition("=")
+        try:
+            if not name:
+                raise ValueError(text)
+            steps[name] = None if step == "none" else float(step)
+        except ValueError as error:
+            raise InputError(
+                f'Expected a step like "amount=50" or "age=none", got {text!r}.'
+            ) from error
+    return steps
+
+
 def parse_limits(text: str) -> Any:
     """Return where limits come from: "data", "none", or the share by which they are wider.
 

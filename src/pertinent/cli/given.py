@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pertinent.cli.files import model_columns, parse_bounds, parse_limits, read_table
+from pertinent.cli.files import (
+    model_columns,
+    parse_bounds,
+    parse_limits,
+    parse_steps,
+    read_table,
+)
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import Foreign
 from pertinent.rules.inferring import HANDFUL
@@ -67,6 +73,12 @@ class Given:
     increase: Annotated[Names, _rule(help="Features that may only increase.")] = None
     decrease: Annotated[Names, _rule(help="Features that may only decrease.")] = None
     integer: Annotated[Names, _rule(help="Features that take whole numbers.")] = None
+    step: Annotated[
+        Names, _rule(help='Multiples, e.g. "amount=50"; "age=none" allows any number.')
+    ] = None
+    any_category: Annotated[
+        Names, _rule(help="Features of which every category may be suggested.")
+    ] = None
     relation: Annotated[Names, _rule(help='e.g. "debt <= 0.4 * income".')] = None
     max_changes: Annotated[int | None, _rule(help="How many features may change.", min=1)] = None
     method: Annotated[Method, typer.Option(help="How to look for what was enough.")] = (
@@ -109,7 +121,10 @@ class Given:
 
     def rules(self) -> dict[str, Any]:
         """Return the rules as they were given, for a manifest."""
-        lists = ("freeze", "bound", "increase", "decrease", "integer", "relation")
+        lists = (
+            "freeze", "bound", "increase", "decrease", "integer", "step", "any_category",
+            "relation",
+        )  # fmt: skip
         given = {name: getattr(self, name) or [] for name in lists}
         names = (
             "max_changes", "method", "norm", "alternatives", "min_proba", "missing", "plausible",
@@ -141,6 +156,8 @@ class Given:
             increase_only=self.increase or [],
             decrease_only=self.decrease or [],
             integer=self.integer or [],
+            step=parse_steps(self.step or []),
+            categories=dict.fromkeys(self.any_category or []),
             relations=self.relation or [],
             max_changes=self.max_changes,
         )

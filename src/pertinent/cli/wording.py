@@ -9,13 +9,17 @@ from functools import partial
 
 from pertinent.exceptions import visible
 
-#: The options that take back what the data suggest, of every feature.
-_OF_ALL = {"step": "--steps none", "categories": "--rare 0"}
+#: The options that take back what the data suggest of a feature, by the argument of Python.
+_TAKEN_BACK = {
+    "bounds": "--bound {}=:",
+    "step": "--step {}=none",
+    "categories": "--any-category {}",
+}
 #: What the library calls things, and what the command line does.
 _PHRASES = (
     (re.compile(r"\b(missing|method|norm)=(['\"])([\w-]+)\2"), r"--\1 \3"),
     (re.compile(r"^(data|X) (?=has|lacks|holds)"), "The table "),
-    (re.compile(r"(?<= of )(data|X)(?= holds)"), "the table"),
+    (re.compile(r"(?<= of )(data|X)(?= holds| has)"), "the table"),
     (re.compile(r"(?<![\w-])(min_proba|time_limit|max_changes)\b=?"), r"--\1"),
 )
 
@@ -46,8 +50,12 @@ def options_for(taken_back: Mapping[str, Sequence[str]]) -> str:
     --------
     >>> from pertinent.cli.wording import options_for
     >>> print(options_for({"bounds": ("age", "debt {EUR}"), "step": ("b",)}))
-    “--bound age=: --bound 'debt {EUR}=:' --steps none”
+    “--bound age=: --bound 'debt {EUR}=:' --step b=none”
     """
-    bounds = [f"--bound {visible(shlex.quote(f'{n}=:'))}" for n in taken_back.get("bounds", ())]
-    others = [option for field, option in _OF_ALL.items() if field in taken_back]
-    return f"“{' '.join([*bounds, *others])}”"
+    options = [
+        visible(f"{option} {shlex.quote(value.replace('{}', name))}")
+        for field, names in taken_back.items()
+        for option, value in [_TAKEN_BACK[field].split()]
+        for name in names
+    ]
+    return f"“{' '.join(options)}”"

@@ -137,15 +137,16 @@ def _regularised(z: FloatArray, label: Any, count: int, recipe: Recipe) -> Gauss
     flat = int((smallest < SINGULAR * variance).sum())
     if not flat:
         return fitted
-    warnings.warn(
+    said = (
         f"Class {label!r}: {flat} of {count} mixture components have a (nearly) singular "
         f"covariance ({len(z)} points in {z.shape[1]} dimensions), so {ADDED:.0%} of the class's "
-        "average variance was added to the diagonal of every covariance. Fewer components, "
-        "a projection to fewer dimensions or covariance_type='diag' avoid this; "
-        "reg_covar sets the amount.",
-        PlausibilityWarning,
-        stacklevel=2,
+        "average variance was added to the diagonal of every covariance."
     )
+    advice = (
+        "Fewer components, a projection to fewer dimensions or covariance_type='diag' avoid this; "
+        "reg_covar sets the amount."
+    )
+    warnings.warn(PlausibilityWarning(said, advice), stacklevel=2)
     return _fit(z, count, ADDED * variance, recipe)
 
 

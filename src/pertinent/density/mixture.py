@@ -27,7 +27,28 @@ from pertinent.geometry.region import AffineMap, Cell, CellUnion, Quadratic
 
 
 class PlausibilityWarning(UserWarning):
-    """A mixture could not be fitted as asked; the message says what was done instead."""
+    """A mixture could not be fitted as asked; the message says what was done instead.
+
+    Parameters
+    ----------
+    said : str
+        What was done.
+    advice : str
+        What else to write in Python.
+
+    Examples
+    --------
+    >>> from pertinent import PlausibilityWarning
+    >>> warning = PlausibilityWarning("Flat.", "Set reg_covar.")
+    >>> print(warning)
+    Flat. Set reg_covar.
+    >>> warning.said
+    'Flat.'
+    """
+
+    def __init__(self, said: str, advice: str = "") -> None:
+        super().__init__(f"{said} {advice}".rstrip())
+        self.said = said
 
 
 @record_as("class-mixture")

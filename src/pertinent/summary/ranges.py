@@ -129,8 +129,11 @@ def _on_grid(end: float, step: float, up: bool) -> float:
         return end
     digits = int(np.round(-np.log10(step)))
     power = 10.0 ** abs(digits)
-    count = (np.ceil if up else np.floor)(end * power if digits > 0 else end / power)
-    return float(count / power if digits > 0 else count * power)
+    ratio = end * power if digits > 0 else end / power
+    # An end on the grid stays where it is, whatever its product rounds to.
+    counts = (np.round(ratio), (np.ceil if up else np.floor)(ratio))
+    near, away = (float(n / power if digits > 0 else n * power) for n in counts)
+    return near if near == end else away
 
 
 # -- In files --------------------------------------------------------------------------------

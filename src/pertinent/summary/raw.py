@@ -8,6 +8,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.tables.features import Features
+from pertinent.tables.reading import row_names as names_of_rows
 from pertinent.tables.table import Table
 
 #: A feature's value as its owner knows it; None where it is missing, or there is no point.
@@ -101,14 +102,7 @@ def raw_rows(table: Table, values: FloatArray) -> list[list[Raw]]:
 
 def row_names(table: Table) -> list[Any]:
     """Return the names of the rows: a pandas index if there is one, else their numbers."""
-    index = getattr(_native(table), "index", None)
-    if index is None or not hasattr(index, "tolist"):
-        return list(range(len(table)))
-    return [_plain(name) for name in index.tolist()]
-
-
-def _native(table: Table) -> Any:
-    return table.source.to_native() if hasattr(table.source, "to_native") else None
+    return [_plain(name) for name in names_of_rows(table.source)]
 
 
 def _plain(value: Any) -> Any:

@@ -82,7 +82,7 @@ def summarize(
     chances = _chances(explanations, asked, chosen, at_once)
     names = row_names(explanations.table.take(chosen))
     speech = asked.settings.wording.speech(explanations.table.features.names)
-    rules = _rules(asked)
+    rules, ends = _rules(asked), _steps_of_ends(asked, steps)
     both = (("positive", explanations.positive), ("negative", explanations.negative))
     return [
         {
@@ -92,7 +92,7 @@ def summarize(
                 int(row),
                 name,
                 {k: t[i] for k, t in tables.items()},
-                _Ranges(rooms[i], explanations.table.features, steps, speech),
+                _Ranges(rooms[i], explanations.table.features, ends, speech),
                 instead_summary(asked, instead[i], steps),
             ),
             "reasons": {name: _said(results, row, speech) for name, results in both},
@@ -165,6 +165,14 @@ def rounding_steps(explanations: Answered) -> FloatArray:
         if rule.kind == STEP:
             j = asked.setting.features.column(rule.feature, STEP)
             steps[j] = max(steps[j], 10.0**-rule.lattice.decimals)
+    return steps
+
+
+def _steps_of_ends(asked: Asked, steps: FloatArray) -> FloatArray:
+    """Return the coarsest step at which ends of ranges are shown: on a lattice, all its digits."""
+    steps = steps.copy()
+    for j, lattice in asked.setting.constraints.lattice(asked.setting.features).items():
+        steps[j] = min(steps[j], 10.0**-lattice.decimals)
     return steps
 
 

@@ -45,13 +45,20 @@ def read_values(features: Features, X: Any, name: str = "X") -> tuple[FloatArray
         by_column = not features.is_plain or (source.dtype == object and bool(features.unused))
         columns = source.T if by_column else source
         values = (_mixed if by_column else _numbers)(features, columns, name)
-        _refuse_missing(features, values, name)
+        _refuse_missing(features, values, name, row_names(source))
         return values, source
     frame = _without_extra(features, frame, name)
     series = [frame.get_column(column) for column in _frame_names(features, frame, name)]
     values = (_columns if features.is_plain else _mixed)(features, series, name)
-    _refuse_missing(features, values, name)
+    _refuse_missing(features, values, name, row_names(frame))
     return values, frame
+
+
+def row_names(source: Any) -> Sequence[Any]:
+    """Return what the rows of a table or a column are called: a pandas index, or their numbers."""
+    framed = isinstance(source, nw.DataFrame | nw.Series)
+    index = nw.maybe_get_index(source) if framed else None
+    return range(len(source)) if index is None else index.tolist()
 
 
 def _as_table(X: Any, name: str) -> Any:
@@ -205,9 +212,10 @@ def _places(features: Features, j: int, column: Any, name: str) -> IntArray:
     strange = np.flatnonzero(places == -2)
     if len(strange):
         shown = ", ".join(repr(v) for v in levels[:12]) + (", ..." if len(levels) > 12 else "")
+        row, value = row_names(column)[strange[0]], values[strange[0]]
         raise InputError(
-            f"Row {strange[0]} of {name} has {values[strange[0]]!r} in {features.names[j]!r}, a "
-            f"category that the model does not know. Known: {shown}."
+            f"Row {row} of {name} has {value!r} in {features.names[j]!r}, a category that the "
+            f"model does not know. Known: {shown}."
         )
     return places
 
@@ -225,7 +233,9 @@ def _require_names(features: Features, columns: Sequence[str], name: str) -> Non
         )
 
 
-def _refuse_missing(features: Features, values: FloatArray, name: str) -> None:
+def _refuse_missing(
+    features: Features, values: FloatArray, name: str, called: Sequence[Any]
+) -> None:
     finite = np.isfinite(values)
     if np.count_nonzero(finite) == finite.size:
         return
@@ -239,5 +249,5 @@ def _refuse_missing(features: Features, values: FloatArray, name: str) -> None:
     raise InputError(
         f"{name} has missing or infinite values in the columns "
         f"{[features.names[j] for j in where[:10]]}, rows "
-        f"{rows[:10].tolist()}{' and more' if len(rows) > 10 else ''}. {advice}"
+        f"{[called[row] for row in rows[:10]]}{' and more' if len(rows) > 10 else ''}. {advice}"
     )

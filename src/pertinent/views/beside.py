@@ -134,6 +134,8 @@ def answer_proof(what: str, answer: Summary) -> str:
         return f"{what}: nothing has to."
     length, bound = size(answer["objective"]), size(answer["bound"])
     if answer.get("method", "two-phase") != "two-phase":
+        if answer["objective"] == 0:
+            return f"{what}: no value is needed."
         count = counted(int(answer["objective"]), "value")
         proved = f"proved is that fewer than {bound} are not enough"
         return f"{what}: {count}; {proved}."

@@ -131,8 +131,8 @@ def _enough(summary: Summary, length: str) -> str:
         start = "What was enough: nothing in particular."
         if positive["method"] == "sufficient":
             return (
-                f"{start} Whatever the values are within their bounds, the model predicts {label}. "
-                f"{_enough_proof(summary)}"
+                f"{start} Proved: whatever the values are within their bounds, the model predicts "
+                f"{label}."
             )
         return f"{start} With every value at its {usual} value the model predicts {label} too."
     kept, total = len(positive["values"]), len(summary["features"])

@@ -183,10 +183,26 @@ class _Stating:
         if not (self._reaches(i, span) and self._changes(i, span, own)):
             return False
         whole = replace(span, cuts=())
+        tried = [whole, *([span] if is_cut((span,)) else []), *self._between(i, whole)]
         return any(
-            all(self.boxes.holds(i, *part) for part in parts_of(self.setting, point, one))
-            for one in (whole, span)[: 1 + is_cut((span,))]
+            one.low > one.high
+            or all(self.boxes.holds(i, *part) for part in parts_of(self.setting, point, one))
+            for one in tried
         )
+
+    def _between(self, i: int, span: Span) -> list[Span]:
+        """Return what of a span lies between its ends, where numbers come in steps.
+
+        The model itself is asked about the ends (see `_spans`): a step before it may round them to
+        the other side of a cut.
+        """
+        if self.domain is None or span.column not in self.domain.steps or span.low > span.high:
+            return []
+        low, high = (
+            end if np.isinf(end) else self._farther(i, span.column, end, sign)
+            for end, sign in ((span.low, 1.0), (span.high, -1.0))
+        )
+        return [replace(span, low=low, high=high)]
 
     def _reaches(self, i: int, span: Span) -> bool:
         """Return whether a span reaches the answer's own value, but for a step.
@@ -215,8 +231,10 @@ class _Stating:
 
     def _box(self, i: int, spans: tuple[Span, ...]) -> tuple[Span, ...]:
         """Return a box with why each side ends; nothing where it is not shown."""
-        if not spans or not self._is_box(i, spans):
+        if not spans:
             return ()
+        if not self._is_box(i, spans):  # of a single number the ends may be asked about
+            return tuple(self._spans([(i, spans[0])])[i]) if len(spans) == 1 else ()
         return tuple(
             replace(
                 span, low_end=self._side(i, spans, k, -1.0), high_end=self._side(i, spans, k, 1.0)
