@@ -23,7 +23,7 @@ def credit():
 @pytest.fixture(scope="module")
 def result(credit):
     return pertinent.Explainer(credit.model, data=credit.train, alternatives=2).explain(
-        credit.applicants[:8]
+        credit.applicants[:5]
     )
 
 
@@ -52,7 +52,7 @@ def test_the_order_of_all_rows_is_proved_together(credit, monkeypatch):
         found = explainer.explain(credit.applicants[rows]).negative.alternatives
         return [[one.proved for one in some] for some in found], len(asked)
 
-    (together, count), alone = order(slice(8)), [order(slice(i, i + 1)) for i in range(8)]
+    (together, count), alone = order(slice(5)), [order(slice(i, i + 1)) for i in range(5)]
     assert together == [proved for one, _ in alone for proved in one]
     assert count < 0.5 * sum(single for _, single in alone)
 
@@ -84,9 +84,9 @@ def test_the_report_tells_them(result, tmp_path):
 @pytest.mark.parametrize("norm", ["l1", "l0"])
 def test_neither_batches_nor_company_change_them(credit, norm):
     explainer = pertinent.Explainer(credit.model, data=credit.train, alternatives=2, norm=norm)
-    some = credit.applicants[:5]
+    some = credit.applicants[:3]
     together = stored(explainer.explain(some))
-    for size in (1, 3):
+    for size in (1, 2):
         assert stored(explainer.explain(some, batch_size=size)) == together
 
 
@@ -128,7 +128,7 @@ def test_every_set_that_works_contains_one_that_is_listed(norm, target):
 
 def test_rules_that_the_data_suggest_hold_with_the_fewest_changes(credit):
     explainer = pertinent.Explainer(credit.model, data=credit.train, alternatives=2, norm="l0")
-    result = explainer.explain(credit.applicants[:8])
+    result = explainer.explain(credit.applicants[:5])
     points = [result.negative.values, [a.values for s in result.negative.alternatives for a in s]]
     numbers = result.table.features
     for some in points:
@@ -138,21 +138,21 @@ def test_rules_that_the_data_suggest_hold_with_the_fewest_changes(credit):
 
 def test_a_target_with_the_fewest_changes_holds_when_it_is_checked(credit):
     explainer = pertinent.Explainer(credit.model, data=credit.train, norm="l0")
-    for one in explainer.explain(credit.applicants[:6], target="approved"):
+    for one in explainer.explain(credit.applicants[:3], target="approved"):
         assert pertinent.check(one.json(), credit.model).ok
 
 
 def test_progress_is_told_in_small_parts(credit):
     explainer = pertinent.Explainer(credit.model, data=credit.train, alternatives=1)
     told = []
-    explainer.explain(credit.applicants[:20], progress=lambda *done: told.append(done))
-    assert told == [(8, 20), (16, 20), (20, 20)]
+    explainer.explain(credit.applicants[:10], progress=lambda *done: told.append(done))
+    assert told == [(8, 10), (10, 10)]
     told.clear()
     pertinent.pertinent_negatives(
-        credit.model, credit.applicants[:20], data=credit.train, alternatives=1,
+        credit.model, credit.applicants[:10], data=credit.train, alternatives=1,
         progress=lambda *done: told.append(done),
     )  # fmt: skip
-    assert told == [(8, 20), (16, 20), (20, 20)]
+    assert told == [(8, 10), (10, 10)]
 
 
 def test_odd_numbers_are_refused(credit):

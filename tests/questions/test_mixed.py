@@ -196,7 +196,7 @@ def sizes_and_costs(data, everyone, own, baseline):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_exact_positives(family, binned, baseline):
     model, data, everyone, labels = fitted(family, binned)
-    rows = everyone.iloc[::7]
+    rows = everyone.iloc[::11]
     found = pertinent.pertinent_positives(
         model, rows, method="exact", baseline=baseline, data=data, constraints=rules()
     )
@@ -220,7 +220,7 @@ def test_exact_positives(family, binned, baseline):
 @pytest.mark.parametrize("family", ["binary", "linear", "tree", "naive Bayes"])
 def test_alternatives_of_exact_positives(family):
     model, data, everyone, labels = fitted(family)
-    rows, baseline = everyone.iloc[::11], BASELINES[1]
+    rows, baseline = everyone.iloc[::17], BASELINES[1]
     found = pertinent.pertinent_positives(
         model, rows, method="exact", baseline=baseline, data=data, constraints=rules(),
         alternatives=2,
@@ -251,7 +251,7 @@ def listed_in_order(masks, costs, count):
 @pytest.mark.parametrize("family", ["binary", "linear", "tree", "QDA"])
 def test_alternatives_of_fewest_changes(family):
     model, data, everyone, labels = fitted(family)
-    rows = everyone.iloc[::13]
+    rows = everyone.iloc[::19]
     found = pertinent.pertinent_negatives(
         model, rows, norm="l0", data=data, constraints=rules(), alternatives=2
     )
@@ -274,7 +274,7 @@ def test_alternatives_of_fewest_changes(family):
 @pytest.mark.parametrize("family", [f for f in FAMILIES if f != "QDA"])
 def test_sufficient_positives(family, binned):
     model, data, everyone, labels = fitted(family, binned)
-    rows = everyone.iloc[::5]
+    rows = everyone.iloc[::8]
     found = pertinent.pertinent_positives(
         model, rows, method="sufficient", baseline=BASELINES[0], data=data, constraints=rules()
     )

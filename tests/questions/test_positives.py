@@ -61,8 +61,9 @@ def score_gains(model, x, baseline):
 def test_binary_strict_equals_the_milp(cancer):
     model, X = cancer
     baseline = np.full(30, 0.2)
-    found = pertinent.pertinent_positives(model, X, method="strict", baseline=baseline)
-    for x, size in zip(X, found.objective, strict=True):
+    samples = X[::4]
+    found = pertinent.pertinent_positives(model, samples, method="strict", baseline=baseline)
+    for x, size in zip(samples, found.objective, strict=True):
         assert size == fewest_by_milp(*score_gains(model, x, baseline))
     assert (found.status == "optimal").all()
 
@@ -125,12 +126,12 @@ def test_a_frozen_feature_stays_on_and_a_contradiction_is_named(cancer):
 @pytest.mark.parametrize("method", ["strict", "exact", "sufficient"])
 def test_answers_do_not_depend_on_the_batch(digits, method):
     model, X = digits
-    samples = X[[1, 5, 9, 17, 21, 40]]
+    samples = X[[1, 5, 9, 17]]
     kwargs = {"method": method, "between": True, "data": X, "weights": np.ones(64)}
     if method == "sufficient":
         kwargs["constraints"] = pertinent.Constraints(bounds={j: (0.4, 0.6) for j in range(64)})
     whole = pertinent.pertinent_positives(model, samples, **kwargs)
-    for size in (1, 4):
+    for size in (1, 3):
         again = pertinent.pertinent_positives(model, samples, batch_size=size, **kwargs)
         assert again.values.tobytes() == whole.values.tobytes()
         np.testing.assert_array_equal(again.bound, whole.bound)
@@ -139,7 +140,7 @@ def test_answers_do_not_depend_on_the_batch(digits, method):
 
 def test_exact_needs_no_more_than_two_phase_and_sometimes_fewer(digits):
     model, X = digits
-    samples = X[:40]
+    samples = X[:20]
     exact = pertinent.pertinent_positives(model, samples, method="exact", between=True)
     two = pertinent.pertinent_positives(model, samples, between=True)
     assert (exact.status == "optimal").all()
