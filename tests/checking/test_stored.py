@@ -43,6 +43,19 @@ def test_stored_explanations_are_judged_as_ever(folder, name):
     assert checked.verdict == about["verdict"], str(checked)
 
 
+@pytest.mark.parametrize(
+    ("high", "verdict"),
+    [(2643.98, "holds"), (2643.9, "holds"), (2643.0, "holds"), (2600.0, "refuted"),
+     (2642.0, "refuted"), (2644.0, "refuted")],
+)  # fmt: skip
+def test_an_end_of_a_range_may_have_fewer_digits(high, verdict):
+    """Its exact end is 2643.98; a version before showed 2643."""
+    document = json.loads((LATER / "known-data-mixed.json").read_text(encoding="utf-8"))
+    model = model_of(LATER / INDEX[LATER]["files"]["known-data-mixed.json"]["model"])
+    document["summary"]["negative"]["values"][0]["range"]["high"] = high
+    assert pertinent.check(json.dumps(document), model).verdict == verdict
+
+
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_stored_explanations_are_shown_as_ever(folder):
     for name in INDEX[folder]["files"]:

@@ -31,6 +31,7 @@ from pertinent.models.steps.once import reading_once
 from pertinent.proofs.records import decode
 from pertinent.setting.question import NegativeQuestion
 from pertinent.summary.asked import Answered
+from pertinent.summary.ranges import with_ends_of
 from pertinent.summary.stored import VERSIONS, read_document, require_document
 from pertinent.summary.summary import asked_of, model_name, summarize
 
@@ -217,7 +218,7 @@ class _Differences:
         if name.startswith(CHANCES) and self.close.explains(own, told, self.kind):
             return
         if isinstance(own, dict) and isinstance(told, dict):
-            self.between(own, told, f"{name}.", words)
+            self.between(with_ends_of(own, told), told, f"{name}.", words)
         elif isinstance(own, list) and isinstance(told, list) and len(own) == len(told):
             for i, (one, other) in enumerate(zip(own, told, strict=True)):
                 self._values(one, other, f"{name}[{i}]", words)

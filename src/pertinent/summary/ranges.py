@@ -21,6 +21,8 @@ from pertinent.tables.features import Features
 
 #: Most spans, cuts and categories of one stored answer.
 MOST_STORED = 100_000
+#: Smaller ends are 0 for whoever reads them.
+LEAST_SHOWN = 1e-12
 
 
 def movable(explanations: Answered, asked: Asked, rows: IntArray) -> tuple[Answer, Answer]:
@@ -134,6 +136,28 @@ def _on_grid(end: float, step: float, up: bool) -> float:
     counts = (np.round(ratio), (np.ceil if up else np.floor)(ratio))
     near, away = (float(n / power if digits > 0 else n * power) for n in counts)
     return near if near == end else away
+
+
+def with_ends_of(own: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
+    """Return what is shown of a range, with the ends of a file where they have fewer digits.
+
+    A file's end counts as the same if it is the exact end, rounded inwards by less than a
+    hundredth of it: an older version showed fewer digits. What is no range comes back as it is.
+
+    Examples
+    --------
+    >>> own = {"low": 1.5, "high": 26.98, "exact_low": 1.5, "exact_high": 26.98}
+    >>> with_ends_of(own, {"high": 26.9})["high"], with_ends_of(own, {"high": 27.0})["high"]
+    (26.9, 26.98)
+    """
+    out = dict(own)
+    for side, up in (("low", True), ("high", False)):
+        exact, end = own.get(f"exact_{side}"), told.get(side)
+        if isinstance(exact, float) and isinstance(end, int | float):
+            first = 10.0 ** np.floor(np.log10(max(abs(exact), LEAST_SHOWN) / 100))
+            if any(_on_grid(exact, first / 10.0**k, up) == end for k in range(REFINEMENTS)):
+                out[side] = end
+    return out
 
 
 # -- In files --------------------------------------------------------------------------------
