@@ -61,8 +61,8 @@ def listed(document, part="negative"):
 def test_alternatives_are_stored_and_hold(how, target):
     model = LogisticRegression(max_iter=1000).fit(X, y)
     explainer = pertinent.Explainer(model, data=X, alternatives=2, **how)
-    result = explainer.explain(X[55:63], target=target)
-    assert sum(map(len, result.negative.alternatives)) >= 6
+    result = explainer.explain(X[55:59], target=target)
+    assert sum(map(len, result.negative.alternatives)) >= 3
     for one in result:
         document = json.loads(one.json())
         jsonschema.validate(document, pertinent.json_schema())
@@ -83,7 +83,7 @@ def test_alternatives_are_stored_and_hold(how, target):
 )
 @pytest.mark.parametrize("how", [{}, {"limits_from": None, "steps_from": None}], ids=str)
 def test_other_models(model, how):
-    result = pertinent.Explainer(model, data=X, alternatives=2, **how).explain(X[48:54])
+    result = pertinent.Explainer(model, data=X, alternatives=2, **how).explain(X[48:52])
     assert any(result.negative.alternatives)
     for one in result:
         checked = pertinent.check(one.json(), model)
@@ -94,7 +94,7 @@ def test_other_models(model, how):
 def test_alternatives_of_positives_hold(method):
     model = LogisticRegression(max_iter=1000).fit(X, y)
     explainer = pertinent.Explainer(model, data=X, alternatives=2, method=method)
-    result = explainer.explain(X[100:106])
+    result = explainer.explain(X[100:104])
     assert any(result.positive.alternatives)
     for one in result:
         checked = pertinent.check(one.json(), model)

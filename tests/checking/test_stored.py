@@ -32,6 +32,8 @@ def model_of(path):
     return load_model(path)
 
 
+# Every file is judged without any solver, too, in each run: see `test_without_solvers`.
+@pytest.mark.matrix(4)
 @pytest.mark.parametrize(("folder", "name"), FILES, ids=[f"{f.name}-{n}" for f, n in FILES])
 def test_stored_explanations_are_judged_as_ever(folder, name):
     if INDEX[folder]["with"] != recorded_with():
