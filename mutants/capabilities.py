@@ -282,8 +282,11 @@ TABLES: dict[str, tuple[str, ...]] = {
     "proofs/boxes.py": (_SPLITS,),
     "proofs/sweep.py": (_SIDES,),
     "proofs/linear.py": (_SIDES,),
-    "proofs/": ("tests/proofs/test_single_forgeries.py", "tests/proofs/test_single_core.py",
-                "tests/proofs/test_single_shapes.py"),
+    "proofs/": (
+        "tests/proofs/test_single_forgeries.py",
+        "tests/proofs/test_single_core.py",
+        "tests/proofs/test_single_shapes.py",
+    ),
     "checking/document.py": ("tests/checking/test_refusals.py",),
 }
 
