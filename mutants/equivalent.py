@@ -57,8 +57,6 @@ CHECKS: dict[tuple[str, str], str] = {
         "what a sweep gains is at least 0, and must be below c",
     ("proofs/sweep.py:SweepProofs._holds", "t > 0"):
         "a radius that is not above 0 raises no bound",
-    ("proofs/sweep.py:SweepProofs._holds", "np.isfinite(self.slopes).all(axis=1)"):
-        "slopes that are no numbers make gains that are none, and these are below nothing",
     ("proofs/winners.py:_one_row_bounds", "steep == 0"):
         "what is_empty shows of a row is right wherever it is asked; most rows need not be",
     ("proofs/winners.py:_one_row_bounds", "excess > 0"):
