@@ -34,12 +34,12 @@ CHECKS: dict[tuple[str, str], str] = {
     ("proofs/cases/axis_boxes.py:OneRow.only_near", "len(low) > AXIS_BOXES or is_over()"):
         "it ends a long look early; what a longer one shows is right, and its rounds are counted",
     ("proofs/cases/axis_boxes.py:OneRow.only_near", "~(bound > cost)"): _NO_ROOM,
-    ("proofs/cases/separable.py:SeparableProofs.only_near",
-     "~(sums.bounds(low, high)[0] > cost[own])"): _NO_ROOM,
     ("proofs/cases/branch.py:next_allowed", "found != own"):
         "the own value is put back in the last line: it lies above wherever it was found",
     ("proofs/cases/branch.py:Replay._is_lossless", "~in_group"):
         "a column of a group counts as any number there: only what loses no number passes",
+    ("proofs/copositive/replay.py:_is_copositive", "np.isfinite(scaled).all()"):
+        "a matrix that is none has no eigenvalue that exceeds a number",
     ("proofs/core.py:Certificate._whole", "not blocks"):
         "without proofs about the whole region nothing is known of any piece: zeros, as without it",
     ("proofs/ensembles/boxes.py:Rules.narrow", "not moved"): _ROUNDS,
@@ -103,8 +103,6 @@ CHECKS: dict[tuple[str, str], str] = {
         "what a sweep gains is at least 0, and must be below c",
     ("proofs/sweep.py:SweepProofs._holds", "t > 0"):
         "a radius that is not above 0 raises no bound",
-    ("proofs/sweep.py:SweepProofs._holds", "np.isfinite(self.slopes).all(axis=1)"):
-        "slopes that are no numbers make gains that are none, and these are below nothing",
     ("proofs/winners.py:_one_row_bounds", "steep == 0"):
         "what is_empty shows of a row is right wherever it is asked; most rows need not be",
     ("proofs/winners.py:_one_row_bounds", "excess > 0"):

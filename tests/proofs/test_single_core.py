@@ -11,7 +11,7 @@ from pertinent.geometry.task import Task
 from pertinent.geometry.winners import WinnerRegion
 from pertinent.proofs import LagrangeProofs, LinearProofs, RivalProofs, SeveralProofs, check
 from pertinent.proofs.cases.narrowing import narrow, whole_box
-from pertinent.proofs.cases.near import Near
+from pertinent.proofs.cases.near import Near, _widths
 from pertinent.proofs.cases.separable import SeparableProofs
 from pertinent.proofs.core import WHOLE, Block, Certificate, SolverBounds, joined
 from pertinent.proofs.lagrange import _definite
@@ -101,7 +101,8 @@ def curved(A, q, c):
         (-1.0, [-9.0, 1.0], [9.0, 1.0], 0.0),  # concave in y, which cannot move
         (-1.0, [-9.0, 1.0], [9.0, 1.0], 5.0),  # nor is anything cut off there
         (0.0, [-9.0, -9.0], [9.0, 9.0], 0.0),  # straight in y
-        (0.0, [-INF, -9.0], [INF, 9.0], 0.0),
+        (0.0, [-INF, -9.0], [9.0, 9.0], 0.0),
+        (0.0, [-9.0, -9.0], [INF, 9.0], 0.0),
     ],
 )
 def test_only_what_moves_and_bends_must_be_convex(bend, low, high, cut):
@@ -145,6 +146,14 @@ def test_all_that_costs_no_more_is_near(slope, weight, end, multiplier, wide):
     near = Near(np.ones((1, 1)), np.array([1.001 * weight]), *box)
     shown = LinearProofs(np.array([[multiplier]]), NO).only_near(asked, near)[0]
     assert shown == (wide == 0.1 and not np.isnan(multiplier))
+
+
+@pytest.mark.parametrize(
+    ("row", "wide"), [(2.0, 0.5), (0.0, INF), (np.nan, INF), (INF, INF), (-INF, INF)]
+)
+def test_how_far_rows_let_a_feature_lie(row, wide):
+    with np.errstate(invalid="raise"):
+        assert _widths(np.array([[row]]))[0] == wide
 
 
 def test_what_rests_is_not_taken_for_its_end():

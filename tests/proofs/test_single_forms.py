@@ -167,3 +167,11 @@ def test_what_costs_nothing_is_in_no_ball():
 def test_all_that_a_form_leaves_is_near(cell, cost, lower, upper, near):
     asked = Near(np.ones((1, 1)), np.array([cost]), np.array([[lower]]), np.array([[upper]]))
     assert form(0.4).only_near(task(cell), asked)[0] == near
+
+
+def test_a_form_that_is_negative_in_more_than_one_direction_leaves_more_than_a_box():
+    """x + y >= 1 for a cost of 3: neither feature is held to anything."""
+    cell = Cell(-np.ones((1, 2)), -np.ones(1))
+    ends = np.full((1, 2), -9.0), np.full((1, 2), 9.0)
+    asked = Near(np.array([[1.0, 0.0]]), np.array([3.0]), *ends)
+    assert not form(0.4, dim=2).only_near(task(cell), asked)[0]

@@ -116,6 +116,25 @@ def test_one_side_is_enough_where_both_are_alike():
     assert one_leaf(1.9999, 0.5).bounds(task(outside(0.0)))[0] == pytest.approx(1.9999)
 
 
+@pytest.mark.parametrize("slope", [1.0, 0.0, -1.0, -9.0, np.nan, INF, -INF])
+@pytest.mark.parametrize(("low", "high"), [(-9.0, 9.0), (-9.0, 0.0), (0.0, 9.0), (-9.0, 1.0)])
+@pytest.mark.parametrize("radius", [1.9, 2.1])
+def test_a_sweep_sees_both_sides_whatever_its_slopes(radius, low, high, slope):
+    """x^2 >= 4 from 0, with room for it on one side at least."""
+    proof = SweepProofs(np.array([radius]), np.array([[slope]]))
+    with np.errstate(invalid="ignore"):
+        assert proof.bounds(task(outside(0.0), low, high))[0] <= (1.9 if radius == 1.9 else 0.0)
+
+
+@pytest.mark.parametrize("slopes", [[0.0], [-1.0], [1.0, -1.0], [9.0, 1.0, -9.0], [-1.0, 1.0]])
+@pytest.mark.parametrize("radius", [0.2, 0.4, 5.0])
+def test_a_sweep_of_a_convex_row_proves_no_more_than_its_distance(radius, slopes):
+    """x^2 - 2 x + 0.51 <= 0 begins at 0.3, whatever part of a budget is spent."""
+    row = Quadratic(np.ones((1, 1)), np.zeros((0, 1)), np.array([-2.0]), 0.51)
+    cell = Cell(np.zeros((0, 1)), np.zeros(0), (row,))
+    assert SweepProofs(np.array([radius]), np.array([slopes])).bounds(task(cell))[0] <= 0.3
+
+
 def test_a_ball_of_no_size_leaves_its_center():
     """x^2 <= 4, with x fixed at 0: the only point there is."""
     row = Quadratic(np.ones((1, 1)), np.zeros((0, 1)), np.zeros(1), -4.0)
@@ -129,7 +148,7 @@ def test_a_row_that_mixes_features_is_no_sum_over_them():
     cell = Cell(np.zeros((0, 2)), np.zeros(0), (Quadratic(plus, minus, np.zeros(2), 1.0),))
     assert cell.contains(np.ones((1, 2)))[0]
     leaf = SeparableProofs(np.array([5.0]), np.array([-1]), np.zeros(1), np.array([[6.0]]))
-    for proof in (leaf, SweepProofs(np.array([5.0]), np.ones((1, 1)))):
+    for proof in (leaf, SweepProofs(np.array([5.0]), np.zeros((1, 1)))):
         assert proof.bounds(task(cell))[0] <= 2.0
 
 

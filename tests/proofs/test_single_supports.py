@@ -24,6 +24,7 @@ from pertinent.proofs.supports.reach import (
     _meeting,
     _most_of_columns,
     splits_by_feature,
+    stretches,
 )
 from pertinent.proofs.supports.sufficient import RivalSetProofs
 
@@ -256,6 +257,14 @@ def test_a_category_in_a_box_is_one_feature():
     assert proof.bounds(asked)[0] == 1.0
 
 
+def test_a_feature_that_must_be_on_is_taken_once():
+    """Whole numbers with x from 1 to 2, y and z up to 1: x + y + z >= 4 takes all three."""
+    asked = task(rows((-1.0, -1.0, -1.0, -4.0)), np.zeros(3), [1.0, 0.0, 0.0], [2.0, 1.0, 1.0])
+    asked = replace(asked, domain=Domain(np.zeros(3)))
+    proof = FewestProofs(np.array([3.0]), np.zeros(1), (Argument.empty(1),))
+    assert proof.bounds(asked)[0] == 3.0
+
+
 def test_what_is_listed_in_a_box_is_not_spoken_of():
     """x >= 1 must be on, and every set with it is listed: no other one has fewer than 2."""
     asked, argument = task(EVERY, [0.0, 0.0], [1.0, -9.0], 9.0), Argument.empty(0, (ONLY_X,))
@@ -344,13 +353,20 @@ def test_rivals_that_are_not_allowed_show_nothing():
 # -- How far features reach ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("inner", "most"), [(1.0, 1.0), (-5.0, 0.0), (9.0, 0.0)])
-def test_inner_places_count_within_their_stretch(inner, most):
-    """2 s - s^2 between 0 and 2; at 1 it is largest."""
+@pytest.mark.parametrize(
+    ("slope", "inner", "most"), [(2.0, 1.0, 1.0), (-2.0, -1.0, 0.0), (8.0, 4.0, 12.0)]
+)
+def test_inner_places_count_within_their_stretch(slope, inner, most):
+    """A parabola between 0 and 2 that is largest at an inner place, which may lie outside."""
     one, none = np.ones(1), np.zeros((1, 1))
     stretch = Stretches(np.array([0]), none, none + 1.0, 0 * one, 2 * one)
-    value = stretch.most(0 * one, 2 * one, -one, [inner * one])
-    assert value == most
+    assert stretch.most(0 * one, slope * one, -one, [inner * one]) == most
+
+
+def test_a_number_a_category_and_a_feature_without_columns():
+    domain = Domain(np.array([NAN, 0.0, 0.0]), (np.array([1, 2]),), np.array([0, 2, 2]))
+    found = stretches(domain, np.array([0.5, 1.0, 0.0]), np.zeros(3), np.ones(3))
+    assert [(len(one.low), one.number) for one in found] == [(1, 0), (0, -1), (2, -1)]
 
 
 @pytest.mark.parametrize(

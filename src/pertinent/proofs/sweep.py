@@ -8,7 +8,8 @@ within a budget t at most
 
     max_j max_{0 <= u <= t}  convex_j(t - u) + C(u)
 
-is gained, where C(u) is the most that features of concave gain make of u. For any slope v,
+is gained, where C(u) is the most that features of concave gain make of all of u (the best of them
+spend nothing in vain: a feature of convex gain, or nobody, gets the rest). For any slope v,
 ``C(u) <= v u + K(v)`` with ``K(v) = sum_i max_s (|g_i| s - a_i s^2 - v s)``. With a few slopes,
 each used between two points, the sum is convex in u there, and so largest at one of the two
 points. If it stays below c, then no point of the cell costs t or less.
@@ -43,7 +44,7 @@ class SweepProofs(RaisingProofs):
     radius : ndarray of shape (n,)
         What is proved: no point of the cell costs less than the start plus this.
     slopes : ndarray of shape (n, n_slopes)
-        Not negative, in descending order.
+        In descending order.
     """
 
     radius: FloatArray
@@ -106,8 +107,7 @@ class SweepProofs(RaisingProofs):
         )
         most = np.maximum(alone[:, :-1] + lines[0], alone[:, 1:] + lines[1]).max(axis=1)
         rounding = CURVED * len(a) * (np.abs(c) + alone.max(axis=1) + size)
-        fine = np.isfinite(self.slopes).all(axis=1) & (self.slopes >= 0).all(axis=1)
-        return np.asarray(usable & fine & (c > 0) & (t > 0) & (most + rounding < c))
+        return np.asarray(usable & (c > 0) & (t > 0) & (most + rounding < c))
 
     def _lines(
         self, a: FloatArray, steep: FloatArray, room: FloatArray

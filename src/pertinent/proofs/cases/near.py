@@ -102,8 +102,6 @@ def lies_near(task: Task, near: Near, tangent: Tangent, bound: float) -> bool:
     straight, root = tangent.straight / gap, np.sqrt(gap)
     rows = np.vstack([np.diag(slack), straight[:, None] * task.cell.G, tangent.factor / root])
     right = np.concatenate([slack * best, straight * task.cell.h, tangent.image / root])
-    if not np.isfinite(rows).all():
-        return False
     far, free = np.zeros(len(start)), low < high
     far[free] = (1.0 + np.linalg.norm(rows @ point - right)) * _widths(rows[:, free])
     return bool(((point - far >= near.lower[0]) & (point + far <= near.upper[0])).all())
@@ -115,7 +113,7 @@ def _widths(rows: FloatArray) -> FloatArray:
     Columns are scaled to a length of 1: units do not matter.
     """
     scale = np.linalg.norm(rows, axis=0)
-    if not len(scale) or not (scale > 0).all():
+    if not len(scale) or not ((scale > 0) & (scale < np.inf)).all():
         return np.full(len(scale), np.inf)
     _, values, vectors = np.linalg.svd(rows / scale, full_matrices=False)
     if len(values) < len(scale) or values[-1] <= DETERMINED:

@@ -118,7 +118,7 @@ class SeparableProofs(RaisingProofs):
         # A leaf is closed by what is shown of it: numbers that are none show nothing.
         open_ = ~(sums.bounds(low, high)[0] > cost[own]) & (below | above).any(axis=1)
         holds = np.ones(len(self), dtype=bool)
-        holds[own[open_ & ~(low > high).any(axis=1)]] = False
+        holds[own[open_]] = False
         return holds
 
     def _owners(self) -> tuple[IntArray, IntArray]:
