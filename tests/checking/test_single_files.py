@@ -29,6 +29,7 @@ ASKED = {
     "others": (MODEL, X[60:61], FREE | {"alternatives": 2}, None),
     "kept": (MODEL, X[100:101], {"alternatives": 2, "method": "strict"}, None),
     "fewest": (MODEL, X[60:61], FREE | {"alternatives": 2, "norm": "l0"}, None),
+    "off": (MODEL, X[100:101], FREE | {"overlap": "avoid"}, None),
     "already": (MODEL, X[60:61], FREE, 1),
     "apart": (
         MODEL,
@@ -132,7 +133,46 @@ def tie(code):
     return forge
 
 
+def others(change):
+    """Return the forgery of the list of alternatives."""
+    return lambda document: change(document["proof"]["negative"]["alternatives"][0])
+
+
+def flipped(listed):
+    listed[0]["features"]["values"] = [not on for on in listed[0]["features"]["values"]]
+
+
+def again(listed):
+    listed[1] = listed[0] | {"why": listed[1]["why"]}
+
+
+def still(document):
+    """A feature that the answer changes must stay."""
+    place = document["proof"]["negative"]["changed"]["values"].index(True)
+    document["proof"]["question"]["constraints"]["frozen"] = [place]
+
+
+def word(document):
+    """The proof is a solver's word."""
+    size = document["proof"]["negative"]["objective"]
+    block = document["proof"]["negative"]["certificates"][0]["certificate"]["blocks"][0]
+    block["proofs"] = {"type": "solver-bounds", "claimed": size, "solver": "oracle"}
+
+
+def second(*values):
+    """Return the forgery that shows another answer, or the same one where none is given."""
+
+    def forge(document):
+        answer = document["proof"]["negative"]
+        point = list(values) or answer["values"]["values"]
+        answer["unique_code"]["values"] = [0]
+        answer["second"] = {"type": "array", "of": "float", "shape": [len(point)], "values": point}
+
+    return forge
+
+
 OTHERS = f"{CHANGE}: each alternative"
+FIRST = ("negative", "alternatives", 0, 0)
 SIZE = f"{CHANGE} is not the only one of its size"
 LATER = put("question", later=1)
 POINT = ("negative", "values", "values")
@@ -143,10 +183,28 @@ FORGED = [
     ("single", off_the_grid(*OTHER), f"{OTHERS} obeys the rules", REFUTED),
     ("single", off_the_grid(*POINT), f"{CHANGE} obeys the rules", REFUTED),
     ("others", own_class, f"{OTHERS} is predicted as said", REFUTED),
+    ("others", put(*FIRST, label=0), f"{OTHERS} is predicted as said", REFUTED),
+    ("others", others(flipped), f"{OTHERS} is another set of features", REFUTED),
+    ("others", others(again), f"{OTHERS} is another set of features", REFUTED),
+    ("others", put(*FIRST, objective=0.01), f"{OTHERS} has the size that is said", REFUTED),
+    ("others", put(*FIRST, closeness=0.01), f"{OTHERS} has the size that is said", REFUTED),
     ("others", strange_order, f"{CHANGE}: no alternative that is not listed before is better",
      UNKNOWN),
     ("others", LATER, f"{CHANGE}: no alternative that is not listed before is better", UNKNOWN),
     ("plain", LATER, SHOWN, UNKNOWN),
+    ("plain", word, f"{CHANGE} is proved smallest", UNKNOWN),
+    ("plain", still, f"{CHANGE} obeys the rules", REFUTED),
+    ("plain", put("question", min_proba=0.9999), f"{CHANGE} is predicted as said", REFUTED),
+    ("plain", put("negative", "target_place", values=[2]), f"{CHANGE} is predicted as said",
+     REFUTED),
+    ("plain", put("negative", "objective", values=[0.5]), f"{CHANGE} has the size that is said",
+     REFUTED),
+    ("plain", put("negative", "changed", values=[False] * 4), f"{CHANGE}: its details are as said",
+     REFUTED),
+    ("plain", put("negative", "status_code", values=[1]), f"{CHANGE} is the only one of its size",
+     REFUTED),
+    ("plain", second(), SIZE, REFUTED),
+    ("plain", second(1.0, 2.0, 3.0), SIZE, REFUTED),
     ("plain", LATER, f"{CHANGE} is proved smallest", UNKNOWN),
     ("plain", shown("negative", "objective", to=lambda size: size * (1 + 1e-12)), SHOWN, REFUTED),
     ("plain", shown("probability", "after", to=lambda p: p + 1e-7), SHOWN, REFUTED),

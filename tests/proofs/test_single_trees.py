@@ -14,7 +14,8 @@ from pertinent.proofs.ensembles import inside, replay
 from pertinent.proofs.ensembles.conditions import Conditions
 from pertinent.proofs.ensembles.inside import lies_inside
 from pertinent.proofs.ensembles.proof import EnsembleProofs
-from pertinent.proofs.ensembles.weights import Weights
+from pertinent.proofs.ensembles.tables import Tables
+from pertinent.proofs.ensembles.weights import Sections, Weights
 from tests.proofs.small_trees import drawn_proof, drawn_task, ensemble_of
 from tests.solvers.every_cell import least_cost
 
@@ -117,33 +118,64 @@ def test_a_tie_is_lost_by_the_later_class():
     assert step_proof([-1], [0], np.inf).bounds(task)[0] == np.inf
 
 
-def test_leaves_that_are_out_of_reach_ask_nothing_of_others():
-    """Beyond x0 = 100 costs too much; the last leaf, x1 > 1, costs 1."""
-    trees = [(0, 100.0, [0.0, 0.0], [0.0, 0.0]), (1, 1.0, [0.0, 1.0], [1.0, 0.0])]
-    task = Task.of(EnsembleRegion.of(ensemble_of(trees, 2), 0), np.zeros((1, 2)), np.ones(2))
-    assert step_proof([-1], [0], 1.5, STATED).bounds(task)[0] <= 1.0
-    assert step_proof([-1], [0], 1.0, STATED).bounds(task)[0] == pytest.approx(1.0)
+def two_of_three(center, cost):
+    """Return a task: class 0 needs two trees of three.
 
-
-@pytest.mark.parametrize("weight", [[1, 1], [0, 1], [1, 0]])
-@pytest.mark.parametrize(("center", "winner"), [(0.0, 1), (3.0, 0)])
-def test_what_the_way_to_a_box_costs_is_paid_once(center, winner, weight):
-    """Class 0 needs both trees, cut at 1 and 2: beyond 2 from below, up to 1 from above.
-
-    The list divides the column, so that one box lies a step away. That step is part of what its
-    nearest point costs: the trees share the other one only.
+    Two are cut at 1 and at 2 of x0, which costs 1 for each unit; the third one at 1 of x1.
     """
-    own = [[0.0, 0.0], [0.0, 0.0]]
-    own[winner] = [1.0, 0.0]
-    region = EnsembleRegion.of(ensemble_of([(0, 1.0, *own), (0, 2.0, *own)], 1, [0.0, 2.0]), 0)
-    task = Task.of(region, at([[center]]), np.ones(1))
-    where = at([[0, 1], [0, 0], [0, 1]])
-    stated = Weights((at([2, 0, 0]),), (where,), (at([0, 1]),), (at(weight),))
-    for claimed, proved in ((2.5, 0.0), (2.0, 2.0)):
-        proof = step_proof([0, -1, -1], [0 if winner else 2, 0, 0], claimed, price=10.0)
-        with np.errstate(divide="raise"):
-            bound = replace(proof, weights=stated).bounds(task)[0]
-        assert bound == pytest.approx(proved, rel=1e-9)
+    own = [[0.0, 0.0], [1.0, 0.0]]
+    x0 = own if center == 0 else own[::-1]
+    trees = [(0, 1.0, *x0), (0, 2.0, *x0), (1, 1.0, *own)]
+    region = EnsembleRegion.of(ensemble_of(trees, 2, [0.0, 1.5]), 0)
+    return Task.of(region, at([[center, 0.0]]), at([1.0, cost]))
+
+
+def shared(column, cut, claimed, weight, price):
+    """Return a proof whose first box states one weight for each tree."""
+    where, sections = at([[0, 1, 2], [0, 0, 1], [0, 1, 0]]), at([0, 1, 2])
+    count = 3 * np.eye(1, len(column), dtype=np.int64)[0]
+    stated = Weights((count,), (where,), (sections,), (at(weight),))
+    return replace(step_proof(column, cut, claimed, price=price), weights=stated)
+
+
+@pytest.mark.parametrize(("center", "cut"), [(0.0, 0), (3.0, 2)], ids=["from below", "from above"])
+def test_what_the_way_to_a_box_costs_is_paid_once(center, cut):
+    """The list divides x0, so that one box lies a step away: its nearest point pays for that."""
+    task = two_of_three(center, 1.09)
+    assert least_cost(task.region, task, 0) == pytest.approx(2.0)
+    for claimed, proved in ((2.01, 0.0), (2.0, 2.0)):
+        proof = shared([0, -1, -1], [cut, 0, 0], claimed, [1, 1, 1], 0.9)
+        assert proof.bounds(task)[0] == pytest.approx(proved, rel=1e-9)
+
+
+def test_a_step_without_any_weight_is_paid_by_nobody():
+    proof = shared([-1], [0], 2.05, [1, 0, 1], 0.9)
+    with np.errstate(divide="raise"):
+        assert proof.bounds(two_of_three(0.0, 1.09))[0] == 0.0
+
+
+def test_leaves_that_are_out_of_reach_ask_nothing_of_others(monkeypatch):
+    """In the box above 1 no point lies in the first leaf: the last one is not asked to."""
+    monkeypatch.setattr(replay, "MOST_BOXES", 1)
+    task = two_of_three(0.0, 0.5)
+    for claimed, proved in ((2.6, 0.0), (1.5, 1.5)):
+        proof = shared([0, -1, -1], [0, 0, 0], claimed, [1, 1, 1], 0.9)
+        assert proof.bounds(task)[0] == pytest.approx(proved, rel=1e-9)
+
+
+def test_sections_follow_each_other_away_from_the_nearest_place():
+    """From 2.5, cuts at 1 and 2 lie below, 3 and 4 above."""
+    none = [0.0, 0.0]
+    whole = (0, 2.0, (0, 1.0, none, none), (0, 3.0, none, (0, 4.0, none, none)))
+    ends = (0, 1.0, none, (0, 4.0, none, none))
+    single = [(0, cut, none, none) for cut in (4.0, 2.0, 1.0)]
+    region = EnsembleRegion.of(ensemble_of([whole, ends, *single], 1), 0)
+    task = Task.of(region, at([[2.5]]), np.ones(1))
+    tables = Tables.of(task, region)
+    sections = Sections.of(Conditions.of(region, ()), tables.offset)
+    found = sections.of_row(tables, 0, STATED.of_row(0, 1))
+    steps = list(zip(found.low.tolist(), found.high.tolist(), strict=True))
+    assert steps == [(0, 1), (1, 2), (2, 3), (3, 4), (0, 2), (2, 4), (2, 4), (1, 2), (0, 2)]
 
 
 # -- Lists of branchings that are none -----------------------------------------------------------
