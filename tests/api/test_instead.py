@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from pertinent.api import instead
+from pertinent.geometry import running
+from pertinent.setting import effort
+from pertinent.solvers.search import engine
 
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
 
@@ -159,15 +163,16 @@ def test_a_table_can_hold_what_is_told_instead(iris, linear):
         assert frame["enough"].iloc[i] == ", ".join(result[i].kept)
 
 
-def test_the_company_of_a_row_and_the_clock_change_nothing(iris, monkeypatch):
+def test_the_company_of_a_row_changes_nothing(iris, monkeypatch):
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = LogisticRegression(max_iter=10000).fit(X, y)
     explainer = pertinent.Explainer(model, data=X)
     together = explainer.explain(X[:80])
     rows = empty(together)
     alone = [explainer.explain(X[i : i + 1])[0] for i in rows[:6]]
-    # All at once is never fast enough: each row is asked by itself.
-    monkeypatch.setattr(instead, "SEARCHING", -1.0)
+    # All at once is always too much work: each row is asked by itself.
+    asked = instead._sufficient
+    monkeypatch.setattr(instead, "_sufficient", lambda *some: (asked(*some)[0], False))
     one_by_one = explainer.explain(X[:80])
     for i, single in zip(rows, alone, strict=False):
         assert together[i].json() == one_by_one[i].json()
@@ -222,3 +227,30 @@ def test_no_rule_is_said_to_fix_what_is_typical():
         assert "the rules fix" not in one.text(length)
         assert "age “adult” (typical “adult”) and sex “man” (typical “man”)" in one.text(length)
     assert pertinent.check(one.json(), model).ok
+
+
+def test_what_is_told_does_not_depend_on_the_clock(monkeypatch):
+    """A busy machine may take minutes for what is a few rounds of a search."""
+    X, y = load_wine(return_X_y=True)
+    explainer = pertinent.Explainer(DecisionTreeClassifier(random_state=0).fit(X, y), data=X)
+    quiet = explainer.explain(X[::5])
+    rows = empty(quiet)
+    ticks = count(10**9, 3600)
+    for module in (running, effort, engine):
+        monkeypatch.setattr(module, "monotonic", lambda: float(next(ticks)))
+    busy = explainer.explain(X[::5])
+    assert {busy[i].basis for i in rows} == {"sufficient"}
+    assert [busy[i].summary() for i in rows] == [quiet[i].summary() for i in rows]
+
+
+@pytest.mark.parametrize("looks", [10, 20, 60])
+def test_work_that_is_cut_off_is_cut_off_in_any_company(monkeypatch, looks):
+    X, y = load_wine(return_X_y=True)
+    explainer = pertinent.Explainer(DecisionTreeClassifier(random_state=0).fit(X, y), data=X)
+    monkeypatch.setattr(instead, "LOOKS", looks)
+    together, alone = explainer.explain(X[::5]), explainer.explain(X[::5])
+    rows = empty(together)
+    told = [alone.instead([row])[0].basis.value for row in rows]
+    assert [together.instead([row])[0].basis.value for row in rows] == told
+    assert set(told) <= {"sufficient", "contrast"}
+    assert ("contrast" in told, "sufficient" in told) == (looks < 60, looks > 10)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from linear_models import data
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.gaussian_process import GaussianProcessClassifier
-from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier, SGDClassifier
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -280,3 +282,20 @@ def test_labels_that_no_file_holds_are_refused_at_the_door(kind):
     for ask in (pertinent.Explainer, lambda m: pertinent.pertinent_negatives(m, X[:2])):
         with pytest.raises(UnsupportedModelError, match="must be text, numbers or truth values"):
             ask(model)
+
+
+@pytest.mark.parametrize("number", [1e308, -1.7e308, 1e200, np.inf, np.nan])
+@pytest.mark.parametrize("part", ["coef_", "intercept_"])
+def test_coefficients_that_overflow_are_refused(number, part):
+    """Behind categories they once ended in an IndexError of a solver."""
+    D = pd.DataFrame({"job": list("abcd") * 15, "x": np.arange(60.0)})
+    columns = make_column_transformer((OneHotEncoder(), ["job"]), remainder=StandardScaler())
+    model = make_pipeline(columns, LogisticRegression()).fit(D, np.arange(60) % 3)
+    getattr(model[-1], part).flat[0] = number
+    words = r"LogisticRegression has the coefficient .*at most 1e\+150: .*overflow"
+    with pytest.raises(UnsupportedModelError, match=words):
+        pertinent.Explainer(model, data=D)
+    regressor = Ridge().fit(D[["x"]], D["x"])
+    setattr(regressor, part, np.array([number]))
+    with pytest.raises(UnsupportedModelError, match="Ridge has the coefficient"):
+        pertinent.Explainer(regressor).explain(D[["x"]], target=(3.0, None))

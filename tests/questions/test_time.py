@@ -16,6 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import pertinent
 from pertinent import Constraints, pertinent_negatives, pertinent_positives
+from pertinent.questions.ranges.rooms import Ranging
 
 #: Seconds of processor time: what is asked for, and what reading model and sample may take.
 LIMIT, PREPARING = 0.2, 0.1
@@ -174,3 +175,16 @@ def test_an_interrupt_ends_a_call_and_leaves_nothing_half_done(path):
         assert run.stdout.readline() == "sound\n"
         assert run.wait() == 0
         watchdog.cancel()
+
+
+def test_ranges_end_when_their_time_is_over(models, data, monkeypatch):
+    X, _ = data
+    asked, boxes = [], Ranging.boxes
+    monkeypatch.setattr(Ranging, "boxes", lambda *some: asked.append(1) or boxes(*some))
+    free, limited = (
+        pertinent.Explainer(models["linear"], X, time_limit=limit) for limit in (None, 1e-9)
+    )
+    assert not limited.explain(X[1:2])[0].box
+    assert not asked
+    assert free.explain(X[1:2])[0].box
+    assert asked

@@ -397,7 +397,7 @@ class Explanations(Answered):
         instead : bool
             Also what is told where the typical values have the class and ``kept`` is empty: columns
             ``basis`` (see `Explanation.basis`) and ``enough``, the features that it
-            names. It is searched for, up to a second a row.
+            names. It is searched for, for about a second a row.
         """
         from pertinent.views.frame import to_frame
 

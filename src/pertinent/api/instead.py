@@ -1,30 +1,30 @@
 """Where the base values have the class already: what to say instead, row by row.
 
-In this order: the fewest values that are enough whatever the others are, where that is proved in
-a second; the positive from the typical values of the contrast class; or nothing, and the
+In this order: the fewest values that are enough whatever the others are, where that is proved with
+little work; the positive from the typical values of the contrast class; or nothing, and the
 explanation rests on the negative. Like ranges, these are looked for when somebody looks at a row.
+
+The work is counted and not timed: what is told must not depend on how busy a machine is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from time import monotonic
 
 import numpy as np
 
 from pertinent.api.asking import positives_of
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import BoolArray, IntArray
-from pertinent.geometry.running import one_thread, until
+from pertinent.geometry.running import is_over, one_thread, working
 from pertinent.setting.claims.instead import Basis, Instead, fault, is_empty
-from pertinent.setting.effort import SEARCHING
 from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.results import Positives
 from pertinent.summary.asked import Answered, Asked
 
-#: Seconds for the sufficient positive of one sample.
-SECONDS = 1.0
+#: Looks at `is_over` that the search for a sufficient positive may take.
+LOOKS = 3_000
 
 
 def empty_rows(explanations: Answered, asked: Asked) -> BoolArray:
@@ -37,12 +37,13 @@ def instead_of(
 ) -> dict[int, Instead]:
     """Return what stands in for the empty positives of some rows.
 
-    All are asked at once, with a second for each. Where that is too short, each is asked by itself,
-    so that the answer does not depend on the company of a row; without ``alone`` they are left out.
+    All are asked at once, with the work of one: what is enough for all is enough for each. Where
+    it is not, each is asked by itself, so that the answer does not depend on the company of a row;
+    without ``alone`` they are left out.
     """
-    with one_thread:
-        found, in_time = _sufficient(explanations, asked, rows)
-        whole = in_time or len(rows) == 1  # a row by itself has had its second
+    with one_thread, asked.question.effort.limiting(len(rows)):
+        found, done = _sufficient(explanations, asked, rows)
+        whole = done or len(rows) == 1
         if not whole and not alone:
             return {}
         if not whole:
@@ -58,19 +59,16 @@ def _sufficient(
     explanations: Answered, asked: Asked, rows: Sequence[int]
 ) -> tuple[dict[int, Instead], bool]:
     """Return the proved sufficient positives by row, and whether no limit cut a search off."""
-    limit = min(SECONDS, asked.question.effort.time_limit or SECONDS)
-    effort = replace(asked.question.effort, time_limit=limit)
-    question = replace(asked.question, fallback=False, alternatives=0, effort=effort)
-    start, limit = monotonic(), limit * len(rows)
+    question = replace(asked.question, fallback=False, alternatives=0)
     found: dict[int, Instead] = {}
-    with until(start + limit):
+    with working(LOOKS):
         for here in _by(explanations.positive.label, rows):
             try:
                 answer = _asked(explanations, asked, here, question, Method.SUFFICIENT)
             except (InputError, UnsupportedModelError):
                 continue  # relations, a density, no bounds, or rows that mix features
             found |= _standing(explanations, asked, here, answer, Basis.SUFFICIENT)
-    return found, monotonic() - start <= SEARCHING * limit
+        return found, not is_over()
 
 
 def _contrast(explanations: Answered, asked: Asked, rows: Sequence[int]) -> dict[int, Instead]:

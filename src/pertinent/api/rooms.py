@@ -16,5 +16,5 @@ def rooms_of(explanations: Answered, asked: Asked, rows: list[int], *, kept: boo
     """Return how far the kept values of some rows may move, or else the changed ones."""
     positive, negative = movable(explanations, asked, np.array(rows, dtype=np.int64))
     answer = positive if kept else negative
-    with one_thread:
+    with one_thread, asked.question.effort.limiting(len(rows)):
         return claims.rooms_of(RANGING, asked.setting, answer, boxes=not kept)

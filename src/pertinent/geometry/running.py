@@ -1,7 +1,9 @@
-"""How a call runs: on one thread, and until its time is over.
+"""How a call runs: on one thread, and until its time is over, or its work.
 
-The time limit is kept for the call, not passed on: every loop that may take long, in searches as in
-checks, looks at `is_over`. Time makes a search find less and a check show less, never more.
+Both limits are kept for the call, not passed on: every loop that may take long, in searches as in
+checks, looks at `is_over`. A limit makes a search find less and a check show less, never more.
+A limit of time depends on the machine and on what else it does; a limit of work, which counts these
+looks, does not.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -20,6 +23,21 @@ from threadpoolctl import ThreadpoolController
 LEAST_TIME = 0.01
 #: When the time of the question that is being answered is over, on the clock of `time.monotonic`.
 _END: ContextVar[float] = ContextVar("end of the time limit", default=np.inf)
+
+
+@dataclass(eq=False)
+class Work:
+    """So many looks of loops at `is_over` that are left."""
+
+    left: int
+
+    def is_over(self) -> bool:
+        """Count a look, and return whether none was left."""
+        self.left -= 1
+        return self.left < 0
+
+
+_WORK: ContextVar[Work | None] = ContextVar("work that is left", default=None)
 
 
 class _OneThread:
@@ -65,16 +83,30 @@ def deadline() -> float:
     return _END.get()
 
 
-def is_over() -> bool:
-    """Return whether the time is over: loops that may take long end, with what they have."""
-    end = _END.get()
-    return end < np.inf and monotonic() > end
+def is_over(own: float = np.inf) -> bool:
+    """Return whether time or work is over: loops that may take long end, with what they have.
+
+    A loop may have a moment of its ``own`` at which it has to end, before that of the question.
+    """
+    end, work = min(own, _END.get()), _WORK.get()
+    return (end < np.inf and monotonic() > end) or (work is not None and work.is_over())
 
 
 def time_left(most: float = np.inf) -> float:
     """Return the seconds that are left, at least `LEAST_TIME` and at most so many."""
     end = _END.get()
     return most if end == np.inf else min(most, max(end - monotonic(), LEAST_TIME))
+
+
+@contextmanager
+def working(looks: int) -> Iterator[Work]:
+    """Let everything inside end after so many looks at `is_over`, the same on every machine."""
+    work = Work(looks)
+    token = _WORK.set(work)
+    try:
+        yield work
+    finally:
+        _WORK.reset(token)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pertinent.exceptions import InputError
+from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import Cell, CellUnion, Region
 from pertinent.models.registry import (
@@ -20,6 +20,9 @@ from pertinent.models.registry import (
     register_model,
     registered_function,
 )
+
+#: Beyond it products of coefficients are no numbers any more.
+LARGEST_COEFFICIENT = 1e150
 
 
 def linear_region(
@@ -37,6 +40,7 @@ def linear_region(
     label : one of ``classes_``
     margin : float
     """
+    require_usable(model, coef, intercept)
     t, n_classes = class_index(model, label), len(model_classes(model))
     if len(coef) == 1 and n_classes == 2:
         sign = -1.0 if t == 1 else 1.0
@@ -57,10 +61,23 @@ def linear_region(
     return CellUnion((cell.tighten(margin),))
 
 
+def require_usable(model: Foreign, *numbers: FloatArray) -> None:
+    """Refuse coefficients that are no numbers, or so large that products with them are none."""
+    for some in numbers:
+        odd = some[~(np.abs(some) <= LARGEST_COEFFICIENT)]
+        if odd.size:
+            raise UnsupportedModelError(
+                f"{type(model).__name__} has the coefficient {odd.flat[0]:g}. Coefficients must be "
+                f"numbers of at most {LARGEST_COEFFICIENT:g}: products with larger ones overflow. "
+                "Scale the features, or fit the model with more regularization."
+            )
+
+
 def coefficients(model: Foreign) -> tuple[FloatArray, FloatArray]:
     """Return ``coef_`` (dense, two-dimensional) and ``intercept_`` in double precision."""
     W = np.atleast_2d(dense(model.coef_))
     b = np.broadcast_to(np.asarray(model.intercept_, dtype=float).reshape(-1), (len(W),))
+    require_usable(model, W, b)
     return W, b
 
 

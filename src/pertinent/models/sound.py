@@ -27,6 +27,7 @@ from scipy import sparse
 from pertinent.exceptions import PertinentError, one_line
 from pertinent.geometry.arrays import Foreign
 from pertinent.models.combined.sound import CHECKS
+from pertinent.models.linear import LARGEST_COEFFICIENT
 from pertinent.models.registry import decision_region, model_classes, predicted_labels
 from pertinent.models.steps.pipeline import features_of
 from pertinent.tables.features import Features
@@ -35,8 +36,6 @@ from pertinent.tables.table import installed_backend
 
 #: Largest model file, unpacked, and the largest description of its parts.
 LARGEST, LARGEST_SCHEMA = 2_000_000_000, 100_000_000
-#: Beyond it products of coefficients are no numbers any more.
-LARGEST_COEFFICIENT = 1e150
 #: Most features of a model.
 MOST_FEATURES = 1_000_000
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.gaps import GAP_CONVEX
-from pertinent.geometry.running import deadline, until
+from pertinent.geometry.running import deadline, is_over, until
 from pertinent.tables.numbers import is_number, require_number
 
 
@@ -40,7 +40,7 @@ class Budget:
 
     def expired(self) -> bool:
         """Whether the time is over."""
-        return self.deadline < np.inf and monotonic() > self.deadline
+        return is_over(self.deadline)
 
 
 @dataclass(frozen=True)

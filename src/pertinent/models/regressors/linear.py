@@ -11,6 +11,7 @@ from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import Cell, CellUnion, Region
 from pertinent.geometry.rounding import ROUNDOFF
+from pertinent.models.linear import require_usable
 from pertinent.models.registry import dense
 from pertinent.models.regressors.ranges import Link, Range
 from pertinent.models.regressors.registry import register_regressor, registered_regressor
@@ -49,6 +50,7 @@ def linear_in_range(model: Foreign, wanted: Range, margin: float) -> Region:
     """Return where a linear regressor predicts within a range."""
     coef = _one_row(model, dense(model.coef_))
     intercept = float(np.ravel(np.asarray(model.intercept_, dtype=float))[0])
+    require_usable(model, coef, np.array([intercept]))
     ends, size = wanted.ends, np.abs(coef)
     if ends.is_empty:
         return CellUnion((), len(coef))

@@ -18,6 +18,7 @@ from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.rounding import Leading, MarginRows
+from pertinent.geometry.running import is_over
 from pertinent.questions.ranges.reach import Moves, reach
 from pertinent.questions.ranges.spans import bin_ends, inward
 from pertinent.questions.ranges.trees import TreeBox
@@ -125,6 +126,8 @@ class Growing:
         away = np.where(self.point[columns] >= came[columns], 1.0, -1.0)
         for signs in (away, -away):
             for k in np.argsort(-cost, kind="stable"):
+                if is_over():
+                    break
                 self._grow(self.spans[k], float(signs[k]))
         return tuple(map(self._side, self.spans))
 

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from pertinent.density.measure import by_sample
+from pertinent.geometry.running import is_over
 from pertinent.setting.claims.boxes import Answer
 from pertinent.setting.claims.ranges import state_rooms
 from pertinent.setting.ranges import Room, Span
@@ -71,7 +72,7 @@ def _spans(search: RangeSearch, setting: Setting, answer: Answer) -> list[Room]:
             if len(known[i]) < len(asked):
                 refused.append(i)
         waiting = np.array(refused, dtype=np.int64)
-        if not len(waiting):
+        if not len(waiting) or is_over():
             break
     return [Room(tuple(own[column] for column in sorted(own))) for own in known]
 
@@ -81,7 +82,7 @@ def _boxes(search: RangeSearch, setting: Setting, answer: Answer, rooms: list[Ro
     rooms = list(rooms)
     for attempt in range(search.tries):
         rows = [i for i, room in enumerate(rooms) if room.spans and not room.box]
-        if not rows:
+        if not rows or is_over():
             break
         some = answer.take(np.array(rows))
         proposed = search.boxes(setting, some, [rooms[i] for i in rows], attempt)

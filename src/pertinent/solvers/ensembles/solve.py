@@ -21,7 +21,7 @@ from pertinent.geometry import task as task_of
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.ensembles import Ensemble, EnsembleRegion, Tally, Trees, as_ensemble
-from pertinent.geometry.running import deadline
+from pertinent.geometry.running import deadline, is_over
 from pertinent.proofs.ensembles.proof import EnsembleProofs
 from pertinent.proofs.ensembles.weights import Weights
 from pertinent.setting.effort import SEARCHING
@@ -148,7 +148,7 @@ class Row:
             self.cost, self.chosen = found
 
     def _is_over(self) -> bool:
-        return self.end < np.inf and monotonic() > self.end
+        return is_over(self.end)
 
 
 def _next_factor(factor: float, last: int, boxes: int) -> tuple[float, int]:

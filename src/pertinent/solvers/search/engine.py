@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray, Rows
-from pertinent.geometry.running import deadline
+from pertinent.geometry.running import is_over
 from pertinent.setting.options import Options
 
 C = TypeVar("C", bound=Sized)
@@ -48,10 +48,7 @@ class Limits:
 
     def ends(self, rounds: int, waiting: int) -> bool:
         """Return whether a limit is reached."""
-        if rounds >= self.rounds or waiting > self.waiting:
-            return True
-        end = min(self.deadline, deadline())
-        return end < np.inf and monotonic() > end
+        return rounds >= self.rounds or waiting > self.waiting or is_over(self.deadline)
 
 
 NO_LIMITS = Limits()
