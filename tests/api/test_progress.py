@@ -9,8 +9,8 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 import pertinent
-from pertinent.api import progress
 from pertinent.exceptions import InputError, MissingExtraError
+from pertinent.tables import progress
 
 
 class Terminal(io.StringIO):
@@ -70,6 +70,17 @@ def test_a_function_is_told_of_every_part(iris, tmp_path):
     seen.clear()
     found[:70].report(tmp_path / "r.html", progress=lambda *of: seen.append(of))
     assert seen == [(64, 70), (70, 70)]
+
+
+def test_plausibility_tells_of_every_class(iris):
+    explainer, X = iris
+    seen = []
+    labels = explainer.model.predict(X)
+    density = pertinent.Plausibility(X, labels, 1, progress=lambda *of: seen.append(of))
+    pertinent.Explainer(explainer.model, data=X, plausibility=density)
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    with pytest.raises(InputError, match="progress must be"):
+        pertinent.Plausibility(X, labels, 1, progress="bar").threshold(labels[0])
 
 
 def test_what_is_no_progress_is_refused(iris):

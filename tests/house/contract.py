@@ -66,7 +66,7 @@ PLAIN = {"proofs": {"numpy"}, "geometry": {"numpy", "threadpoolctl"}}
 #: Public names, and names of before, are looked up when they are asked for, and optional packages
 #: by name; the last two look whether a user has loaded a notebook, or a kind of table.
 MAY_HIDE = {
-    "__init__.py", "_moved.py", "exceptions.py", "api/progress.py", "tables/reading.py",
+    "__init__.py", "_moved.py", "exceptions.py", "tables/progress.py", "tables/reading.py",
 }  # fmt: skip
 
 #: Where each package that a claim rests on, or that sets of features are searched with, has its

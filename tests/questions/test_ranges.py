@@ -24,6 +24,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from pertinent.lvq import GLVQ
+from pertinent.setting.claims.ranges import state_rooms
+from pertinent.setting.ranges import Room, Span
+from pertinent.summary.ranges import movable
 
 MODELS = {
     "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression()),
@@ -335,3 +338,23 @@ def test_a_number_that_steps_before_trees_may_round_across_a_cut_has_a_range():
             assert not 0 <= beyond <= 81 or (model.predict(outside) != label).all()
         assert pertinent.check(explanation.json(), model).verdict == "holds"
     assert on_cuts >= 3
+
+
+def test_between_two_right_ends_on_a_grid_everything_must_be_right():
+    """The model is asked about ends, and the numbers between them are not taken on trust."""
+    X = np.arange(21.0)[:, None]
+    y = (X[:, 0] >= 5) & (X[:, 0] != 12) & (X[:, 0] < 18)
+    model = DecisionTreeClassifier().fit(X, y)
+    found = pertinent.Explainer(model, data=X).explain(X[:1])
+    _, answer = movable(found, found.asked, np.array([0]))
+
+    def holds(low, high):
+        [room] = state_rooms(found.asked.setting, answer, [Room((Span(0, low, high),))])
+        return bool(room.spans)
+
+    assert holds(5.0, 11.0)
+    assert holds(5.0, 6.0)
+    assert not holds(5.0, 13.0)
+    assert not holds(5.0, 12.0)
+    assert not holds(4.0, 11.0)
+    assert not holds(5.0, 10.5)

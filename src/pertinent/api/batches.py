@@ -10,10 +10,10 @@ from typing import TypeVar
 from joblib import effective_n_jobs, parallel_config
 
 from pertinent.api.parallel import in_parallel
-from pertinent.api.progress import PARTS, Progress, told
 from pertinent.exceptions import InputError
 from pertinent.geometry.running import one_thread
 from pertinent.tables.numbers import is_whole, require_whole
+from pertinent.tables.progress import PARTS, Progress, told
 from pertinent.tables.table import Table
 
 P = TypeVar("P")

@@ -23,7 +23,6 @@ from pertinent.api.preparing import (
     usual_missing,
     values_in,
 )
-from pertinent.api.progress import Progress
 from pertinent.density import Plausibility
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
@@ -42,6 +41,7 @@ from pertinent.summary.asked import Asked
 from pertinent.summary.summary import model_name, rule_count, rule_lines
 from pertinent.tables.baselines import or_default
 from pertinent.tables.notebook import card
+from pertinent.tables.progress import Progress
 from pertinent.tables.reading import read_table
 from pertinent.tables.table import Table
 from pertinent.tables.words import counted

@@ -11,7 +11,6 @@ from typing import Any, overload
 
 import numpy as np
 
-from pertinent.api.progress import Progress, told
 from pertinent.exceptions import InputError, one_line
 from pertinent.setting.claims.instead import Basis, Instead
 from pertinent.setting.ranges import Room
@@ -20,6 +19,7 @@ from pertinent.summary.instead import as_told, instead_summary
 from pertinent.summary.raw import Raw
 from pertinent.summary.summary import Summary, asked_of, rounding_steps, summarize
 from pertinent.summary.words import shown
+from pertinent.tables.progress import Progress, told
 
 #: Summaries are made for this many neighbouring rows at a time.
 SUMMARIES_AT_ONCE = 64

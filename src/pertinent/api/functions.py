@@ -9,13 +9,13 @@ from pertinent.api.asking import negatives_of, positives_of
 from pertinent.api.batches import in_batches
 from pertinent.api.gathering import gather
 from pertinent.api.preparing import prepare, towards_range, values_in
-from pertinent.api.progress import Progress
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import Foreign
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.options import Options, Settings
 from pertinent.setting.results import Negatives, Positives
+from pertinent.tables.progress import Progress
 from pertinent.tables.reading import read_table
 from pertinent.tables.table import Table
 

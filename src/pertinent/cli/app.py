@@ -16,7 +16,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from pertinent.api.progress import told
 from pertinent.cli import codes
 from pertinent.cli.files import model_columns, parse_rows, parse_target, read_table
 from pertinent.cli.given import Given, ModelFile, Pickle, Trust, with_given
@@ -30,6 +29,7 @@ from pertinent.exceptions import (
     writing,
 )
 from pertinent.geometry.codec import MOST_CHARACTERS, read_json
+from pertinent.tables.progress import told
 from pertinent.tables.words import counted
 
 # What loads scikit-learn is imported where it is needed: help and completion come at once.

@@ -15,6 +15,7 @@ from pertinent.density.recipe import Recipe
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.tables.features import Features
+from pertinent.tables.progress import Progress, told
 from pertinent.tables.reading import read_table
 from pertinent.tables.table import as_frame
 
@@ -55,6 +56,10 @@ class Plausibility:
     reg_covar : float, optional
         Added to the diagonal of every covariance (scikit-learn's parameter of that name). By
         default as little as possible, and more, with a warning, where a component degenerates.
+    progress : bool or callable, optional
+        True for a bar (extra ``cli``) while mixtures are fitted, False for none; a function is
+        called with the number of classes done and of all. By default a bar appears in a terminal
+        or a notebook where that takes longer than two seconds.
 
     Notes
     -----
@@ -94,6 +99,7 @@ class Plausibility:
         standardize: bool = True,
         max_components: int = 5,
         reg_covar: float | None = None,
+        progress: Progress | bool | None = None,
     ) -> None:
         if method not in METHODS:
             raise InputError(f"method must be one of {METHODS}. Got {method!r}.")
@@ -103,6 +109,7 @@ class Plausibility:
         self.labels = np.asarray(labels)
         self.method = method
         self.n_neighbors = n_neighbors
+        self.progress = progress
         self.recipe = Recipe(
             n_components,
             covariance_type,
@@ -171,11 +178,13 @@ class Plausibility:
         from pertinent.density.fit import fit_class, fit_map
 
         into = fit_map(values, number_columns(features), features.dim, self.recipe)
-        mixtures = tuple(
-            fit_class(into(values[own]), label, self.recipe)
-            for label, own in zip(names, rows, strict=True)
-        )
-        return Densities(into, mixtures, float(self.recipe.quantile))
+        mixtures = []
+        with told(self.progress, "Fitting densities") as tell:
+            for label, own in zip(names, rows, strict=True):
+                mixtures.append(fit_class(into(values[own]), label, self.recipe))
+                if tell is not None:
+                    tell(len(mixtures), len(names))
+        return Densities(into, tuple(mixtures), float(self.recipe.quantile))
 
     def _hulls(
         self, features: Features, values: FloatArray, names: list[Any], rows: list[IntArray]

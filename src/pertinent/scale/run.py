@@ -20,12 +20,12 @@ from joblib import effective_n_jobs
 
 import pertinent
 from pertinent.api.parallel import in_parallel
-from pertinent.api.progress import Progress
 from pertinent.exceptions import InputError, reading, writing
 from pertinent.scale.arrow import explain_batches, kept_columns
 from pertinent.scale.files import remove_unfinished, sole_use, write_json, write_whole
 from pertinent.scale.plan import Part, Plan, parquet
 from pertinent.scale.schema import arrow, output_schema
+from pertinent.tables.progress import Progress
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -33,7 +33,7 @@ def told(progress: Progress | bool | None, what: str) -> Iterator[Progress | Non
 
     Examples
     --------
-    >>> from pertinent.api.progress import told
+    >>> from pertinent.tables.progress import told
     >>> with told(print, "Explaining") as tell:
     ...     tell(1, 2)
     1 2
