@@ -65,7 +65,7 @@ def test_equals_the_best_of_all_points(name, bins):
     points, weights = every_point(), 1 / X.std(axis=0)
     predicted = model.predict(points)
     rules = pertinent.Constraints(integer=[0, 1, 2], bounds=LIMITS)
-    samples = X[:5]
+    samples = X[:3]
     found = pertinent.pertinent_negatives(model, samples, data=X, constraints=rules)
     assert not set(found.status) & {"failed", "infeasible"}
     for i, x in enumerate(samples):
@@ -107,11 +107,11 @@ def test_categories_bins_and_whole_numbers_together():
     model = make_pipeline(columns, PolynomialFeatures(2), LogisticRegression()).fit(X, y)
     bounds = {0: (0, 19), 1: (0, 9)}
     rules = pertinent.Constraints(integer=[0, 1], bounds=bounds)
-    found = pertinent.pertinent_negatives(model, X[:4], data=X, constraints=rules)
+    found = pertinent.pertinent_negatives(model, X[:2], data=X, constraints=rules)
     assert not set(found.status) & {"failed", "infeasible"}
     points = np.array(list(product(range(20), range(10), range(3))), dtype=float)
     predicted = model.predict(points)
-    for i, x in enumerate(X[:4]):
+    for i, x in enumerate(X[:2]):
         other = points[predicted != model.predict([x])[0]]
         moved = np.abs(other[:, :2] - x[:2]) / X[:, :2].std(axis=0)
         least = (moved.sum(axis=1) + (other[:, 2] != x[2])).min()

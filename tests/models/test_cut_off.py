@@ -101,7 +101,7 @@ def outside(X, n, seed=1, stretch=2.0):
 def test_equals_every_choice_of_sides(n_classes):
     X, y = training(n_classes=n_classes)
     model = clipped(X, y)
-    samples, weights = outside(X, 12), np.array([1.0, 0.5, 2.0])
+    samples, weights = outside(X, 5), np.array([1.0, 0.5, 2.0])
     found = pertinent.pertinent_negatives(model, samples, weights=weights)
     assert set(found.status) == {"optimal"}
     assert (model.predict(found.points) != model.predict(samples)).all()
@@ -135,7 +135,7 @@ def test_rules_in_raw_units_beyond_the_edges(seed):
     X, y = training(seed=seed)
     X[:, 1] = np.round(X[:, 1])
     model = clipped(X, y)
-    samples, weights = outside(X, 8, seed), np.ones(3)
+    samples, weights = outside(X, 4, seed), np.ones(3)
     samples[:, 1] = np.round(samples[:, 1])
     last = model[0].data_max_
     rules = pertinent.Constraints(
@@ -161,7 +161,7 @@ def test_rules_in_raw_units_beyond_the_edges(seed):
 def test_features_that_change_together(seed):
     X, y = training(seed=seed)
     model = clipped(X, y)
-    samples, step = outside(X, 6, seed), 1e-3
+    samples, step = outside(X, 3, seed), 1e-3
     rules = pertinent.Constraints(together=[[0, 1]])
     found = pertinent.pertinent_negatives(model, samples, constraints=rules)
     for i, x in enumerate(samples):
@@ -194,7 +194,7 @@ def test_nothing_to_be_done_within_the_edges():
 def test_positives_keep_values_between_the_baseline_and_the_sample():
     X, y = training(d=2)
     model = clipped(X, y)
-    samples = outside(X, 20, stretch=4.0)
+    samples = outside(X, 8, stretch=4.0)
     baseline = -5.0 * np.sign(samples[0]) * np.abs(X).max(axis=0)  # beyond the other edge
     found = pertinent.pertinent_positives(model, samples, baseline=baseline, between=True)
     assert set(found.status) == {"optimal"}
@@ -240,7 +240,7 @@ def test_among_other_steps(model):
     X = np.round(X)
     model.fit(X, y)
     levels = isinstance(model[0], OrdinalEncoder)
-    samples = X[:25] if levels else outside(X, 25)
+    samples = X[:10] if levels else outside(X, 10)
     values = read_table(features_of(model), samples).values
     for label in model.classes_:
         region = pertinent.decision_region(model, label)
@@ -254,7 +254,7 @@ def test_among_other_steps(model):
 def test_curved_models(last):
     X, y = training(d=2, n=80)
     model = make_pipeline(MinMaxScaler(clip=True), last).fit(X, y)
-    samples = outside(X, 2, stretch=1.6)
+    samples = outside(X, 1, stretch=1.6)
     found = pertinent.pertinent_negatives(model, samples)
     assert set(found.status) <= {"optimal", "feasible"}
     assert (model.predict(found.points) != model.predict(samples)).all()

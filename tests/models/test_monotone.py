@@ -82,7 +82,7 @@ def test_cuts_are_folded_as_they_are_computed(name, last):
 @pytest.mark.parametrize("name", ["log1p", "yeo-johnson", "quantiles", "some columns"])
 def test_negatives_are_valid_and_nothing_is_closer(name):
     model = make_pipeline(BENDS[name], tree()).fit(X, y)
-    samples = X[::30]
+    samples = X[::50]
     found = pertinent.pertinent_negatives(model, samples)
     assert (found.status == "optimal").all()
     assert (model.predict(found.points) == found.target).all()

@@ -67,7 +67,7 @@ def assert_right(model, label, rows, found, there):
             assert not len(there)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(crowded(leaf_size=30, largest=20))
 def test_where_one_point_of_each_place_always_wins_all_is_proved(model):
     assume(model._tree is not None or model._fit_X.dtype == float)  # else any of them may win
@@ -79,7 +79,7 @@ def test_where_one_point_of_each_place_always_wins_all_is_proved(model):
     assert set(positive.status) == {"optimal"}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(crowded(leaf_size=1, largest=40))
 def test_where_the_winner_depends_on_the_sample_nothing_false_is_claimed(model):
     for label, rows, found, there in judged(model, model.n_features_in_):

@@ -23,7 +23,7 @@ CASES += [(fitted(estimator, "breast_cancer"), data("breast_cancer")[0]) for est
     "glvq_3", "gmlvq_3", "centroid_priors", "lgmlvq_1")]  # fmt: skip
 
 
-@pytest.mark.matrix(2)
+@pytest.mark.matrix(4)
 @parametrize_with_region_checks(CASES)
 def test_common(model, X, check):
     check(model, X)

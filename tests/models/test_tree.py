@@ -76,7 +76,7 @@ def test_the_nearest_point_stands_on_the_edge_itself(single):
 def test_points_pass_a_scaler_before_the_tree(scaler, dtype):
     X, y = CANCER[0].astype(dtype), CANCER[1]
     model = make_pipeline(scaler, DecisionTreeClassifier(random_state=0)).fit(X, y)
-    samples = X[:60]
+    samples = X[:25]
     for found in (
         pertinent.pertinent_negatives(model, samples),
         pertinent.pertinent_negatives(model, samples, norm="l0"),

@@ -5,7 +5,7 @@ import numpy as np
 import pertinent
 
 
-def points_on_cuts(region, X, n=3000, missing=0.0, seed=0):
+def points_on_cuts(region, X, n=1200, missing=0.0, seed=0):
     """Return samples with values moved onto cuts, beside them, and some of them missing.
 
     Beside means: one double up or down, the nearest single, one single up or down, and the middle
@@ -44,7 +44,7 @@ def assert_is_what_predict_says(model, points, asked=None):
     return predicted
 
 
-def assert_reads_right(model, X, missing=0.0, n=3000):
+def assert_reads_right(model, X, missing=0.0, n=1200):
     """Assert it on cuts and beside them, of numbers of every type, in batches and alone."""
     region = pertinent.decision_region(model, np.asarray(model.classes_).tolist()[0])
     points = points_on_cuts(region, X, n)
