@@ -61,6 +61,15 @@ def test_no_slope_exceeds_its_weight_towards_an_open_end(sign, low, high):
     assert by_cases([5.0]).bounds(task(rows((sign, -1.0)), low, high))[0] == pytest.approx(1.0)
 
 
+def test_multipliers_are_shrunk_for_open_ends_alone():
+    """x + y >= 2 with x up to 1/2, at a tenth of the cost: x = 1/2 and y = 3/2 cost 1.55."""
+    asked = task(rows((-1.0, -1.0, -2.0)), -9.0, [0.5, INF], weights=[0.1, 1.0])
+    assert by_cases([1.0]).bounds(asked)[0] == pytest.approx(1.55)
+    with np.errstate(all="raise"):  # y is in no row, and nothing is divided by its slope
+        unused = task(rows((-1.0, 0.0, -2.0)), -9.0, [9.0, INF])
+        assert by_cases([1.0]).bounds(unused)[0] == pytest.approx(2.0)
+
+
 def test_categories_count_once():
     """The second of two categories, from the first: 1 for leaving one, 1 for taking the other."""
     domain = Domain(np.zeros(2), groups=(np.array([0, 1]),))
