@@ -18,7 +18,7 @@ from pertinent.proofs.cases import halving
 from pertinent.proofs.cases.branch import Tree
 from pertinent.proofs.cases.curved import CurvedBranchProofs, Leaf, _is_cut
 from pertinent.proofs.cases.halving import HalvingProofs, _end, _extent, _Few
-from pertinent.proofs.cases.leaves import _Parts
+from pertinent.proofs.cases.leaves import _Parts, leaf_bounds
 from pertinent.proofs.cases.narrowing import Boxes
 from pertinent.proofs.cases.near import Near
 
@@ -55,10 +55,25 @@ def test_a_ray_does_not_empty_what_has_no_end():
     assert by_cases([1.0], ray=True).bounds(task(far, 0.0, 1e6))[0] == INF
 
 
+def test_a_ray_whose_slopes_cancel_needs_no_end():
+    """x <= -1 and x >= 1"""
+    asked = task(rows((1.0, -1.0), (-1.0, -1.0)), -INF, INF)
+    assert by_cases([1.0, 1.0], ray=True).bounds(asked)[0] == INF
+
+
 @pytest.mark.parametrize(("sign", "low", "high"), [(1.0, -INF, 9.0), (-1.0, -9.0, INF)])
 def test_no_slope_exceeds_its_weight_towards_an_open_end(sign, low, high):
     """x <= -1, or x >= 1, costs 1, whatever multiplier is taken."""
     assert by_cases([5.0]).bounds(task(rows((sign, -1.0)), low, high))[0] == pytest.approx(1.0)
+
+
+def test_multipliers_are_shrunk_for_open_ends_alone():
+    """x + y >= 2 with x up to 1/2, at a tenth of the cost: x = 1/2 and y = 3/2 cost 1.55."""
+    asked = task(rows((-1.0, -1.0, -2.0)), -9.0, [0.5, INF], weights=[0.1, 1.0])
+    assert by_cases([1.0]).bounds(asked)[0] == pytest.approx(1.55)
+    with np.errstate(all="raise"):  # y is in no row, and nothing is divided by its slope
+        unused = task(rows((-1.0, 0.0, -2.0)), -9.0, [9.0, INF])
+        assert by_cases([1.0]).bounds(unused)[0] == pytest.approx(2.0)
 
 
 def test_categories_count_once():
@@ -81,6 +96,19 @@ def test_a_binned_number_and_what_is_cut_off_count_once():
     ends = np.array([-9.0, 0, 0, 0, -9.0]), np.array([9.0, 1, 1, 1, 9.0])
     asked = task(cell, *ends, [[3.0, 0, 0, 1, 2.0]], BINNED, [1.0, 0, 0, 0, 0])
     assert by_cases([1.0]).bounds(asked)[0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("low", "middle", "proved"), [(0.0, 0.0, 3.0), (2.5, 1.0, 3.0), (0.0, 1.0, 0.0)]
+)
+def test_a_bin_counts_where_it_may_be_chosen_and_the_number_meets_it(low, middle, proved):
+    """x + 5 >= 3 in the bin from 1 to 2, x >= 3 elsewhere: all of it costs 3 without that bin."""
+    bins = Bins(0, np.array([1, 2, 3]), np.array([1.0, 2.0]))
+    domain = Domain(np.full(4, np.nan), (np.array([1, 2, 3]),), np.zeros(4, dtype=int), (bins,))
+    cell, center = rows((-1.0, 0.0, -5.0, 0.0, -3.0)), np.array([[0.0, 1.0, 0.0, 0.0]])
+    case = box([low, 0, 0, 0], [9.0, 1, middle, 1])
+    found = leaf_bounds(np.ones((1, 1)), NO, cell, center, np.array([1.0, 0, 0, 0]), case, domain)
+    assert max(found[0], 0.0) == pytest.approx(proved)
 
 
 # -- One case of curved rows ---------------------------------------------------------------------
