@@ -13,8 +13,8 @@ The policy:
 4. A margin that only rounding needs is kept in units of the rows' own terms, where the region
    knows them: `Region.with_margin`.
 5. A point that is found is judged by what rounds at the point itself, not at the center: one that
-   is not sure, or that ``predict`` refuses all the same, is solved again with a larger margin; where
-   a margin leaves no point, with a smaller one (see `pertinent.setting.nearest.ladder`).
+   is not sure, or that ``predict`` refuses all the same, is solved again with a larger margin;
+   where a margin leaves no point, with a smaller one (see `pertinent.setting.nearest.ladder`).
 
 Beside margins, every other tolerance of the package stands here, in one table;
 ``tests/setting/test_tolerances.py`` holds what must be true between them.
