@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 #: Old module -> new module, both below ``pertinent``.
@@ -31,6 +31,21 @@ RENAMED = {"regions": {"Region": "CellUnion"}}
 REST = {"explanation": "setting.results", "plausibility": "density.measure"}
 
 
+def _user() -> FrameType:
+    """Return the innermost frame that is neither ours nor Python's import: who is to be told.
+
+    ``import pertinent.old`` and ``pertinent.old`` have different frames between.
+    """
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _is_between(frame.f_globals.get("__name__", "")):
+        frame = frame.f_back
+    return frame
+
+
+def _is_between(module: str) -> bool:
+    return module.partition(".")[0] in ("pertinent", "importlib")
+
+
 class _Forward(Loader):
     """Gives out the new module under the old name."""
 
@@ -38,8 +53,14 @@ class _Forward(Loader):
         self.old, self.new = old, f"pertinent.{MODULES[old]}"
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        warnings.warn(
-            f"{spec.name} has moved: import {self.new} instead.", DeprecationWarning, stacklevel=2
+        user = _user()
+        warnings.warn_explicit(
+            f"{spec.name} has moved: import {self.new} instead.",
+            DeprecationWarning,
+            user.f_code.co_filename,
+            user.f_lineno,
+            user.f_globals.get("__name__", ""),
+            user.f_globals.setdefault("__warningregistry__", {}),
         )
         return ModuleType(spec.name, f"Moved to `{self.new}`.")
 

@@ -26,6 +26,7 @@ from pertinent.setting.claims.negatives import shown_negatives
 from pertinent.setting.claims.positives import shown_positives
 from pertinent.setting.question import NegativeQuestion
 from pertinent.setting.results import Negatives, Positives
+from pertinent.summary.words import Said
 
 Check = Callable[[Foreign, FloatArray], None]
 
@@ -254,10 +255,10 @@ def _assert_sound(found: Positives | Negatives) -> None:
     here = found.found
     assert np.isfinite(found.values[here]).all()
     assert np.isnan(found.values[~here]).all()
-    assert (found.status != "failed").all(), found.reason[found.status == "failed"][:3]
+    assert (found.status != Said.FAILED).all(), found.reason[found.status == Said.FAILED][:3]
     assert all(found.reason[i] for i in np.flatnonzero(~here))
     assert (found.bound[here] <= found.objective[here]).all()
-    assert np.isinf(found.bound[found.status == "infeasible"]).all()
+    assert np.isinf(found.bound[found.status == Said.INFEASIBLE]).all()
 
 
 def _assert_proved(reported: FloatArray, proved: FloatArray) -> None:

@@ -7,6 +7,8 @@ from importlib import import_module
 
 import pytest
 
+import pertinent
+
 #: Every path that guides, README and CONTRIBUTING named before the modules moved.
 NAMED = {
     "pertinent.certificate": ("check", "refutes"),
@@ -32,6 +34,17 @@ def test_an_old_path_works_and_names_the_new_one(old: str) -> None:
         module = import_module(old)
     for name in NAMED[old]:
         assert getattr(module, name) is not None
+
+
+@pytest.mark.parametrize("how", ["import_module('pertinent.regions')", "pertinent.regions"])
+def test_the_one_who_used_an_old_path_is_told(how: str) -> None:
+    """Python shows a DeprecationWarning by itself only where the user's own line is to blame."""
+    sys.modules.pop("pertinent.regions", None)
+    vars(pertinent).pop("regions", None)
+    code = compile(how, "the user's file", "eval")
+    with pytest.warns(DeprecationWarning, match="has moved") as told:
+        eval(code, {"pertinent": pertinent, "import_module": import_module, "__name__": "user"})
+    assert [warning.filename for warning in told] == ["the user's file"]
 
 
 @pytest.mark.parametrize("path", STILL_THERE)

@@ -348,6 +348,51 @@ def loose_tolerances(root: Path = SOURCES) -> list[str]:
     )
 
 
+#: What holds a member of an enumeration: these names are not compared with its bare word.
+KINDS = {"status", "method", "norm", "basis", "overlap", "missing"}
+#: Where a word is another library's.
+FOREIGN_WORDS = {"solvers/programs/scip.py"}
+
+
+def enumerated(root: Path = SOURCES) -> set[str]:
+    """Return the words of all enumerations of words in the package."""
+    return {
+        line.value.value
+        for _, tree in files(root)
+        for node in nodes(tree)
+        if isinstance(node, ast.ClassDef) and "StrEnum" in map(ast.unparse, node.bases)
+        for line in node.body
+        if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant)
+    }
+
+
+def bare_words(root: Path = SOURCES) -> list[str]:
+    """Return where a status, method, norm, ... is compared with a bare word, not with its enum."""
+    known = enumerated(root)
+    return _lines(
+        f"word: {file} compares {ast.unparse(node)}"
+        for file, tree in files(root)
+        if file not in FOREIGN_WORDS
+        for node in nodes(tree)
+        if isinstance(node, ast.Compare) and _names_in(node) & KINDS and _words_in(node) & known
+    )
+
+
+def _words_in(compared: ast.Compare) -> set[object]:
+    """Return the constants that are compared, alone or in a tuple, list or set."""
+    sides = [compared.left, *compared.comparators]
+    parts = [part for side in sides for part in (side, *getattr(side, "elts", ()))]
+    return {part.value for part in parts if isinstance(part, ast.Constant)}
+
+
+def _names_in(compared: ast.Compare) -> set[str]:
+    """Return the names, attributes and keys in a comparison."""
+    parts = list(ast.walk(compared))
+    found = {part.id for part in parts if isinstance(part, ast.Name)}
+    found |= {part.attr for part in parts if isinstance(part, ast.Attribute)}
+    return found | {str(part.value) for part in parts if isinstance(part, ast.Constant)}
+
+
 def sizes(root: Path = SOURCES) -> Counter[str]:
     """Return how many files and folders each folder holds; the root's files are ``.``."""
     counts: Counter[str] = Counter()
@@ -373,7 +418,7 @@ def crowded(root: Path = SOURCES) -> list[str]:
 
 CHECKS = (
     without_place, against_order, functions_taken, proofs_evaluated, private_taken,
-    hidden_imports, foreign_packages, loose_tolerances, crowded,
+    hidden_imports, foreign_packages, loose_tolerances, bare_words, crowded,
 )  # fmt: skip
 
 

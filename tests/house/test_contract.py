@@ -201,6 +201,21 @@ def test_tolerances_stand_in_the_table_of_their_package(house):
     ]
 
 
+def test_a_status_is_not_compared_with_a_bare_word(house):
+    root = house(
+        {
+            "summary/words": "class Said(StrEnum):\n    OPTIMAL = 'optimal'",
+            "api/one": "fine = self.status == Said.OPTIMAL\nbare = self.status == 'optimal'",
+            "views/two": "answer.get('status', '') in ('optimal', 'other')\nname == 'optimal'",
+            "solvers/programs/scip": "status == 'optimal'",
+        }
+    )
+    assert contract.bare_words(root) == [
+        "word: api/one.py compares self.status == 'optimal'",
+        "word: views/two.py compares answer.get('status', '') in ('optimal', 'other')",
+    ]
+
+
 def test_what_has_no_place(house):
     root = house({"__init__": "", "demo": "", "helpers": "", "misc/things": ""})
     assert contract.without_place(root) == ["no place: helpers.py", "no place: misc/"]

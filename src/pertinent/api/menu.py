@@ -24,7 +24,7 @@ from pertinent.setting.results import Negatives
 from pertinent.summary.asked import Asked
 from pertinent.summary.raw import Raw, number_columns, raw_rows
 from pertinent.summary.rounding import first_steps, round_valid
-from pertinent.summary.words import counted, label_text, listed, plain, shown
+from pertinent.summary.words import Said, counted, label_text, listed, plain, shown
 from pertinent.tables.notebook import Card, card
 from pertinent.tables.numbers import require_whole
 from pertinent.tables.table import Table, installed_backend
@@ -68,7 +68,7 @@ class Lever(Card):
     @property
     def works(self) -> bool:
         """Whether changing only these features can work, as far as is known."""
-        return self.status in ("optimal", "feasible")
+        return self.status in (Said.OPTIMAL, Said.FEASIBLE)
 
     @property
     def needs_all(self) -> bool:
@@ -77,7 +77,10 @@ class Lever(Card):
 
     def __str__(self) -> str:
         if not self.works:
-            word = {"infeasible": "proved that this cannot work", "already": "nothing to change"}
+            word: dict[str, str] = {
+                Said.INFEASIBLE: "proved that this cannot work",
+                Said.ALREADY: "nothing to change",
+            }
             return visible(f"{' with '.join(self.features)}: {word.get(self.status, 'not known')}")
         size = f"size {self.objective:.3g}, {self.proof}"
         return visible(f"{self.words()} gives {label_text(self.target)} ({size})")
@@ -85,7 +88,7 @@ class Lever(Card):
     @property
     def proof(self) -> str:
         """Whether the change is proved to be the smallest, in words."""
-        return "proved smallest" if self.status == "optimal" else "not proved smallest"
+        return "proved smallest" if self.status == Said.OPTIMAL else "not proved smallest"
 
     def words(self) -> str:
         """Return the change in words."""
@@ -132,7 +135,7 @@ class Menu(Sequence[Lever]):
 
     def __repr__(self) -> str:
         can = sum(lever.works for lever in self)
-        never = sum(lever.status == "infeasible" for lever in self)
+        never = sum(lever.status == Said.INFEASIBLE for lever in self)
         return f"<Menu: {counted(len(self), 'set')} of features, {can} work, {never} proved not to>"
 
     def _repr_html_(self) -> str:
@@ -143,19 +146,19 @@ class Menu(Sequence[Lever]):
         """Return the menu in words: changes that need all their features, and what cannot work."""
         goal = "another class" if self.target is None else label_text(self.target)
         most = counted(self.max_features, "feature")
-        if any(lever.status == "already" for lever in self):
+        if any(lever.status == Said.ALREADY for lever in self):
             return f"The model predicts {goal} already: nothing has to change."
         own = label_text(self.prediction)
         lines = [f"Predicted {own}. What could give {goal}, changing at most {most}:"]
         for lever in (one for one in self if one.needs_all):
             to = f" gives {label_text(lever.target)}" if self.target is None else ""
             lines.append(f"- {lever.words()}{to} (size {lever.objective:.3g}, {lever.proof})")
-        never = [" with ".join(lever.features) for lever in self if lever.status == "infeasible"]
+        never = [" with ".join(lever.features) for lever in self if lever.status == Said.INFEASIBLE]
         if never:
             rest = len(never) - MOST_NAMED
             named = [*never[:MOST_NAMED], *([f"{rest:,} more"] if rest > 0 else [])]
             lines.append(f"Proved that these alone cannot: {'; '.join(named)}.")
-        unknown = [" with ".join(lever.features) for lever in self if lever.status == "failed"]
+        unknown = [" with ".join(lever.features) for lever in self if lever.status == Said.FAILED]
         if unknown:
             lines.append(f"Not known: {'; '.join(unknown[:MOST_NAMED])}.")
         if len(lines) == 1:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import BoolArray
+from pertinent.rules.inferred import CATEGORIES, RANGE, STEP
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.tolerances import CHANGE_SLACK
 from pertinent.tables.numbers import is_missing
@@ -158,16 +159,16 @@ class _Check:
         What was enough is compared with the range only, and may lie between the sample's own value
         and the data.
         """
-        if not changes and rule.kind not in ("categories", "range"):
+        if not changes and rule.kind not in (CATEGORIES, RANGE):
             return []
         name, same = rule.feature, self._same(rule.feature)
-        if rule.kind == "categories":
+        if rule.kind == CATEGORIES:
             values = self.points[:, self.features.index(name)]
             wrong = np.array([v in rule.categories for v in values], dtype=bool) & ~same
             return [(rule.refs()[0], wrong)] if wrong.any() else []
         value = self._number(name)
         own = value if self.samples is None else self._own(name)
-        if rule.kind == "range":
+        if rule.kind == RANGE:
             least, most = rule.numbers
             below = value < (least if changes else np.minimum(least, own))
             above = value > (most if changes else np.maximum(most, own))
@@ -181,7 +182,7 @@ class _Check:
         if self.samples is not None:
             slack = CHANGE_SLACK * (np.abs(value) if self.single else least)
             short = ~same & (np.abs(value - own) < least - slack)
-        if rule.kind == "step":
+        if rule.kind == STEP:
             short |= self._off_steps(name, _written(least), Fraction(0))
         return [(rule.refs()[0], short)] if short.any() else []
 

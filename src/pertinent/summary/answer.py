@@ -14,6 +14,7 @@ from pertinent.setting.question import Method, Norm
 from pertinent.setting.results import Negatives, Positives
 from pertinent.summary.raw import Raw, raw_rows
 from pertinent.summary.summary import Summary
+from pertinent.summary.words import Said
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Answer:
     def proved_closeness(self) -> bool:
         """Whether it is proved that no other set of that many features comes closer."""
         met = self.closeness_bound >= self.closeness * (1 - GAP_NONCONVEX)
-        return self.status == "optimal" or (self.proved_number and met)
+        return self.status == Said.OPTIMAL or (self.proved_number and met)
 
 
 def summarize_answer(
@@ -128,7 +129,7 @@ def summarize_answer(
 
 
 def _is_number_proved(results: Positives | Negatives, row: int) -> bool:
-    if results.status[row] == "optimal":
+    if results.status[row] == Said.OPTIMAL:
         return True
     return bool(results.bound[row] >= results.objective[row]) and all(
         bool(part.certificate.trusted()[part.rows == row].all()) for part in results.certificates

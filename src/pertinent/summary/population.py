@@ -11,12 +11,13 @@ from pertinent.rules.words import Speech
 from pertinent.setting.claims.instead import fixed_by_rules
 from pertinent.setting.question import Overlap
 from pertinent.summary.summary import Summary, asked_of, model_name, rule_lines
+from pertinent.summary.words import Said
 
 if TYPE_CHECKING:
     from pertinent.setting.results import Results
     from pertinent.summary.asked import Answered
 
-STATUSES = ("optimal", "feasible", "infeasible", "failed", "already")
+STATUSES = tuple(str(one) for one in Said)
 #: Quantiles of distances that are listed.
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 BINS = 24

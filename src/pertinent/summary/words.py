@@ -8,9 +8,23 @@ from typing import Any
 
 from pertinent.exceptions import visible
 from pertinent.rules.wording import Wording
+from pertinent.setting.claims.instead import Basis
+from pertinent.setting.question import Method, Norm
 from pertinent.tables.words import counted, label_text, listed, percent, plain
 
-__all__ = ["Said", "Wording", "counted", "label_text", "listed", "percent", "plain", "shown"]
+__all__ = [
+    "Basis",
+    "Method",
+    "Norm",
+    "Said",
+    "Wording",
+    "counted",
+    "label_text",
+    "listed",
+    "percent",
+    "plain",
+    "shown",
+]
 
 
 class Said(StrEnum):

@@ -11,7 +11,7 @@ import numpy as np
 
 from pertinent.geometry.gaps import GAP_NONCONVEX
 from pertinent.summary.answer import Answer, Chosen
-from pertinent.summary.words import Said, counted, listed
+from pertinent.summary.words import Method, Said, counted, listed
 from pertinent.views.phrases import cut, own_value, with_unit
 from pertinent.views.text import require_length
 
@@ -86,7 +86,7 @@ class _Positive(_Words):
         return f"{kinds.get(self.method, 'nothing')} is enough"
 
     def nothing(self) -> str:
-        if self.method == "sufficient":
+        if self.method == Method.SUFFICIENT:
             return "nothing in particular, whatever all values are within their bounds"
         return "nothing in particular, the typical values get the same"
 
@@ -117,7 +117,7 @@ class _Positive(_Words):
         if rest == 1:
             other, takes, where = "the other feature", "takes", "its typical value"
         at = f"close to {where} ({moved})" if moved else f"at {where}"
-        if self.method == "sufficient":
+        if self.method == Method.SUFFICIENT:
             return (
                 f"{start} With {these} the model predicts {label} whatever values {other} {takes} "
                 "within the bounds."
@@ -128,7 +128,7 @@ class _Positive(_Words):
         """Return the values that count as turned off, but are not quite at their typical value."""
         chosen, features = self.row.chosen, self.row.features
         off = [j for j in range(len(features)) if j not in chosen.features]
-        off = [] if self.method == "sufficient" else off
+        off = [] if self.method == Method.SUFFICIENT else off
         near = [j for j in off if chosen.point[j] != features[j]["baseline"]]
         return cut([self.one(j, chosen) for j in near], length, "feature")
 
@@ -147,7 +147,7 @@ class _Positive(_Words):
             return f"Checked with the model, but not proved fewest of {count}{known}."
         if not count:
             return ""
-        if self.method != "exact":
+        if self.method != Method.EXACT:
             return "Proved fewest: no fewer features at the sample's own values are enough."
         proof = "Proved fewest: no fewer features are enough."
         if row.proved_closeness:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pertinent.summary.instead import as_told
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import Said, counted, listed, plain
+from pertinent.summary.words import Method, Said, counted, listed, plain
 from pertinent.views.phrases import (
     number,
     prediction_words,
@@ -133,7 +133,7 @@ def answer_proof(what: str, answer: Summary) -> str:
     if answer["status"] == Said.ALREADY:
         return f"{what}: nothing has to."
     length, bound = size(answer["objective"]), size(answer["bound"])
-    if answer.get("method", "two-phase") != "two-phase":
+    if answer.get("method", Method.TWO_PHASE) != Method.TWO_PHASE:
         if answer["objective"] == 0:
             return f"{what}: no value is needed."
         count = counted(int(answer["objective"]), "value")

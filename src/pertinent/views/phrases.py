@@ -8,7 +8,7 @@ from typing import Any
 from pertinent.summary.instead import as_told
 from pertinent.summary.rounding import LONG
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import counted, label_text, listed, plain
+from pertinent.summary.words import Basis, counted, label_text, listed, plain
 
 #: Why a side of a box ends, where no class does it: "or more".
 ENDLESS = ("open", "far", "rule")
@@ -42,7 +42,7 @@ def as_seen(summary: Summary) -> Summary:
 def typical(summary: Summary) -> str:
     """Return the adjective for the values that the others rest at."""
     positive = summary["positive"]
-    if positive.get("basis") != "contrast":
+    if positive.get("basis") != Basis.CONTRAST:
         return "typical"
     return f"typical {positive['class_text'] or label_text(positive['class'])}"
 

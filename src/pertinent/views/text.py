@@ -9,7 +9,7 @@ from __future__ import annotations
 from pertinent.exceptions import InputError
 from pertinent.summary.instead import as_told
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import Said, counted, label_text, percent, plain
+from pertinent.summary.words import Basis, Method, Norm, Said, counted, label_text, percent, plain
 from pertinent.views.beside import CAUTION, answer_proof, chances, moves, proof_words, rule_words
 from pertinent.views.phrases import (
     allowed,
@@ -68,14 +68,14 @@ def _short_enough(summary: Summary) -> str:
     summary = as_seen(summary)
     positive = summary["positive"]
     basis = positive.get("basis")
-    if basis == "sufficient":
+    if basis == Basis.SUFFICIENT:
         if not positive["values"]:
             return "No value matters for it, within their bounds."
         rest = len(summary["features"]) - len(positive["values"])
         ruled = " beside what the rules fix" if positive["free"] < rest else ""
         kept = _kept_list(summary, "short")
         return f"Enough for it{ruled}, whatever the other values are: {kept}."
-    if basis == "contrast":
+    if basis == Basis.CONTRAST:
         return f"Enough for it, the others {typical(summary)}: {_kept_list(summary, 'short')}."
     if _kept(summary, fixed=False):
         return f"Enough for it: {_kept_list(summary, 'short')}."
@@ -114,12 +114,12 @@ def _why_so(summary: Summary) -> str:
     instead = positive.get("instead")
     if instead is None and not positive["trivial"]:
         return ""
-    basis = "negative" if instead is None else instead["basis"]
-    if basis == "negative":
+    basis = Basis.NEGATIVE if instead is None else instead["basis"]
+    if basis == Basis.NEGATIVE:
         rests = " This explanation rests on what would have changed it."
         return rests if summary["negative"]["values"] else ""
     ruled = ", with what the rules fix," if positive["values"] else ""
-    asked = "Asked so" if basis == "sufficient" else "Compared so"
+    asked = "Asked so" if basis == Basis.SUFFICIENT else "Compared so"
     return f" ({asked} because the {typical(summary)} values{ruled} get {label} as well.)"
 
 
@@ -129,7 +129,7 @@ def _enough(summary: Summary, length: str) -> str:
     label = prediction_words(summary)
     if positive["trivial"]:
         start = "What was enough: nothing in particular."
-        if positive["method"] == "sufficient":
+        if positive["method"] == Method.SUFFICIENT:
             return (
                 f"{start} Proved: whatever the values are within their bounds, the model predicts "
                 f"{label}."
@@ -142,7 +142,7 @@ def _enough(summary: Summary, length: str) -> str:
     if moved:
         others = f" and the other {rest:,} close to their {usual} values ({cut(moved, length)})"
     these = "this value" if kept == 1 else f"these {kept:,} values"
-    if positive["method"] == "sufficient" and rest:
+    if positive["method"] == Method.SUFFICIENT and rest:
         free = positive.get("free", rest)
         others = f", whatever the other {free:,} are within their bounds"
         if free < rest:
@@ -175,7 +175,7 @@ def _near_typical(summary: Summary) -> list[str]:
     """Return the values that count as turned off, but are not quite at their typical value."""
     positive = summary["positive"]
     on = {value["feature"] for value in positive["values"]}
-    if positive["method"] == "sufficient" or positive["point"] is None:
+    if positive["method"] == Method.SUFFICIENT or positive["point"] is None:
         return []
     return [
         f"{feature['text']} {with_unit(feature, value, exact=True)} "
@@ -191,7 +191,7 @@ def _kept(summary: Summary, *, fixed: bool) -> list[Summary]:
 
 def _enough_proof(summary: Summary) -> str:
     positive, usual = summary["positive"], typical(summary)
-    exact = positive["method"] != "two-phase"
+    exact = positive["method"] != Method.TWO_PHASE
     if positive["status"] == Said.OPTIMAL:
         if exact:
             return "Proved smallest: no fewer values are enough."
@@ -232,7 +232,7 @@ def _one_kept(summary: Summary, entry: Summary) -> str:
 def _short_change(summary: Summary) -> str:
     negative = summary["negative"]
     if negative["values"]:
-        best = "fewest changes" if negative.get("norm") == "l0" else "smallest change"
+        best = "fewest changes" if negative.get("norm") == Norm.L0 else "smallest change"
         proved = f" (proved {best})" if negative["status"] == Said.OPTIMAL else ""
         return f"For {target_words(summary)}: {_change_list(summary, 'short')}{proved}."
     if negative["status"] == Said.INFEASIBLE:
@@ -264,7 +264,7 @@ def change(summary: Summary, length: str = "medium") -> str:
 def _change_proof(summary: Summary) -> str:
     negative = summary["negative"]
     rules = allowed(summary)
-    if negative.get("norm") == "l0":  # files of format 1 do not say
+    if negative.get("norm") == Norm.L0:  # files of format 1 do not say
         if negative["status"] == Said.OPTIMAL:
             return (
                 f"Proved fewest: no fewer changes{rules} do, and no other change of as few "
