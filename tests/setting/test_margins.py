@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from linear_models import data, fitted
 from scipy.optimize import linprog
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import (
@@ -21,7 +22,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import pertinent
 from pertinent import decision_region
@@ -407,5 +408,17 @@ def test_margins_are_looked_for_between_too_small_and_too_large():
     good, used = np.array([3e-10, 5e-6, 1e-4, 1e-15]), np.full(4, 1e-7)
     climb(np.arange(4), used, again, 12, nothing=lambda rows: used[rows] >= 2 * good[rows])
     assert ((used >= good) & (used < 2 * good))[:3].all()
-    assert used[3] >= 5e-11  # given up: far below what rounds
-    assert len(tried) <= 8
+    assert min(map(min, tried)) >= 5e-11  # what lies far below what rounds is not tried
+    assert used[3] > 1  # larger ones are, at last
+    assert len(tried) <= 8 + 12
+
+
+def test_a_tie_that_no_smaller_margin_solves_is_left_by_a_larger_one():
+    """At an income of 50, the lowest on the grid, both classes have the same score."""
+    frame = pd.DataFrame({"job": ["fixed", "none"] * 10, "income": np.repeat([10.0, 90.0], 10)})
+    paid = np.where(frame["income"] > 50, "yes", "no")
+    columns = make_column_transformer((OneHotEncoder(), ["job"]), (StandardScaler(), ["income"]))
+    model = make_pipeline(columns, LogisticRegression()).fit(frame, paid)
+    found = pertinent.Explainer(model, data=frame).explain(frame.head(1)).negative
+    assert found.found.all()
+    assert found.values[0, -1] == 51

@@ -147,7 +147,7 @@ def test_a_forged_conflict_is_refuted(stored, forge):
 def is_believed(document, model):
     """Return whether the reason holds; a proof about other rows may be refused as malformed."""
     try:
-        return "holds" in verdicts(document, model)
+        return verdicts(document, model)[0] == "holds"
     except InputError:
         return False
 

@@ -3,7 +3,8 @@
 Where no point is found at all, a larger margin cannot help: the region with it is a part of the
 region without it. First margins are up to 400 times what rounds at the center, so there may be a
 point with a smaller one. The next margin lies between the largest that was too small and the
-smallest that was too large.
+smallest that was too large. Where none of these helps either, margins larger than the first are
+tried: a search may also have lost its way on a tie.
 """
 
 from __future__ import annotations
@@ -55,24 +56,31 @@ def climb(
     nothing : callable, optional
         ``nothing(rows)`` says of each whether no point was found: its margin is too large.
     """
+    first, floor = used.copy(), LEAST_SHARE * used
     small, large = np.zeros(len(used)), np.full(len(used), np.inf)
-    floor = LEAST_SHARE * used
-    for attempt in range(tries):
+    helps = np.ones(len(used), dtype=bool)  # whether a smaller margin may
+    larger = np.zeros(len(used), dtype=np.int64)  # how many larger ones were tried
+    while len(refused) and not is_over():
         none = np.zeros(len(refused), dtype=bool) if nothing is None else nothing(refused)
+        none &= helps[refused]
         large[refused[none]], small[refused[~none]] = used[refused[none]], used[refused[~none]]
-        growth = GROWTH_SINGLE if attempt < slowly else GROWTH
-        margins = _next(small[refused], large[refused], growth, least)
-        left = (margins > floor[refused]) & (large[refused] > CLOSE * small[refused])
+        margins = _between(small[refused], large[refused])
+        spent = (margins <= floor[refused]) | (large[refused] <= CLOSE * small[refused])
+        turned = refused[spent]
+        helps[turned], small[turned], large[turned] = False, first[turned], np.inf
+        up = np.isinf(large[refused])
+        growth = np.where(larger[refused] < slowly, GROWTH_SINGLE, GROWTH)
+        margins = np.where(up, np.maximum(small[refused] * growth, least), margins)
+        larger[refused[up]] += 1
+        left = larger[refused] <= tries
         refused, margins = refused[left], margins[left]
-        if not len(refused) or is_over():
-            return
-        used[refused] = margins
-        refused = again(refused, margins)
+        if len(refused):
+            used[refused] = margins
+            refused = again(refused, margins)
 
 
-def _next(small: FloatArray, large: FloatArray, growth: float, least: float) -> FloatArray:
-    """Return the margins to try after those that were too small, and those too large."""
+def _between(small: FloatArray, large: FloatArray) -> FloatArray:
+    """Return margins between those that were too small, and those too large; inf without these."""
     with np.errstate(invalid="ignore"):  # 0 and inf: not read
         between = np.sqrt(small) * np.sqrt(large)
-    up, down = np.maximum(small * growth, least), large / GROWTH
-    return np.asarray(np.where(np.isinf(large), up, np.where(small == 0, down, between)))
+    return np.asarray(np.where(np.isinf(large) | (small == 0), large / GROWTH, between))
