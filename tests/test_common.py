@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from linear_models import ESTIMATORS, data, fitted, supported
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
@@ -36,6 +37,7 @@ def _unlike_units():
     ]
 
 
+@pytest.mark.matrix(2)
 @parametrize_with_region_checks(CASES + _unlike_units())
 def test_common(model, X, check):
     check(model, X)

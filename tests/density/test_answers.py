@@ -336,7 +336,7 @@ def test_infeasible_thresholds_under_curved_models_are_proved_and_named(load, mo
     setting = pertinent.Explainer(
         model, data=data, plausibility=plausible, constraints=Constraints(frozen=list(range(half)))
     )
-    some = data[::30]
+    some = data[::60]
     result = setting.explain(some).negative
     none = result.status == "infeasible"
     assert none.sum() > len(some) // 2

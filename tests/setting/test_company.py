@@ -54,7 +54,7 @@ def test_prototypes_of_an_unscaled_table(kind, unit):
     X, y = cars()
     X = X * unit
     model = PROTOTYPES[kind]().fit(X, y)
-    samples = X[:: 4 if kind in ("centroid", "glvq", "gmlvq") else 16]
+    samples = X[:: 12 if kind in ("centroid", "glvq", "gmlvq") else 24]
     found = pertinent.pertinent_negatives(model, samples)
     assert (found.status == "optimal").all()
     assert_valid_in_any_company(model, found.points, found.target)

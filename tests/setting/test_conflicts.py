@@ -54,7 +54,7 @@ def only(refs):
 @pytest.mark.parametrize("name", MODELS)
 def test_each_rule_of_a_conflict_is_needed(name):
     rng, conflicts, several = np.random.default_rng(7), 0, 0
-    for _ in range(8):
+    for _ in range(4):
         n_classes = 2 if name == "two classes" else 3
         y = rng.integers(n_classes, size=120)
         X = rng.normal(size=(120, 4)) * rng.uniform(0.5, 2, size=4) + 2 * np.eye(4)[y]
@@ -79,7 +79,7 @@ def test_each_rule_of_a_conflict_is_needed(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_a_smaller_conflict_is_checked_from_its_file(name):
     rng, checked = np.random.default_rng(3), 0
-    for _ in range(8):
+    for _ in range(2):
         y = rng.integers(2 if name == "two classes" else 3, size=120)
         X = rng.normal(size=(120, 4)) + 2 * np.eye(4)[y]
         model = MODELS[name].fit(X, y)

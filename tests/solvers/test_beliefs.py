@@ -51,7 +51,7 @@ def cells(rng, d=3):
 def test_proofs_show_what_their_solver_believes(seed, room):
     rng = np.random.default_rng(seed)
     for cell in cells(rng):
-        task = task_of(rng, cell, room=room)
+        task = task_of(rng, cell, 5, room)
         found = choose_method(cell).solve(task)
         believed, proved = found.believed(task), found.proofs.bounds(task)
         nothing = distance(task.start(), task.centers, task.weights)

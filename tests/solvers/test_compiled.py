@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ def assert_same_bytes(G, weights, demand, up, down, **options):
     return left
 
 
+@cache
 def digits(label):
     X, y = load_digits(return_X_y=True)
     X = X / 16.0
@@ -83,7 +85,7 @@ def test_every_status_occurs():
 
 def test_read_only_and_strided_arrays():
     G, X, demand = digits(3)
-    demand = np.asfortranarray(demand[:20])
+    G, demand = G.copy(), np.asfortranarray(demand[:20])
     up, down = np.broadcast_to(0.5, (20, 64)), X[:40:2]
     for array in (G, demand, down):
         array.setflags(write=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from functools import cache
 
 import numpy as np
 import pytest
@@ -47,6 +48,7 @@ def test_bounds_never_exceed_the_global_optimum(kind, name, target, rows):
         assert found.objective[i] <= optimum * (1 + 1e-4)
 
 
+@cache
 def open_case():
     """A row of wine whose optimum our own proofs do not close."""
     model, X = fitted("qda 0", "wine")

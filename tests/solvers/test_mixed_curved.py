@@ -117,7 +117,7 @@ def test_categories_and_whole_numbers_that_change(listed, rules):
     model, data, everyone = listed
     bounds = {"months": (0, 12), "loans": (0, 3)}
     whole = pertinent.Constraints(integer=["months", "loans"], bounds=bounds, **rules)
-    samples = everyone.iloc[::17]
+    samples = everyone.iloc[::29]
     found = pertinent.pertinent_negatives(model, samples, data=data, constraints=whole)
     labels, weights = model.predict(everyone), 1 / data[["months", "loans"]].std(ddof=0)
     for i, (place, own) in enumerate(samples.iterrows()):
