@@ -75,7 +75,6 @@ CHECKS: dict[tuple[str, str], str] = {
     ("proofs/ensembles/tables.py:_choose_one", "fits[:, at + 1]"): _SAME_SUM,
     ("proofs/ensembles/tables.py:_choose_one",
      "forced.sum(axis=1, keepdims=True) == forced"): _SAME_SUM,
-    ("proofs/ensembles/weights.py:Sections.of_row", "known[order][spot] == own"): _WEIGHTS,
     ("checking/reasons.py:_of_sets", "said.proof.trusted().all()"):
         "a solver's word that there is no point counts for nothing: its bound is 0",
     ("proofs/linear.py:dual_values", "~endless"):
