@@ -26,6 +26,7 @@ REFUSED = [
     (("question", "method"), "strict", "The question and the answer differ in their method"),
     (("question", "norm"), "l0", "The question and the answer differ in their norm"),
     (("question", "target"), "none", "The explanation asks for class 'none', which the model"),
+    (("question", "range"), [1.0, None], "The explanation is about a range of predictions, and"),
     (("question", "between"), 1, "The stored 'between' is neither true nor false"),
     (("question", "constraints", "transitions"), {"type": "builtins.function"},
      "The rules of this explanation hold a Python function"),
