@@ -86,8 +86,8 @@ def test_neither_batches_nor_company_change_them(credit, norm):
     explainer = pertinent.Explainer(credit.model, data=credit.train, alternatives=2, norm=norm)
     some = credit.applicants[:3]
     together = stored(explainer.explain(some))
-    for size in (1, 2):
-        assert stored(explainer.explain(some, batch_size=size)) == together
+    # Two of them together, and the last one alone.
+    assert stored(explainer.explain(some, batch_size=2)) == together
 
 
 def stored(result):

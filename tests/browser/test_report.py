@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from pertinent.demo import explain_applicants
 
 #: Rows that the report lists, of a few more.
-COUNT = 100
+COUNT = 40
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,15 @@ def opened(browser, report, scheme="light", width=1200):
     return page
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1200, 360])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        ("light", 1200),
+        ("dark", 360),
+        pytest.param("light", 360, marks=pytest.mark.slow),
+        pytest.param("dark", 1200, marks=pytest.mark.slow),
+    ],
+)
 def test_axe_finds_nothing_serious(browser, report, scheme, width):
     page = opened(browser, report, scheme, width)
     page.locator(".rows details summary").first.click()

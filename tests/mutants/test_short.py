@@ -3,6 +3,7 @@
 import ast
 import gc
 import json
+from functools import cache
 
 import pytest
 
@@ -30,6 +31,11 @@ def test_there_are_enough_of_every_kind():
     assert folders >= {"models", "solvers", "proofs", "checking", "rules", "setting", "scale"}
 
 
+@cache
+def dumped(text):
+    return ast.dump(ast.parse(text))
+
+
 def test_most_mutants_find_their_line():
     """The code moves on: `make mutants` names the lost ones, to be written anew."""
     here = 0
@@ -38,7 +44,7 @@ def test_most_mutants_find_their_line():
             _, text, broken = found(mutant, run.PACKAGE)
         except Lost:
             continue
-        assert ast.dump(ast.parse(broken)) != ast.dump(ast.parse(text)), mutant
+        assert ast.dump(ast.parse(broken)) != dumped(text), mutant
         here += 1
     assert here >= max(120, 0.8 * len(MUTANTS))
 
@@ -88,7 +94,7 @@ def test_every_single_check_is_a_mutant(tmp_path):
     assert len(here) >= 250
     for mutant in here[::8]:
         _, text, broken = found(mutant, run.PACKAGE)
-        assert ast.dump(ast.parse(broken)) != ast.dump(ast.parse(text)), mutant
+        assert ast.dump(ast.parse(broken)) != dumped(text), mutant
     (tmp_path / "proofs").mkdir()
     (tmp_path / "proofs" / "one.py").write_text(
         "def f(x, y):\n    if x < 0:\n        return False\n"

@@ -36,9 +36,10 @@ def without_compiling():
 
 def ranges(model, samples=X, min_proba=None, under=nullcontext, **rules):
     """Return the problem of ranges and boxes of both answers; a range that is too wide is false."""
-    rules = {"bounds": LIMITS} | rules if samples is X else rules
+    plain = isinstance(samples, np.ndarray)
+    rules = {"bounds": LIMITS} | rules if plain else rules
     how = {"constraints": pertinent.Constraints(**rules), "min_proba": min_proba}
-    how["baseline"] = np.zeros(4) if samples is X else {"job": "none", "age": 30, "debt": 0.0}
+    how["baseline"] = np.zeros(4) if plain else {"job": "none", "age": 30, "debt": 0.0}
 
     def ask():
         with under():
@@ -122,7 +123,7 @@ def range_questions():
         "ranges, three classes": ranges(softmax),
         "ranges, probable": ranges(softmax, min_proba=0.55),
         "ranges, tree": ranges(tree),
-        "ranges, sum of trees": ranges(truth_of.forest, under=without_compiling),
+        "ranges, sum of trees": ranges(truth_of.forest, X[:1], under=without_compiling),
         "ranges, curved": ranges(bayes),
         "ranges, tilted": ranges(truth_of.discriminant),
         "ranges, without bounds": ranges(bayes, bounds={}),

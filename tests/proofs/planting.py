@@ -111,19 +111,34 @@ def outer({", ".join(free)}):
 
 def forget(package: str = "pertinent.") -> None:
     """Empty every cache of the package: what one run computed must not answer the next."""
+    for clear in _clearing(package, len(sys.modules)):
+        clear()
+
+
+@functools.lru_cache(1)
+def _clearing(package: str, _: int) -> list[Callable[[], None]]:
+    """Return what empties each cache; found again when more modules are loaded."""
+    found = {}
     for name, module in list(sys.modules.items()):
         if name.startswith(package):
             for value in list(vars(module).values()):
                 if hasattr(value, "cache_clear"):
-                    value.cache_clear()
+                    found[id(value)] = value.cache_clear
                 elif isinstance(value, WeakKeyDictionary):
-                    value.clear()
+                    found[id(value)] = value.clear
+    return list(found.values())
 
 
 def calls_of(
-    run: Callable[[], Any], most: float = np.inf, seconds: float = 60.0
+    run: Callable[[], Any],
+    most: float = np.inf,
+    seconds: float = 60.0,
+    watch: Callable[[types.FrameType, str, Any], bool] = lambda *_: False,
 ) -> tuple[Any, int]:
     """Return what a function returns, and how many Python functions it called.
+
+    ``watch(frame, "call", None)`` is told of every call, and of ``"return"`` with the result where
+    it answered True.
 
     Raises
     ------
@@ -133,11 +148,20 @@ def calls_of(
     """
     called = 0
 
-    def count(*_: Any) -> None:
+    def count(frame: types.FrameType, *_: Any) -> Any:
         nonlocal called
         called += 1
         if called > most:
             raise Late
+        if watch(frame, "call", None):
+            frame.f_trace_lines = False
+            return left
+        return None
+
+    def left(frame: types.FrameType, event: str, result: Any) -> Any:
+        if event == "return":
+            watch(frame, event, result)
+        return left
 
     def stop(*_: Any) -> None:
         raise Late

@@ -22,7 +22,6 @@ import inspect
 import os
 import pkgutil
 import re
-import sys
 from collections import Counter
 from functools import cache
 from itertools import groupby
@@ -91,25 +90,22 @@ def trace(problem, functions):
     found, looked = set(), Counter()
 
     def note(frame, event, result):
-        path = codes.get(frame.f_code) if event == "return" else None
-        if path is None or looked[path] >= LOOKED_AT:
-            return
+        path = codes.get(frame.f_code)
+        if path is None or looked[path] >= LOOKED_AT or event == "call":
+            return path is not None
         looked[path] += 1
         if frame.f_code.co_flags & inspect.CO_GENERATOR:
             found.add((path, "last one lost"))
-            return
+            return True
         for kind, spoil in KINDS.items():
             if (path, kind) not in found and not is_same(result, spoilt(result, spoil)):
                 found.add((path, kind))
         if result is None or path not in {p for p, _ in found}:
             found.add((path, LEFT_OUT))
+        return True
 
     forget()
-    sys.setprofile(note)
-    try:
-        _, calls = calls_of(problem.ask)
-    finally:
-        sys.setprofile(None)
+    _, calls = calls_of(problem.ask, watch=note)
     return found, calls
 
 
@@ -244,23 +240,20 @@ def written_to(problem, functions):
     codes = {f.__code__: path for path, f in functions.items()}
     found, looked = set(), Counter()
 
-    def note(frame, event, _):
-        path = codes.get(frame.f_code) if event == "call" else None
+    def note(frame, *_):
+        path = codes.get(frame.f_code)
         if path is None or looked[path] >= LOOKED_AT:
-            return
+            return False
         looked[path] += 1
         code = frame.f_code
         given = [frame.f_locals[n] for n in code.co_varnames[: code.co_argcount]]
         for kind in IN_PLACE:
             if argument_array(kind, given) is not None:
                 found.add((path, kind))
+        return False
 
     forget()
-    sys.setprofile(note)
-    try:
-        _, calls = calls_of(problem.ask)
-    finally:
-        sys.setprofile(None)
+    _, calls = calls_of(problem.ask, watch=note)
     return found, calls
 
 

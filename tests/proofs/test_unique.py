@@ -39,7 +39,7 @@ def widest_extent(cell, center, weights, lower, upper, cost):
     return extent
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_the_face_decides_as_linear_programs_do(data):
     d, m = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 3))
