@@ -160,6 +160,7 @@ $(VENV)/.stamp-venv:
 		echo "'$(PYTHON)' cannot create virtual environments." >&2; \
 		echo "On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 	"$(PYTHON)" -m venv $(VENV)
+	-$(BIN)/python -m pip install --quiet --upgrade pip # a new one is quicker; the old one will do
 	@touch $@
 
 $(VENV)/.stamp-demo: $(VENV)/.stamp-venv pyproject.toml

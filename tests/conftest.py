@@ -46,6 +46,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         matrix = item.get_closest_marker("matrix")
         if matrix and crc32(item.name.encode()) % matrix.args[0]:
             item.add_marker(pytest.mark.slow)
+    # First what takes minutes: at the end, one process would work on it while the others wait.
+    items.sort(key=lambda item: "test_planted" not in item.nodeid)
 
 
 def pytest_collection_finish() -> None:

@@ -37,7 +37,7 @@ def _cases():
     return [(model, np.ascontiguousarray(X)) for model, X in cases]
 
 
-@pytest.mark.matrix(3)
+@pytest.mark.matrix(4)
 @parametrize_with_region_checks(_cases())
 def test_common(model, X, check):
     check(model, X)

@@ -153,6 +153,7 @@ def test_every_promise_is_kept(problem):
     assert (closed == (negative.status == "optimal"))[negative.found].all()
 
 
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_brute_force_over_all_categories(seed):
     """The nearest point over every combination of categories, each solved by itself."""

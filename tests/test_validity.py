@@ -18,7 +18,7 @@ CASES = [
 ]
 
 
-@pytest.mark.matrix(2)
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize("margin", [None, 1e-2])
 @pytest.mark.parametrize(("estimator", "name", "standardised"), CASES)
 def test_every_row_is_valid_and_proved(estimator, name, standardised, margin):

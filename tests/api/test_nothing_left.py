@@ -45,6 +45,7 @@ ASKED = {
 }
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize("name", MODELS)
 def test_nothing_waits_for_the_garbage_collector(name, asked):

@@ -47,12 +47,14 @@ def accuracy(model, data):
     return float(np.mean(scores))
 
 
+@pytest.mark.matrix(2)
 @every_data_set
 @pytest.mark.parametrize("name", ONE_PROTOTYPE)
 def test_one_prototype_per_class_beats_the_class_mean(name, data):
     assert accuracy(ONE_PROTOTYPE[name], data) >= accuracy(CLASS_MEANS, data)
 
 
+@pytest.mark.matrix(2)
 @every_data_set
 @pytest.mark.parametrize("name", MORE_PROTOTYPES)
 def test_more_prototypes_are_not_worse_than_the_class_mean(name, data):

@@ -119,6 +119,7 @@ def fitted(name):
         return model.fit(X, y), X
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("name", CASES)
 def test_agrees_with_predict_and_nothing_is_closer(name):
     model, X = fitted(name)

@@ -250,7 +250,14 @@ def test_among_other_steps(model):
     assert (model.predict(found.points) != model.predict(samples)).all()
 
 
-@pytest.mark.parametrize("last", [make_pipeline(PolynomialFeatures(2), logistic()), GaussianNB()])
+@pytest.mark.parametrize(
+    "last",
+    [
+        # Ten boxes of cut-off columns, each with curved boundaries: a quarter of a minute.
+        pytest.param(make_pipeline(PolynomialFeatures(2), logistic()), marks=pytest.mark.slow),
+        GaussianNB(),
+    ],
+)
 def test_curved_models(last):
     X, y = training(d=2, n=80)
     model = make_pipeline(MinMaxScaler(clip=True), last).fit(X, y)

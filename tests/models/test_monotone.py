@@ -64,6 +64,7 @@ def positive_points(model):
     return np.vstack([*found, one, two])
 
 
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize(
     ("name", "last"),
     [*((name, tree) for name in BENDS), ("log1p", forest), ("box-cox", forest)],

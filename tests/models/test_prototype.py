@@ -30,8 +30,15 @@ def test_common(model, X, check):
 
 
 @pytest.mark.matrix(2)
-@pytest.mark.parametrize("name", list(LOADERS))
-@pytest.mark.parametrize("estimator", list(ESTIMATORS))
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        # A thousand prototypes in 64 dimensions.
+        pytest.param(e, n, marks=[pytest.mark.slow] * ((e, n) == ("one_nn", "digits")))
+        for e in ESTIMATORS
+        for n in LOADERS
+    ],
+)
 def test_every_answer_is_valid_and_proved(estimator, name):
     model, X = fitted(estimator, name), data(name)[0]
     check_region_agrees_with_predict(model, X)

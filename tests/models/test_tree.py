@@ -27,6 +27,7 @@ def _cases():
     ]
 
 
+@pytest.mark.matrix(2)
 @parametrize_with_region_checks(_cases())
 def test_common(model, X, check):
     check(model, X)

@@ -65,6 +65,7 @@ def explained(folder, model, table, *options):
     return CliRunner().invoke(app, arguments)
 
 
+@pytest.mark.matrix(4)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_it_is_read_and_explained(name, tmp_path):
     model, table = EXAMPLES[name]

@@ -60,7 +60,7 @@ def points_of(rng, cell, cost, weights, lower, upper):
     return steps[inside & (cell.violation(steps) <= 0)]
 
 
-@pytest.mark.matrix(2)
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize("kind", ["convex", "mixed", "axes"])
 @pytest.mark.parametrize("d", [2, 3, 7])
 def test_no_point_that_costs_no_more_lies_beside_the_box(kind, d):

@@ -270,6 +270,7 @@ def test_alternatives_of_fewest_changes(family):
             assert listed.proved
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("binned", [False, True], ids=["numbers", "bins"])
 @pytest.mark.parametrize("family", [f for f in FAMILIES if f != "QDA"])
 def test_sufficient_positives(family, binned):

@@ -26,7 +26,7 @@ def table(request):
     return request.param()
 
 
-@pytest.mark.matrix(2)
+@pytest.mark.matrix(4)
 @pytest.mark.parametrize("pipeline", PIPELINES)
 def test_a_few_rows(table, pipeline):
     found = explained(table, pipeline, ROWS)

@@ -21,6 +21,7 @@ def same(one, two):
     return one == two or (pd.isna(one) and pd.isna(two))
 
 
+@pytest.mark.matrix(3)
 @pytest.mark.parametrize("name", QUICK)
 def test_every_column_holds_the_values_of_the_points(name):
     model, X, _ = fitted(name)

@@ -27,6 +27,7 @@ from pertinent.density import Plausibility
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
 from pertinent.models.regressors import RangeClassifier, as_classifier, read_range
+from pertinent.models.steps.once import reading_once
 from pertinent.proofs import ALREADY, INFEASIBLE
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.inferred import STEP, Inferred
@@ -116,6 +117,7 @@ class Explainer:
     ['optimal', 'optimal', 'optimal', 'optimal', 'optimal']
     """
 
+    @reading_once()
     def __init__(
         self,
         model: Foreign,
@@ -305,6 +307,7 @@ class Explainer:
             positives.whole(), negatives.whole(), np.concatenate(avoided), ready.asked
         )
 
+    @reading_once()
     def menu(self, x: Any, max_features: int = 2, target: Any = None) -> Menu:
         """Return, for every set of few features, whether changing only these can work.
 
@@ -422,6 +425,7 @@ class Explainer:
         how = n_jobs, batch_size, progress, self.setting.pieces
         return in_batches(solve, table, *how, slow=self.contrast.alternatives > 0)
 
+    @reading_once()
     def _explain_batch(
         self, table: Table, target: IntArray | None
     ) -> tuple[Positives, Negatives, BoolArray]:

@@ -11,6 +11,7 @@ from pertinent.api.gathering import gather
 from pertinent.api.preparing import prepare, towards_range, values_in
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import Foreign
+from pertinent.models.steps.once import reading_once
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.options import Options, Settings
@@ -20,6 +21,7 @@ from pertinent.tables.reading import read_table
 from pertinent.tables.table import Table
 
 
+@reading_once()
 def pertinent_positives(
     model: Foreign,
     X: Any,
@@ -132,6 +134,7 @@ def pertinent_positives(
     return gather(in_batches(solve, table, *how, slow=slow), table)
 
 
+@reading_once()
 def pertinent_negatives(
     model: Foreign,
     X: Any,

@@ -37,6 +37,7 @@ def test_every_regressor_has_an_example():
 SOME = [name for name in EVERY if name not in LINEAR or name in ("linear", "huber", "ransac")]
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("name", SOME)
 def test_answers_lie_in_the_range_and_hold_when_checked(name):
     model, ends = fitted(name), range_for(name)

@@ -41,7 +41,7 @@ CASES = [
 ]
 
 
-@pytest.mark.matrix(3)
+@pytest.mark.matrix(4)
 @parametrize_with_region_checks([(model.fit(*data), data[0]) for model, data in CASES])
 def test_common(model, X, check):
     check(model, X)

@@ -72,6 +72,7 @@ GAPS = {
 }
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_region_is_what_predict_says_on_cuts_and_beside_them(name):
     model, X, y = MODELS[name]
