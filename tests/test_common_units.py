@@ -31,6 +31,7 @@ OTHERS = {
 MODELS = {name: make for name, make in ESTIMATORS.items() if supported(name, "iris")} | OTHERS
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("precision", [np.float64, np.float32])
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.filterwarnings("ignore")

@@ -18,6 +18,7 @@ SEEDS = (0, 1, 2, 18, 19, 20, 6, 22, 8, 24, 10, 26, 12, 13, 14, 219, 288)
 KEPT = sorted(reproducers.FOLDER.glob("*.json"))
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("seed", SEEDS, ids=family_of)
 def test_a_short_campaign(seed):
     outcome = run_seed(seed, rows=0.02)

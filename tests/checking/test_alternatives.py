@@ -52,6 +52,7 @@ def listed(document, part="negative"):
     return document["proof"][part]["alternatives"][0]
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize(
     "how",
     [{}, {"limits_from": None, "steps_from": None}, {"norm": "l0"}, {"max_changes": 2}],

@@ -127,6 +127,7 @@ def test_probabilities_and_plausibility_hold(iris):
         assert checked.ok, checked
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("method", ["strict", "exact", "sufficient"])
 @pytest.mark.parametrize(
     "model", [LogisticRegression(max_iter=5000), DecisionTreeClassifier(random_state=0)]

@@ -23,6 +23,7 @@ def recorded():
     return load(VALUES)
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("name", CASES)
 def test_answers_are_as_recorded(name, recorded):
     values, _ = answered(CASES[name])

@@ -80,6 +80,7 @@ def test_cuts_are_folded_as_they_are_computed(name, last):
     assert agree.all() or ("one after" in name and agree.mean() > 0.99)
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("name", ["log1p", "yeo-johnson", "quantiles", "some columns"])
 def test_negatives_are_valid_and_nothing_is_closer(name):
     model = make_pipeline(BENDS[name], tree()).fit(X, y)

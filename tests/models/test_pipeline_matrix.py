@@ -29,6 +29,7 @@ def test_there_are_enough_pipelines():
     assert len(CASES) >= 40
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("name", CASES)
 def test_region_agrees_with_predict(name):
     model, X, _ = fitted(name)

@@ -209,6 +209,7 @@ def check_others(found, i, features, expected, family):
         assert not (earlier <= later).all()
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize(
     ("norm", "family", "data", "rows"),
     [pytest.param(norm, *case.values, id=f"{norm}-{case.id}", marks=case.marks)

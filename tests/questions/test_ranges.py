@@ -179,6 +179,7 @@ def test_odd_units(name, scale):
     assert judge.boxes == 10
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_single_precision(name):
     """Sums in single precision round more than a step: only what is inside is judged."""

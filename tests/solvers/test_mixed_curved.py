@@ -67,6 +67,7 @@ def least_cost(pieces, x, rules):
     return best
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("ruled", RULES)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_equals_the_best_choice_of_changes(family, ruled):

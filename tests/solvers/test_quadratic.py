@@ -26,6 +26,7 @@ VALIDITY = [
 ]
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize(("kind", "name", "count"), VALIDITY)
 def test_every_answer_is_valid(kind, name, count):
     model, X = fitted(kind, name)

@@ -79,6 +79,7 @@ def test_the_region_is_what_predict_says_on_cuts_and_beside_them(name):
     assert_reads_right(model.fit(X, y), X)
 
 
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("name", GAPS)
 def test_missing_values_go_where_the_library_sends_them(name):
     model, X, y = GAPS[name]
