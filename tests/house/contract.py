@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -393,6 +394,40 @@ def _names_in(compared: ast.Compare) -> set[str]:
     return found | {str(part.value) for part in parts if isinstance(part, ast.Constant)}
 
 
+#: Sentences are made in one place, and nobody reads them again: what these return is not cut.
+CUTS = {
+    "removeprefix", "removesuffix", "split", "partition", "rpartition", "rsplit", "splitlines",
+    "replace", "startswith", "endswith",
+}  # fmt: skip
+SAYS = {"text", "words", "enough", "change", "opening", "reason_of"}
+#: The headings of our sentences: the pages get them from the server.
+HEADINGS = re.compile(r"""["'`](What was enough|What would have changed|Certificate)""")
+
+
+def sentences_cut(root: Path = SOURCES) -> list[str]:
+    """Return where a sentence of ours is cut, and pages that know the headings of sentences."""
+    cut = (
+        f"cut: {file} has {ast.unparse(node.func)}"
+        for file, tree in files(root)
+        for node in nodes(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in CUTS
+        and isinstance(node.func.value, ast.Call)
+        and _is_sentence(_last_name(node.func.value.func))
+    )
+    pages = (
+        f"cut: {path.relative_to(root).as_posix()} knows a heading"
+        for path in root.rglob("*.js")
+        if HEADINGS.search(path.read_text(encoding="utf-8"))
+    )
+    return _lines((*cut, *pages))
+
+
+def _is_sentence(name: str) -> bool:
+    return name in SAYS or name.endswith("_words")
+
+
 def sizes(root: Path = SOURCES) -> Counter[str]:
     """Return how many files and folders each folder holds; the root's files are ``.``."""
     counts: Counter[str] = Counter()
@@ -418,7 +453,7 @@ def crowded(root: Path = SOURCES) -> list[str]:
 
 CHECKS = (
     without_place, against_order, functions_taken, proofs_evaluated, private_taken,
-    hidden_imports, foreign_packages, loose_tolerances, bare_words, crowded,
+    hidden_imports, foreign_packages, loose_tolerances, bare_words, sentences_cut, crowded,
 )  # fmt: skip
 
 

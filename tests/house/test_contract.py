@@ -216,6 +216,21 @@ def test_a_status_is_not_compared_with_a_bare_word(house):
     ]
 
 
+def test_sentences_are_not_cut(house):
+    root = house(
+        {
+            "views/one": "proof_words(summary).removeprefix('Certificate. ')",
+            "api/two": "first, *rest = self.text().split('\\n')\nname.split('.')",
+        }
+    )
+    (root / "page.js").write_text('without(words.enough, "What was enough: ")')
+    assert contract.sentences_cut(root) == [
+        "cut: api/two.py has self.text().split",
+        "cut: page.js knows a heading",
+        "cut: views/one.py has proof_words(summary).removeprefix",
+    ]
+
+
 def test_what_has_no_place(house):
     root = house({"__init__": "", "demo": "", "helpers": "", "misc/things": ""})
     assert contract.without_place(root) == ["no place: helpers.py", "no place: misc/"]

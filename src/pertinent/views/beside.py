@@ -6,6 +6,7 @@ from pertinent.summary.instead import as_told
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import Method, Said, counted, listed, plain
 from pertinent.views.phrases import (
+    Heading,
     number,
     prediction_words,
     share,
@@ -112,16 +113,16 @@ def proof_words(summary: Summary) -> str:
     parts = [f"The size of a change is {MEASURE[summary['rules']['measure']]}."]
     if any(f.get("missing") and f["sample"] is None for f in summary["features"]):
         parts.append(GAPS)
-    parts.append(answer_proof("What was enough", positive))
+    parts.append(answer_proof(Heading.ENOUGH, positive))
     if positive["closeness"] is not None and not positive["trivial"]:
         parts.append(_closeness(positive))
-    parts.append(answer_proof("What would have changed it", negative))
+    parts.append(answer_proof(Heading.CHANGE, negative))
     if any(answer["status"] in (Said.OPTIMAL, Said.INFEASIBLE) for answer in (positive, negative)):
         parts.append(
             "These proofs were re-checked without the solver, and can be checked again by anyone "
             "who has the model: pertinent check."
         )
-    return "Certificate. " + " ".join(parts)
+    return " ".join(parts)
 
 
 def answer_proof(what: str, answer: Summary) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from enum import StrEnum
 from typing import Any
 
 from pertinent.summary.instead import as_told
@@ -14,6 +15,21 @@ from pertinent.summary.words import Basis, counted, label_text, listed, plain
 ENDLESS = ("open", "far", "rule")
 #: More features than this are counted, not listed.
 LISTED = {"short": 3, "report": 6, "medium": 8, "long": 1000}
+
+
+class Heading(StrEnum):
+    """What stands above the sentences about each part of an explanation.
+
+    Sentences are made without it, and nobody cuts it off again.
+    """
+
+    ENOUGH = "What was enough"
+    CHANGE = "What would have changed it"
+    PROOF = "Certificate"
+
+    def over(self, sentences: str) -> str:
+        """Return the heading and the sentences in one line."""
+        return f"{self}: {sentences}"
 
 
 def prediction_words(summary: Summary) -> str:

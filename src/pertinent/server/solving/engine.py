@@ -34,6 +34,12 @@ Answer = dict[str, Any]
 
 #: The detail of answers while somebody edits: how far values may move is left for later.
 LIVE = "live"
+#: What stands above sentences, by the part of an answer's words; they do not begin with it.
+HEADINGS: dict[str, str] = {
+    "enough": phrases.Heading.ENOUGH,
+    "change": phrases.Heading.CHANGE,
+    "proof": phrases.Heading.PROOF,
+}
 #: Kinds of rules that nobody gave: they come from the data.
 FROM_DATA = frozenset(kind for kind in RuleKind if kind.value.startswith("data-"))
 
@@ -193,13 +199,14 @@ class Engine:
         return {
             "words": {
                 "opening": views.opening(seen),
-                "enough": views.enough(seen),
-                "change": views.change(seen),
+                "enough": views.what_was_enough(seen),
+                "change": views.what_would_change(seen),
                 "chances": beside.chances(seen),
                 "moves": beside.moves(seen),
                 "proof": beside.proof_words(seen),
                 "rules": beside.rule_words(seen),
             },
+            "headings": HEADINGS,
             "text": views.text(seen),
             "short": views.text(seen, "short"),
             "summary": summary,

@@ -33,7 +33,7 @@ def describe(
         "name": model_name(setting.model),
         "kind": f"{type(setting.model).__module__.split('.')[0]}.{type(setting.model).__name__}",
         "classes": classes,
-        "class_words": {str(label): wording.label(label) for label in classes},
+        "class_words": {str(label): wording.labels.get(label) or str(label) for label in classes},
         "subject": wording.subject,
         "version": __version__,
         "fingerprint": model_fingerprint(setting.model),
