@@ -22,11 +22,11 @@ from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.question import NegativeQuestion
 from pertinent.setting.results import Negatives
 from pertinent.summary.asked import Asked
-from pertinent.summary.raw import Raw, number_columns, raw_rows
 from pertinent.summary.rounding import first_steps, round_valid
 from pertinent.summary.words import Said, counted, label_text, listed, plain, shown
 from pertinent.tables.notebook import Card, card
 from pertinent.tables.numbers import require_whole
+from pertinent.tables.raw import Raw, number_columns, raw_rows
 from pertinent.tables.table import Table, installed_backend
 
 #: Most sets of features that one menu looks at.

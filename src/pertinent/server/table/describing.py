@@ -14,8 +14,8 @@ from pertinent.server.solving.asking import rules_in_json
 from pertinent.server.solving.form import CATEGORY, NUMBER, Column, RowForm
 from pertinent.server.table.columns import Kept
 from pertinent.setting.question import Method, Norm
-from pertinent.summary.raw import raw_rows
 from pertinent.summary.summary import model_name
+from pertinent.tables.raw import raw_rows
 from pertinent.tables.reading import read_table
 from pertinent.views.fingerprints import model_fingerprint
 
