@@ -345,7 +345,7 @@ def loose_tolerances(root: Path = SOURCES) -> list[str]:
 
 
 #: What holds a member of an enumeration: these names are not compared with its bare word.
-KINDS = {"status", "method", "norm", "basis", "overlap", "missing"}
+KINDS = {"status", "method", "norm", "basis", "overlap", "missing", "verdict", "kind"}
 #: Where a word is another library's.
 FOREIGN_WORDS = {"solvers/programs/scip.py"}
 

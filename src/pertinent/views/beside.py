@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pertinent.summary.instead import as_told
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import Method, Said, counted, listed, plain
+from pertinent.summary.words import Chance, EndKind, Method, Said, counted, listed, plain
 from pertinent.views.phrases import (
     Heading,
     number,
@@ -58,7 +58,7 @@ def _move(feature: Summary, found: Summary) -> str:
     if "values" in found:
         return f"{feature['text']} {listed([plain(value) for value in found['values']], 'or')}"
     low, high = (
-        None if found[f"{side}_end"]["kind"] in ("open", "far") else found[side]
+        None if found[f"{side}_end"]["kind"] in (EndKind.OPEN, EndKind.FAR) else found[side]
         for side in ("low", "high")
     )
     rules = [found[f"{side}_end"]["rule"] for side in ("low", "high")]
@@ -79,9 +79,9 @@ def chances(summary: Summary) -> str:
     known = summary.get("probability")  # files of before lack it
     if known is None or known["prediction"] is None:
         return ""
-    if known["kind"] == "value":
+    if known["kind"] == Chance.VALUE:
         return _predicted(summary, known)
-    say = share if known["kind"] == "probability" else (lambda value: f"{value:.4g}")
+    say = share if known["kind"] == Chance.PROBABILITY else (lambda value: f"{value:.4g}")
     first = (
         f"The model's {known['kind']} of {prediction_words(summary)} is {say(known['prediction'])}"
     )

@@ -9,10 +9,10 @@ from typing import Any
 from pertinent.summary.instead import as_told
 from pertinent.summary.rounding import LONG
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import Basis, counted, label_text, listed, plain
+from pertinent.summary.words import Basis, EndKind, counted, label_text, listed, plain
 
 #: Why a side of a box ends, where no class does it: "or more".
-ENDLESS = ("open", "far", "rule")
+ENDLESS = (EndKind.OPEN, EndKind.FAR, EndKind.RULE)
 #: More features than this are counted, not listed.
 LISTED = {"short": 3, "report": 6, "medium": 8, "long": 1000}
 

@@ -13,6 +13,7 @@ from typing import Any
 from pertinent.api.explainer import Explainer
 from pertinent.api.explanation import Explanation, Explanations
 from pertinent.checking import check
+from pertinent.checking.findings import HOLDS, REFUTED
 from pertinent.exceptions import InputError
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.words import Speech
@@ -140,12 +141,12 @@ class Engine:
             found = check(dict(request["explanation"]), self.recipe.model)
         except InputError as error:
             raise Refusal(str(error), "explanation") from error
-        words = {"holds": "holds", "refuted": "refuted"}
         return {
-            "verdict": words.get(found.verdict, "unknown"),
+            "verdict": str(found.verdict) if found.verdict in (HOLDS, REFUTED) else "unknown",
             "ok": found.ok,
             "findings": [
-                {"claim": f.claim, "verdict": f.verdict, "words": f.detail} for f in found.findings
+                {"claim": f.claim, "verdict": str(f.verdict), "words": f.detail}
+                for f in found.findings
             ],
             "words": str(found),
             "format": found.format,
