@@ -10,6 +10,7 @@ import pytest
 
 import pertinent
 from pertinent.models.files import load_model
+from tests.checking.stored.families import FAMILIES
 from tests.golden.record import recorded_with
 
 FOLDERS = sorted(path.parent for path in Path(__file__).parent.glob("stored/*/index.json"))
@@ -119,6 +120,15 @@ def test_what_came_to_the_second_format_later_is_there():
     assert all(reason["without"]["values"] for reason in reasons)
     assert any(reason.get("blends") for reason in reasons)
     assert any(proof["question"]["constraints"].get("inferred") for proof in proofs)
+
+
+def test_every_family_has_a_file_and_every_regressor_a_range():
+    """Regressors, votes, duels, counts: see `tests.checking.stored.families`."""
+    found = documents(LATER.with_name("format2-families"))
+    assert found.keys() == {f"{name}.json" for name in FAMILIES}
+    for name, family in FAMILIES.items():
+        kind = found[f"{name}.json"]["summary"]["probability"]
+        assert (kind is not None and kind["kind"] == "value") == family.is_about_numbers, name
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

@@ -45,7 +45,7 @@ found["loaded"] = [name for name in sys.modules if name.startswith("pertinent.")
                    and name.split(".")[1] in parts]
 print(json.dumps(found))
 """
-#: The command carries what is found: a few files of each folder show that.
+#: The command carries what is found: a few files of each folder show that, and each model family.
 COMMAND = """
 import json
 from contextlib import redirect_stdout
@@ -57,7 +57,8 @@ from pertinent.cli import main
 folders, found = [Path(folder) for folder in sys.argv[1:]], {}
 for folder in folders:
     files = json.loads((folder / "index.json").read_text("utf-8"))["files"]
-    for name, about in list(files.items())[::6]:
+    each = 1 if folder.name.endswith("families") else 6
+    for name, about in list(files.items())[::each]:
         said = StringIO()
         with redirect_stdout(said):
             try:

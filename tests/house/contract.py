@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -69,13 +70,8 @@ MAY_HIDE = {
     "__init__.py", "_moved.py", "exceptions.py", "tables/progress.py", "tables/reading.py",
 }  # fmt: skip
 
-#: Where each package that a claim rests on, or that sets of features are searched with, has its
-#: tolerances: in one table, so that the inequalities between them can be tested. The last one is
-#: what LightGBM takes for 0.
-TABLED = {
-    "geometry", "tables", "models", "rules", "density", "proofs", "setting", "solvers", "answering",
-    "questions", "checking",
-}  # fmt: skip
+#: Where each package has its tolerances: in one table, so that the inequalities between them can be
+#: tested. The last one is what LightGBM takes for 0.
 TABLES = {"tolerances.py", "margins.py", "gaps.py", "of_lightgbm.py"}
 #: Numbers between these are tolerances; smaller ones only keep a division from one by 0.
 LEAST_TOLERANCE, MOST_TOLERANCE = 1e-200, 1e-5
@@ -339,7 +335,7 @@ def loose_tolerances(root: Path = SOURCES) -> list[str]:
     return _lines(
         f"tolerance: {file} has {node.value:g}"
         for file, tree in files(root)
-        if place_of(file) in TABLED and file.split("/")[-1] not in TABLES
+        if "/" in file and file.split("/")[-1] not in TABLES
         for node in nodes(tree)
         if isinstance(node, ast.Constant)
         and isinstance(node.value, float)
@@ -349,7 +345,7 @@ def loose_tolerances(root: Path = SOURCES) -> list[str]:
 
 
 #: What holds a member of an enumeration: these names are not compared with its bare word.
-KINDS = {"status", "method", "norm", "basis", "overlap", "missing"}
+KINDS = {"status", "method", "norm", "basis", "overlap", "missing", "verdict", "kind"}
 #: Where a word is another library's.
 FOREIGN_WORDS = {"solvers/programs/scip.py"}
 
@@ -393,6 +389,40 @@ def _names_in(compared: ast.Compare) -> set[str]:
     return found | {str(part.value) for part in parts if isinstance(part, ast.Constant)}
 
 
+#: Sentences are made in one place, and nobody reads them again: what these return is not cut.
+CUTS = {
+    "removeprefix", "removesuffix", "split", "partition", "rpartition", "rsplit", "splitlines",
+    "replace", "startswith", "endswith",
+}  # fmt: skip
+SAYS = {"text", "words", "enough", "change", "opening", "reason_of"}
+#: The headings of our sentences: the pages get them from the server.
+HEADINGS = re.compile(r"""["'`](What was enough|What would have changed|Certificate)""")
+
+
+def sentences_cut(root: Path = SOURCES) -> list[str]:
+    """Return where a sentence of ours is cut, and pages that know the headings of sentences."""
+    cut = (
+        f"cut: {file} has {ast.unparse(node.func)}"
+        for file, tree in files(root)
+        for node in nodes(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in CUTS
+        and isinstance(node.func.value, ast.Call)
+        and _is_sentence(_last_name(node.func.value.func))
+    )
+    pages = (
+        f"cut: {path.relative_to(root).as_posix()} knows a heading"
+        for path in root.rglob("*.js")
+        if HEADINGS.search(path.read_text(encoding="utf-8"))
+    )
+    return _lines((*cut, *pages))
+
+
+def _is_sentence(name: str) -> bool:
+    return name in SAYS or name.endswith("_words")
+
+
 def sizes(root: Path = SOURCES) -> Counter[str]:
     """Return how many files and folders each folder holds; the root's files are ``.``."""
     counts: Counter[str] = Counter()
@@ -418,7 +448,7 @@ def crowded(root: Path = SOURCES) -> list[str]:
 
 CHECKS = (
     without_place, against_order, functions_taken, proofs_evaluated, private_taken,
-    hidden_imports, foreign_packages, loose_tolerances, bare_words, crowded,
+    hidden_imports, foreign_packages, loose_tolerances, bare_words, sentences_cut, crowded,
 )  # fmt: skip
 
 

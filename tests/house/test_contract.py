@@ -192,12 +192,14 @@ def test_tolerances_stand_in_the_table_of_their_package(house):
             "proofs/one": "def f(x):\n    return x < 3e-9 * (1 - 4e-16) + 1e-300 + 0.5",
             "solvers/ensembles/kernel": "LEAST_PRICE, CLOSER = 1e-30, 1e-10",
             "views/plot": "WIDTH = 1e-9",
+            "testing": "CLOSE = 1e-9",
         }
     )
     assert contract.loose_tolerances(root) == [
         "tolerance: proofs/one.py has 3e-09",
         "tolerance: proofs/one.py has 4e-16",
         "tolerance: solvers/ensembles/kernel.py has 1e-10",
+        "tolerance: views/plot.py has 1e-09",
     ]
 
 
@@ -213,6 +215,21 @@ def test_a_status_is_not_compared_with_a_bare_word(house):
     assert contract.bare_words(root) == [
         "word: api/one.py compares self.status == 'optimal'",
         "word: views/two.py compares answer.get('status', '') in ('optimal', 'other')",
+    ]
+
+
+def test_sentences_are_not_cut(house):
+    root = house(
+        {
+            "views/one": "proof_words(summary).removeprefix('Certificate. ')",
+            "api/two": "first, *rest = self.text().split('\\n')\nname.split('.')",
+        }
+    )
+    (root / "page.js").write_text('without(words.enough, "What was enough: ")')
+    assert contract.sentences_cut(root) == [
+        "cut: api/two.py has self.text().split",
+        "cut: page.js knows a heading",
+        "cut: views/one.py has proof_words(summary).removeprefix",
     ]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import skops.io
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.linear_model import LogisticRegression
@@ -98,6 +99,11 @@ def test_every_model_and_every_step_has_an_example():
     names = {name.rpartition(".")[2] for name in found}
     assert len(steps) > 20
     assert {name.rpartition(".")[2] for name in steps} <= names
+
+
+def test_one_temperature_stands_for_three_classes():
+    model = CalibratedClassifierCV(LogisticRegression(), method="temperature", ensemble=False, cv=2)
+    require_sound(model.fit(NUMBERS, np.arange(len(NUMBERS)) % 3))
 
 
 def test_models_that_are_not_fitted_are_no_damage():

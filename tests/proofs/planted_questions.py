@@ -29,12 +29,14 @@ from tests.proofs.planted_truth import (
     LOW,
     SURE,
     X,
+    averaged,
     bayes,
     blend_least,
     in_box,
     logistic,
     softmax,
     stern,
+    straight,
     tree,
 )
 from tests.shown import proved_of_negatives, proved_of_positives
@@ -61,6 +63,13 @@ def costs(setting, model, found):
     label = said(model, points)
     valid = (label != model.predict(X)) & (label >= 0)
     return np.where(valid, np.abs(points - X).sum(axis=1), np.nan)
+
+
+def into_range(setting, model, found):
+    """Return the costs of negatives whose prediction lies in a regressor's range."""
+    fine = np.isfinite(found.values).all(axis=1) & in_box(found.values)
+    fine &= model.predict(np.where(fine[:, None], found.values, X)) == model.target
+    return np.where(fine, np.abs(found.values - X).sum(axis=1), np.nan)
 
 
 def with_chance(least):
@@ -226,7 +235,10 @@ def negatives(truth, measure=costs, model=logistic, given=None, under=nullcontex
             return pertinent.pertinent_negatives(model(), X, **given, **how)
 
     def proved(setting, found):
-        return proved_of_negatives(setting, found, max_changes=how.get("max_changes"))[0]
+        asked = {"max_changes": how.get("max_changes")}
+        if "target" in how:
+            asked["target"] = np.repeat(np.flatnonzero(setting.classes == how["target"]), len(X))
+        return proved_of_negatives(setting, found, **asked)[0]
 
     holds = other_change if "alternatives" in how else None
     by_word = how.get("exact", False) or under is no_cases
@@ -409,6 +421,12 @@ def questions():
             lambda: truth_of.change_costs(1), few_costs(1), max_changes=1
         ),
         "negative, tree": negatives(truth_of.tree_change_costs, model=tree),
+        "into a range": negatives(
+            truth_of.straight_costs, into_range, straight, target=straight().target
+        ),
+        "into a range, forest": negatives(
+            truth_of.averaged_costs, into_range, averaged, target=averaged().target
+        ),
         "negative, three classes": negatives(truth_of.contrast_costs, model=softmax),
         "no change": negatives(
             lambda: truth_of.contrast_costs([0, 1, 2]), model=softmax, given=STUCK

@@ -10,8 +10,8 @@ import pandas as pd
 from scipy.optimize import linprog
 from sklearn.compose import make_column_transformer
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -19,6 +19,7 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from pertinent.geometry.region import Cell
+from pertinent.models.regressors import RangeClassifier
 from tests.proofs.planted_problems import linear_least, linear_nearest
 from tests.questions.test_without_cells import Hidden
 
@@ -26,6 +27,8 @@ W, B, STERN = np.array([0.7, -0.8, 0.6, 0.5]), -0.75, -1.0
 X = np.array([[1.2, 0.1, 0.9, 0.7], [0.9, 0.1, 0.8, 0.6]])
 LOW, HIGH = 0.0, 1.2
 SURE = 0.6
+#: The range of predictions of a regressor; those of the samples lie above it.
+BAND = 0.3, 0.7
 DATA = np.random.default_rng(3).uniform(LOW, HIGH, size=(16, 4))
 LABELS = (DATA @ W + B > 0).astype(int)
 
@@ -82,6 +85,23 @@ def forest():
     Z = np.random.default_rng(5).uniform(LOW, HIGH, size=(200, 4))
     trees = RandomForestClassifier(3, max_depth=3, max_features=None, random_state=0)
     return make_pipeline(MinMaxScaler(), trees).fit(Z, (Z[:, 0] < 0.6) & (Z[:, 2] < 0.5))
+
+
+@cache
+def straight():
+    """Return a regressor that says W x, and a range of its predictions."""
+    model = LinearRegression()
+    model.coef_, model.intercept_, model.n_features_in_ = W, 0.0, 4
+    return RangeClassifier(model, *BAND)
+
+
+@cache
+def averaged():
+    """Return a forest that says about the same, and the range."""
+    Z = np.random.default_rng(5).uniform(LOW, HIGH, size=(80, 4))
+    return RangeClassifier(
+        RandomForestRegressor(2, max_depth=2, random_state=0).fit(Z, Z @ W), *BAND
+    )
 
 
 @cache
@@ -459,13 +479,32 @@ def tree_sufficient_sizes():
 
 def tree_change_costs():
     """Return the least cost of another class of the tree, from all sides of its cuts."""
-    model, out = tree(), []
-    for x, label in zip(X, tree().predict(X), strict=True):
-        beside = [[t + s for t in cuts for s in (-1e-6, 1e-6)] for cuts in _cuts(model)]
-        grid = np.array(list(product(*([x[j], *values] for j, values in enumerate(beside)))))
-        other = grid[(model.predict(grid) != label) & in_box(grid)]
-        out.append(float(np.abs(other - x).sum(axis=1).min()))
-    return out
+    labels = tree().predict(X)
+    return [
+        _cut_cost([tree()], x, lambda grid, own=label: tree().predict(grid) != own)
+        for x, label in zip(X, labels, strict=True)
+    ]
+
+
+def straight_costs():
+    """Return the least cost of a prediction within the range."""
+    within = Cell(np.array([W, -W]), np.array([BAND[1], -BAND[0]]))
+    return [linear_least(within, x, None, np.full(4, LOW), np.full(4, HIGH)) for x in X]
+
+
+def averaged_costs():
+    """Return the same of the forest, from all sides of its cuts."""
+    model = averaged()
+    trees = model.regressor.estimators_
+    return [_cut_cost(trees, x, lambda grid: model.predict(grid) == model.target) for x in X]
+
+
+def _cut_cost(trees, x, will_do):
+    cuts = [list(chain(*own)) for own in zip(*map(_cuts, trees), strict=True)]
+    beside = [[t + s for t in own for s in (-1e-6, 1e-6)] for own in cuts]
+    grid = np.array(list(product(*([x[j], *values] for j, values in enumerate(beside)))))
+    fine = grid[will_do(grid) & in_box(grid)]
+    return float(np.abs(fine - x).sum(axis=1).min())
 
 
 def in_box(points):

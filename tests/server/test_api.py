@@ -121,6 +121,15 @@ def test_a_new_row_is_explained_as_the_row_of_the_table_is(served):
     assert "stored" not in anew
 
 
+def test_sentences_come_apart_from_their_headings(served):
+    one = post(served, "explain", ids=[0]).json()["explanations"][0]
+    assert one["headings"].keys() == {"enough", "change", "proof"}
+    for part, heading in one["headings"].items():
+        assert not one["words"][part].startswith(heading)
+    for part in ("enough", "change"):
+        assert f"{one['headings'][part]}: {one['words'][part]}" in one["text"]
+
+
 def test_a_live_answer_says_the_same_and_leaves_ranges_for_later(served):
     full = post(served, "explain", ids=[0]).json()["explanations"][0]
     live = post(served, "explain", ids=[0], detail="live").json()["explanations"][0]

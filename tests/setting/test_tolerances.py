@@ -8,6 +8,7 @@ from pertinent.proofs import tolerances as proofs
 from pertinent.questions import tolerances as questions
 from pertinent.rules import tolerances as rules
 from pertinent.setting import margins
+from pertinent.summary import tolerances as summary
 
 EPS = np.finfo(np.float64).eps
 
@@ -21,6 +22,18 @@ def test_rounding_never_opens_a_gap_or_makes_a_tie():
 def test_margins_that_rounding_needs_are_not_seen():
     assert margins.LEAST < margins.UNKNOWN < margins.SEEN < margins.MARGIN < gaps.GAP_CONVEX
     assert margins.UNKNOWN_SINGLE < margins.MARGIN_SINGLE <= gaps.TIES_COUNT
+
+
+def test_smaller_margins_are_tried_until_two_are_close():
+    """Halving an interval between two margins ends: it is wider than CLOSE at first."""
+    assert EPS < margins.LEAST_SHARE < 1 / margins.CLOSE < 1 < margins.CLOSE
+
+
+def test_what_is_shown_as_a_step_or_as_nothing():
+    """A value off its grid by rounding stands on it, by what a gap may be it does not."""
+    assert EPS < summary.LEAST_SHOWN < summary.ON_GRID < gaps.GAP_CONVEX
+    assert margins.ROUNDED < summary.ON_GRID < SMALLEST_CHANGE
+    assert gaps.GAP_NONCONVEX < summary.SLACK  # a gap that counts as closed is not seen
 
 
 def test_what_excludes_a_set_of_features_closes_the_gap():

@@ -16,10 +16,10 @@ from pertinent.setting.claims.instead import Basis, Instead
 from pertinent.setting.ranges import Room
 from pertinent.summary.asked import Answered, Rooms
 from pertinent.summary.instead import as_told, instead_summary
-from pertinent.summary.raw import Raw
 from pertinent.summary.summary import Summary, asked_of, rounding_steps, summarize
 from pertinent.summary.words import shown
 from pertinent.tables.progress import Progress, told
+from pertinent.tables.raw import Raw
 
 #: Summaries are made for this many neighbouring rows at a time.
 SUMMARIES_AT_ONCE = 64

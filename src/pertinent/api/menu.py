@@ -22,11 +22,11 @@ from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.question import NegativeQuestion
 from pertinent.setting.results import Negatives
 from pertinent.summary.asked import Asked
-from pertinent.summary.raw import Raw, number_columns, raw_rows
 from pertinent.summary.rounding import first_steps, round_valid
 from pertinent.summary.words import Said, counted, label_text, listed, plain, shown
 from pertinent.tables.notebook import Card, card
 from pertinent.tables.numbers import require_whole
+from pertinent.tables.raw import Raw, number_columns, raw_rows
 from pertinent.tables.table import Table, installed_backend
 
 #: Most sets of features that one menu looks at.
@@ -139,31 +139,37 @@ class Menu(Sequence[Lever]):
         return f"<Menu: {counted(len(self), 'set')} of features, {can} work, {never} proved not to>"
 
     def _repr_html_(self) -> str:
-        first, *lines = self.text().split("\n")
-        return card(first, [(line.removeprefix("- "),) for line in lines])
+        first, changes, rest = self._told()
+        return card(first, [(line,) for line in (*changes, *rest)])
 
     def text(self) -> str:
         """Return the menu in words: changes that need all their features, and what cannot work."""
+        first, changes, rest = self._told()
+        return "\n".join([first, *(f"- {line}" for line in changes), *rest])
+
+    def _told(self) -> tuple[str, list[str], list[str]]:
+        """Return what was asked, a line for each change that works, and lines about the others."""
         goal = "another class" if self.target is None else label_text(self.target)
         most = counted(self.max_features, "feature")
         if any(lever.status == Said.ALREADY for lever in self):
-            return f"The model predicts {goal} already: nothing has to change."
+            return shown(f"The model predicts {goal} already: nothing has to change."), [], []
         own = label_text(self.prediction)
-        lines = [f"Predicted {own}. What could give {goal}, changing at most {most}:"]
+        first = f"Predicted {own}. What could give {goal}, changing at most {most}:"
+        changes, rest = [], []
         for lever in (one for one in self if one.needs_all):
             to = f" gives {label_text(lever.target)}" if self.target is None else ""
-            lines.append(f"- {lever.words()}{to} (size {lever.objective:.3g}, {lever.proof})")
+            changes.append(f"{lever.words()}{to} (size {lever.objective:.3g}, {lever.proof})")
         never = [" with ".join(lever.features) for lever in self if lever.status == Said.INFEASIBLE]
         if never:
-            rest = len(never) - MOST_NAMED
-            named = [*never[:MOST_NAMED], *([f"{rest:,} more"] if rest > 0 else [])]
-            lines.append(f"Proved that these alone cannot: {'; '.join(named)}.")
+            more = len(never) - MOST_NAMED
+            named = [*never[:MOST_NAMED], *([f"{more:,} more"] if more > 0 else [])]
+            rest.append(f"Proved that these alone cannot: {'; '.join(named)}.")
         unknown = [" with ".join(lever.features) for lever in self if lever.status == Said.FAILED]
         if unknown:
-            lines.append(f"Not known: {'; '.join(unknown[:MOST_NAMED])}.")
-        if len(lines) == 1:
-            lines.append("Nothing may change.")
-        return "\n".join(map(shown, lines))
+            rest.append(f"Not known: {'; '.join(unknown[:MOST_NAMED])}.")
+        if not changes and not rest:
+            rest.append("Nothing may change.")
+        return shown(first), shown(changes), shown(rest)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return one row for each set of features."""

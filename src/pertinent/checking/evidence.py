@@ -21,7 +21,7 @@ from pertinent.setting.claims.shown import Measure, Shown
 from pertinent.setting.judge import judge_points
 from pertinent.setting.question import Method
 from pertinent.setting.region_key import RegionKey
-from pertinent.setting.results import Negatives, Positives, Results
+from pertinent.setting.results import Negatives, Positives, Results, Uniqueness
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Asked
 
@@ -188,7 +188,7 @@ def _details(name: str, setting: Setting, results: Results, right: dict[str, boo
     else:  # nothing is said of an answer that there is not
         sizes = np.array([results.objective[0], results.closeness[0]])
         right["size"] = results.status_code[0] == ALREADY or bool(np.isnan(sizes).all())
-        right["unique"] = results.unique_code[0] < 0
+        right["unique"] = results.unique_code[0] == Uniqueness.UNKNOWN
     wrong = ", ".join(field for field, holds in right.items() if not holds)
     return judged(f"{name}: its details are as said", not wrong, f"differs in {wrong}")
 
@@ -211,9 +211,9 @@ def unique(
         Whether another point, of shape (1, n_features), is as good an answer.
     """
     code = results.unique_code[0]
-    if code == 1:
+    if code == Uniqueness.UNIQUE:
         return [_the_only_one(f"{name} is the only one of its size", results, only)]
-    if code == 0:
+    if code == Uniqueness.SEVERAL:
         return [_not_the_only_one(f"{name} is not the only one of its size", results, equally_good)]
     return []
 

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from pertinent.exceptions import visible
 from pertinent.tables.notebook import Card, card
 from pertinent.tables.words import counted
 
-HOLDS, REFUTED, UNKNOWN = "holds", "refuted", "not re-checkable here"
-#: What no model can confirm or deny: part of the question, not of the answer.
-GIVEN = "taken as given"
-#: What this version does not know of; it is shown, and nobody looked at it.
-NOT_CHECKED = "not checked"
+
+class Verdict(StrEnum):
+    """What is said of one claim."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    UNKNOWN = "not re-checkable here"
+    #: What no model can confirm or deny: part of the question, not of the answer.
+    GIVEN = "taken as given"
+    #: What this version does not know of; it is shown, and nobody looked at it.
+    NOT_CHECKED = "not checked"
+
+
+HOLDS, REFUTED, UNKNOWN, GIVEN, NOT_CHECKED = Verdict
 
 #: The two parts of an explanation, as claims name them.
 ENOUGH, CHANGE = "what was enough", "what would have changed it"
@@ -24,7 +34,7 @@ class Finding(Card):
     """One claim of an explanation, and whether it is true of the model."""
 
     claim: str
-    verdict: str
+    verdict: Verdict
     detail: str = ""
 
     def __str__(self) -> str:
@@ -48,7 +58,7 @@ class Checked:
     format: str = ""
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Verdict:
         """The worst of all claims: "refuted", "not re-checkable here", or "holds"."""
         found = {finding.verdict for finding in self.findings}
         return REFUTED if REFUTED in found else UNKNOWN if UNKNOWN in found else HOLDS

@@ -28,7 +28,7 @@ from pertinent.setting.limits import negative_limits
 from pertinent.setting.question import NegativeQuestion, Norm, Overlap
 from pertinent.setting.reasons.reason import Reason, Why
 from pertinent.setting.region_key import Is, Not
-from pertinent.setting.results import Negatives
+from pertinent.setting.results import Negatives, Uniqueness
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Answered, Asked
 
@@ -80,7 +80,7 @@ def _already(setting: Setting, negative: Negatives, question: NegativeQuestion) 
     """Judge that nothing has to change."""
     place, label = int(negative.target_place[0]), int(negative.label[0])
     there = question.target is not None and place == question.target[0] == label
-    nothing = np.isnan(negative.values).all() and negative.unique_code[0] < 0
+    nothing = np.isnan(negative.values).all() and negative.unique_code[0] == Uniqueness.UNKNOWN
     told = (negative.objective, negative.bound, negative.closeness, negative.closeness_bound)
     sizes = [size[0] for size in told]
     why = negative.reasons[0] == Reason(Why.ALREADY, Is(label))
@@ -112,10 +112,10 @@ def _fewest(setting: Setting, negative: Negatives, few: Evidence, near: Evidence
     said = negative.objective[0]
     out = [judged("it changes as few features as said", few.size == said, f"{few.size:g}")]
     out += details
-    if negative.unique_code[0] == 0 and has_tie(negative):
+    if negative.unique_code[0] == Uniqueness.SEVERAL and has_tie(negative):
         out.append(Finding(f"{CHANGE} is not the only one of its size", HOLDS))
-    elif negative.unique_code[0] >= 0:
-        only = "the only" if negative.unique_code[0] else "not the only"
+    elif negative.unique_code[0] != Uniqueness.UNKNOWN:
+        only = "the only" if negative.unique_code[0] == Uniqueness.UNIQUE else "not the only"
         out.append(Finding(f"{CHANGE} is {only} one of its size", UNKNOWN, NOT_SHOWN))
     if negative.status_code[0] == OPTIMAL:
         out.append(few.judge("no fewer changes do", few.bound >= said))

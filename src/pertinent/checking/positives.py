@@ -25,7 +25,7 @@ from pertinent.setting.claims.unique import is_only_pair, other_pairs
 from pertinent.setting.limits import beyond_rules, positive_limits, sufficient_limits
 from pertinent.setting.question import Method
 from pertinent.setting.region_key import Is
-from pertinent.setting.results import Positives
+from pertinent.setting.results import Positives, Uniqueness
 from pertinent.summary.asked import Asked
 
 
@@ -142,7 +142,7 @@ def _smallest(positive: Positives, few: Evidence, near: Evidence) -> list[Findin
 
 
 def _only_set(positive: Positives) -> list[Finding]:
-    if positive.unique_code[0] == 0:
+    if positive.unique_code[0] == Uniqueness.SEVERAL:
         claim = f"{ENOUGH} is not the only one of its size"
         shown = (HOLDS, "") if has_tie(positive) else (UNKNOWN, NOT_SHOWN)
         return [Finding(claim, *shown)]

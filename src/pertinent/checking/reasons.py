@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pertinent.checking.evidence import NOT_SHOWN
-from pertinent.checking.findings import GIVEN, HOLDS, UNKNOWN, Finding, judged
+from pertinent.checking.findings import GIVEN, HOLDS, UNKNOWN, Finding, Verdict, judged
 from pertinent.density.hull import Hulls
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.geometry.codec import unknown_kinds
@@ -106,7 +106,9 @@ def _is_of_method(said: Reason, setting: Setting, results: Results) -> bool:
     return results.method is Method.STRICT and said == Reason(Why.OWN_VALUES, own)
 
 
-def _of_sets(asked: Questions, said: Reason, results: Results, limits: Limits) -> tuple[str, str]:
+def _of_sets(
+    asked: Questions, said: Reason, results: Results, limits: Limits
+) -> tuple[Verdict, str]:
     """Return the verdict on a reason where the proof looks at sets of features.
 
     That one does not show which rules are in the way: the reason names all, or has its own proof.

@@ -38,6 +38,7 @@ class Explained(TypedDict):
     """One explanation; ``stored``, with its certificate, where it was asked for."""
 
     words: dict[str, str]
+    headings: dict[str, str]
     text: str
     short: str
     summary: dict[str, Any]

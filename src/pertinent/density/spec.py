@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,15 @@ from pertinent.tables.progress import Progress, told
 from pertinent.tables.reading import read_table
 from pertinent.tables.table import as_frame
 
-METHODS = ("mixture", "hull")
+
+class PlausibilityMethod(StrEnum):
+    """How data of a class are described."""
+
+    MIXTURE = "mixture"
+    HULL = "hull"
+
+
+METHODS = tuple(map(str, PlausibilityMethod))
 
 
 class Plausibility:
@@ -94,7 +103,7 @@ class Plausibility:
         projection: int | str | None = None,
         random_state: int | None = 0,
         *,
-        method: str = "mixture",
+        method: str = PlausibilityMethod.MIXTURE.value,
         n_neighbors: int = 10,
         standardize: bool = True,
         max_components: int = 5,
@@ -129,7 +138,7 @@ class Plausibility:
         self._bound: dict[Any, Densities | Hulls] = {}
 
     def __repr__(self) -> str:
-        if self.method == "hull":
+        if self.method == PlausibilityMethod.HULL:
             return f"Plausibility(method='hull', n_neighbors={self.n_neighbors})"
         r = self.recipe
         return (
@@ -160,7 +169,7 @@ class Plausibility:
             own = self.labels.tolist()
             rows = [np.flatnonzero([one == label for one in own]) for label in names]
             self._refuse_without_data(names, rows)
-            make = self._hulls if self.method == "hull" else self._densities
+            make = self._hulls if self.method == PlausibilityMethod.HULL else self._densities
             self._bound[key] = make(features, values, names, rows)
         return self._bound[key]
 

@@ -32,9 +32,7 @@ from scipy.linalg import get_blas_funcs
 from scipy.special import expit
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-
-# The ε of the cost, in units of the total variance of the training data.
-DEGENERACY = 1e-9
+from pertinent.lvq.tolerances import DEGENERACY
 
 # Working memory of the cost: the samples are visited in chunks of about this size. It has to hold
 # a few hundred samples for fast matrix products; beyond that, larger chunks are not faster.

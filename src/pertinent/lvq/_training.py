@@ -10,9 +10,7 @@ from scipy.optimize import minimize
 
 from pertinent.geometry.arrays import FloatArray
 from pertinent.lvq._cost import GLVQCost, is_large
-
-# Squares of larger or smaller numbers leave the range of float64.
-LARGEST, SMALLEST = 1e150, 1e-150
+from pertinent.lvq.tolerances import LARGEST, SMALLEST
 
 # From this many samples on, large square omegas are trained along the principal axes and in single
 # precision. With a ``tol`` below this one, rounding would end the training early.

@@ -319,8 +319,8 @@ def _statistics(step: Any) -> None:
 
 
 def _calibrated(model: Any) -> None:
-    count = len(model.classes)
-    wanted = 1 if count == 2 else count
+    count = len(model.classes)  # one temperature stands for all of them
+    wanted = 1 if count == 2 or model.method == "temperature" else count
     require(len(model.calibrators) == wanted, "calibrators of another number")
 
 

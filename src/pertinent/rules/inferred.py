@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,19 @@ from pertinent.tables.notebook import Card
 from pertinent.tables.numbers import is_number
 from pertinent.tables.words import label_text
 
-#: The kinds of rules, and how many numbers each has.
-RANGE, STEP, CHANGE, CATEGORIES = "range", "step", "change", "categories"
-NUMBERS = {RANGE: 2, STEP: 1, CHANGE: 1, CATEGORIES: 0}
+
+class InferredKind(StrEnum):
+    """What a rule that the data suggest is about, by its name in files."""
+
+    RANGE = "range"
+    STEP = "step"
+    CHANGE = "change"
+    CATEGORIES = "categories"
+
+
+RANGE, STEP, CHANGE, CATEGORIES = InferredKind
+#: How many numbers each kind has.
+NUMBERS: dict[str, int] = {RANGE: 2, STEP: 1, CHANGE: 1, CATEGORIES: 0}
 
 
 @record_as("inferred")

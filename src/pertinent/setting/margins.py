@@ -37,6 +37,11 @@ MARGINS = np.where(NEEDS[0] == NEEDS, LEAST, NEEDS)
 #: The margins to begin with where it is not known what rounds, in double and single precision.
 UNKNOWN, UNKNOWN_SINGLE = 1e-12, 1e-6
 
+#: Margins down to this share of the first are tried where no point is found, ...
+LEAST_SHARE = 5e-4
+#: ... and margins in between until one is at most so many times the other.
+CLOSE = 1.5
+
 #: A margin that rounding needs and that may be seen in an answer: it is met in small steps.
 SEEN = 1e-11
 

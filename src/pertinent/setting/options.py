@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from pertinent.density import Plausibility
+from pertinent.density.spec import PlausibilityMethod
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
 from pertinent.rules.constraints import Constraints
@@ -161,7 +162,8 @@ class Settings:
         """Return the rules with those that the data suggest, or else the types of samples."""
         if data is not None:
             # Blends of training points are on no steps, and within the range of the data.
-            blends = self.plausibility is not None and self.plausibility.method == "hull"
+            like = self.plausibility
+            blends = like is not None and like.method == PlausibilityMethod.HULL
             steps_from = None if blends else self.steps_from
             sources = self.baseline, self.limits_from, steps_from, self.rare
             return replace(self.constraints, inferred=infer(data, self.constraints, *sources))

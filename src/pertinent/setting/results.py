@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,17 @@ from pertinent.tables.notebook import card
 from pertinent.tables.table import Table
 
 _TRUTH = np.array([None, False, True], dtype=object)
-UNKNOWN, SEVERAL, UNIQUE = -1, 0, 1
+
+
+class Uniqueness(IntEnum):
+    """Whether an answer is the only one of its size, as arrays and files hold it."""
+
+    UNKNOWN = -1
+    SEVERAL = 0
+    UNIQUE = 1
+
+
+UNKNOWN, SEVERAL, UNIQUE = Uniqueness
 _FAILED = bytes([FAILED])
 
 

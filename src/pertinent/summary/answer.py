@@ -12,9 +12,9 @@ from pertinent.geometry.gaps import GAP_NONCONVEX
 from pertinent.rules.wording import Wording
 from pertinent.setting.question import Method, Norm
 from pertinent.setting.results import Negatives, Positives
-from pertinent.summary.raw import Raw, raw_rows
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import Said
+from pertinent.tables.raw import Raw, raw_rows
 
 
 @dataclass(frozen=True)

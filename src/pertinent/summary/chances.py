@@ -9,11 +9,10 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.models.regressors import RangeClassifier
 from pertinent.setting.setting import Setting
+from pertinent.summary.words import Chance
 from pertinent.tables.table import Table
 
-#: What the numbers are: those of ``predict_proba``, of ``decision_function``, or of a regressor's
-#: ``predict``.
-PROBABILITY, SCORE, VALUE = "probability", "score", "value"
+PROBABILITY, SCORE, VALUE = Chance
 
 
 def chances_of(setting: Setting, table: Table, points: FloatArray) -> tuple[str, FloatArray] | None:

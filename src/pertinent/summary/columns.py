@@ -11,7 +11,7 @@ from pertinent.setting.question import Method
 from pertinent.setting.results import Results
 from pertinent.summary.asked import Answered
 from pertinent.summary.chances import VALUE, chance_columns
-from pertinent.summary.raw import plain_columns, raw_columns, row_names
+from pertinent.tables.raw import plain_columns, raw_columns, row_names
 from pertinent.tables.table import BACKENDS, installed_backend
 
 __all__ = ["BACKENDS", "alternative_columns", "columns", "installed_backend"]

@@ -13,8 +13,8 @@ from pertinent.setting.limits import positive_limits
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.results import Positives
 from pertinent.summary.asked import Asked
-from pertinent.summary.raw import number_columns, raw_rows
 from pertinent.summary.rounding import round_valid
+from pertinent.tables.raw import number_columns, raw_rows
 
 
 def as_told(positive: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pertinent.rules.words import Speech
 from pertinent.setting.claims.instead import fixed_by_rules
 from pertinent.setting.question import Overlap
 from pertinent.summary.summary import Summary, asked_of, model_name, rule_lines
+from pertinent.summary.tolerances import LEAST_SHOWN
 from pertinent.summary.words import Said
 
 if TYPE_CHECKING:
@@ -99,7 +100,9 @@ def _distribution(values: FloatArray) -> Summary:
     known = values[np.isfinite(values)]
     if not len(known):
         return {"quantiles": [], "edges": [], "counts": []}
-    counts, edges = np.histogram(known, bins=BINS, range=(0.0, max(float(known.max()), 1e-12)))
+    counts, edges = np.histogram(
+        known, bins=BINS, range=(0.0, max(float(known.max()), LEAST_SHOWN))
+    )
     return {
         "quantiles": [[q, float(np.quantile(known, q))] for q in QUANTILES],
         "edges": edges.tolist(),

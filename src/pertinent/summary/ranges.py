@@ -17,12 +17,11 @@ from pertinent.setting.question import Method
 from pertinent.setting.ranges import End, Room, Span
 from pertinent.summary.asked import Answered, Asked, Rooms
 from pertinent.summary.rounding import REFINEMENTS
+from pertinent.summary.tolerances import LEAST_SHOWN
 from pertinent.tables.features import Features
 
 #: Most spans, cuts and categories of one stored answer.
 MOST_STORED = 100_000
-#: Smaller ends are 0 for whoever reads them.
-LEAST_SHOWN = 1e-12
 
 
 def movable(explanations: Answered, asked: Asked, rows: IntArray) -> tuple[Answer, Answer]:

@@ -79,7 +79,7 @@ def read_reason(record: Any) -> Reason | None:
     asked, proof = record.get("asked"), decode(record.get("proof"))
     if asked is not None:
         kind, place = asked
-        if kind not in ("is", "not") or not isinstance(place, int) or place < 0:
+        if kind not in list(Kind) or not isinstance(place, int) or place < 0:
             raise InputError(f"A stored reason asks for {asked!r}.")
         asked = RegionKey(Kind(kind), place)
     return Reason(

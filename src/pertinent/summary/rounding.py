@@ -19,12 +19,11 @@ from pertinent.setting.answers import Ask, RowRules
 from pertinent.setting.judge import judge
 from pertinent.setting.region_key import Kind
 from pertinent.setting.setting import Setting
+from pertinent.summary.tolerances import ON_GRID, SLACK
 from pertinent.tables.table import Table
 
 #: Steps of a tenth each, before the exact number is shown.
 REFINEMENTS = 6
-#: What is shown may be this much larger than what was proved smallest, relatively.
-SLACK = 0.02
 #: A number of more digits is said about.
 LONG = 10
 
@@ -164,7 +163,7 @@ def _candidates(
         ratio = points / step
         up = points > origin
         # A value that lies on the grid but for rounding stays where it is.
-        near = np.abs(ratio - np.round(ratio)) < 1e-9 * np.maximum(1.0, np.abs(ratio))
+        near = np.abs(ratio - np.round(ratio)) < ON_GRID * np.maximum(1.0, np.abs(ratio))
         away = np.where(near, np.round(ratio), np.where(up, np.ceil(ratio), np.floor(ratio)))
         yield _on_grid(away, step), step
         yield _on_grid(np.round(ratio), step), step

@@ -26,9 +26,9 @@ from pertinent.rules.wording import Wording
 from pertinent.setting.question import Method
 from pertinent.setting.region_key import Kind
 from pertinent.summary.ranges import write_rooms
-from pertinent.summary.raw import raw_rows
 from pertinent.summary.reasons import write_reason
 from pertinent.summary.summary import Summary, asked_of, rounding_steps
+from pertinent.tables.raw import raw_rows
 
 if TYPE_CHECKING:
     from pertinent.setting.results import Alternative, Negatives, Results

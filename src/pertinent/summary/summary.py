@@ -22,15 +22,15 @@ from pertinent.summary.asked import Answered, Asked, Rooms
 from pertinent.summary.chances import chance_columns, shown_chances
 from pertinent.summary.instead import instead_summary, rounded_positive
 from pertinent.summary.ranges import shown_range, shown_side
-from pertinent.summary.raw import (
+from pertinent.summary.rounding import first_steps, round_valid
+from pertinent.tables.features import Features
+from pertinent.tables.raw import (
     first_column,
     is_number,
     number_columns,
     raw_rows,
     row_names,
 )
-from pertinent.summary.rounding import first_steps, round_valid
-from pertinent.tables.features import Features
 
 if TYPE_CHECKING:
     from pertinent.setting.results import Negatives, Positives, Results

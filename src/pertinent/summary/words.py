@@ -10,10 +10,13 @@ from pertinent.exceptions import visible
 from pertinent.rules.wording import Wording
 from pertinent.setting.claims.instead import Basis
 from pertinent.setting.question import Method, Norm
+from pertinent.setting.ranges import EndKind
 from pertinent.tables.words import counted, label_text, listed, percent, plain
 
 __all__ = [
     "Basis",
+    "Chance",
+    "EndKind",
     "Method",
     "Norm",
     "Said",
@@ -42,6 +45,14 @@ class Said(StrEnum):
     INFEASIBLE = "infeasible"  #: proved that there is none
     FAILED = "failed"  #: neither found nor ruled out
     ALREADY = "already"  #: nothing to find: the sample is predicted as asked
+
+
+class Chance(StrEnum):
+    """What a model's own numbers are, as summaries and files name them."""
+
+    PROBABILITY = "probability"  #: of ``predict_proba``
+    SCORE = "score"  #: of ``decision_function``
+    VALUE = "value"  #: of a regressor's ``predict``
 
 
 _NUMBERS = (float, int, bool, type(None))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pertinent.summary.instead import as_told
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import Method, Said, counted, listed, plain
+from pertinent.summary.words import Chance, EndKind, Method, Said, counted, listed, plain
 from pertinent.views.phrases import (
+    Heading,
     number,
     prediction_words,
     share,
@@ -57,7 +58,7 @@ def _move(feature: Summary, found: Summary) -> str:
     if "values" in found:
         return f"{feature['text']} {listed([plain(value) for value in found['values']], 'or')}"
     low, high = (
-        None if found[f"{side}_end"]["kind"] in ("open", "far") else found[side]
+        None if found[f"{side}_end"]["kind"] in (EndKind.OPEN, EndKind.FAR) else found[side]
         for side in ("low", "high")
     )
     rules = [found[f"{side}_end"]["rule"] for side in ("low", "high")]
@@ -78,9 +79,9 @@ def chances(summary: Summary) -> str:
     known = summary.get("probability")  # files of before lack it
     if known is None or known["prediction"] is None:
         return ""
-    if known["kind"] == "value":
+    if known["kind"] == Chance.VALUE:
         return _predicted(summary, known)
-    say = share if known["kind"] == "probability" else (lambda value: f"{value:.4g}")
+    say = share if known["kind"] == Chance.PROBABILITY else (lambda value: f"{value:.4g}")
     first = (
         f"The model's {known['kind']} of {prediction_words(summary)} is {say(known['prediction'])}"
     )
@@ -112,16 +113,16 @@ def proof_words(summary: Summary) -> str:
     parts = [f"The size of a change is {MEASURE[summary['rules']['measure']]}."]
     if any(f.get("missing") and f["sample"] is None for f in summary["features"]):
         parts.append(GAPS)
-    parts.append(answer_proof("What was enough", positive))
+    parts.append(answer_proof(Heading.ENOUGH, positive))
     if positive["closeness"] is not None and not positive["trivial"]:
         parts.append(_closeness(positive))
-    parts.append(answer_proof("What would have changed it", negative))
+    parts.append(answer_proof(Heading.CHANGE, negative))
     if any(answer["status"] in (Said.OPTIMAL, Said.INFEASIBLE) for answer in (positive, negative)):
         parts.append(
             "These proofs were re-checked without the solver, and can be checked again by anyone "
             "who has the model: pertinent check."
         )
-    return "Certificate. " + " ".join(parts)
+    return " ".join(parts)
 
 
 def answer_proof(what: str, answer: Summary) -> str:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from pertinent.summary.summary import Summary
 from pertinent.views.beside import chances, moves, proof_words, rule_words
 from pertinent.views.layout import Strip, strips
-from pertinent.views.phrases import as_seen, typical
+from pertinent.views.phrases import Heading, as_seen, typical
 from pertinent.views.population import population_text
 from pertinent.views.text import (
     also_enough,
@@ -59,7 +59,8 @@ def html(summary: Summary) -> str:
             change=with_others(change(summary), other_changes(summary)),
             chances=chances(summary),
             moves=moves(summary),
-            proof=proof_words(summary).removeprefix("Certificate. "),
+            certificate=Heading.PROOF,
+            proof=proof_words(summary),
             rules=rule_words(summary),
         )
     )

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from enum import StrEnum
 from typing import Any
 
 from pertinent.summary.instead import as_told
 from pertinent.summary.rounding import LONG
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import Basis, counted, label_text, listed, plain
+from pertinent.summary.words import Basis, EndKind, counted, label_text, listed, plain
 
 #: Why a side of a box ends, where no class does it: "or more".
-ENDLESS = ("open", "far", "rule")
+ENDLESS = (EndKind.OPEN, EndKind.FAR, EndKind.RULE)
 #: More features than this are counted, not listed.
 LISTED = {"short": 3, "report": 6, "medium": 8, "long": 1000}
+
+
+class Heading(StrEnum):
+    """What stands above the sentences about each part of an explanation.
+
+    Sentences are made without it, and nobody cuts it off again.
+    """
+
+    ENOUGH = "What was enough"
+    CHANGE = "What would have changed it"
+    PROOF = "Certificate"
+
+    def over(self, sentences: str) -> str:
+        """Return the heading and the sentences in one line."""
+        return f"{self}: {sentences}"
 
 
 def prediction_words(summary: Summary) -> str:

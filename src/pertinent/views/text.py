@@ -12,6 +12,7 @@ from pertinent.summary.summary import Summary
 from pertinent.summary.words import Basis, Method, Norm, Said, counted, label_text, percent, plain
 from pertinent.views.beside import CAUTION, answer_proof, chances, moves, proof_words, rule_words
 from pertinent.views.phrases import (
+    Heading,
     allowed,
     as_seen,
     cut,
@@ -46,7 +47,8 @@ def text(summary: Summary, length: str = "medium") -> str:
         chances(summary),
     ]
     if length == "long":
-        parts += [moves(summary), proof_words(summary), rule_words(summary), CAUTION]
+        proof = f"{Heading.PROOF}. {proof_words(summary)}"
+        parts += [moves(summary), proof, rule_words(summary), CAUTION]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -86,19 +88,24 @@ def _short_enough(summary: Summary) -> str:
     return "What was enough for it could not be said."
 
 
-def _none(summary: Summary, part: str, what: str) -> str:
+def _none(summary: Summary, part: str) -> str:
     """Return why there is no answer to one of the two questions; "" where there is one."""
     status = summary[part]["status"]
     if status == Said.ALREADY:
-        return f"{what}: nothing has to, since the model predicts {target_words(summary)} already."
+        return f"nothing has to, since the model predicts {target_words(summary)} already."
     if status == Said.INFEASIBLE:
-        return f"{what}: nothing{allowed(summary)}. Proved: {reason(summary, part)}."
-    return f"{what}: no answer, since {reason(summary, part)}." if status == Said.FAILED else ""
+        return f"nothing{allowed(summary)}. Proved: {reason(summary, part)}."
+    return f"no answer, since {reason(summary, part)}." if status == Said.FAILED else ""
 
 
 def enough(summary: Summary, length: str = "medium") -> str:
-    """Return what was enough for the prediction: the pertinent positive."""
-    none = _none(summary, "positive", "What was enough")
+    """Return what was enough for the prediction, the pertinent positive, under its heading."""
+    return Heading.ENOUGH.over(what_was_enough(summary, length))
+
+
+def what_was_enough(summary: Summary, length: str = "medium") -> str:
+    """Return the sentences of `enough` without their heading."""
+    none = _none(summary, "positive")
     if none:
         return none
     said = _enough(as_seen(summary), length)
@@ -128,7 +135,7 @@ def _enough(summary: Summary, length: str) -> str:
     positive, usual = summary["positive"], typical(summary)
     label = prediction_words(summary)
     if positive["trivial"]:
-        start = "What was enough: nothing in particular."
+        start = "nothing in particular."
         if positive["method"] == Method.SUFFICIENT:
             return (
                 f"{start} Proved: whatever the values are within their bounds, the model predicts "
@@ -149,13 +156,13 @@ def _enough(summary: Summary, length: str) -> str:
             others += " beside what the rules fix"
     if not kept:
         return (
-            f"What was enough: values close to the {usual} ones. With {cut(moved, length)}, the "
-            f"model already predicts {label}. {_enough_proof(summary)}"
+            f"values close to the {usual} ones. With {cut(moved, length)}, the model already "
+            f"predicts {label}. {_enough_proof(summary)}"
             f"{_plausible(summary)}"
         )
     return (
-        f"What was enough: {_kept_list(summary, length)}. With {these}{others}, the model "
-        f"already predicts {label}. {_enough_proof(summary)}"
+        f"{_kept_list(summary, length)}. With {these}{others}, the model already predicts "
+        f"{label}. {_enough_proof(summary)}"
         f"{_plausible(summary)}"
     )
 
@@ -243,13 +250,18 @@ def _short_change(summary: Summary) -> str:
 
 
 def change(summary: Summary, length: str = "medium") -> str:
-    """Return what would have changed the prediction: the pertinent negative."""
-    none = _none(summary, "negative", "What would have changed it")
+    """Return what would have changed the prediction, the pertinent negative, under its heading."""
+    return Heading.CHANGE.over(what_would_change(summary, length))
+
+
+def what_would_change(summary: Summary, length: str = "medium") -> str:
+    """Return the sentences of `change` without their heading."""
+    none = _none(summary, "negative")
     if none:
         return none
     parts = (
-        f"What would have changed it: {_change_list(summary, length)}. The model then predicts "
-        f"{target_words(summary)}. {_change_proof(summary)}"
+        f"{_change_list(summary, length)}. The model then predicts {target_words(summary)}. "
+        f"{_change_proof(summary)}"
     )
     avoided = summary["avoided"]
     if summary["positive"].get("instead") is not None:

@@ -4,8 +4,8 @@ Files of a format that was handed out once must be readable and checkable for go
 made once for each format and then kept. What came to the second format later (alternatives with
 their proofs, ranges, what stands in for an empty positive, sums of trees, missing values, rules
 that the data suggest, conflicts of which each rule is needed) is in a folder of its own, which
-``--later`` makes. ``index.json`` says of each file which model it is about,
-what it holds, and what `pertinent.check` said when it was made.
+``--later`` makes; so are models of other families (``--families``). ``index.json`` says of each
+file which model it is about, what it holds, and what `pertinent.check` said when it was made.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED
@@ -21,6 +22,7 @@ import skops.io
 
 import pertinent
 from pertinent.models.files import load_model
+from tests.checking.stored.families import FAMILIES
 from tests.golden.cases import (
     COUNTS,
     IRIS_RANGES,
@@ -207,16 +209,29 @@ def entry(explanations: pertinent.Explanations, model: Any, document: str) -> di
     }
 
 
-def make(folder: Path, cases: dict[str, Case]) -> dict[str, Any]:
+Made = tuple[str, Any, pertinent.Explanations]
+
+
+def golden(cases: dict[str, Case]) -> Iterator[tuple[str, Made]]:
+    """Yield name, name of the model, model and explanation of each case."""
+    for name, case in cases.items():
+        model = case.model.replace(", ", "-").replace(" ", "-").lower()
+        yield name, (model, fitted(case.model).model, case.run())
+
+
+def families() -> Iterator[tuple[str, Made]]:
+    """Yield the same of models that have a file each."""
+    return ((name, (name, *family.run())) for name, family in FAMILIES.items())
+
+
+def make(folder: Path, cases: Iterable[tuple[str, Made]]) -> dict[str, Any]:
     """Write a file of each case into a folder, and return its index."""
     folder.mkdir(parents=True, exist_ok=True)
     files: dict[str, Any] = {}
-    for name, case in cases.items():
-        model_file = folder / f"{case.model.replace(', ', '-').replace(' ', '-').lower()}.skops"
+    for name, (called, model, result) in cases:
+        model_file = folder / f"{called}.skops"
         if not any(one["model"] == model_file.name for one in files.values()):
-            model = fitted(case.model).model
             skops.io.dump(model, model_file, compression=ZIP_DEFLATED, compresslevel=9)
-        result = case.run()
         document = result[0].json()
         (folder / f"{name}.json").write_text(document + "\n", encoding="utf-8")
         about = entry(result, load_model(model_file), document)
@@ -229,9 +244,9 @@ def make(folder: Path, cases: dict[str, Case]) -> dict[str, Any]:
 
 
 def main() -> None:
-    where, *later = sys.argv[1:]
+    where, *which = sys.argv[1:]
     folder = Path(where)
-    cases = LATER if later == ["--later"] else STORED
+    cases = families() if which == ["--families"] else golden(LATER if which else STORED)
     for name, about in make(folder, cases)["files"].items():
         size = (folder / name).stat().st_size
         print(f"{name:38s} {size:7,d}  {about['positive']} {about['negative']} {about['verdict']}"

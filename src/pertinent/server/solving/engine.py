@@ -13,6 +13,7 @@ from typing import Any
 from pertinent.api.explainer import Explainer
 from pertinent.api.explanation import Explanation, Explanations
 from pertinent.checking import check
+from pertinent.checking.findings import HOLDS, REFUTED
 from pertinent.exceptions import InputError
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.words import Speech
@@ -34,6 +35,12 @@ Answer = dict[str, Any]
 
 #: The detail of answers while somebody edits: how far values may move is left for later.
 LIVE = "live"
+#: What stands above sentences, by the part of an answer's words; they do not begin with it.
+HEADINGS: dict[str, str] = {
+    "enough": phrases.Heading.ENOUGH,
+    "change": phrases.Heading.CHANGE,
+    "proof": phrases.Heading.PROOF,
+}
 #: Kinds of rules that nobody gave: they come from the data.
 FROM_DATA = frozenset(kind for kind in RuleKind if kind.value.startswith("data-"))
 
@@ -134,12 +141,12 @@ class Engine:
             found = check(dict(request["explanation"]), self.recipe.model)
         except InputError as error:
             raise Refusal(str(error), "explanation") from error
-        words = {"holds": "holds", "refuted": "refuted"}
         return {
-            "verdict": words.get(found.verdict, "unknown"),
+            "verdict": str(found.verdict) if found.verdict in (HOLDS, REFUTED) else "unknown",
             "ok": found.ok,
             "findings": [
-                {"claim": f.claim, "verdict": f.verdict, "words": f.detail} for f in found.findings
+                {"claim": f.claim, "verdict": str(f.verdict), "words": f.detail}
+                for f in found.findings
             ],
             "words": str(found),
             "format": found.format,
@@ -193,13 +200,14 @@ class Engine:
         return {
             "words": {
                 "opening": views.opening(seen),
-                "enough": views.enough(seen),
-                "change": views.change(seen),
+                "enough": views.what_was_enough(seen),
+                "change": views.what_would_change(seen),
                 "chances": beside.chances(seen),
                 "moves": beside.moves(seen),
                 "proof": beside.proof_words(seen),
                 "rules": beside.rule_words(seen),
             },
+            "headings": HEADINGS,
             "text": views.text(seen),
             "short": views.text(seen, "short"),
             "summary": summary,

@@ -44,6 +44,10 @@ class Died(Exception):
 class Broken(Exception):
     """The worker could not answer, for a reason that is not the request's fault."""
 
+    def __init__(self, kind: str, where: str) -> None:
+        super().__init__(where)
+        self.kind = kind
+
 
 @dataclass(eq=False)
 class Job:
@@ -239,7 +243,7 @@ class _Slot:
             job.future.set_exception(content)
         else:
             assert kind == BROKEN
-            job.future.set_exception(Broken(content))
+            job.future.set_exception(Broken(*content))
 
     @staticmethod
     def _end(process: subprocess.Popen[bytes]) -> None:

@@ -51,7 +51,7 @@ def answered(engine: Any, task: str, request: Any) -> tuple[str, Any]:
     except Refusal as refusal:
         return REFUSED, refusal
     except Exception as error:  # whatever a model raises is told, and the worker goes on
-        return BROKEN, where_of(error)
+        return BROKEN, (type(error).__name__, where_of(error))
 
 
 def where_of(error: BaseException) -> str:

@@ -14,8 +14,8 @@ from pertinent.server.solving.asking import rules_in_json
 from pertinent.server.solving.form import CATEGORY, NUMBER, Column, RowForm
 from pertinent.server.table.columns import Kept
 from pertinent.setting.question import Method, Norm
-from pertinent.summary.raw import raw_rows
 from pertinent.summary.summary import model_name
+from pertinent.tables.raw import raw_rows
 from pertinent.tables.reading import read_table
 from pertinent.views.fingerprints import model_fingerprint
 
@@ -33,7 +33,7 @@ def describe(
         "name": model_name(setting.model),
         "kind": f"{type(setting.model).__module__.split('.')[0]}.{type(setting.model).__name__}",
         "classes": classes,
-        "class_words": {str(label): wording.label(label) for label in classes},
+        "class_words": {str(label): wording.labels.get(label) or str(label) for label in classes},
         "subject": wording.subject,
         "version": __version__,
         "fingerprint": model_fingerprint(setting.model),

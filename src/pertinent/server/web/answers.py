@@ -120,6 +120,7 @@ class Explained(BaseModel):
     """One explanation."""
 
     words: dict[str, str]
+    headings: dict[str, str]
     text: str
     short: str
     summary: dict[str, Any]

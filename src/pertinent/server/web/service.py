@@ -170,7 +170,7 @@ class Service:
         except Died:
             raise Problem(500, "The worker died over this request, twice.") from None
         except Broken as error:
-            raise Problem(500, f"The worker failed: {str(error).split()[0]}.") from error
+            raise Problem(500, f"The worker failed: {error.kind}.") from error
 
     def _require_few(self, count: int, where: str) -> None:
         if count > self.settings.rows:

@@ -15,6 +15,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.running import is_over
+from pertinent.setting.margins import CLOSE, LEAST_SHARE
 
 #: A point that is refused is solved again with a margin this many times larger ...
 GROWTH = 10.0
@@ -22,10 +23,6 @@ GROWTH = 10.0
 GROWTH_SINGLE, TRIES_SINGLE = 2.0, 4
 #: How often, from a margin for all rows.
 RETRIES = 7
-#: Margins down to this share of the first are tried where no point is found, ...
-LEAST_SHARE = 5e-4
-#: ... and margins in between until they are this close.
-CLOSE = 1.5
 
 
 def climb(

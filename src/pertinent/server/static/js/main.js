@@ -2,7 +2,7 @@
 
 import * as api from "./core/api.js";
 import { byId, fill, h, notify } from "./core/dom.js";
-import { counted } from "./core/format.js";
+import { begun, counted } from "./core/format.js";
 import * as store from "./core/state.js";
 import * as answer from "./case/answer.js";
 import * as asking from "./case/asking.js";
@@ -103,7 +103,7 @@ function chooser(model) {
   const draw = () => {
     const { row, own } = store.get();
     const subject = model.subject ?? "row";
-    byId("case-title").textContent = own ? `A new ${subject}` : `${subject.charAt(0).toUpperCase()}${subject.slice(1)} ${row ?? ""}`;
+    byId("case-title").textContent = own ? `A new ${subject}` : `${begun(subject)} ${row ?? ""}`;
     document.title = `${byId("case-title").textContent} · pertinent`;
     field.value = own || row === null ? "" : String(row);
   };

@@ -1,7 +1,7 @@
 /** What was enough and what would change it, live beside the form. */
 
 import { announce, button, byId, fill, h } from "../core/dom.js";
-import { className, percent, plain, withUnit } from "../core/format.js";
+import { begun, className, percent, plain, withUnit } from "../core/format.js";
 import * as live from "./live.js";
 import { picture, told } from "./picture.js";
 import * as rules from "./rules.js";
@@ -36,7 +36,7 @@ export function start(places, of) {
     panel.setAttribute("aria-busy", "false");
     fill(places.answer, answer(one));
     panel.dataset.whole = isWhole ? "yes" : "no";
-    if (isWhole) announce(`${one.words.opening} ${one.words.change}`);
+    if (isWhole) announce(`${one.words.opening} ${one.headings.change}: ${one.words.change}`);
   });
   live.events.addEventListener("failure", (event) => {
     panel.setAttribute("aria-busy", "false");
@@ -79,14 +79,14 @@ function chances(all, label) {
 
 /** @param {Explanation} one */
 function answer(one) {
-  const { words, summary } = one;
+  const { words, headings, summary } = one;
   return [
-    h("section", { class: "card change" }, h("h3", {}, "What would change it"), ...changing(one)),
-    h("section", { class: "card enough" }, h("h3", {}, "What was enough"),
-      h("p", {}, without(words.enough, "What was enough: ")), levers(told(summary).values, summary)),
+    h("section", { class: "card change" }, h("h3", {}, headings.change), ...changing(one)),
+    h("section", { class: "card enough" }, h("h3", {}, headings.enough),
+      h("p", {}, begun(words.enough)), levers(told(summary).values, summary)),
     h("section", { class: "card" }, h("h3", {}, "Picture"), picture(summary) ?? h("p", { class: "soft" }, "There is nothing to draw.")),
-    h("details", { class: "card certificate", open: true }, h("summary", {}, h("h3", {}, "Certificate")),
-      h("p", {}, without(words.proof, "Certificate. ")),
+    h("details", { class: "card certificate", open: true }, h("summary", {}, h("h3", {}, headings.proof)),
+      h("p", {}, words.proof),
       words.moves && h("p", {}, words.moves),
       h("p", { class: "soft" }, seconds(one.seconds))),
   ];
@@ -97,18 +97,12 @@ function seconds(time) {
   return time === undefined ? "" : `Solved and checked in ${time < 1 ? `${Math.max(1, Math.round(1000 * time))} ms` : `${time.toFixed(1)} s`}.`;
 }
 
-/** @param {string | undefined} text @param {string} start */
-function without(text, start) {
-  const rest = (text ?? "").replace(start, "");
-  return rest.charAt(0).toUpperCase() + rest.slice(1);
-}
-
 /** @param {Explanation} one */
 function changing(one) {
   const { words, summary, reason } = one;
   const { negative } = summary;
   if (negative.status === "infeasible") return impossible(one);
-  const said = h("p", {}, without(words.change, "What would have changed it: "));
+  const said = h("p", {}, begun(words.change));
   const all = Object.fromEntries(negative.values.map((/** @type {any} */ v) => [v.feature, v.value]));
   return [
     said,
@@ -159,7 +153,7 @@ function beforeAfter({ probability, summary }) {
 /** Proved impossible: the rules that conflict, none too many. @param {Explanation} one */
 function impossible({ reason, words }) {
   const found = reason?.rules ?? [];
-  if (!found.length) return [h("p", {}, without(words.change, "What would have changed it: "))];
+  if (!found.length) return [h("p", {}, begun(words.change))];
   const spared = reason?.minimal ? (found.length === 1 ? "; without it there is one" : "; without any one of them there is one") : "";
   const which = found.length === 1 ? `This rule leaves no way${spared}:` : `These ${found.length} rules together leave no way${spared}:`;
   return [

@@ -95,7 +95,7 @@ export function startMenu(place, model) {
     return [
       h("h3", {}, "One feature alone"), levers(model, alone),
       h("h3", {}, "Two features together"), levers(model, pairs.filter((/** @type {any} */ one) => !one.works || needsBoth(one))),
-      words && h("details", {}, h("summary", {}, "In words"), words.split("\n").map((/** @type {string} */ line) => h("p", {}, line))),
+      words && h("details", {}, h("summary", {}, "In words"), h("p", { class: "lines" }, words)),
     ];
   });
   draw();

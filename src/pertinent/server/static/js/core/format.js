@@ -63,6 +63,9 @@ export function counted(count, noun, plural = `${noun}s`) {
   return `${number(count)} ${count === 1 ? noun : plural}`;
 }
 
+/** A sentence that stands by itself. @param {string} words */
+export const begun = (words) => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+
 /** "a, b and c". @param {string[]} words */
 export function listed(words) {
   if (words.length < 2) return words.join("");
@@ -71,8 +74,7 @@ export function listed(words) {
 
 /** A class as it is called. @param {import("./types.js").Model} model @param {Value | undefined} label */
 export function className(model, label) {
-  const words = model.class_words?.[String(label)];
-  return words === undefined ? plain(label) : words.replace(/^“(.*)”$/, "$1");
+  return model.class_words?.[String(label)] ?? plain(label);
 }
 
 /** Whether two values are the same one. @param {Value | undefined} one @param {Value | undefined} other */

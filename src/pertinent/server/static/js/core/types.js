@@ -73,7 +73,8 @@
  * @property {string} by  column of the cohorts
  *
  * @typedef {Object} Explanation
- * @property {Record<string, string>} words
+ * @property {Record<string, string>} words  sentences, without the headings
+ * @property {Record<string, string>} headings
  * @property {any} summary
  * @property {{before: number | null, after: number | null, of: Value} | null} probability
  * @property {{kind: string, words: string, rules: Conflict[], minimal?: boolean} | null} reason

@@ -41,7 +41,7 @@ def raw_columns(table: Table, values: FloatArray) -> dict[str, list[Raw]]:
     --------
     >>> import numpy as np
     >>> from pertinent.tables.features import Features
-    >>> from pertinent.summary.raw import raw_columns
+    >>> from pertinent.tables.raw import raw_columns
     >>> from pertinent.tables.reading import read_table
     >>> table = read_table(Features(("age", "income")), np.array([[30.0, 1200.0]]))
     >>> raw_columns(table, table.values + 1)
