@@ -40,6 +40,10 @@ UNKNOWN, UNKNOWN_SINGLE = 1e-12, 1e-6
 #: A margin that rounding needs and that may be seen in an answer: it is met in small steps.
 SEEN = 1e-11
 
+#: A point that keeps all of the margin asked for but this share of it keeps the margin, in double
+#: and in single precision: bounds of boxes are rounded with the point (see `Setting.keep_margin`).
+KEPT, KEPT_SINGLE = 1e-12, 1e-4
+
 # What is claimed of answers: gaps, ties, and what only rounding explains.
 #: The weight of a feature that may move at no cost, as a share of its own: positive, since solvers
 #: ask for that, and so small that it outweighs no feature that counts.

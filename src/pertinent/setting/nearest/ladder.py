@@ -1,5 +1,7 @@
 """The one ladder: what is refused is solved again with a larger margin.
 
+Margins are those beyond the one asked for: no point that keeps less than that is looked for.
+
 Where no point is found at all, a larger margin cannot help: the region with it is a part of the
 region without it. First margins are up to 400 times what rounds at the center, so there may be a
 point with a smaller one. The next margin lies between the largest that was too small and the
