@@ -1,8 +1,9 @@
 """The one judge of every point that is handed out, printed or read from a file.
 
-It looks at seven things, always and for every question: what the model's own ``predict`` says of the
-point as it is handed out, the probability asked for, whether rounding could change the prediction,
-the margin asked for, the limits of each value, the rules value by value, and the density asked for.
+It looks at seven things, always and for every question: what the model's own ``predict`` says of
+the point as it is handed out, the probability asked for, whether rounding could change the
+prediction, the margin asked for, the limits of each value, the rules value by value, and the
+density asked for.
 """
 
 from __future__ import annotations

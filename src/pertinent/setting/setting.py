@@ -437,7 +437,7 @@ class Setting:
 
         What it has beyond the one asked for only rounding needs.
         """
-        if margin < self.asked_margin:
+        if 0 < self.asked_margin > margin:
             return self._of_model(k, margin)
         return self._beyond(k, margin - self.asked_margin)
 
