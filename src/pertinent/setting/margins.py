@@ -3,8 +3,9 @@
 The policy:
 
 1. A margin that the user asks for is in units of each row's slope (see `Cell.tighten`). Points,
-   bounds and statuses speak of the region with that margin; by default it is 0.
-2. Points are solved for with the margin of 1, or a larger one that rounding needs. What rounds is
+   bounds and statuses speak of the region with that margin; by default it is 0. A point that keeps
+   less is refused: see `Setting.keep_margin`.
+2. Points are solved for with the margin of 1 and, beyond it, what rounding needs. What rounds is
    said in `pertinent.geometry.rounding`: ``(d + 4) u sizes(x)`` in units of each row's margin, so
    that data of size 1e-6 are not asked for a margin made for data of size 1. In double precision
    the first margin covers 4 times what rounds at the center, in steps of 100; in single precision,
