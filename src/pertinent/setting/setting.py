@@ -139,8 +139,15 @@ class Setting:
     ) -> FloatArray:
         """Return the margin beyond the one asked for to solve each row with first.
 
-        It is what rounding needs.
+        None where that is large enough for rounding, as far as is known of the center.
         """
+        needs = self.needed_margins(table, centers, kind, labels)
+        return np.where(needs > self.asked_margin, needs, 0.0) if self.asked_margin else needs
+
+    def needed_margins(
+        self, table: Table, centers: FloatArray, kind: Kind, labels: IntArray
+    ) -> FloatArray:
+        """Return the margin that rounding needs around each center."""
         how = table.single_precision, self.sums_in_single(table)
         parts = self._by_key(kind, labels)
         if len(parts) == 1:
@@ -190,7 +197,7 @@ class Setting:
     def keep_margin(self, table: Table, points: FloatArray, places: IntArray) -> BoolArray:
         """Return which points lie inside their class by the margin asked for, but for rounding.
 
-        With m the margin asked for and r(x) what rounding needs at x (see `first_margins`), x lies
+        With m the margin asked for and r(x) what rounding needs at x (`needed_margins`), x lies
         in the region of its class at the margin ``(1 - KEPT) m``, or at ``m - r(x)``. What else is
         asked of points (relations, a density) has no part in this.
 
@@ -210,7 +217,7 @@ class Setting:
             kept[rows] = self._of_model(k, most).contains(points[rows])
         left = np.flatnonzero(~kept)
         plain = self.without_plausibility()
-        needs = plain.first_margins(table, points[left], Kind.IS, places[left])
+        needs = plain.needed_margins(table, points[left], Kind.IS, places[left])
         for i, k, need in zip(left.tolist(), places[left].tolist(), needs.tolist(), strict=True):
             kept[i] = self._less(k, need).contains(points[i : i + 1])[0]
         return kept
