@@ -36,6 +36,11 @@ def test_what_is_shown_as_a_step_or_as_nothing():
     assert gaps.GAP_NONCONVEX < summary.SLACK  # a gap that counts as closed is not seen
 
 
+def test_a_margin_that_is_kept_is_missed_by_roundings_at_most():
+    assert 100 * EPS < margins.KEPT <= margins.ROUNDED
+    assert 100 * np.finfo(np.float32).eps < margins.KEPT_SINGLE < 1e-3
+
+
 def test_what_excludes_a_set_of_features_closes_the_gap():
     assert margins.CLOSED < margins.CLOSED_QUADRATIC
     assert 4 * margins.CLOSED_QUADRATIC <= gaps.GAP_NONCONVEX

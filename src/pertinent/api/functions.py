@@ -69,8 +69,8 @@ def pertinent_positives(
         Keep points where data of their class lie. The positive then keeps many features: it is
         the closest plausible point that phase 1 allows, rarely a sparse one. "two-phase" only.
     margin : float, optional
-        How far inside its class a point must lie (see `Cell.tighten`). Default: what the
-        model's ``predict`` needs in the precision of ``X``.
+        How far inside its class a point must lie (see `Cell.tighten`); one that keeps less is
+        never handed out. Default: what the model's ``predict`` needs in the precision of ``X``.
     n_jobs : int, optional
         Batches in parallel, through joblib.
     between : bool

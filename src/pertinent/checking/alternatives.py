@@ -79,6 +79,8 @@ class _Listing:
             _each(f"{claim} is another set of features", self._is_new()),
             _each(f"{claim} has the size that is said", self._has_size()),
         ]
+        if self.setting.asked_margin > 0:
+            out.append(_each(f"{claim} lies inside its class by the margin", found.deep))
         if by_sample(self.setting.within):
             out.append(Finding(f"{claim} is plausible", UNKNOWN, "its blend is not stored"))
         elif found.dense is not None:

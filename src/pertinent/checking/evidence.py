@@ -136,6 +136,9 @@ def valid(
         judged(f"{name} is predicted as said", right, says),
         judged(f"{name} obeys the rules", obeys),
     ]
+    if setting.asked_margin > 0:
+        claim = f"{name} lies inside its class by the margin asked for"
+        out.append(judged(claim, found.deep[0], f"not by {setting.asked_margin:g}"))
     if setting.within is not None and found.dense is not None:
         out.append(judged(f"{name} is {setting.within.words()}", found.dense[0]))
     return out
@@ -152,13 +155,18 @@ def positive_details(asked: Asked, positive: Positives) -> Finding:
     right["kept"] = np.array_equal(positive.kept, own)
     if positive.method is Method.TWO_PHASE:
         at = positive.sparse_values
-        same = setting.predict(positive.table, at)[0] if positive.found[0] else None
-        right["sparse_point"] = same is None or same == positive.label[0]
+        right["sparse_point"] = not positive.found[0] or _is_inside(setting, positive, at)
     else:
         right["sparse_point"] = np.array_equal(
             positive.sparse_values, positive.values, equal_nan=True
         )
     return _details(ENOUGH, setting, positive, right)
+
+
+def _is_inside(setting: Setting, positive: Positives, at: FloatArray) -> bool:
+    """Return whether points, of shape (1, n_columns), have the class, and keep the margin."""
+    same = setting.predict(positive.table, at) == positive.label
+    return bool(same[0] and setting.keep_margin(positive.table, at, positive.label)[0])
 
 
 def negative_details(setting: Setting, negative: Negatives) -> Finding:

@@ -215,8 +215,8 @@ class WinnerRegion(CellUnion):
         ahead = own.max(axis=1) - rivals.max(axis=1, initial=-np.inf)
         if self.margin == 0 and self.clear == 0:
             return np.asarray(ahead >= -tol)
-        # Every pair asks for something between 0 and the largest slack: few points are unclear.
-        least, most = sorted((0.0, self._largest_slack()))
+        # Every pair asks for something between two numbers: few points are unclear.
+        least, most = self._slacks()
         inside = np.asarray(ahead >= most - tol)
         unclear = np.flatnonzero(~inside & (ahead >= least - tol))
         for p in range(len(self.own)):
@@ -224,12 +224,13 @@ class WinnerRegion(CellUnion):
             inside[unclear] |= behind.max(axis=1, initial=-np.inf) <= tol
         return inside
 
-    def _largest_slack(self) -> float:
-        most = self.margin * self._largest_slope()
-        if self.clear == 0:
-            return most
-        sizes = sum(s.sizes.max(initial=0.0) for s in (self.own, self.rivals))
-        return float(most + self.clear * self._typical + self._of_sums * (self._typical + sizes))
+    def _slacks(self) -> tuple[float, float]:
+        """Return at most the least, and at least the most, that any pair asks for, 0 included."""
+        asked = [self.margin * self._largest_slope()]
+        if self.clear != 0:
+            sizes = sum(s.sizes.max(initial=0.0) for s in (self.own, self.rivals))
+            asked += [self.clear * self._typical, self._of_sums * (self._typical + sizes)]
+        return sum(min(0.0, part) for part in asked), sum(max(0.0, part) for part in asked)
 
     def _largest_slope(self) -> float:
         own, others = self.slopes

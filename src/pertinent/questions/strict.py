@@ -106,16 +106,16 @@ class _Attempts:
         self.budget = question.effort.budget(n)
 
     def run(self) -> None:
-        used, everyone = np.full(len(self.table), self.asked), np.arange(len(self.table))
-        least = self.setting.margin_for(self.table)
+        used, everyone = np.zeros(len(self.table)), np.arange(len(self.table))
+        least = self.setting.enough_for_rounding(self.table)
         climb(self._try(everyone, used, first=True), used, self._try, least=least)
 
     def _try(self, rows: IntArray, margins: FloatArray, first: bool = False) -> IntArray:
         """Search with a margin, the same for all; return the rows that the judge refuses.
 
-        What the margin asked for proves is kept.
+        It is one beyond the margin asked for; what that one alone proves is kept.
         """
-        used = float(margins[0]) if len(margins) else self.asked
+        used = self.asked + float(margins[0]) if len(margins) else self.asked
         for k in np.unique(self.labels[rows]):
             mine = rows[self.labels[rows] == k]
             region = self.setting.region(Is(int(k)), used)

@@ -1,8 +1,9 @@
 """The one judge of every point that is handed out, printed or read from a file.
 
-It looks at six things, always and for every question: what the model's own ``predict`` says of the
-point as it is handed out, the probability asked for, whether rounding could change the prediction,
-the limits of each value, the rules value by value, and the density asked for.
+It looks at seven things, always and for every question: what the model's own ``predict`` says of
+the point as it is handed out, the probability asked for, whether rounding could change the
+prediction, the margin asked for, the limits of each value, the rules value by value, and the
+density asked for.
 """
 
 from __future__ import annotations
@@ -120,6 +121,8 @@ class Judged:
         Place of the class that ``predict`` gives to each.
     right : ndarray of bool, shape (n,)
         Predicted as asked, as likely as asked for, and whatever the order of summation.
+    deep : ndarray of bool, shape (n,)
+        Inside its class by the margin asked for: see `Setting.keep_margin`.
     obeys : ndarray of bool, shape (n,)
         Within its limits, and no rule is broken.
     dense : ndarray of bool, shape (n,), or None
@@ -131,6 +134,7 @@ class Judged:
     points: FloatArray
     predicted: IntArray
     right: BoolArray
+    deep: BoolArray
     obeys: BoolArray
     dense: BoolArray | None
     broken: dict[int, RuleRef]
@@ -138,6 +142,11 @@ class Judged:
     @property
     def valid(self) -> BoolArray:
         """Whether nothing speaks against the point."""
+        return np.asarray(self.passes & self.deep)
+
+    @property
+    def passes(self) -> BoolArray:
+        """The same whatever the margin: rounded numbers that are shown need not keep it."""
         valid = self.right & self.obeys
         return valid if self.dense is None else valid & self.dense
 
@@ -145,7 +154,8 @@ class Judged:
         """Return why point i is refused; ``used`` is the margin it was found with."""
         if i in self.broken:
             return Reason(Why.RULE_BROKEN, rules=(self.broken[i],))
-        kind = Why.DENSITY if self.right[i] and self.obeys[i] else Why.PREDICT
+        inside = self.right[i] and self.deep[i] and self.obeys[i]
+        kind = Why.DENSITY if inside else Why.PREDICT
         return Reason(kind, number=float(used))
 
 
@@ -184,6 +194,7 @@ def judge(
         proba = np.asarray(setting.model.predict_proba(ask.table.for_model(points)))
         right &= proba[np.arange(len(points)), predicted] >= setting.min_proba
     right &= _is_firm(setting, ask, points)
+    deep = setting.keep_margin(ask.table, points, predicted)
     obeys = _is_between(points, ask.low, ask.high)
     broken: dict[int, RuleRef] = {}
     if setting.constraints.speaks_of_values or np.count_nonzero(obeys) < len(obeys):
@@ -195,7 +206,7 @@ def judge(
         dense = are_plausible(
             setting.within, predicted, points, blends, samples, setting.weights, single
         )
-    judged = Judged(points, predicted, right, obeys, dense, broken)
+    judged = Judged(points, predicted, right, deep, obeys, dense, broken)
     ledger = _LEDGER.get()
     if ledger is not None and not setting.is_partial:
         samples, valid = ask.table.values if ask.is_aligned else None, judged.valid

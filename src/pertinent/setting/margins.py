@@ -3,12 +3,14 @@
 The policy:
 
 1. A margin that the user asks for is in units of each row's slope (see `Cell.tighten`). Points,
-   bounds and statuses speak of the region with that margin; by default it is 0.
-2. Points are solved for with the margin of 1, or a larger one that rounding needs. What rounds is
-   said in `pertinent.geometry.rounding`: ``(d + 4) u sizes(x)`` in units of each row's margin, so
-   that data of size 1e-6 are not asked for a margin made for data of size 1. In double precision
-   the first margin covers 4 times what rounds at the center, in steps of 100; in single precision,
-   and where terms do not grow in proportion to the distance, 1.25 times, in small steps.
+   bounds and statuses speak of the region with that margin; by default it is 0. A point that keeps
+   less is refused: see `Setting.keep_margin`.
+2. Points are solved for with the margin of 1 and, where that is less than rounding needs or a point
+   is refused, with what rounding needs beyond it. What rounds is said in
+   `pertinent.geometry.rounding`: ``(d + 4) u sizes(x)`` in units of each row's margin, so that data
+   of size 1e-6 are not asked for a margin made for data of size 1. In double precision the first
+   margin covers 4 times what rounds at the center, in steps of 100; in single precision, and where
+   terms do not grow in proportion to the distance, 1.25 times, in small steps.
 3. Of a region that does not know what rounds, the first margin is a constant, 1e-12 or 1e-6.
 4. A margin that only rounding needs is kept in units of the rows' own terms, where the region
    knows them: `Region.with_margin`.
@@ -44,6 +46,10 @@ CLOSE = 1.5
 
 #: A margin that rounding needs and that may be seen in an answer: it is met in small steps.
 SEEN = 1e-11
+
+#: A point that keeps all of the margin asked for but this share of it keeps the margin, in double
+#: and in single precision: bounds of boxes are rounded with the point (see `Setting.keep_margin`).
+KEPT, KEPT_SINGLE = 1e-12, 1e-4
 
 # What is claimed of answers: gaps, ties, and what only rounding explains.
 #: The weight of a feature that may move at no cost, as a share of its own: positive, since solvers

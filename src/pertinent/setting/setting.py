@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -26,7 +26,7 @@ from pertinent.models.regressors import adds_up_in_double
 from pertinent.models.steps.pipeline import mixes_features
 from pertinent.models.trees.gaps import with_gaps
 from pertinent.rules.constraints import Constraints
-from pertinent.setting.margins import MARGIN, MARGIN_SINGLE, first_margins
+from pertinent.setting.margins import KEPT, KEPT_SINGLE, MARGIN, MARGIN_SINGLE, first_margins
 from pertinent.setting.options import Options
 from pertinent.setting.region_key import Is, Kind, RegionKey
 from pertinent.tables.features import Features
@@ -79,6 +79,7 @@ class Setting:
         self._regions: dict[tuple[RegionKey, float], Region] = {}
         self._roundings: dict[RegionKey, Rounding | None] = {}
         self._made: dict[tuple[int, float, bool], Region] = {}
+        self._inner: dict[tuple[int, float], Region] = {}
         self._plain: Self | None = None
         self._kept: dict[str, Any] = {}
         self._foreseen: Foreseen | None = None
@@ -136,16 +137,25 @@ class Setting:
     def first_margins(
         self, table: Table, centers: FloatArray, kind: Kind, labels: IntArray
     ) -> FloatArray:
-        """Return the margin to solve each row with first: asked for, and enough for rounding."""
+        """Return the margin beyond the one asked for to solve each row with first.
+
+        None where that is large enough for rounding, as far as is known of the center.
+        """
+        needs = self.needed_margins(table, centers, kind, labels)
+        return np.where(needs > self.asked_margin, needs, 0.0) if self.asked_margin else needs
+
+    def needed_margins(
+        self, table: Table, centers: FloatArray, kind: Kind, labels: IntArray
+    ) -> FloatArray:
+        """Return the margin that rounding needs around each center."""
         how = table.single_precision, self.sums_in_single(table)
         parts = self._by_key(kind, labels)
         if len(parts) == 1:
-            margins = first_margins(parts[0][0], centers, *how)
-        else:
-            margins = np.empty(len(centers))
-            for rounding, rows in parts:
-                margins[rows] = first_margins(rounding, centers[rows], *how)
-        return np.maximum(margins, self.asked_margin) if self.asked_margin > 0 else margins
+            return first_margins(parts[0][0], centers, *how)
+        margins = np.empty(len(centers))
+        for rounding, rows in parts:
+            margins[rows] = first_margins(rounding, centers[rows], *how)
+        return margins
 
     def _by_key(
         self, kind: Kind, labels: IntArray
@@ -184,10 +194,40 @@ class Setting:
         """Return whether ``predict`` adds up in single precision, as far as is known."""
         return table.single_precision and not self._adds_up_in_double
 
+    def keep_margin(self, table: Table, points: FloatArray, places: IntArray) -> BoolArray:
+        """Return which points lie inside their class by the margin asked for, but for rounding.
+
+        With m the margin asked for and r(x) what rounding needs at x (`needed_margins`), x lies
+        in the region of its class at the margin ``(1 - KEPT) m``, or at ``m - r(x)``. What else is
+        asked of points (relations, a density) has no part in this.
+
+        Parameters
+        ----------
+        table : Table
+            Says in which precision points are handed out.
+        points : ndarray of shape (n, n_features)
+        places : ndarray of int, shape (n,)
+            Places of the classes that they are predicted as.
+        """
+        kept, asked = np.ones(len(points), dtype=bool), self.asked_margin
+        if asked == 0:
+            return kept
+        most = (1 - (KEPT_SINGLE if table.single_precision else KEPT)) * asked
+        for k, rows in by_label(places):
+            kept[rows] = self._of_model(k, most).contains(points[rows])
+        left = np.flatnonzero(~kept)
+        plain = self.without_plausibility()
+        needs = plain.needed_margins(table, points[left], Kind.IS, places[left])
+        for i, k, need in zip(left.tolist(), places[left].tolist(), needs.tolist(), strict=True):
+            kept[i] = self._less(k, need).contains(points[i : i + 1])[0]
+        return kept
+
     def margin_for(self, table: Table) -> float:
         """Return one margin for all rows, in the precision of the samples."""
-        if self.margin is not None:
-            return self.margin
+        return self.enough_for_rounding(table) if self.margin is None else self.margin
+
+    def enough_for_rounding(self, table: Table) -> float:
+        """Return one margin beyond the one asked for that most rows will do with."""
         return MARGIN_SINGLE if table.single_precision else MARGIN
 
     def predict(self, table: Table, points: FloatArray | None = None) -> IntArray:
@@ -400,10 +440,24 @@ class Setting:
         return meet(region, self.within.region(k, margin))
 
     def _tightened(self, k: int, margin: float) -> Region:
-        """Return where a class is predicted, by a margin asked for or needed for rounding only."""
-        if self.asked_margin > 0:
+        """Return where a class is predicted by a margin.
+
+        What it has beyond the one asked for only rounding needs.
+        """
+        if 0 < self.asked_margin > margin:
             return self._of_model(k, margin)
-        return self._of_model(k, 0.0).with_margin(margin, partial(self._of_model, k))
+        return self._beyond(k, margin - self.asked_margin)
+
+    def _beyond(self, k: int, more: float) -> Region:
+        """Return where a class is predicted by the margin asked for and more, for rounding."""
+        asked = self.asked_margin
+        return self._of_model(k, asked).with_margin(more, lambda m: self._of_model(k, asked + m))
+
+    def _less(self, k: int, need: float) -> Region:
+        """Return where a class is predicted by the margin asked for, less what rounding needs."""
+        if (k, need) not in self._inner:
+            self._inner[k, need] = self._beyond(k, -need)
+        return self._inner[k, need]
 
     def _elsewhere(self, k: int, margin: float) -> Region:
         """Return where any class but one is predicted, together or class by class."""

@@ -106,7 +106,7 @@ def round_valid(
         ask = Ask(some, tried, Kind.IS, own, *limits, RowRules(None, changes))
         size = distance(tried, start[waiting], setting.weights)
         close = size <= (1 + SLACK) * distance(points[waiting], start[waiting], setting.weights)
-        good = close & judge(setting, ask, tried).valid
+        good = close & judge(setting, ask, tried).passes
         if tight and changes:
             fine = np.where(np.isnan(quoted[waiting]), step, quoted[waiting])
             look = every[waiting] & good[:, None] & (fine > 0)

@@ -165,8 +165,9 @@ def _result(
     )
     right[rows] = judged.valid
     for j in np.flatnonzero(~judged.valid):
-        named = int(j) in judged.broken
-        reason[rows[j]] = judged.reason(int(j), 0.0) if named else Reason(Why.REGION)
+        told = int(j) in judged.broken or not judged.deep[j]
+        why = judged.reason(int(j), setting.asked_margin)
+        reason[rows[j]] = why if told else Reason(Why.REGION)
     # What the search claims: only what proofs show of it is handed out.
     status = np.where(right, np.where(size >= mask.sum(axis=1), OPTIMAL, FEASIBLE), FAILED)
     status[~right & np.isinf(size)] = INFEASIBLE

@@ -68,19 +68,20 @@ class Suffices:
 
 def keep_worst_case(asked: Varying) -> Suffices:
     """Return the fewest features that hold every row in its worst case."""
-    margin = asked.setting.margin_for(asked.table)
+    setting, table = asked.setting, asked.table
+    margin, least = setting.margin_for(table), setting.enough_for_rounding(table)
     answer, wrong = _attempt(asked, margin)
     answer.found[wrong], answer.reason[wrong] = False, Reason(Why.WORST_CASE)
 
     def again(rows: IntArray, margins: FloatArray) -> IntArray:
-        found, still = _attempt(asked.take(rows), float(margins[0]))
+        found, still = _attempt(asked.take(rows), setting.asked_margin + float(margins[0]))
         found.found[still] = False
         answer.mask[rows], answer.found[rows] = found.mask, found.found
         # That no set keeps a larger margin is no reason why none keeps the one asked for.
         answer.reason[rows[found.found]] = None
         return np.asarray(rows[still])
 
-    climb(wrong, np.full(len(asked.table), margin), again, least=margin)
+    climb(wrong, np.full(len(table), margin - setting.asked_margin), again, least=least)
     return answer
 
 
@@ -144,7 +145,7 @@ def _refused(asked: Varying, cell: Cell, answer: Suffices) -> IntArray:
         points = np.where(kept, table.values, corner)
         judged = judge_points(asked.setting, table, points, Kind.IS, labels, (lower, upper))
         # A corner stands for the points around it: no rule about single values speaks of it.
-        bad |= ~judged.right
+        bad |= ~(judged.right & judged.deep)
     return np.flatnonzero(bad & answer.found)
 
 

@@ -333,7 +333,7 @@ class Batch:
         """Where predict refuses the point, look for a support with a larger margin."""
 
         def again(rows: IntArray, margins: FloatArray) -> IntArray:
-            used = float(margins[0])
+            used = self.margin + float(margins[0])
             for k, some in self.by_label(rows):
                 for row in some:
                     self._search(int(row), self.pieces(k, used), used)
@@ -341,7 +341,7 @@ class Batch:
             return np.asarray(rows[self.have[rows] & (self.out.status[rows] == FAILED)])
 
         wrong = np.flatnonzero(self.have & (self.out.status == FAILED))
-        used, least = np.full(len(self.samples), self.margin), self.setting.margin_for(self.table)
+        used, least = np.zeros(len(self.samples)), self.setting.enough_for_rounding(self.table)
         climb(wrong, used, again, FEWEST_RETRIES, least=least)
 
     def _of_all(self, rows: IntArray) -> Answers:

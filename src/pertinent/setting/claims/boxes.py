@@ -188,7 +188,8 @@ class ShownBoxes:
         if len(points) > MOST_ASKED:
             return False
         rows, stacked = np.full(len(points), i), np.array(points)
-        return bool(judge(self.setting, self.ask(rows, stacked), stacked).right.all())
+        judged = judge(self.setting, self.ask(rows, stacked), stacked)
+        return bool((judged.right & judged.deep).all())
 
     def _rows_of_relations(self) -> tuple[list[FloatArray], list[float], list[RuleRef]]:
         rules, features = self.setting.constraints, self.setting.features

@@ -183,7 +183,8 @@ def _settled(
     refused = (answers.status == FAILED).nonzero()[0]
     if len(refused):
         slowly = TRIES_SINGLE if ask.table.single_precision else 0
-        climb(refused, used, again, slowly + tries, slowly=slowly, nothing=nothing)
+        least = setting.needed_margins(ask.table, ask.centers, ask.kind, ask.labels)
+        climb(refused, used, again, slowly + tries, least=least, slowly=slowly, nothing=nothing)
     prefer_start(setting, answers, ask, used)
     if setting.options.unique:
         decide_only(setting, ask, answers)

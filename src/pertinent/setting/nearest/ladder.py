@@ -1,5 +1,7 @@
 """The one ladder: what is refused is solved again with a larger margin.
 
+Margins are those beyond the one asked for: no point that keeps less than that is looked for.
+
 Where no point is found at all, a larger margin cannot help: the region with it is a part of the
 region without it. First margins are up to 400 times what rounds at the center, so there may be a
 point with a smaller one. The next margin lies between the largest that was too small and the
@@ -31,7 +33,7 @@ def climb(
     again: Callable[[IntArray, FloatArray], IntArray],
     tries: int = RETRIES,
     *,
-    least: float = 0.0,
+    least: float | FloatArray = 0.0,
     slowly: int = 0,
     nothing: Callable[[IntArray], BoolArray] | None = None,
 ) -> None:
@@ -46,14 +48,14 @@ def climb(
     again : callable
         Solves rows with margins, and returns those of them that are still refused.
     tries : int
-    least : float
+    least : float, or ndarray of shape (n,)
         The margin after one of 0.
     slowly : int
         How many of the tries grow by `GROWTH_SINGLE` only.
     nothing : callable, optional
         ``nothing(rows)`` says of each whether no point was found: its margin is too large.
     """
-    first, floor = used.copy(), LEAST_SHARE * used
+    first, floor, least = used.copy(), LEAST_SHARE * used, np.broadcast_to(least, used.shape)
     small, large = np.zeros(len(used)), np.full(len(used), np.inf)
     helps = np.ones(len(used), dtype=bool)  # whether a smaller margin may
     larger = np.zeros(len(used), dtype=np.int64)  # how many larger ones were tried
@@ -67,7 +69,7 @@ def climb(
         helps[turned], small[turned], large[turned] = False, first[turned], np.inf
         up = np.isinf(large[refused])
         growth = np.where(larger[refused] < slowly, GROWTH_SINGLE, GROWTH)
-        margins = np.where(up, np.maximum(small[refused] * growth, least), margins)
+        margins = np.where(up, np.maximum(small[refused] * growth, least[refused]), margins)
         larger[refused[up]] += 1
         left = larger[refused] <= tries
         refused, margins = refused[left], margins[left]

@@ -57,7 +57,7 @@ class Proposal:
     ----------
     ask : Ask
     used : ndarray of shape (n,)
-        The margin that each row was solved with.
+        The margin beyond the one asked for that each row was solved with.
     parts : list of Part
         Each row belongs to one part.
     points : ndarray of shape (n, n_features)
@@ -88,7 +88,7 @@ def proposal(search: Search, setting: Setting, ask: Ask, used: FloatArray) -> Pr
     parts = []
     for k, margin, rows in _alike(ask.labels, used):
         key, some = RegionKey(ask.kind, k), _part(setting, ask, rows)
-        found = search.find(setting, some, key, margin)
+        found = search.find(setting, some, key, setting.asked_margin + margin)
         parts.append(Part(some, found, Certified(key, rows, found.certificate)))
     points = parts[0].found.points if len(parts) == 1 else np.full(ask.centers.shape, np.nan)
     if len(parts) > 1:
@@ -187,7 +187,8 @@ def verdict(
     valid = judged.valid
     if np.count_nonzero(valid) < len(valid):
         for j in (~valid).nonzero()[0].tolist():
-            _drop(answers, int(rows[j]), judged.reason(j, proposed.used[rows[j]]))
+            used = setting.asked_margin + proposed.used[rows[j]]
+            _drop(answers, int(rows[j]), judged.reason(j, used))
     if not complete:
         _give_reasons(search, setting, proposed, answers, without)
     return answers
