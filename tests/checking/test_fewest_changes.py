@@ -201,3 +201,18 @@ def test_rules_that_leave_no_change_are_checked_where_changes_are_counted():
     forged = copy.deepcopy(document)
     forged["proof"]["negative"]["reason"]["rules"].pop()
     assert pertinent.check(forged, tree).verdict != "holds"
+
+
+@pytest.mark.parametrize("how", [{"norm": "l0"}, {"norm": "l0", "steps_from": None}])
+def test_counted_changes_tell_how_dense_they_are(how):
+    """Whichever search found a plausible point: its density is stored, and is as said."""
+    labels = (TREE_SAMPLES @ [1.0, -0.7, 0.5] > 1.0).astype(int)
+    model = LogisticRegression().fit(TREE_SAMPLES, labels)
+    dense = pertinent.Plausibility(TREE_SAMPLES, labels, n_components=1, quantile=0.2)
+    explainer = pertinent.Explainer(model, data=TREE_SAMPLES, plausibility=dense, **how)
+    explained = explainer.explain(TREE_SAMPLES[:1])
+    assert explained.negative.found.all()
+    reached = dense.score_samples(explained.negative.points, int(explained.negative.target[0]))
+    assert explained.negative.log_density == pytest.approx(reached)
+    checked = pertinent.check(explained[0].json(), model)
+    assert checked.verdict == "holds", str(checked)
