@@ -230,3 +230,16 @@ def test_the_library_never_claims_what_its_own_check_refutes(seed):
     for explanation in explainer.explain(X):
         checked = pertinent.check(explanation, model)
         assert checked.verdict != "refuted", checked
+
+
+def test_a_proof_about_fewer_features_than_the_answer_keeps_is_not_stored():
+    """It says nothing of the answer, which is then "feasible"; its file holds all the same."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 5, (20, 3)).astype(float), (rng.random(20) < 0.4).astype(int)
+    model = KNeighborsClassifier(1).fit(X, y)
+    rules = pertinent.Constraints(bounds={j: (0, 4) for j in range(3)}, integer=[0, 1, 2])
+    how = {"baseline": np.full(3, 2.0), "between": False, "constraints": rules}
+    explained = pertinent.Explainer(model, method="exact", **how).explain(X[:1])
+    assert explained.positive.status.tolist() == ["feasible"]
+    checked = pertinent.check(explained[0].json(), model)
+    assert checked.verdict == "holds", str(checked)

@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import pertinent
 from pertinent.exceptions import InputError
@@ -165,3 +166,53 @@ def test_a_limit_goes_with_keeping_off_the_positive(wine):
     for row in range(6):
         checked = pertinent.check(result[row].json(), model)
         assert checked.ok, str(checked)
+
+
+TREE_SAMPLES = np.array([[a, b, c] for a in range(5) for b in range(5) for c in range(5)], float)
+
+
+@pytest.mark.parametrize(
+    "how", [{"norm": "l0"}, {"norm": "l0", "max_changes": 2}, {"max_changes": 2}]
+)
+def test_that_a_range_is_never_predicted_is_checked_whatever_counts_changes(how):
+    tree = DecisionTreeRegressor(max_depth=2).fit(TREE_SAMPLES, TREE_SAMPLES @ [1.0, -0.7, 0.5])
+    explainer = pertinent.Explainer(tree, data=TREE_SAMPLES, **how)
+    explanation = explainer.explain(TREE_SAMPLES[:1], target=(None, -50.0))[0]
+    document = json.loads(explanation.json())
+    assert document["proof"]["negative"]["reason"]["kind"] == "never"
+    checked = pertinent.check(document, tree)
+    assert checked.verdict == "holds", str(checked)
+    other = explainer.explain(TREE_SAMPLES[-1:], target=(3.0, None))[0]
+    forged = tampered(json.loads(other.json()), (*NEGATIVE, "reason"), {"kind": "never"})
+    assert pertinent.check(forged, tree).verdict != "holds"
+
+
+def test_rules_that_leave_no_change_are_checked_where_changes_are_counted():
+    labels = np.digitize(TREE_SAMPLES @ [1.0, -0.7, 0.5], [0.0, 2.0])
+    tree = DecisionTreeClassifier(max_depth=2).fit(TREE_SAMPLES, labels)
+    rules = pertinent.Constraints(frozen=[0, 1])
+    explainer = pertinent.Explainer(tree, data=TREE_SAMPLES, constraints=rules, norm="l0")
+    result = explainer.explain(TREE_SAMPLES[::9])
+    row = int(np.flatnonzero(result.negative.status == "infeasible")[0])
+    document = json.loads(result[row].json())
+    assert len(document["proof"]["negative"]["certificates"]) > 1
+    checked = pertinent.check(document, tree)
+    assert checked.verdict == "holds", str(checked)
+    forged = copy.deepcopy(document)
+    forged["proof"]["negative"]["reason"]["rules"].pop()
+    assert pertinent.check(forged, tree).verdict != "holds"
+
+
+@pytest.mark.parametrize("how", [{"norm": "l0"}, {"norm": "l0", "steps_from": None}])
+def test_counted_changes_tell_how_dense_they_are(how):
+    """Whichever search found a plausible point: its density is stored, and is as said."""
+    labels = (TREE_SAMPLES @ [1.0, -0.7, 0.5] > 1.0).astype(int)
+    model = LogisticRegression().fit(TREE_SAMPLES, labels)
+    dense = pertinent.Plausibility(TREE_SAMPLES, labels, n_components=1, quantile=0.2)
+    explainer = pertinent.Explainer(model, data=TREE_SAMPLES, plausibility=dense, **how)
+    explained = explainer.explain(TREE_SAMPLES[:1])
+    assert explained.negative.found.all()
+    reached = dense.score_samples(explained.negative.points, int(explained.negative.target[0]))
+    assert explained.negative.log_density == pytest.approx(reached)
+    checked = pertinent.check(explained[0].json(), model)
+    assert checked.verdict == "holds", str(checked)

@@ -139,3 +139,13 @@ def test_what_is_neither_true_nor_false_is_refused(key):
     document["proof"]["question"][key] = "x"
     with pytest.raises(pertinent.exceptions.InputError, match="neither true nor false"):
         pertinent.check(document, MODELS["linear"])
+
+
+def test_every_part_of_alternatives():
+    """Their values, and the proofs of their order: nothing beside what is known is passed over."""
+    document, within = _stored("linear", "others"), ("proof", "negative", "alternatives")
+    paths = list(_records(document["proof"]["negative"]["alternatives"], within))
+    assert len(paths) > 20
+    for path in paths:
+        found = pertinent.check(_changed(document, path, later=1), MODELS["linear"])
+        assert found.verdict == NOT_KNOWN, path

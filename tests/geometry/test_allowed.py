@@ -1,6 +1,7 @@
 """Which points a domain allows, and which are clear of rounding: each single rule by itself."""
 
 import numpy as np
+import pytest
 
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.quadratic import Quadratic
@@ -35,6 +36,17 @@ def test_what_changes_together():
     own = np.zeros((4, 3))
     domain = Domain(np.full(3, np.nan), max_changes=1, together=(np.array([0, 1]),), own=own)
     assert wrong(domain, [1, 1, 0], [1, 0, 0], [0, 0, 1], [1, 1, 1]) == [False, True, False, True]
+
+
+def test_the_values_next_to_the_own_one():
+    """0.3 - 0.1 rounds to less than 0.2, and 2.25 is no whole number: both have neighbours."""
+    domain = Domain(np.array([1.0, 0.0, np.nan]), scale=np.array([1.0, 1.0, 2.0]))
+    assert domain.next_to_own(0, np.array([0.3, 0.7])) == (
+        pytest.approx([0.2, 0.6], abs=0.0),
+        pytest.approx([0.4, 0.8], abs=0.0),
+    )
+    assert domain.next_to_own(1, np.array(2.25)) == (2.0, 3.0)
+    assert domain.next_to_own(2, np.array(1.0)) == (0.998, 1.002)
 
 
 def test_linear_rows_beside_bounds_must_be_clear():

@@ -48,15 +48,20 @@ def reason(
         return [Finding(claim, GIVEN, "the file has words for it, and no data")]
     if results.status_code[0] == FAILED:
         return [Finding(claim, GIVEN, "it is about the search, not about the model")]
-    if len(parts) != 1 or unknown_kinds(parts[0].certificate):
+    if not _are_about_one_region(parts):
         return [Finding(claim, UNKNOWN, NOT_SHOWN)]
     low, high = (np.broadcast_to(limit, results.values.shape)[0] for limit in limits)
+    never = said == Reason(Why.NEVER, parts[0].key)
+    if never and setting.region(parts[0].key, setting.asked_margin).is_empty:
+        return [Finding(claim, HOLDS)]
     if _is_of_method(said, setting, results):
         return [Finding(claim, HOLDS)]
     if _counts_features(results):
         asked = _question(setting, results, results.table.values[0], beyond)
         of_sets = Finding(claim, *_of_sets(asked, said, results, (low, high)))
         return [of_sets, *_needed(name, asked, said)]
+    if len(parts) > 1:
+        return [Finding(claim, UNKNOWN, NOT_SHOWN)]
     near = results.table.values if isinstance(setting.within, Hulls) else centers
     asked = _question(setting, results, centers[0], beyond)
     own = None
@@ -68,6 +73,12 @@ def reason(
         return [Finding(claim, UNKNOWN, NOT_SHOWN)]
     right = judged(claim, own == said, f"by the certificate: {own.words(results.classes)}")
     return [right, *_needed(name, asked, said)]
+
+
+def _are_about_one_region(parts: tuple[Certified, ...]) -> bool:
+    """Return whether proofs of known kinds are all about one region: several, of "l0", may be."""
+    known = not any(unknown_kinds(part.certificate) for part in parts)
+    return known and len({part.key for part in parts}) == 1
 
 
 def _question(

@@ -66,10 +66,22 @@ def not_read(document: dict[str, Any]) -> list[str]:
         if key == "question" and isinstance(record, dict):
             strange += [part for name in record for part in strange_parts(record[name], name)]
         elif key in PROOF_PARTS:
-            if isinstance(record, dict):  # further sets of features: see `_strange_sets`
+            if isinstance(record, dict):
+                strange += _not_read_of_sets(key, record.get(ALTERNATIVES))
                 record = {name: part for name, part in record.items() if name != ALTERNATIVES}
             strange += strange_parts(record, key)
     return list(dict.fromkeys(strange))
+
+
+def _not_read_of_sets(key: str, sets: Any) -> list[str]:
+    """Return the same of further sets of features; their own parts: see `_strange_sets`.
+
+    A proof of a kind that is not known leaves their order open, and no more.
+    """
+    listed = [one for many in sets or () for one in many if isinstance(one, dict)]
+    parts = [part for one in listed for name, part in one.items() if name != "type"]
+    found = strange_parts(parts, f"{key}.{ALTERNATIVES}")
+    return [part for part in found if KIND not in part]
 
 
 def known_record(question: dict[str, Any], key: str) -> Any:

@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold, cross_val_score
 
 from pertinent.density.mixture import ClassMixture, PlausibilityWarning
 from pertinent.density.recipe import Recipe
-from pertinent.density.tolerances import ADDED, REG_COVAR, SINGULAR
+from pertinent.density.tolerances import ADDED, REG_COVAR, SINGULAR, TIGHTER
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.region import AffineMap
@@ -65,7 +65,7 @@ def fit_class(z: FloatArray, label: Any, recipe: Recipe) -> ClassMixture:
         mixture.weights,
         mixture.means,
         mixture.roots,
-        float(np.quantile(best, recipe.quantile)),
+        _below(float(np.quantile(best, recipe.quantile))),
         np.sort(fitted.score_samples(z)),
     )
 
@@ -159,3 +159,11 @@ def _roots(fitted: GaussianMixture, dim: int) -> FloatArray:
         return np.repeat(np.ascontiguousarray(upper.T)[None], count, axis=0)
     values = np.reshape(upper, (count, -1)) * np.ones(dim)
     return np.stack([np.diag(row) for row in values])
+
+
+def _below(quantile: float) -> float:
+    """Return a threshold that the training point at the quantile clears by more than rounding.
+
+    Proofs speak of points that exceed the threshold by `TIGHTER`.
+    """
+    return quantile - 2.0 * TIGHTER * max(1.0, abs(quantile))

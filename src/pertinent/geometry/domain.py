@@ -384,15 +384,16 @@ class Domain:
             point = np.where((point < own) & (point > below), own, point)
         return np.where(own >= values, np.minimum(point, own), point)
 
-    def step(self, column: int) -> float:
-        """Return the distance of neighbours on a lattice column."""
-        return self.steps[column].step
+    def next_to_own(self, column: int, own: FloatArray) -> Limits:
+        """Return the values next to own ones, below and above, that count as changed.
 
-    def smallest_change(self, column: int) -> float:
-        """Return by how much a column must move to count as changed, where that is asked for."""
+        On a lattice its own numbers: ``own - step`` rounds, and an own value may lie off it.
+        """
         if np.isfinite(self.decimals[column]):
-            return self.step(column)
-        return SMALLEST_CHANGE * (1.0 if self.scale is None else float(self.scale[column]))
+            below = self.on_steps(column, np.nextafter(own, -np.inf), up=False)
+            return below, self.on_steps(column, np.nextafter(own, np.inf), up=True)
+        least = SMALLEST_CHANGE * (1.0 if self.scale is None else float(self.scale[column]))
+        return own - least, own + least
 
     def violation(self, points: FloatArray) -> BoolArray:
         """Return which points (one for each row of ``own``) are not allowed."""

@@ -218,9 +218,9 @@ class Replay:
             out[k] = high[k] <= next_allowed(domain, column[k], low[k], boxes.row[k])
         for i in np.flatnonzero(split & ~out) if boxes.state.shape[1] else ():
             if domain.own is not None and _must_change(domain, boxes.state[i], int(place[i])):
-                own = float(domain.own[boxes.row[i], place[i]])
-                smallest = domain.smallest_change(int(place[i]))
-                out[i] = low[i] >= own - smallest and high[i] <= own + smallest
+                own = domain.own[boxes.row[i], place[i]]
+                below, above = domain.next_to_own(int(place[i]), own)
+                out[i] = low[i] >= below and high[i] <= above
         return np.asarray(out)
 
 

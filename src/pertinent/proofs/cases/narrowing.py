@@ -84,7 +84,7 @@ def _keep_own_values(
 def _leave_own_values(
     domain: Domain, state: CodeArray, own: FloatArray, low: FloatArray, high: FloatArray
 ) -> None:
-    """Let all features of a group that changes do so: ``|x - own| >= step``, another category."""
+    """Let all features of a group that changes do so: the next value, another category."""
     for group in domain.together:
         changed = np.flatnonzero(state[:, domain.units[group[0]]] == CHANGED)
         for j in range(domain.dim):
@@ -93,8 +93,7 @@ def _leave_own_values(
             if domain.in_group[j]:
                 high[changed[own[changed, j] == 1], j] = 0.0
                 continue
-            step = domain.smallest_change(j)
-            below, above = own[:, j] - step, own[:, j] + step
+            below, above = domain.next_to_own(j, own[:, j])
             up = changed[low[changed, j] > below[changed]]  # nothing is left below the own value
             down = changed[high[changed, j] < above[changed]]
             low[up, j] = np.maximum(low[up, j], above[up])

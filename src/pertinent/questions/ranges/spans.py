@@ -293,10 +293,11 @@ def _changed_only(
     bound = {int(j) for group in rules.together for j in setting.features.indices(group)}
     own, at = answer.table.values[rows, columns], answer.points[rows, columns]
     domain = setting.domain_of(answer.table, changes=True)
+    assert domain is not None  # it holds what changes together
     out = ends.copy()
     for k in range(len(out)):
         towards = signs[k] * (own[k] - at[k]) > 0 and signs[k] * (out[k] - own[k]) >= 0
         if towards and int(setting.features.owner[columns[k]]) in bound:
-            least = 0.0 if domain is None else domain.smallest_change(int(columns[k]))
-            out[k] = own[k] - signs[k] * least
+            below, above = domain.next_to_own(int(columns[k]), own[k])
+            out[k] = below if signs[k] > 0 else above
     return out

@@ -69,14 +69,19 @@ class Subject:
     ) -> tuple[tuple[Certified, ...], str]:
         """Return the certificates about one of the goals, and why the first other one is not.
 
-        ``least`` is how many features a proof of their cost must speak of.
+        ``least`` is how many features a proof of their cost must speak of: where it speaks of
+        fewer, it is left out for this sample, not for others.
         """
         own, foreign = [], ""
+        least = np.broadcast_to(least, len(self.samples))
         for part in parts:
-            why = self._misses(part, goals, np.broadcast_to(least, len(self.samples)))
-            foreign = foreign or why
-            if not why:
+            why = self._misses(part, goals, least)
+            if why and len(part.rows) > 1:
+                here = [part.among(row[None], len(self.samples)) for row in part.rows]
+                own += [one for one in here if not self._misses(one, goals, least)]
+            elif not why:
                 own.append(part)
+            foreign = foreign or why
         return tuple(own), foreign
 
     def _misses(self, part: Certified, goals: Sequence[Goal], least: Any) -> str:

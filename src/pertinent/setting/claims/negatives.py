@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pertinent.density.measure import measure
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.gaps import GAP_CONVEX, GAP_NONCONVEX
 from pertinent.geometry.running import is_over
@@ -64,14 +65,25 @@ def stated_negatives(
     found = of_samples(found, table, labels, norm=question.norm, classes=setting.classes)
     shown = shown_negatives(setting, question, found, ledger)
     reached = np.where(shown.good, shown.predicted, -1)
+    place = reached if question.target is None else question.target
     return stated(
         setting,
         found,
         shown,
         changed=shown.good[:, None] & setting.features.by_feature(found.values != table.values),
-        target_place=reached if question.target is None else question.target,
+        target_place=place,
         alternatives=_alternatives(setting, question, found, shown, ledger),
+        **_densities(setting, place, np.where(shown.good[:, None], found.values, np.nan)),
     )
+
+
+def _densities(setting: Setting, place: IntArray, points: FloatArray) -> dict[str, FloatArray]:
+    """Return how dense points are in their classes, whichever search found them."""
+    log_density, threshold, percentile = measure(setting.within, place, points)
+    if log_density is None or threshold is None or percentile is None:
+        return {}
+    names = ("log_density", "density_threshold", "density_percentile")
+    return dict(zip(names, (log_density, threshold, percentile), strict=True))
 
 
 def shown_negatives(

@@ -157,6 +157,8 @@ def stated(setting: Setting, found: R, shown: Shown, **told: Any) -> R:
         bound, close = np.where(wrong, 0.0, bound), np.where(wrong, 0.0, close)
     told |= {"status_code": status, "bound": bound, "closeness_bound": close}
     told |= {"objective": few.size, "closeness": near.size, "values": found.values}
+    if near is not few and near.foreign:
+        told["closeness_certificates"] = tuple(near.parts)
     if not shown.good.all():
         for name in ("objective", "closeness"):
             told[name] = np.where(shown.good, told[name], np.nan)

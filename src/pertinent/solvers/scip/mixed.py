@@ -272,11 +272,12 @@ def _add_rules_of_change(program: ScipProgram, domain: Domain, x: list[Any]) -> 
                 if own[j] == 1:
                     program.add(x[j] <= keep)  # the own category is given up
                 continue
-            # Unless the unit stays: x <= own - step, or x >= own + step.
-            step, below, above = domain.smallest_change(int(j)), program.binary(), program.binary()
-            program.add(below + above + keep == 1)
-            program.add_if(below, x[j] <= float(own[j] - step))
-            program.add_if(above, -x[j] <= -float(own[j] + step))
+            # Unless the unit stays: x is at most the next value below its own, or above it.
+            low, high = domain.next_to_own(int(j), own[j])
+            falls, rises = program.binary(), program.binary()
+            program.add(falls + rises + keep == 1)
+            program.add_if(falls, x[j] <= float(low))
+            program.add_if(rises, -x[j] <= -float(high))
 
 
 def _allowed_ends(domain: Domain, bins: Bins) -> tuple[FloatArray, FloatArray]:

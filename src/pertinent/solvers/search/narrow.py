@@ -91,11 +91,10 @@ def _apply_changes(
                 # The own category is given up: its column, the one that is 1, becomes 0.
                 upper[changed & (own[:, j] == 1), j] = 0.0
                 continue
-            step = domain.smallest_change(int(j))
-            rises = changed & (lower[:, j] > own[:, j] - step)
-            falls = changed & (upper[:, j] < own[:, j] + step)
-            lower[rises, j] = np.maximum(lower[rises, j], own[rises, j] + step)
-            upper[falls, j] = np.minimum(upper[falls, j], own[falls, j] - step)
+            below, above = domain.next_to_own(int(j), own[:, j])
+            rises, falls = changed & (lower[:, j] > below), changed & (upper[:, j] < above)
+            lower[rises, j] = np.maximum(lower[rises, j], above[rises])
+            upper[falls, j] = np.minimum(upper[falls, j], below[falls])
     return empty
 
 

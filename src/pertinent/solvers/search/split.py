@@ -190,10 +190,11 @@ def _push_off(
     """Split a number that must change: it lies below or above its own value."""
     must = boxes.state[:, domain.units[group[0]]] == CHANGED
     for j in np.flatnonzero(np.isin(domain.owner, group) & ~domain.in_group & ~domain.follows):
-        step = domain.smallest_change(int(j))
-        close = np.abs(points[:, j] - own[:, j]) < step * (1 - ON_LATTICE)
+        below, above = domain.next_to_own(int(j), own[:, j])
+        room = ON_LATTICE * (above - below)
+        close = (points[:, j] > below + room) & (points[:, j] < above - room)
         rows = np.flatnonzero(must & close & splits.is_leaf)
-        splits.choose(rows, SPLIT, int(j), own[rows, j] - step, own[rows, j] + step)
+        splits.choose(rows, SPLIT, int(j), below[rows], above[rows])
 
 
 def _by_group(domain: Domain, boxes: Boxes, points: FloatArray, splits: Splits) -> None:
