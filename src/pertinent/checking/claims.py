@@ -82,8 +82,8 @@ def check(explanation: Documented | dict[str, Any] | str | Path, model: Foreign)
     >>> pertinent.check(stored, model).ok
     True
     >>> another = LogisticRegression(max_iter=1000, C=0.01).fit(X, y)
-    >>> pertinent.check(stored, another).verdict
-    'refuted'
+    >>> print(pertinent.check(stored, another).verdict)
+    refuted
     """
     document = _document(explanation)
     try:
