@@ -48,12 +48,6 @@ OUT_OF_REACH: dict[str, str] = {
     "pertinent.solvers.ensembles.solve.BoxSearch.found": _ABSTRACT,
     "pertinent.solvers.ensembles.solve.BoxSearch.least": _ABSTRACT,
     "pertinent.solvers.ensembles.solve.BoxSearch.run": _ABSTRACT,
-    "pertinent.solvers.ensembles.solve._compile": (
-        "runs the kernel once on two leaves, before any question is asked; nothing is kept of it"
-    ),
-    "pertinent.solvers.ensembles.solve._try_out": (
-        "runs the kernel once on two leaves, before any question is asked; nothing is kept of it"
-    ),
     "pertinent.solvers.linear.simplex.kernel.compiled": _AT_IMPORT,
     "pertinent.solvers.linear.simplex.kernel.entry": _AT_IMPORT,
     "pertinent.solvers.linear.simplex.scaled.Asked.of": _CONVENIENCE,
