@@ -8,6 +8,8 @@ from importlib.metadata import version
 import pandas as pd
 import pytest
 import skops.io
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
 from pertinent.cli import codes
@@ -415,6 +417,20 @@ def test_reasons_name_the_options_that_take_rules_back(files):
     assert "Constraints(" not in said
     stored = json.loads(run(app, [*asked, "--json"]).stdout)
     assert "Constraints(bounds={'expenses'" in stored["summary"]["negative"]["reason"]
+
+
+def test_features_called_like_options_keep_their_names(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=["time_limit", "max_changes", "min_proba", "norm"])
+    skops.io.dump(LogisticRegression(max_iter=1000).fit(frame, y), tmp_path / "model.skops")
+    frame.head(1).to_csv(tmp_path / "rows.csv", index=False)
+    files = [str(tmp_path / "model.skops"), str(tmp_path / "rows.csv")]
+    said = run(app, ["explain", *files]).stdout
+    assert "time_limit" in said
+    assert not any(f"--{name}" in said for name in ("time-limit", "max-changes", "min-proba"))
+    said = run(app, ["report", *files, "-o", str(tmp_path / "report.html")]).stdout
+    assert "time_limit" in said
+    assert not any(f"--{name}" in said for name in ("time-limit", "max-changes", "min-proba"))
 
 
 def test_names_with_braces_are_no_part_of_a_sentence():

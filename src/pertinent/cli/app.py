@@ -170,7 +170,7 @@ def explain(
         else:
             with _taken_back():
                 parts = [f"Row {visible(e.summary()['id'])}\n\n{e.text(length)}" for e in result]
-            text = in_options("\n\n".join(parts))
+            text = "\n\n".join(parts)
         if output is None:
             (_say_json if json_ else _say)(text)
         else:
@@ -207,7 +207,7 @@ def report(
             if json_:
                 _say_json(json.dumps(result.summary(), ensure_ascii=False))
             else:
-                out.print(escape(in_options(result.text())), highlight=False, soft_wrap=True)
+                out.print(escape(result.text()), highlight=False, soft_wrap=True)
         err.print(f"Written: {escape(visible(path))} ({_size(path)})", soft_wrap=True)
         _finish(result)
 
