@@ -4,10 +4,16 @@ import copy
 import json
 from itertools import islice
 
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 import pertinent
 
@@ -149,3 +155,50 @@ def test_every_part_of_alternatives():
     for path in paths:
         found = pertinent.check(_changed(document, path, later=1), MODELS["linear"])
         assert found.verdict == NOT_KNOWN, path
+
+
+def _mixed(gone=None, **rules):
+    """Return a stored explanation of a number, which may be missing, and a category; its model."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"income": rng.normal(size=60) * 9, "home": rng.choice(["rent", "own", "other"], 60)}
+    )
+    columns = make_column_transformer((OneHotEncoder(), ["home"]), (SimpleImputer(), ["income"]))
+    model = make_pipeline(columns, LogisticRegression())
+    model.fit(frame, frame["income"] + 9 * (frame["home"] == "own") > 3)
+    row = pd.DataFrame({"income": [-2.0], "home": ["own"]})
+    if gone is not None:
+        row[gone] = np.nan
+    rules = pertinent.Constraints(**rules)
+    explainer = pertinent.Explainer(model, data=frame, missing="impute", constraints=rules)
+    return json.loads(explainer.explain(row)[0].json()), model
+
+
+def test_every_part_of_categories_that_keep_the_class():
+    document, model = _mixed(frozen=["income"])
+    items = [
+        ("proof", "ranges", part, "choices", i)
+        for part in ("positive", "negative")
+        for i in range(len(document["proof"]["ranges"][part]["choices"]))
+    ]
+    assert items
+    for path in items:
+        assert pertinent.check(_changed(document, path, later=1), model).verdict == NOT_KNOWN
+
+
+@pytest.mark.parametrize("named", ["zzz", ["zzz"], {}])
+def test_values_missing_of_features_that_there_are_not_are_refused(named):
+    document, model = _mixed("income")
+    document["proof"]["question"]["missing_features"] = named
+    with pytest.raises(pertinent.exceptions.InputError, match="features that there are not"):
+        pertinent.check(document, model)
+
+
+def test_a_value_shown_as_missing_was_missing():
+    document, model = _mixed("income")
+    document["proof"]["question"]["missing_features"] = []
+    found = pertinent.check(document, model)
+    assert found.verdict == "refuted"
+    assert any(
+        one.detail.endswith(".missing") for one in found.findings if one.verdict == "refuted"
+    )

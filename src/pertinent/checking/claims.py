@@ -164,6 +164,8 @@ NONE = "none"
 CHANCES = "probability."
 #: Where the sample stood in its table: no claim about the model.
 PLACES = {"row", "id"}
+#: What a summary says only where it is so.
+MARKS = {"missing"}
 
 
 def as_shown(explanations: Answered, document: dict[str, Any], unsure: str) -> list[Finding]:
@@ -209,10 +211,10 @@ class _Differences:
         """Compare what is told; what is not told is no claim."""
         for key, value in told.items():
             name = f"{within}{key}"
-            if key not in own:
+            if key not in own and key not in MARKS:
                 self.strange.append(name)
             elif key not in PLACES:
-                self._values(own[key], value, name, words or key in SENTENCES)
+                self._values(own.get(key, False), value, name, words or key in SENTENCES)
 
     def _values(self, own: Any, told: Any, name: str, words: bool) -> None:
         if name.startswith(CHANCES) and self.close.explains(own, told, self.kind):

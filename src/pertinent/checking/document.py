@@ -70,7 +70,7 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
     settings = _settings(question, proof)
     features = _features(model, question, settings)
     table = read_table(features, _samples(question))
-    table = table.lacking(question.get("missing_features", ()))  # older files do not say
+    table = table.lacking(_missing(question, features))
     for name, part in (("method", "positive"), ("norm", "negative")):
         if question.get(name, proof[part][name]) != proof[part][name]:
             raise InputError(f"The question and the answer differ in their {name}.")
@@ -104,6 +104,14 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
         (read_rooms(proof.get("ranges"), features),),
         (_instead(proof.get(INSTEAD), shared, setting),),
     )
+
+
+def _missing(question: dict[str, Any], features: Features) -> list[str]:
+    """Return the features of which the sample had no value; older files do not say."""
+    named = question.get("missing_features", [])
+    if not isinstance(named, list) or not all(name in features.names for name in named):
+        raise InputError("A stored explanation lacks values of features that there are not.")
+    return named
 
 
 def _asked_about(model: Foreign, question: dict[str, Any]) -> Foreign:

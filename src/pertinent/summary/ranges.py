@@ -188,15 +188,20 @@ def read_rooms(record: Any, features: Features) -> Rooms:
     return positive, negative
 
 
+_SPAN = {"column", "ends", "cuts"}
+#: The parts of stored ranges, and those of their items.
+_ITEMS = {"spans": _SPAN, "box": _SPAN, "choices": {"feature", "places"}}
+
+
 def strange_ranges(record: Any) -> list[str]:
     """Return what of stored ranges is not known here."""
-    known = {"positive": ("spans", "box", "choices"), "negative": ("spans", "box", "choices")}
+    known = ("positive", "negative")
     out = [f"ranges.{key}" for key in record or () if key not in known]
-    for name, parts in known.items():
+    for name in known:
         own = (record or {}).get(name, {})
-        out += [f"ranges.{name}.{key}" for key in own if key not in parts]
-        for key in ("spans", "box"):
-            beside = {k for one in own.get(key, ()) for k in one} - {"column", "ends", "cuts"}
+        out += [f"ranges.{name}.{key}" for key in own if key not in _ITEMS]
+        for key, items in _ITEMS.items():
+            beside = {k for one in own.get(key, ()) for k in one} - items
             out += [f"ranges.{name}.{key}.{part}" for part in sorted(beside)]
     return out
 
