@@ -25,6 +25,7 @@ ASKED = {
     "strict": ("positive", 149, None, {**ONE, "method": "strict"}),
     "exact": ("positive", 149, None, {**ONE, "method": "exact"}),
     "sufficient": ("positive", 70, None, {"method": "sufficient", "margin": 3.0}),
+    "close": ("positive", 70, None, {"method": "strict", "margin": 3.0}),
     "hull": ("negative", 0, None, {"constraints": pertinent.Constraints(frozen=[0, 1]),
                                    "plausibility": HULL}),
 }  # fmt: skip
@@ -114,7 +115,10 @@ FORGED = [
     ("fewest", own_proof(NOTHING), REASON, UNKNOWN),
     ("fewest", weaker, REASON, UNKNOWN),
     ("fewest", says(rules=[{"kind": "frozen", "features": ["x2"]}]), REASON, UNKNOWN),
+    ("two-phase", says(rules=[{"kind": "at-most", "features": ["x2"], "number": 2.5}]), REASON,
+     REFUTED),
     ("strict", says(asked=["is", 1]), REASON, UNKNOWN),
+    ("close", instead(kind="too-close"), REASON, UNKNOWN),
     ("strict", instead(kind="too-close"), REASON, UNKNOWN),
     ("exact", instead(kind="own-values", asked=["is", 2]), REASON, UNKNOWN),
     ("sufficient", instead(kind="own-values", asked=["is", 1]), REASON, UNKNOWN),
