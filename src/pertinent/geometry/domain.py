@@ -306,6 +306,11 @@ class Domain:
         return np.asarray(self.units[self.owner])
 
     @property
+    def has_lone_columns(self) -> bool:
+        """Whether every column is a unit of change by itself: no category, no mark beside it."""
+        return len(np.unique(self.unit_of_column)) == self.dim
+
+    @property
     def counts_changes(self) -> bool:
         """Whether any rule speaks of features that change or stay."""
         return self.max_changes is not None or bool(self.together)

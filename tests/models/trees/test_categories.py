@@ -119,3 +119,22 @@ def test_an_explanation_of_own_categories_is_stored_and_checked():
     model = MODELS["own categories"].fit(frame, y)
     explanation = pertinent.Explainer(model, data=frame).explain(frame.head(1))[0]
     assert pertinent.check(explanation.json(), model).verdict == "holds"
+
+
+@pytest.mark.parametrize("engine", ["numpy", "compiled"])
+def test_a_category_that_cannot_change_is_not_counted_as_changed(engine):
+    """Where one category is left, leaving it costs nothing more: it is still the nearest one."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=80), "c": rng.choice(list("xyz"), 80)})
+    columns = make_column_transformer((OneHotEncoder(), ["c"]), remainder="passthrough")
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0)
+    model = make_pipeline(columns, forest).fit(X, X["a"] + (X["c"] == "z") > 0)
+    how = {"options": pertinent.Options(engine=engine), "weights": {"a": 1.0, "c": 1.0}}
+    same = {"c": {one: [one] for one in "xyz"}}
+    for rules in ({"transitions": same}, {"frozen": ["c"]}):
+        free = pertinent.Constraints(**rules)
+        few = pertinent.Constraints(**rules, max_changes=1)
+        expected = pertinent.pertinent_negatives(model, X[:4], constraints=free, **how)
+        found = pertinent.pertinent_negatives(model, X[:4], constraints=few, **how)
+        np.testing.assert_allclose(found.objective, expected.objective)
+        assert (found.status == "optimal").all()

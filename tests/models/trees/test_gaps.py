@@ -253,3 +253,23 @@ def test_what_does_not_go_with_missing_values_is_refused():
         pertinent.pertinent_positives(model, X[:1], missing="keep", method="strict")
     with pytest.raises(InputError, match="With missing='keep' they are left to trees"):
         pertinent.pertinent_negatives(model, X[:1])
+
+
+@pytest.mark.parametrize("engine", ["numpy", "compiled"])
+def test_a_value_filled_in_is_one_change(engine):
+    """The number and the mark that it is missing change together: one feature, not two."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] > 0.5).astype(int)
+    X[rng.random(80) < 0.3, 0] = np.nan
+    model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y)
+    samples = X[np.isnan(X[:, 0])][:6]
+    how = {"missing": "keep", "options": pertinent.Options(engine=engine)}
+    held = pertinent.Constraints(frozen=[1, 2])
+    alone = pertinent.pertinent_negatives(model, samples, constraints=held, **how)
+    assert alone.found.all()
+    found = pertinent.pertinent_negatives(model, samples, norm="l0", **how)
+    assert (found.objective == 1).all()
+    few = pertinent.Constraints(frozen=[1, 2], max_changes=1)
+    found = pertinent.pertinent_negatives(model, samples, constraints=few, **how)
+    np.testing.assert_allclose(found.objective, alone.objective)

@@ -217,8 +217,8 @@ class Rules:
         dropped = (total >= self.claim[boxes.row[boxes.box]]) | closed[boxes.box]
         dropped[boxes.pair[missed]] = True
         domain = self.domain
-        if domain is not None and domain.max_changes is not None and not domain.groups:
-            # Every column is a unit of its own; those that change anyway were counted already.
+        if domain is not None and domain.max_changes is not None and domain.has_lone_columns:
+            # Those that change anyway were counted already.
             changed = self._must_change(boxes)
             new = outside[~changed.reshape(-1)[flat[outside]]]
             more = np.bincount(boxes.pair[new], minlength=len(boxes.leaf))

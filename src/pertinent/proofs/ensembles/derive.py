@@ -128,8 +128,8 @@ class Look:
         extra = np.maximum(need.reach[:, None] - cost[need.column], 0.0)
         gone |= near + need.of_leaf.reduce(np.add, extra, 0.0) >= self.claim
         domain = self.rules.domain
-        if domain is not None and domain.max_changes is not None and not domain.groups:
-            # Every column is a unit of its own; those that change anyway were counted already.
+        if domain is not None and domain.max_changes is not None and domain.has_lone_columns:
+            # Those that change anyway were counted already.
             changed = (self.near < low) | (self.near > high)
             new = (~changed)[need.column].astype(np.int32)
             more = need.of_leaf.reduce(np.add, new, 0)

@@ -62,9 +62,11 @@ class Tables:
             cost = task.weights[column] * away
         fixed = np.zeros(n)
         for group in () if domain is None else domain.groups:
-            fixed += _choose_one(offset[group], cost, fits)
-            places = np.concatenate([offset[group], offset[group] + 1])
-            away[:, places] = cost[:, places]
+            own = task.centers[:, group] == 1
+            paid, first = _choose_one(offset[group], cost, fits, own)
+            fixed += paid
+            # The cheapest category is 1, all others 0: a tie must not make it look changed.
+            away[:, offset[group]], away[:, offset[group] + 1] = first, ~first
         up, down, near = np.empty_like(value, dtype=np.int64), np.empty_like(value, np.int64), []
         for a, b in pairwise(offset):
             up[:, a:b], down[:, a:b] = _next_allowed(fits[:, a:b])
@@ -99,8 +101,12 @@ def _column(
     return value, least <= most
 
 
-def _choose_one(at: IntArray, cost: FloatArray, fits: BoolArray) -> FloatArray:
-    """Rewrite the costs of a group, of which exactly one column is 1; return what all pay.
+def _choose_one(
+    at: IntArray, cost: FloatArray, fits: BoolArray, own: BoolArray
+) -> tuple[FloatArray, BoolArray]:
+    """Rewrite the costs of a group, of which exactly one column is 1.
+
+    Return what all pay, and which category is the cheapest: of several the own one.
 
     With A_j the cost of column j at 1 and B_j at 0, category j costs ``sum B + A_j - B_j``. Let o
     be the cheapest category and m what the second costs more. Then all pay what o costs, column o
@@ -112,7 +118,8 @@ def _choose_one(at: IntArray, cost: FloatArray, fits: BoolArray) -> FloatArray:
     forced = ~fits[:, at]
     can = fits[:, at + 1] & (forced.sum(axis=1, keepdims=True) == forced)
     ranked = np.where(can, extra, np.inf)
-    best = ranked.argmin(axis=1)
+    tied = ranked == ranked.min(axis=1, keepdims=True)
+    best = np.where((tied & own).any(axis=1), own.argmax(axis=1), tied.argmax(axis=1))
     row = np.arange(len(cost))
     least = ranked[row, best]
     ranked[row, best] = np.inf
@@ -124,7 +131,7 @@ def _choose_one(at: IntArray, cost: FloatArray, fits: BoolArray) -> FloatArray:
     ones[row, best] = 0.0
     cost[:, at], cost[:, at + 1] = 0.0, ones
     cost[row, at[best]] = second
-    return np.where(some, total + least, 0.0)
+    return np.where(some, total + least, 0.0), best[:, None] == np.arange(len(at))
 
 
 def _next_allowed(fits: BoolArray) -> tuple[IntArray, IntArray]:

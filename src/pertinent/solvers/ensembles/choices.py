@@ -67,9 +67,11 @@ def choices_of(region: EnsembleRegion, task: Task, row: int) -> Choices:
         for j in group:
             allowed = _allowed_categories(region, task, row, int(j), cell[offset[j] :][:2])
             first[j], last[j] = (0 if allowed[0] else 1), (1 if allowed[1] else 0)
-        fixed += _share_costs(cost, offset[group], first[group], last[group])
-        for j in group:
-            away[offset[j] : offset[j + 1]] = cost[offset[j] : offset[j + 1]]
+        own = task.centers[row, group] == 1
+        paid, best = _share_costs(cost, offset[group], first[group], last[group], own)
+        fixed += paid
+        # The cheapest category is 1, all others 0: a tie must not make it look changed.
+        away[offset[group]], away[offset[group] + 1] = best, ~best
     # By distance, not by cost: a column that costs nothing still changes if it moves.
     center = np.array([int(away[a:b].argmin()) if b > a else 0 for a, b in pairwise(offset)])
     return Choices(value, cost, cell, offset, center, first, last, fixed)
@@ -112,8 +114,12 @@ def _nearest_allowed(
     return np.where(np.isnan(above) | use_below, below, above)
 
 
-def _share_costs(cost: FloatArray, at: IntArray, first: IntArray, last: IntArray) -> float:
-    """Move the costs of one group to where bounds see them; return what every point pays.
+def _share_costs(
+    cost: FloatArray, at: IntArray, first: IntArray, last: IntArray, own: BoolArray
+) -> tuple[float, BoolArray]:
+    """Move the costs of one group to where bounds see them.
+
+    Return what every point pays, and which category is the cheapest: of several the own one.
 
     With A_j the cost of column j at 1 and B_j at 0, category j costs ``sum B + A_j - B_j``. The
     cheapest one pays nothing beside what is fixed, leaving it costs what the next one costs more,
@@ -122,11 +128,11 @@ def _share_costs(cost: FloatArray, at: IntArray, first: IntArray, last: IntArray
     extra = cost[at + 1] - cost[at]
     can = (last == 1) & ((first == 1).sum() == (first == 1))
     if not can.any():
-        return 0.0
-    order = np.flatnonzero(can)[np.argsort(extra[can], kind="stable")]
+        return 0.0, own
+    order = np.flatnonzero(can)[np.lexsort((~own[can], extra[can]))]
     best = order[0]
     second = extra[order[1]] - extra[best] if len(order) > 1 else 0.0
     fixed = float(cost[at].sum() + extra[best])
     cost[at], cost[at + 1] = 0.0, np.maximum(extra - extra[best] - second, 0.0)
     cost[at[best]], cost[at[best] + 1] = second, 0.0
-    return fixed
+    return fixed, np.arange(len(at)) == best

@@ -274,7 +274,7 @@ def sift(
                 at = c.offset[f]
                 here = clamp(center, low[f], high[f])
                 cost += c.cost[at + clamp(center, a, b)] - c.cost[at + here]
-                if here == center and len(c.group) == 0:
+                if here == center and c.n_units == len(low):
                     changes += 1
         if not fits or cost >= budget or changes > more:
             continue

@@ -83,7 +83,9 @@ class NumpySearch:
         self.first, self.last = problem.first[order], problem.last[order]
         self.cost, self.offset, self.center = choices.cost, choices.offset[:-1], choices.center
         self.span = float(np.ptp(self.lead, axis=0).max(initial=0.0)) * self.n_trees or 1.0
-        self.counts = problem.most_changes < len(np.unique(problem.unit))
+        n_units = len(np.unique(problem.unit))
+        self.counts = problem.most_changes < n_units
+        self.lone = n_units == len(problem.unit)  # no two columns change as one
         self.boxes = 0
 
     def begin(self, budget: float) -> None:
@@ -221,7 +223,7 @@ class NumpySearch:
         place = np.minimum(np.maximum(center[out], a[out]), b[out])
         extra = self.cost[self.offset[column[out]] + place] - here[column[out]]
         dropped |= box.near + np.bincount(box.at[out], extra, len(box.leaf)) >= self.budget
-        if self.counts and not self.problem.groups:
+        if self.counts and self.lone:
             new = out[p[column[out]] == center[out]]
             dropped |= np.bincount(box.at[new], minlength=len(box.leaf)) > more
         return box.without(dropped)
