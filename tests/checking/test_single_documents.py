@@ -10,7 +10,7 @@ import pytest
 from forgeries import tampered
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 
 import pertinent
 from pertinent.exceptions import InputError
@@ -114,3 +114,34 @@ def test_a_range_of_a_value_that_nobody_chose_is_refuted(iris):
         forged["proof"]["ranges"]["negative"] = {**room, "spans": [], "box": [], part: [one]}
         verdicts = [f.verdict for f in pertinent.check(forged, model).findings if "move" in f.claim]
         assert verdicts == ["refuted"], part
+
+
+@pytest.fixture(scope="module")
+def ranged():
+    model = pertinent.RangeClassifier(Ridge().fit(X, X[:, 3]), 1.0, 1.6)
+    return model, stored(model, X, 55)
+
+
+def test_a_range_is_asked_of_a_regressor_only(ranged, iris):
+    model, data = iris
+    document = tampered(stored(model, data, 60), (*QUESTION, "range"), [1.0, 1.6])
+    with pytest.raises(InputError, match="LogisticRegression is no regressor"):
+        pertinent.check(document, model)
+
+
+def test_a_regressor_is_asked_about_a_range(ranged):
+    model, document = ranged
+    assert pertinent.check(document, model.regressor).ok
+    with pytest.raises(InputError, match="does not say which range"):
+        pertinent.check(tampered(document, (*QUESTION, "range"), None), model)
+
+
+def test_the_classes_are_those_of_the_range(ranged):
+    model, document = ranged
+    told = copy.deepcopy(document["proof"]["question"]["classes"])
+    told["values"] = told["values"][::-1]
+    [found] = pertinent.check(tampered(document, (*QUESTION, "classes"), told), model).findings
+    assert (found.verdict, found.claim) == (
+        "refuted",
+        "the classes are those of the range asked for",
+    )
