@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_iris, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -216,3 +216,14 @@ def test_counted_changes_tell_how_dense_they_are(how):
     assert explained.negative.log_density == pytest.approx(reached)
     checked = pertinent.check(explained[0].json(), model)
     assert checked.verdict == "holds", str(checked)
+
+
+def test_a_reason_with_a_proof_of_fewer_rules_is_checked_from_its_file():
+    """Its proof is about the rules named: a relation that has no part in it has no row there."""
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    rules = pertinent.Constraints(frozen=[0, 1, 2, 3], relations=["x0 + x1 >= 1"])
+    explainer = pertinent.Explainer(model, data=X, norm="l0", constraints=rules)
+    explained = explainer.explain(X[:1], target=2)
+    assert explained.negative.status.tolist() == ["infeasible"]
+    assert pertinent.check(explained[0].json(), model).verdict == "holds"
