@@ -79,6 +79,8 @@ CHECKS: dict[tuple[str, str], str] = {
      "forced.sum(axis=1, keepdims=True) == forced"): _SAME_SUM,
     ("checking/reasons.py:_of_sets", "said.proof.trusted().all()"):
         "a solver's word that there is no point counts for nothing: its bound is 0",
+    ("checking/ranges.py:_is_about", "np.isnan(answer.points).any() or room == Room()"):
+        "a room of an answer that is none holds no point that `predict` accepts: nothing is shown",
     ("proofs/linear.py:dual_values", "~endless"):
         "slopes towards an open end were shrunk below their weight: the other condition is false",
     ("proofs/linear.py:is_empty", "slopes != 0"):

@@ -8,9 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from forgeries import tampered
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 import pertinent
 from pertinent.exceptions import InputError
@@ -57,6 +60,30 @@ def test_a_number_that_may_not_be_missing_is(frame):
     model, document = frame
     with pytest.raises(InputError):
         pertinent.check(tampered(document, (*QUESTION, "sample", 0), None), model)
+
+
+@pytest.fixture(scope="module")
+def letters():
+    """Two columns of letters, of which one lacks some, and a model that reads None as a letter."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(
+        {
+            "a": rng.normal(size=120),
+            "c": rng.choice(["x", "y", "z"], 120),
+            "d": pd.Series(rng.choice(np.array(["u", "v", None], object), 120), dtype=object),
+        }
+    )
+    data.loc[0, ["a", "c", "d"]] = [0.1, "z", None]
+    y = 2 * data["a"] + (data["c"] == "x") > 0.5
+    columns = make_column_transformer(("passthrough", ["a"]), (OneHotEncoder(), ["c", "d"]))
+    model = make_pipeline(columns, LogisticRegression()).fit(data, y)
+    return model, stored(model, data, 0)
+
+
+def test_a_letter_that_is_missing_is_no_number(letters):
+    model, document = letters
+    assert document["proof"]["question"]["sample"] == [0.1, "z", None]
+    assert pertinent.check(document, model).ok
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +141,17 @@ def test_a_range_of_a_value_that_nobody_chose_is_refuted(iris):
         forged["proof"]["ranges"]["negative"] = {**room, "spans": [], "box": [], part: [one]}
         verdicts = [f.verdict for f in pertinent.check(forged, model).findings if "move" in f.claim]
         assert verdicts == ["refuted"], part
+
+
+def test_categories_of_a_feature_that_nobody_changed_are_refuted(letters):
+    """With "x" or "z" in it the answer keeps its class; but nothing was said to change it."""
+    model, document = letters
+    negative = document["proof"]["negative"]
+    assert negative["changed"]["values"] == [True, False, False]
+    forged = copy.deepcopy(document)
+    forged["proof"]["ranges"]["negative"]["choices"] = [{"feature": 1, "places": [0, 2]}]
+    found = {f.claim: f.verdict for f in pertinent.check(forged, model).findings}
+    assert found["the categories of what would have changed it are as said"] == "refuted"
 
 
 @pytest.fixture(scope="module")
