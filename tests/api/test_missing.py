@@ -18,7 +18,7 @@ from pertinent.exceptions import InputError
 from pertinent.scale import explain_batches
 from pertinent.setting.claims.ranges import state_rooms
 from pertinent.setting.ranges import Room, Span
-from pertinent.summary.ranges import movable
+from pertinent.summary.ranges import changed_values
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_what_is_missing_has_no_range_and_what_is_filled_in_has(fitted):
             filled += 1
     assert filled > 0
     # Nobody can claim one: while a value is missing, its number says nothing.
-    answer = movable(result, result.asked, np.arange(len(result)))[1]
+    answer = changed_values(result, result.asked, np.arange(len(result)))
     number, mark = explainer.setting.features.columns_of(1).tolist()
     proposed = [Room((Span(number, *(2 * [float(at[number])])),)) for at in answer.points]
     shown = state_rooms(explainer.setting, answer, proposed)

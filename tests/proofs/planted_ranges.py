@@ -34,12 +34,13 @@ def without_compiling():
         yield
 
 
-def ranges(model, samples=X, min_proba=None, under=nullcontext, **rules):
+def ranges(model, samples=X, min_proba=None, under=nullcontext, base=None, **rules):
     """Return the problem of ranges and boxes of both answers; a range that is too wide is false."""
     plain = isinstance(samples, np.ndarray)
     rules = {"bounds": LIMITS} | rules if plain else rules
     how = {"constraints": pertinent.Constraints(**rules), "min_proba": min_proba}
-    how["baseline"] = np.zeros(4) if plain else {"job": "none", "age": 30, "debt": 0.0}
+    plain_base = np.zeros(4) if base is None else base
+    how["baseline"] = plain_base if plain else {"job": "none", "age": 30, "debt": 0.0}
 
     def ask():
         with under():
@@ -62,13 +63,39 @@ def all_hold(model, found, i, moved, box, kept):
     target = found.negative.target[i]
     label = found.positive.classes[found.positive.label[i]]
     changes = [({name: v}, negative, target) for name, r in moved.items() for v in _values(r)]
-    changes += [({name: v}, positive, label) for name, r in kept.items() for v in _values(r)]
+    base = _stand_ins(found, i) or [positive]
+    changes += [
+        ({name: v}, point, label) for name, r in kept.items() for v in _values(r) for point in base
+    ]
     changes += [
         (dict(zip(box, corner, strict=True)), negative, target)
         for corner in product(*(_values(r) for r in box.values()))
         if box  # without an answer there is none
     ]
     return all(_said(model, point | change) == wanted for change, point, wanted in changes)
+
+
+def _stand_ins(found, i):
+    """Return points with the values that were enough where others stand in for the positive."""
+    [instead] = found.instead([i])
+    if instead is None or instead.positive is None:
+        return []
+    one = instead.positive
+    if one.method != "sufficient":
+        return [_row(one.points, 0)]
+    own, features = one.table.write(one.table.values), one.table.features
+    fixed = [features.names[j] for j in np.flatnonzero(one.kept[0])]
+    keep = {name: value for name, value in _row(own, 0).items() if name in fixed}
+    return [_row(other, k) | keep for other in (own, *_corners(found)) for k in range(len(other))]
+
+
+def _corners(found):
+    """Yield tables whose rows stand for every value: corners of the bounds, and the data."""
+    if hasattr(found.positive.points, "iloc"):
+        yield table()
+    else:
+        yield np.array(list(product([LOW, HIGH], repeat=4)))
+        yield DATA
 
 
 def _row(points, i):
@@ -133,6 +160,8 @@ def range_questions():
             bayes, bounds={0: (0.6, None), 2: (0.6, None), 3: (0.6, None)}
         ),
         "ranges, categories": ranges(pipeline, table()[:3]),
+        "ranges, whatever the others are": ranges(logistic, base=X[1]),
+        "ranges, whatever the others are, tree": ranges(tree, base=X[1]),
     }
 
 

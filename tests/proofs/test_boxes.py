@@ -92,3 +92,16 @@ def test_no_point_of_a_box_exceeds_an_exponential_row(weights, ends):
     points = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
     if lies_in(piece, low, high, UNIT):
         assert row.value(points).max() <= 0
+
+
+@given(st.data())
+def test_of_a_group_of_columns_exactly_one_is_1(data):
+    """The worst point of a linear row, over all that one category and one number can be."""
+    row = np.array(data.draw(st.lists(st.integers(-4, 4), min_size=4, max_size=4)), dtype=float)
+    allowed = data.draw(st.lists(st.booleans(), min_size=3, max_size=3).filter(any))
+    limit = data.draw(st.integers(-12, 12)) + 0.5
+    low, high = np.array([-1.0, 0, 0, 0]), np.array([2.0, *map(float, allowed)])
+    points = [[end, *one] for end in (-1.0, 2.0) for one in np.eye(3)[np.array(allowed)]]
+    worst = (np.array(points) @ row).max()
+    piece = MarginRows.as_written(Cell(row[None], np.array([limit])))
+    assert lies_in(piece, low, high, UNIT, [np.arange(1, 4)]) == (worst <= limit)

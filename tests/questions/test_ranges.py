@@ -26,7 +26,7 @@ import pertinent
 from pertinent.lvq import GLVQ
 from pertinent.setting.claims.ranges import state_rooms
 from pertinent.setting.ranges import Room, Span
-from pertinent.summary.ranges import movable
+from pertinent.summary.ranges import changed_values
 
 MODELS = {
     "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression()),
@@ -348,7 +348,7 @@ def test_between_two_right_ends_on_a_grid_everything_must_be_right():
     y = (X[:, 0] >= 5) & (X[:, 0] != 12) & (X[:, 0] < 18)
     model = DecisionTreeClassifier().fit(X, y)
     found = pertinent.Explainer(model, data=X).explain(X[:1])
-    _, answer = movable(found, found.asked, np.array([0]))
+    answer = changed_values(found, found.asked, np.array([0]))
 
     def holds(low, high):
         [room] = state_rooms(found.asked.setting, answer, [Room((Span(0, low, high),))])

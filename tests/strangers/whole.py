@@ -11,7 +11,7 @@ from collections import Counter
 import numpy as np
 
 import pertinent
-from pertinent.setting.ranges import Room
+from pertinent.summary.asked import Rooms
 from pertinent.summary.summary import summarize
 from pertinent.summary.words import shown
 from pertinent.views.text import text
@@ -37,7 +37,7 @@ KINDS = (
 def printed(result):
     """Yield the summary and the text of each row; ranges and stand-ins are not looked for."""
     count = len(result)
-    nothing = [(Room(), Room())] * count
+    nothing = [Rooms()] * count
     for summary in summarize(result, instead=[None] * count, rooms=nothing):
         yield summary, text(shown(summary), "long")
 

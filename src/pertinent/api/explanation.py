@@ -15,8 +15,8 @@ from pertinent.exceptions import InputError, one_line
 from pertinent.setting.claims.instead import Basis, Instead
 from pertinent.setting.ranges import Room
 from pertinent.summary.asked import Answered, Rooms
-from pertinent.summary.instead import as_told, instead_summary
-from pertinent.summary.summary import Summary, asked_of, rounding_steps, summarize
+from pertinent.summary.instead import as_told
+from pertinent.summary.summary import Summary, asked_of, summarize
 from pertinent.summary.words import shown
 from pertinent.tables.progress import Progress, told
 from pertinent.tables.raw import Raw
@@ -307,23 +307,23 @@ class Explanations(Answered):
         return f"<Explanations: {len(self)} samples\n  {self.positive!r}\n  {self.negative!r}>"
 
     @cached_property
-    def _rooms(self) -> dict[tuple[int, bool], Room]:
+    def _rooms(self) -> dict[tuple[int, str], Room]:
         return {}
 
-    def _rooms_of(self, rows: list[int], *, kept: bool) -> list[Room]:
-        """Return how far kept values may move, or else changed ones; searched for once."""
+    def _rooms_of(self, rows: list[int], part: str) -> list[Room]:
+        """Return how far values of one answer may move, by its name; searched for once."""
         from pertinent.api.rooms import rooms_of
 
-        new = [row for row in rows if (row, kept) not in self._rooms]
+        new = [row for row in rows if (row, part) not in self._rooms]
         if new:
-            found = rooms_of(self, asked_of(self), new, kept=kept)
-            self._rooms.update({(row, kept): room for row, room in zip(new, found, strict=True)})
-        return [self._rooms[row, kept] for row in rows]
+            found = rooms_of(self, asked_of(self), new, part)
+            self._rooms.update({(row, part): room for row, room in zip(new, found, strict=True)})
+        return [self._rooms[row, part] for row in rows]
 
-    def rooms(self, rows: list[int]) -> list[Rooms]:
-        """Return how far kept and changed values of some rows may move; searched for once."""
-        kept, changed = (self._rooms_of(rows, kept=kept) for kept in (True, False))
-        return list(zip(kept, changed, strict=True))
+    def rooms(self, rows: list[int], parts: tuple[str, ...] = Rooms._fields) -> list[Rooms]:
+        """Return how far values of the named answers may move; searched for once."""
+        found = [self._rooms_of(rows, part) for part in parts]
+        return [Rooms(**dict(zip(parts, one, strict=True))) for one in zip(*found, strict=True)]
 
     @cached_property
     def _instead(self) -> dict[int, Instead | None]:
@@ -358,11 +358,19 @@ class Explanations(Answered):
             rows = list(range(start, min(len(self), start + SUMMARIES_AT_ONCE)))
             self._look_instead(rows, alone=False)
             known = [self._instead.get(other) for other in rows]
-            self._summaries.update(zip(rows, summarize(self, rows, instead=known), strict=True))
-        if row not in self._instead:
-            told = instead_summary(asked_of(self), self.instead([row])[0], rounding_steps(self))
-            self._summaries[row]["positive"]["instead"] = told
+            rooms = self.rooms(rows, ("positive", "negative"))
+            made = summarize(self, rows, instead=known, rooms=rooms)
+            self._summaries.update(zip(rows, made, strict=True))
+        if row not in self._looked_at and self.instead([row])[0] is not None:
+            chances = self._summaries[row]["probability"]  # their last digits are those of the rows
+            self._summaries[row] = summarize(self, [row])[0] | {"probability": chances}
+        self._looked_at.add(row)
         return self._summaries[row]
+
+    @cached_property
+    def _looked_at(self) -> set[int]:
+        """Rows of which it is known how far what stands in may move, or that nothing does."""
+        return set()
 
     def summary(self) -> dict[str, Any]:
         """Return counts, shares and distributions over all samples, as plain values."""
@@ -475,12 +483,12 @@ class Explanations(Answered):
         with told(progress, "Reporting") as tell:
             for start in range(0, len(rows), SUMMARIES_AT_ONCE):
                 some = rows[start : start + SUMMARIES_AT_ONCE]
-                self._rooms_of(some, kept=False)  # these two are nearly all of the work
+                self._rooms_of(some, "negative")  # these two are nearly all of the work
                 if len(rows) <= FEW_ROWS:
                     self.instead(some)
                 if tell is not None:
                     tell(start + len(some), len(rows))
-        rooms = [(Room(), room) for room in self._rooms_of(rows, kept=False)]
+        rooms = self.rooms(rows, ("negative",))
         return write_report(
             self, path, title=title, max_rows=max_rows, date=date, facts=facts, rooms=rooms
         )

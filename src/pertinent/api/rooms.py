@@ -9,12 +9,11 @@ from pertinent.questions.ranges.rooms import RANGING
 from pertinent.setting.claims import rooms as claims
 from pertinent.setting.ranges import Room
 from pertinent.summary.asked import Answered, Asked
-from pertinent.summary.ranges import movable
+from pertinent.summary.ranges import MOVABLE
 
 
-def rooms_of(explanations: Answered, asked: Asked, rows: list[int], *, kept: bool) -> list[Room]:
-    """Return how far the kept values of some rows may move, or else the changed ones."""
-    positive, negative = movable(explanations, asked, np.array(rows, dtype=np.int64))
-    answer = positive if kept else negative
+def rooms_of(explanations: Answered, asked: Asked, rows: list[int], part: str) -> list[Room]:
+    """Return how far the values of some rows may move: those of one answer, by its name."""
+    answer = MOVABLE[part](explanations, asked, np.array(rows, dtype=np.int64))
     with one_thread, asked.question.effort.limiting(len(rows)):
-        return claims.rooms_of(RANGING, asked.setting, answer, boxes=not kept)
+        return claims.rooms_of(RANGING, asked.setting, answer, boxes=part == "negative")

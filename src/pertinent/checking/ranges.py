@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from pertinent.checking.findings import CHANGE, ENOUGH, UNKNOWN, Finding, judged
+from pertinent.checking.instead import IN_ITS_PLACE
 from pertinent.geometry.arrays import FloatArray
 from pertinent.setting.claims.boxes import Answer
 from pertinent.setting.claims.ranges import points_at_ends, state_rooms
 from pertinent.setting.ranges import Room
 from pertinent.setting.setting import Setting
-from pertinent.summary.asked import Answered
-from pertinent.summary.ranges import movable
+from pertinent.summary.asked import Answered, Rooms
+from pertinent.summary.ranges import MOVABLE
 
 
 def range_findings(explanations: Answered, unsure: str) -> tuple[Answered, list[Finding]]:
@@ -28,22 +29,22 @@ def range_findings(explanations: Answered, unsure: str) -> tuple[Answered, list[
         said = any(room != Room() for room in stored)
         claim = "values may move as said"
         return explanations, [Finding(claim, UNKNOWN, unsure)] if said else []
-    parts = movable(explanations, asked, np.array([0]))
     found, findings = [], []
-    for what, answer, room in zip((ENOUGH, CHANGE), parts, stored, strict=True):
-        shown = _shown(asked.setting, answer, room)
+    for part, room in stored._asdict().items():
+        shown = _shown(asked.setting, _movable(explanations, part), room)
         found.append(shown)
-        findings += _judged(what, room, shown)
-    return replace(explanations, known_rooms=((found[0], found[1]),)), findings
+        before = IN_ITS_PLACE if part == "instead" else ""
+        own = _judged(CHANGE if part == "negative" else ENOUGH, room, shown)
+        findings += [replace(one, claim=f"{before}{one.claim}") for one in own]
+    return replace(explanations, known_rooms=(Rooms(*found),)), findings
 
 
 def points_of_ranges(explanations: Answered) -> FloatArray:
     """Return points that the model will be asked about, by what a file says of ranges."""
     asked = explanations.asked
     assert asked is not None
-    parts = zip(
-        movable(explanations, asked, np.array([0])), explanations.known_rooms[0], strict=True
-    )
+    rooms = explanations.known_rooms[0]._asdict()
+    parts = [(_movable(explanations, part), room) for part, room in rooms.items()]
     setting, none = asked.setting, explanations.table.values[:0]
     return np.concatenate(
         [
@@ -51,6 +52,11 @@ def points_of_ranges(explanations: Answered) -> FloatArray:
             for answer, room in parts
         ]
     )
+
+
+def _movable(explanations: Answered, part: str) -> Answer:
+    assert explanations.asked is not None
+    return MOVABLE[part](explanations, explanations.asked, np.array([0]))
 
 
 def _shown(setting: Setting, answer: Answer, room: Room) -> Room:

@@ -36,9 +36,12 @@ MOST_CORNERS, MOST_FACES = 10, 5
 SLIVER = 4
 
 Box = tuple[FloatArray, FloatArray]
+Groups = Sequence[IntArray]
 
 
-def lies_in(piece: MarginRows, low: FloatArray, high: FloatArray, unit: float) -> bool:
+def lies_in(
+    piece: MarginRows, low: FloatArray, high: FloatArray, unit: float, groups: Groups = ()
+) -> bool:
     """Return whether a box lies in a piece, each row by more than ``unit`` times its terms.
 
     Parameters
@@ -47,6 +50,8 @@ def lies_in(piece: MarginRows, low: FloatArray, high: FloatArray, unit: float) -
     low, high : ndarray of shape (n_columns,)
     unit : float
         ``(d + 4) u``: see `pertinent.geometry.rounding`.
+    groups : sequence of ndarray of int
+        Columns of which one is 1 and all others are 0: no other point of the box counts.
 
     Examples
     --------
@@ -63,14 +68,16 @@ def lies_in(piece: MarginRows, low: FloatArray, high: FloatArray, unit: float) -
         return False  # ends that are no numbers, perhaps from a file
     if piece.ends is not None and ((low < piece.ends[0]) | (high > piece.ends[1])).any():
         return False
-    if len(piece.G) and not (_worst_linear(piece, low, high, unit) <= piece.h).all():
+    if len(piece.G) and not (_worst_linear(piece, low, high, unit, groups) <= piece.h).all():
         return False
     if not all(worst_quadratic(row, low, high, unit) <= 0 for row, _ in piece.curved):
         return False
     return all(_worst_exponential(bend, low, high) <= -LOGARITHMS for bend in piece.bends)
 
 
-def _worst_linear(piece: MarginRows, low: FloatArray, high: FloatArray, unit: float) -> FloatArray:
+def _worst_linear(
+    piece: MarginRows, low: FloatArray, high: FloatArray, unit: float, groups: Groups
+) -> FloatArray:
     """Return the largest left-hand side of each linear row, with what it may be rounded by."""
     origin = np.zeros(len(low)) if piece.origin is None else piece.origin
     slopes, constant = unit * piece.terms[:, :-1], unit * piece.terms[:, -1]
@@ -83,6 +90,11 @@ def _worst_linear(piece: MarginRows, low: FloatArray, high: FloatArray, unit: fl
     at_low = _at_end(piece.G, slopes, low, origin, -1.0)
     at_high = _at_end(piece.G, slopes, high, origin, 1.0)
     most = np.maximum(at_low, at_high).sum(axis=1) + constant
+    for group in groups:
+        # Exactly one column is 1: all are at 0, but for the one that gains most by it.
+        some = group[high[group] >= 1]
+        gain = (at_high - at_low)[:, some].max(axis=1, initial=0.0 if not len(some) else -np.inf)
+        most += (at_low - np.maximum(at_low, at_high))[:, group].sum(axis=1) + gain
     if piece.sums is not None:
         most = most + 2 * unit * _most_added_up(piece.sums, low, high)
     return np.asarray(most)
@@ -271,7 +283,11 @@ def _worst_exponential(bend: Exponential, low: FloatArray, high: FloatArray) -> 
 
 
 def gaps(
-    pieces: Sequence[MarginRows], low: FloatArray, high: FloatArray, unit: float
+    pieces: Sequence[MarginRows],
+    low: FloatArray,
+    high: FloatArray,
+    unit: float,
+    groups: Groups = (),
 ) -> list[Box] | None:
     """Return the parts of a box that no piece is shown to hold; None if they are more than slivers.
 
@@ -284,6 +300,8 @@ def gaps(
     pieces : sequence of MarginRows
     low, high : ndarray of shape (n_columns,)
     unit : float
+    groups : sequence of ndarray of int
+        See `lies_in`.
 
     Examples
     --------
@@ -304,7 +322,7 @@ def gaps(
     while todo:
         box, parts = todo.pop(), parts + 1
         near = _worth_asking(pieces, box)
-        if any(lies_in(piece, *box, unit) for piece in near):
+        if any(lies_in(piece, *box, unit, groups) for piece in near):
             continue
         halves = _cut(near, box) if parts <= MOST_PARTS else None
         if halves is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,14 @@ from pertinent.setting.results import Negatives, Positives
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
-#: How far kept values of a positive may move, and changed ones of a negative.
-Rooms = tuple[Room, Room]
+
+class Rooms(NamedTuple):
+    """How far values of one explanation may move: those of each of its answers."""
+
+    positive: Room = Room()
+    negative: Room = Room()
+    #: Of what stands in for an empty positive.
+    instead: Room = Room()
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,12 +86,13 @@ class Answered:
         """Number of features that are both kept by the positive and changed by the negative."""
         return np.asarray((self.positive.kept & self.negative.changed).sum(axis=1))
 
-    def rooms(self, rows: list[int]) -> list[Rooms]:
-        """Return how far kept and changed values may move, for each of the rows.
+    def rooms(self, rows: list[int], parts: tuple[str, ...] = Rooms._fields) -> list[Rooms]:
+        """Return how far the values of answers may move, for each of the rows.
 
-        Nothing is searched for here: nothing is said of rows of which it is not known.
+        ``parts`` names the answers that are looked at. Nothing is searched for here: nothing is
+        said of rows of which it is not known.
         """
-        return [self.known_rooms[i] if self.known_rooms else (Room(), Room()) for i in rows]
+        return [self.known_rooms[i] if self.known_rooms else Rooms() for i in rows]
 
     def instead(self, rows: list[int]) -> list[Instead | None]:
         """Return what stands in for the empty positives of the rows; None where none is empty.

@@ -103,7 +103,8 @@ def _ranges(explanations: Answered) -> dict[str, Any]:
     for j, name in enumerate(features.names):
         for end in () if features.is_category(j) else ("low", "high", "box_low", "box_high"):
             out[f"negative.{name}.{end}"] = np.full(n, np.nan)
-    for i, (_, room) in enumerate(explanations.rooms(list(range(n)))):
+    for i, rooms in enumerate(explanations.rooms(list(range(n)), ("negative",))):
+        room = rooms.negative
         for spans, prefix in ((room.spans, ""), (room.box, "box_")):
             for span in spans:
                 start = f"negative.{numbers[span.column]}.{prefix}"

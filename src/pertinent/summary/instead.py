@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -44,11 +45,15 @@ def rounded_positive(
 
 
 def instead_summary(
-    asked: Asked, instead: Instead | None, steps: FloatArray
+    asked: Asked,
+    instead: Instead | None,
+    steps: FloatArray,
+    room: Callable[[int, Any], dict[str, Any] | None],
 ) -> dict[str, Any] | None:
     """Return what stands in for one empty positive, as plain values; None if none does.
 
-    ``baseline`` holds the values that the others rest at, ``free`` counts those that vary.
+    ``baseline`` holds the values that the others rest at, ``free`` counts those that vary;
+    ``room(j, value)`` says how far the value of feature j may move.
     """
     if instead is None:
         return None
@@ -84,6 +89,7 @@ def instead_summary(
                 "value": raw["value"][j],
                 "exact": raw["exact"][j],
                 "fixed": bool(fixed[j]),
+                **_known("range", room(int(j), raw["value"][j])),
             }
             for j in np.flatnonzero(found.kept[0])
         ],
@@ -91,6 +97,11 @@ def instead_summary(
         "baseline": raw["baseline"],
         "free": int(free.sum()),
     }
+
+
+def _known(name: str, value: Any) -> dict[str, Any]:
+    """Return an entry for a value; none without it, as in files of before."""
+    return {} if value is None else {name: value}
 
 
 def _finite(value: Any) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from pertinent.geometry.codec import encode
 from pertinent.proofs.records import decode
 from pertinent.rules.words import Speech
 from pertinent.setting.claims.boxes import Answer
-from pertinent.setting.limits import negative_limits
+from pertinent.setting.limits import negative_limits, sufficient_limits
 from pertinent.setting.question import Method
 from pertinent.setting.ranges import End, Room, Span
+from pertinent.setting.results import Positives
 from pertinent.summary.asked import Answered, Asked, Rooms
 from pertinent.summary.rounding import REFINEMENTS
 from pertinent.summary.tolerances import LEAST_SHOWN
@@ -24,25 +26,60 @@ from pertinent.tables.features import Features
 MOST_STORED = 100_000
 
 
-def movable(explanations: Answered, asked: Asked, rows: IntArray) -> tuple[Answer, Answer]:
-    """Return what may move: the kept values of positives, the changed ones of negatives.
-
-    A kept value may move as far as the rules allow, not only between the sample's own and the base
-    value. Of a "sufficient" positive nothing is said: it holds whatever the others are.
-    """
-    positive, negative = explanations.positive, explanations.negative
-    setting, table = asked.setting, explanations.table.take(rows)
-    kept = positive.kept[rows] & (positive.method is not Method.SUFFICIENT)
-    untouched = (positive.kept & explanations.avoided[:, None])[rows]
-    free = setting.constraints.limits(setting.features, table)
-    limits = negative_limits(setting, table, untouched)
-    return (
-        Answer(table, positive.values[rows], positive.label[rows], free, kept, changes=False),
-        Answer(
-            table, negative.values[rows], negative.target_place[rows], limits,
-            negative.changed[rows], changes=True,
-        ),
+def changed_values(explanations: Answered, asked: Asked, rows: IntArray) -> Answer:
+    """Return the changed values of negatives, which may move."""
+    negative, table = explanations.negative, explanations.table.take(rows)
+    untouched = (explanations.positive.kept & explanations.avoided[:, None])[rows]
+    return Answer(
+        table, negative.values[rows], negative.target_place[rows],
+        negative_limits(asked.setting, table, untouched), negative.changed[rows], changes=True,
     )  # fmt: skip
+
+
+def kept_values(explanations: Answered, asked: Asked, rows: IntArray) -> Answer:
+    """Return the kept values of positives, which may move."""
+    return _enough(explanations, asked, rows, [(explanations.positive, row) for row in rows])
+
+
+def stand_in_values(explanations: Answered, asked: Asked, rows: IntArray) -> Answer:
+    """Return the kept values of what stands in for empty positives, which may move."""
+    found = [None if one is None else one.positive for one in explanations.instead(rows.tolist())]
+    told = [
+        (explanations.positive, row) if one is None else (one, 0)
+        for one, row in zip(found, rows.tolist(), strict=True)
+    ]
+    answer = _enough(explanations, asked, rows, told)
+    there = np.array([one is not None for one in found])
+    return replace(answer, chosen=answer.chosen & there[:, None])
+
+
+def _enough(
+    explanations: Answered, asked: Asked, rows: IntArray, told: list[tuple[Positives, int]]
+) -> Answer:
+    """Return the kept values of these positives of the rows.
+
+    They may move as far as the rules allow, not only between the sample's own and the base value.
+    Those of a "sufficient" positive are enough whatever the others are.
+    """
+    setting, table = asked.setting, explanations.table.take(rows)
+    whatever = np.array([found.method is Method.SUFFICIENT for found, _ in told])[:, None]
+    points = np.array([found.values[row] for found, row in told])
+    kept = np.array([found.kept[row] for found, row in told])
+    low, high = (
+        np.broadcast_to(side, points.shape)
+        for side in setting.constraints.limits(setting.features, table)
+    )
+    if whatever.any():
+        found = ~np.isnan(points).any(axis=1, keepdims=True)
+        points = np.where(whatever & found, table.values, points)
+        wide = sufficient_limits(setting, table, asked.question)
+        low, high = (np.where(whatever, *two) for two in zip(wide, (low, high), strict=True))
+    labels, free = explanations.positive.label[rows], whatever & ~kept
+    return Answer(table, points, labels, (low, high), kept, changes=False, free=free)
+
+
+#: What may move, by the name of its answer.
+MOVABLE = {"positive": kept_values, "negative": changed_values, "instead": stand_in_values}
 
 
 def shown_range(
@@ -163,8 +200,9 @@ def with_ends_of(own: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_rooms(rooms: Rooms) -> dict[str, Any]:
-    """Return both rooms as plain values."""
-    return {name: _write(room) for name, room in zip(("positive", "negative"), rooms, strict=True)}
+    """Return the rooms as plain values; that of what stands in only where something may move."""
+    named = rooms._asdict()
+    return {n: _write(room) for n, room in named.items() if n != "instead" or room != Room()}
 
 
 def _write(room: Room) -> dict[str, Any]:
@@ -183,9 +221,11 @@ def _write_spans(spans: tuple[Span, ...]) -> list[dict[str, Any]]:
 def read_rooms(record: Any, features: Features) -> Rooms:
     """Return what `write_rooms` was given, without why sides end; refuse what cannot be."""
     if record is None:
-        return Room(), Room()
-    positive, negative = (_read(record[name], features) for name in ("positive", "negative"))
-    return positive, negative
+        return Rooms()
+    named = {"positive": record["positive"], "negative": record["negative"]}
+    if "instead" in record:  # files of before lack it
+        named["instead"] = record["instead"]
+    return Rooms(**{name: _read(own, features) for name, own in named.items()})
 
 
 _SPAN = {"column", "ends", "cuts"}
@@ -195,7 +235,7 @@ _ITEMS = {"spans": _SPAN, "box": _SPAN, "choices": {"feature", "places"}}
 
 def strange_ranges(record: Any) -> list[str]:
     """Return what of stored ranges is not known here."""
-    known = ("positive", "negative")
+    known = Rooms._fields
     out = [f"ranges.{key}" for key in record or () if key not in known]
     for name in known:
         own = (record or {}).get(name, {})

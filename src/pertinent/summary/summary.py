@@ -18,6 +18,7 @@ from pertinent.setting.claims.instead import Instead, fixed_by_rules
 from pertinent.setting.claims.negatives import with_its_limit
 from pertinent.setting.limits import negative_limits, positive_limits
 from pertinent.setting.question import Overlap
+from pertinent.setting.ranges import Room
 from pertinent.summary.asked import Answered, Asked, Rooms
 from pertinent.summary.chances import chance_columns, shown_chances
 from pertinent.summary.instead import instead_summary, rounded_positive
@@ -84,6 +85,7 @@ def summarize(
     speech = asked.settings.wording.speech(explanations.table.features.names)
     rules, ends = _rules(asked), _steps_of_ends(asked, steps)
     both = (("positive", explanations.positive), ("negative", explanations.negative))
+    moves = [_Ranges(own, explanations.table.features, ends, speech) for own in rooms]
     return [
         {
             **_summary(
@@ -92,8 +94,8 @@ def summarize(
                 int(row),
                 name,
                 {k: t[i] for k, t in tables.items()},
-                _Ranges(rooms[i], explanations.table.features, ends, speech),
-                instead_summary(asked, instead[i], steps),
+                moves[i],
+                instead_summary(asked, instead[i], steps, moves[i].instead),
             ),
             "reasons": {name: _said(results, row, speech) for name, results in both},
             "rules": rules.copy(),
@@ -125,10 +127,17 @@ class _Ranges:
 
     def of(self, part: str, j: int, value: Any) -> Summary:
         """Return what is said of one value: by itself, and together with the others."""
-        room = self.rooms[part == "changed"]
+        return self._of(self.rooms.negative if part == "changed" else self.rooms.positive, j, value)
+
+    def _of(self, room: Room, j: int, value: Any) -> Summary:
         step = float(self.steps[first_column(self.features, j)])
         own = (room, self.features, j, value, step, self.speech)
         return {"range": shown_range(*own), "box": shown_side(*own)}
+
+    def instead(self, j: int, value: Any) -> Summary | None:
+        """Return how far a value of what stands in may move."""
+        found: Summary | None = self._of(self.rooms.instead, j, value)["range"]
+        return found
 
 
 def _said(results: Results, row: int, speech: Speech) -> str | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from pertinent.questions.ranges.boxes import Growing
 from pertinent.questions.ranges.spans import BOLD, Try, propose_spans
+from pertinent.questions.ranges.whatever import propose_whatever
 from pertinent.questions.tolerances import SMALLER_SPANS
 from pertinent.setting.claims.boxes import Answer
 from pertinent.setting.ranges import Room, Span
@@ -25,7 +26,11 @@ class Ranging:
 
     def spans(self, setting: Setting, answer: Answer, attempt: int) -> list[list[Span]]:
         """Return a span for each chosen number of each answer."""
-        return propose_spans(setting, answer, TRIES[attempt])
+        if answer.free is None or not answer.free.any():
+            return propose_spans(setting, answer, TRIES[attempt])
+        held = ~answer.free.any(axis=1, keepdims=True)
+        found = propose_spans(setting, replace(answer, chosen=answer.chosen & held), TRIES[attempt])
+        return [a + b for a, b in zip(found, propose_whatever(setting, answer), strict=True)]
 
     def boxes(
         self, setting: Setting, answer: Answer, known: Sequence[Room], attempt: int

@@ -23,8 +23,8 @@ from pertinent.server.solving.form import RowForm
 from pertinent.server.solving.letter import letter_html
 from pertinent.server.solving.recipe import Recipe, evenly
 from pertinent.server.solving.refusal import Refusal
-from pertinent.setting.ranges import Room
 from pertinent.setting.results import Results
+from pertinent.summary.asked import Rooms
 from pertinent.summary.summary import summarize
 from pertinent.summary.words import label_text, shown
 from pertinent.views import beside, phrases
@@ -156,7 +156,7 @@ class Engine:
     def report(self, request: Mapping[str, Any]) -> str:
         """Return the one-file report of the rows, as HTML."""
         _, result = self._explained(request)
-        rooms = [(kept, changed) for kept, changed in result.rooms(list(range(len(result))))]
+        rooms = result.rooms(list(range(len(result))))
         return report_html(result, title=request.get("title"), rooms=rooms)
 
     def letter(self, request: Mapping[str, Any]) -> str:
@@ -182,7 +182,7 @@ class Engine:
         """Return all explanations: at once without ranges, or in full, or as they are stored."""
         if request.get("detail") == LIVE and not request.get("certificate"):
             rows = list(range(len(result)))
-            rooms = [(Room(), Room())] * len(rows)
+            rooms = [Rooms()] * len(rows)
             summaries = summarize(result, rows, rooms=rooms, at_once=True)
             return [self._told(explainer, one, s) for one, s in zip(result, summaries, strict=True)]
         told = [self._told(explainer, one, one.summary()) for one in result]

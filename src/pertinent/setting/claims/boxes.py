@@ -6,9 +6,11 @@ class, and dense enough where that is asked for; no relation fails at its worst 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -29,6 +31,8 @@ from pertinent.setting.region_key import Is, Kind
 from pertinent.setting.setting import Setting
 from pertinent.tables.table import Table
 
+#: Free categories are looked at one after the other up to so many.
+MOST_CATEGORIES = 64
 #: The model is asked about each number of a sliver, up to so many.
 MOST_ASKED = 16
 
@@ -50,6 +54,8 @@ class Answer:
         The features that may move.
     changes : bool
         Whether the rules about changes apply.
+    free : ndarray of bool, shape (n, n_features), optional
+        The features that take every value within the limits, whatever else moves.
     """
 
     table: Table
@@ -58,6 +64,7 @@ class Answer:
     limits: Limits
     chosen: BoolArray
     changes: bool
+    free: BoolArray | None = None
 
     def __len__(self) -> int:
         return len(self.points)
@@ -72,7 +79,23 @@ class Answer:
             (read_only(low), read_only(high)),
             read_only(self.chosen[rows]),
             self.changes,
+            None if self.free is None else read_only(self.free[rows]),
         )
+
+    def is_free(self, row: int) -> bool:
+        """Return whether some features of an answer take every value."""
+        return self.free is not None and bool(self.free[row].any())
+
+    def around(self, row: int, columns: IntArray, ends: Limits) -> Limits:
+        """Return a box: free features take every value, some columns those between these ends."""
+        free = np.zeros(self.chosen.shape[1], bool) if self.free is None else self.free[row]
+        moves = self.table.features.by_column(free)
+        low, high = (
+            np.where(moves, np.broadcast_to(side, self.points.shape)[row], self.points[row])
+            for side in self.limits
+        )
+        low[columns], high[columns] = ends
+        return low, high
 
 
 def unions_of(
@@ -141,9 +164,30 @@ class ShownBoxes:
             return False
         if not all(self._in_trees(i, *one, low, high) for one in self.sums[label]):
             return False
+        groups = [g for g in self.setting.features.groups if (low[g] < high[g]).any()]
         for pieces, unit in self.unions[label]:
-            left = gaps(pieces, low, high, unit)
+            left = gaps(pieces, low, high, unit, groups)
             if left is None or not all(self._asked(i, *sliver) for sliver in left):
+                return False
+        return True
+
+    def whatever(self, i: int, columns: IntArray, ends: Limits) -> bool:
+        """Return whether the class is kept by every value of the free features.
+
+        Some ``columns`` lie between these ends; the others are those of the answer. Free categories
+        are taken together, or, if that shows nothing and they are few, one after the other.
+        """
+        low, high = self.answer.around(i, columns, ends)
+        if self.holds(i, low, high):
+            return True
+        groups = [g[high[g] >= 1] for g in self.setting.features.groups if (low[g] < high[g]).any()]
+        if not groups or math.prod(map(len, groups)) > MOST_CATEGORIES:
+            return False
+        every = np.concatenate([g for g in self.setting.features.groups if low[g].max() < 1])
+        for chosen in product(*groups):
+            for side in (low, high):
+                side[every], side[list(chosen)] = 0.0, 1.0
+            if not self.holds(i, low, high):
                 return False
         return True
 

@@ -8,6 +8,8 @@ A proposal is a span or a box. It is claimed if
   (`pertinent.setting.claims.boxes`);
 - no rule of change fails within.
 
+Where other features may take every value, that is asked of all points in between with all of them.
+
 Why a side ends is decided as well: by the value one step farther, which `judge` is asked about.
 """
 
@@ -159,6 +161,8 @@ class _Stating:
                 out[k] = End(EndKind.RULE, self._limit(j, signs[k]))
             elif self._is_far(i, j, float(ends[k])):
                 out[k] = End(EndKind.FAR)
+            elif self.answer.is_free(i):  # one point of another class was not looked for
+                out[k] = End(EndKind.SHOWN)
         left = np.array([k for k, end in enumerate(out) if end is None], dtype=np.int64)
         if len(left):
             judged = self._judged(rows[left], columns[left], beyond[left])
@@ -183,6 +187,9 @@ class _Stating:
         if not (self._reaches(i, span) and self._changes(i, span, own)):
             return False
         whole = replace(span, cuts=())
+        if self.answer.is_free(i):
+            ends = np.array([span.low]), np.array([span.high])
+            return self.boxes.whatever(i, np.array([span.column]), ends)
         tried = [whole, *([span] if is_cut((span,)) else []), *self._between(i, whole)]
         return any(
             one.low > one.high
@@ -303,10 +310,15 @@ class _Stating:
             return out
         rows, points = np.array([i for i, _, _ in asked]), self._with_category(asked)
         good = judge(self.setting, self.boxes.ask(rows, points), points).valid
-        for (i, j, place), valid in zip(asked, good.tolist(), strict=True):
-            if valid:
+        for k, ((i, j, place), valid) in enumerate(zip(asked, good.tolist(), strict=True)):
+            if valid and (not self.answer.is_free(i) or self._keeps(i, j, points[k])):
                 out[i][j] = (*out[i].get(j, ()), place)
         return out
+
+    def _keeps(self, i: int, j: int, point: FloatArray) -> bool:
+        """Return whether a category is enough as well, whatever the free features are."""
+        columns = self.setting.features.columns_of(j)
+        return self.boxes.whatever(i, columns, (point[columns], point[columns]))
 
     def _with_category(self, asked: list[tuple[int, int, int]]) -> FloatArray:
         """Return the answers with other categories: row, feature and place of each."""
