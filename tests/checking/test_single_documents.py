@@ -115,6 +115,36 @@ def test_missing_values_stand_somewhere(gaps, said):
         pertinent.check(tampered(document, (*QUESTION, "missing_at"), said), model)
 
 
+@pytest.mark.parametrize("said", ["a", ["a", "e"], {"a": 1}])
+def test_values_are_missing_of_features_that_there_are(frame, said):
+    model, document = frame
+    with pytest.raises(InputError, match="lacks values of features that there are not"):
+        pertinent.check(tampered(document, (*QUESTION, "missing_features"), said), model)
+
+
+def test_a_value_that_is_there_is_not_shown_as_missing(frame):
+    model, document = frame
+    forged = tampered(document, ("summary", "features", 0, "missing"), True)
+    found = {f.claim: f.verdict for f in pertinent.check(forged, model).findings}
+    assert found["what is shown is what was checked"] == "refuted"
+
+
+@pytest.mark.parametrize("margin", [0.0, 1.0])
+def test_the_point_of_the_first_phase_is_of_the_class_and_keeps_the_margin(iris, margin):
+    """The base values are of another class; those of a smaller margin are not deep enough."""
+    model, data = iris
+    document = stored(model, data, 130, margin=margin)
+    assert pertinent.check(document, model).ok
+    if margin:
+        point = stored(model, data, 130, margin=0.0)["proof"]["positive"]["sparse_values"]["values"]
+    else:
+        point = document["proof"]["question"]["baseline"]["values"]
+    where = ("proof", "positive", "sparse_values", "values")
+    forged = tampered(document, where, point)
+    found = {f.claim: f.verdict for f in pertinent.check(forged, model).findings}
+    assert found["what was enough: its details are as said"] == "refuted"
+
+
 # -- Ranges --------------------------------------------------------------------------------------
 
 

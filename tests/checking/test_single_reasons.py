@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 
@@ -77,6 +78,11 @@ def no_proof(document, answer):
     answer["certificates"] = []
 
 
+def later_proof(document, answer):
+    for block in answer["certificates"][0]["certificate"]["blocks"]:
+        block["proofs"] = {"type": "later-kind", "n": 1}
+
+
 def samples_own(document, answer):
     """The points are the sample itself, which is of its own class."""
     without = answer["reason"]["without"]
@@ -111,6 +117,8 @@ FORGED = [
     ("held", says(kind="model"), NEEDED, REFUTED),
     ("held", samples_own, NEEDED, REFUTED),
     ("held", instead(kind="own-values", asked=["is", 2]), REASON, REFUTED),
+    ("held", instead(kind="never", asked=["is", 2]), REASON, REFUTED),
+    ("held", later_proof, REASON, UNKNOWN),
     ("fewest", own_proof(WORD), REASON, UNKNOWN),
     ("fewest", own_proof(NOTHING), REASON, UNKNOWN),
     ("fewest", weaker, REASON, UNKNOWN),
@@ -141,3 +149,14 @@ def test_what_is_said_of_a_forged_reason(name, forge, claim, verdict):
     document = copy.deepcopy(stored(name))
     forge(document, document["proof"][ASKED[name][0]])
     assert verdicts(name, document)[claim] == verdict
+
+
+def test_a_class_that_is_never_predicted_has_no_other_reason():
+    model = DecisionTreeClassifier(max_depth=1).fit(X, y)
+    explainer = pertinent.Explainer(model, data=X, limits_from=None, steps_from=None)
+    document = json.loads(explainer.explain(X[:1], target=2)[0].json())
+    assert document["proof"]["negative"]["reason"] == {"kind": "never", "asked": ["is", 2]}
+    assert pertinent.check(document, model).ok
+    document["proof"]["negative"]["reason"] = {"kind": "own-values", "asked": ["is", 2]}
+    found = {f.claim: f.verdict for f in pertinent.check(document, model).findings}
+    assert found[f"what would have changed it: {REASON}"] == REFUTED

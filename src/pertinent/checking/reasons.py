@@ -60,8 +60,6 @@ def reason(
         asked = _question(setting, results, results.table.values[0], beyond)
         of_sets = Finding(claim, *_of_sets(asked, said, results, (low, high)))
         return [of_sets, *_needed(name, asked, said)]
-    if len(parts) > 1:
-        return [Finding(claim, UNKNOWN, NOT_SHOWN)]
     near = results.table.values if isinstance(setting.within, Hulls) else centers
     asked = _question(setting, results, centers[0], beyond)
     own = None
