@@ -547,7 +547,7 @@ def bound_at(forest: Forest, w: Scratch, j: int, room: float, price: float) -> f
                 most, which = value, i
         total += most
         w.winner[t] = which
-    return total
+    return float(total)
 
 
 @compiled
@@ -924,20 +924,20 @@ def branch(
         p = clamp(c.center[f], low[f], high[f])
         base = c.cost[at + p]
         for up in (True, False):
-            top, where, total = -np.inf, -1, 0.0
+            rank, where, total = -np.inf, -1, 0.0
             first, end, by = (high[f], p, -1) if up else (low[f], p, 1)
             for a in range(first, end, by):
                 if w.steps[at + a] > 0:
                     total += w.steps[at + a]
                     score = total * (0.1 + (c.cost[at + a] - base) / room)
-                    if score > top:
-                        top, where = score, a - 1 if up else a
+                    if score > rank:
+                        rank, where = score, a - 1 if up else a
             if where >= 0:
-                w.ranked[candidates], w.rank_column[candidates] = top, f
+                w.ranked[candidates], w.rank_column[candidates] = rank, f
                 w.rank_cut[candidates] = where
                 candidates += 1
-                if top > best:
-                    best, column, cut = top, f, where
+                if rank > best:
+                    best, column, cut = rank, f, where
     if candidates > 1 and price > 0:
         begin_weights(forest, c, w, leaves, n, low, high, weights)
         share_costs(forest, c, w, leaves, n, low, high)
