@@ -50,6 +50,7 @@ class CompiledSearch:
         )  # fmt: skip
         self.scratch = self._scratch(n_units)
         self.boxes = 0
+        self.is_weighed = False
         self.weights = np.full(len(sections.cut), kernel.FIRST_WEIGHT, np.int32)
         span = leads.lead[problem.leaf]
         self._span = float(np.ptp(span, axis=0).max(initial=0.0)) * n_trees or 1.0
@@ -69,6 +70,8 @@ class CompiledSearch:
             np.empty(n_leaves), np.empty(n_trees, single), np.empty(n_leaves, bool),
             np.zeros(n_units, single), np.empty(n_leaves, bool),
             np.empty(dim, single), np.empty(dim, single),
+            np.empty(n_leaves), np.empty(n_trees + 1, single),
+            np.empty(2 * dim), np.empty(2 * dim, single), np.empty(2 * dim, single),
         )  # fmt: skip
 
     def begin(self, budget: float) -> None:
@@ -78,7 +81,7 @@ class CompiledSearch:
         leaves[:n_leaves] = np.arange(n_leaves)
         small = np.int32
         self.state = kernel.State(
-            np.zeros(5, np.int64), np.array([budget, np.inf, 0.0, CLOSER]),
+            np.array([0, 0, 0, 0, 0, self.is_weighed]), np.array([budget, np.inf, 0.0, CLOSER]),
             np.empty((DEPTH, dim), small), np.empty((DEPTH, dim), small),
             np.zeros(DEPTH + 1, np.int64), np.zeros(DEPTH, np.int64), np.zeros(DEPTH),
             np.zeros((DEPTH, 3), small), np.zeros(DEPTH, small), np.zeros(DEPTH),
@@ -137,6 +140,7 @@ class CompiledSearch:
             and self.state.floats[kernel.BUDGET] < np.inf
         ):
             self.weights = self.state.weights[0].copy()
+            self.is_weighed = True
 
     @property
     def least(self) -> float:

@@ -145,10 +145,15 @@ class Scratch(NamedTuple):
     inside: NDArray[np.bool_]  # (n_leaves,)
     low: Small  # (n_columns,) a box as the rules leave it
     high: Small
+    lead: FloatArray  # (n_leaves,) of a box's leaves
+    run: Small  # (n_trees + 1,) where those of each tree begin
+    ranked: FloatArray  # (2 * n_columns,) cuts to branch on: score, column and cut
+    rank_column: Small
+    rank_cut: Small
 
 
 #: Places in `State.numbers`.
-DEPTH, BOXES, RECORDED, FOUND, WEIGHTS = 0, 1, 2, 3, 4
+DEPTH, BOXES, RECORDED, FOUND, WEIGHTS, AGAIN = 0, 1, 2, 3, 4, 5
 #: Places in `State.floats`: what a point must cost less than, the best one's cost, what the bound
 #: of the whole box says that all cost; and `CLOSER` of the table of tolerances, which is handed in
 #: because numba's cache would not notice a change of it.
@@ -160,10 +165,16 @@ DONE, LEFT, NARROW = 0, 1, 2
 #: Rounds of rules for one box, and of prices. No price closes a box whose nearest point has all the
 #: lead that is needed, so prices end where single precision, in which they are kept, has them.
 ROUNDS, PRICES, LEAST_PRICE, MOST_PRICE = 20, 25, 1e-30, 1e30
-#: How often weights move, in the whole box and in others; by how much, and how that falls.
-TURNS_FIRST, TURNS, STEP, SLOWER = 80, 24, 2.0, 0.1
-#: After so many turns they move on only if this share of what is missing was won.
-PATIENCE, ENOUGH = 6, 0.12
+#: A price is good enough if no other one covers more by this share.
+NEARLY = 0.002
+#: How weights move in the whole box, there again (with the next budget), and in other boxes: how
+#: often, by how much, how that falls, and what share of what is missing `PATIENCE` turns must win.
+FIRST_PLAN = (80, 4.0, 0.3, 0.03)
+NEXT_PLAN = (24, 1.0, 0.1, 0.03)
+PLAN = (12, 1.0, 0.1, 0.12)
+PATIENCE = 6
+#: Of so many cuts to branch on, both sides are looked at; a side that wins nothing counts as this.
+TRIES, LITTLE = 8, 1e-3
 #: Limits of weights, where they begin, and what counts as none.
 LEAST_WEIGHT, MOST_WEIGHT, FIRST_WEIGHT, NOBODY = 1.0, 1e5, 300, 1e-3
 #: What a sum of so many terms may be off by, as a share of it, is this times their number.
@@ -489,58 +500,83 @@ def share_costs(
 
 
 @compiled
-def at_price(
-    forest: Forest, w: Scratch, leaves: Small, n: int, j: int, room: float, price: float
-) -> tuple[float, float]:
-    """Return the bound on the lead at a price of cost, less what is needed, and its slope.
-
-    ``sum_t max_leaf (lead - price share) + price room``; the winner of each tree is noted.
-    """
-    total, slope = price * room - forest.needed[j] + forest.error, room
-    i, t = 0, 0
-    while i < n:
-        tree = forest.tree[leaves[i]]
-        most, which = -np.inf, i
-        while i < n and forest.tree[leaves[i]] == tree:
-            value = forest.lead[leaves[i], j] - price * w.share[i]
-            if value > most:
-                most, which = value, i
-            i += 1
-        total += most
-        slope -= w.share[which]
-        w.winner[t] = which
-        t += 1
-    return total, slope
+def line_up(forest: Forest, w: Scratch, leaves: Small, n: int, j: int) -> None:
+    """Copy the leads of a box's leaves, and where each tree begins, next to each other."""
+    t, tree = 0, -1
+    for i in range(n):
+        leaf = leaves[i]
+        w.lead[i] = forest.lead[leaf, j]
+        if forest.tree[leaf] != tree:
+            tree = forest.tree[leaf]
+            w.run[t] = i
+            t += 1
+    w.run[t] = n
 
 
 @compiled
-def best_price(
-    forest: Forest, w: Scratch, leaves: Small, n: int, j: int, room: float, price: float
-) -> tuple[float, float]:
-    """Return the price, begun at one, at which most of the room is covered, and that much.
+def at_price(forest: Forest, w: Scratch, j: int, price: float) -> tuple[float, float]:
+    """Return the lead of the winners, less what is needed, and what they pay.
 
-    At a price the cost is at least ``room - total / price``, concave in ``1 / price``: the leads of
-    the winners tell on which side the most lies.
+    The winner of each tree, which is noted, is its leaf of the largest ``lead - price share``.
+    """
+    lead, share = forest.error - forest.needed[j], 0.0
+    for t in range(forest.n_trees):
+        most, which = -np.inf, w.run[t]
+        for i in range(w.run[t], w.run[t + 1]):
+            value = w.lead[i] - price * w.share[i]
+            if value > most:
+                most, which = value, i
+        lead += w.lead[which]
+        share += w.share[which]
+        w.winner[t] = which
+    return lead, share
+
+
+@compiled
+def bound_at(forest: Forest, w: Scratch, j: int, room: float, price: float) -> float:
+    """Return the bound on the lead at a price of cost, less what is needed.
+
+    ``sum_t max_leaf (lead - price share) + price room``; the winner of each tree is noted.
+    """
+    total = price * room - forest.needed[j] + forest.error
+    for t in range(forest.n_trees):
+        most, which = -np.inf, w.run[t]
+        for i in range(w.run[t], w.run[t + 1]):
+            value = w.lead[i] - price * w.share[i]
+            if value > most:
+                most, which = value, i
+        total += most
+        w.winner[t] = which
+    return float(total)
+
+
+@compiled
+def best_price(forest: Forest, w: Scratch, j: int, price: float) -> tuple[float, float]:
+    """Return the price, begun at one, at which most cost is covered, and that much.
+
+    Winners of lead L (less what is needed) and share S cover ``S - L / price``: a tangent of a
+    concave function of ``1 / price``, whose most lies where those of both sides meet.
     """
     below, above, factor = 0.0, -1.0, 1.1
+    lead_below, share_below, lead_above, share_above = 0.0, 0.0, 0.0, 0.0
     best, best_at = -np.inf, price
     x = price
     for _ in range(PRICES):
-        total, _ = at_price(forest, w, leaves, n, j, room, x)
-        covered = room - total / x
+        lead, share = at_price(forest, w, j, x)
+        covered = share - lead / x
         if covered > best:
             best, best_at = covered, x
-        lead = forest.error - forest.needed[j]
-        for t in range(forest.n_trees):
-            lead += forest.lead[leaves[w.winner[t]], j]
         if lead < 0:
-            above = x
+            above, lead_above, share_above = x, lead, share
         else:
-            below = x
+            below, lead_below, share_below = x, lead, share
         if above > 0 and below > 0:
-            if above - below < 0.02 * above:
+            most = (lead_below * share_above - lead_above * share_below) / (lead_below - lead_above)
+            if most - best <= NEARLY * abs(most) or above - below < NEARLY * above:
                 break
-            x = 0.5 * (below + above)
+            x = (lead_below - lead_above) / (share_below - share_above)
+            if not below < x < above:
+                x = 0.5 * (below + above)
             continue
         x = x * factor if above < 0 else x / factor
         if not LEAST_PRICE < x < MOST_PRICE:
@@ -619,7 +655,7 @@ def shared_cost(
     j: int,
     price: float,
     weights: Small,
-    turns: int,
+    plan: tuple[int, float, float, float],
 ) -> tuple[bool, bool, float, float]:
     """Look for weights and a price that close a box, or leave out leaves: see `Scratch.keep`.
 
@@ -629,16 +665,17 @@ def shared_cost(
     room *= 1.0 + ROUNDED * (forest.n_trees + 8)
     price = min(max(price, LEAST_PRICE), MOST_PRICE)
     begin_weights(forest, c, w, leaves, n, low, high, weights)
+    line_up(forest, w, leaves, n, j)
     share_costs(forest, c, w, leaves, n, low, high)
-    price, covered = best_price(forest, w, leaves, n, j, room, price)
+    price, covered = best_price(forest, w, j, price)
     price = float(np.float32(price))
-    total, _ = at_price(forest, w, leaves, n, j, room, price)
-    if total < 0:
+    if bound_at(forest, w, j, room, price) < 0:
         return True, False, price, covered
     best, best_price_at, before = covered, price, -np.inf
     for x in range(1, w.some[0] + 1):
         w.weight[w.some[x]] = max(w.weight[w.some[x]], LEAST_WEIGHT)
         w.best[w.some[x]] = w.weight[w.some[x]]
+    turns, step, slower, enough = plan
     for turn in range(turns):
         if covered > best:
             best, best_price_at = covered, price
@@ -647,34 +684,29 @@ def shared_cost(
         if best > room:
             break
         if turn % PATIENCE == PATIENCE - 1:
-            if best - before < ENOUGH * min(room - best, best):
+            if best - before < enough * min(room - best, best):
                 break
             before = best
-        at_price(forest, w, leaves, n, j, room, price)
-        weigh_anew(forest, c, w, leaves, low, high, STEP / (1.0 + SLOWER * turn))
+        # The winners are those of the price that was tried last, which is close to the best one.
+        weigh_anew(forest, c, w, leaves, low, high, step / (1.0 + slower * turn))
         share_costs(forest, c, w, leaves, n, low, high)
         if turn % 3 == 2:
-            price, covered = best_price(forest, w, leaves, n, j, room, price)
+            price, covered = best_price(forest, w, j, price)
         else:
-            total, _ = at_price(forest, w, leaves, n, j, room, price)
-            covered = room - total / price
+            lead, share = at_price(forest, w, j, price)
+            covered = share - lead / price
     round_weights(w, weights)
     share_costs(forest, c, w, leaves, n, low, high)
-    price, covered = best_price(forest, w, leaves, n, j, room, best_price_at)
+    price, covered = best_price(forest, w, j, best_price_at)
     price = float(np.float32(price))
-    total, _ = at_price(forest, w, leaves, n, j, room, price)
+    total = bound_at(forest, w, j, room, price)
     if total < 0:
         return True, True, price, covered
-    i, t = 0, 0
-    while i < n:
-        tree = forest.tree[leaves[i]]
+    for t in range(forest.n_trees):
         top = w.winner[t]
-        most = forest.lead[leaves[top], j] - price * w.share[top]
-        while i < n and forest.tree[leaves[i]] == tree:
-            value = forest.lead[leaves[i], j] - price * w.share[i]
-            w.keep[i] = value >= most - total
-            i += 1
-        t += 1
+        most = w.lead[top] - price * w.share[top]
+        for i in range(w.run[t], w.run[t + 1]):
+            w.keep[i] = w.lead[i] - price * w.share[i] >= most - total
     return False, True, price, covered
 
 
@@ -770,6 +802,73 @@ def missing_choice(c: Costs, low: Small, high: Small) -> int:
 
 
 @compiled
+def halves(
+    forest: Forest,
+    c: Costs,
+    w: Scratch,
+    leaves: Small,
+    n: int,
+    low: Small,
+    high: Small,
+    room: float,
+    j: int,
+    price: float,
+    column: int,
+    cut: int,
+) -> tuple[float, float]:
+    """Return the bounds on the lead, less what is needed, on both sides of a cut.
+
+    First the side of the nearest point, then the other one, where all trees get back what they
+    paid for the way to the cut. Weights and price are those of the box.
+    """
+    at = c.offset[column]
+    p = clamp(c.center[column], low[column], high[column])
+    is_up = p <= cut
+    goal = cut + 1 if is_up else cut
+    near = price * room - forest.needed[j] + forest.error
+    far = near - price * (c.cost[at + goal] - c.cost[at + p])
+    for t in range(forest.n_trees):
+        most_near, most_far = -np.inf, -np.inf
+        for i in range(w.run[t], w.run[t + 1]):
+            leaf = leaves[i]
+            value = w.lead[i] - price * w.share[i]
+            low_side, high_side = True, True
+            for q in range(forest.start[leaf], forest.start[leaf + 1]):
+                if forest.column[q] == column:
+                    low_side, high_side = forest.first[q] <= cut, forest.last[q] > cut
+                    break
+            if low_side if is_up else high_side:
+                most_near = max(most_near, value)
+            if high_side if is_up else low_side:
+                if not (low_side and high_side):
+                    value += price * paid_before(forest, w, leaf, column, at + goal, is_up)
+                most_far = max(most_far, value)
+        near += most_near
+        far += most_far
+    return near, far
+
+
+@compiled
+def paid_before(
+    forest: Forest, w: Scratch, leaf: int, column: int, goal: int, is_up: bool
+) -> float:
+    """Return what a leaf pays for the way from the nearest point to a place of a column."""
+    total = 0.0
+    for q in range(forest.need_start[leaf], forest.need_start[leaf + 1]):
+        k = forest.need_low[q]
+        if k < forest.need_high[q] and forest.section_column[k] == column:
+            for k in range(forest.need_low[q], forest.need_high[q]):
+                a, b = w.begin[k], w.end[k]
+                if is_up:
+                    b = max(min(b, goal), a)
+                else:
+                    a = min(max(a, goal), b)
+                total += w.weight[k] * (w.steps[b] - w.steps[a])
+            break
+    return total
+
+
+@compiled
 def branch(
     forest: Forest,
     c: Costs,
@@ -780,11 +879,14 @@ def branch(
     high: Small,
     room: float,
     j: int,
+    price: float,
+    weights: Small,
 ) -> tuple[int, int]:
     """Return the column, and the last choice of its lower side, on which most depends.
 
     The best leaf of each tree spreads what it gains over the directions that it needs; a cut gets
-    what lies beyond it, the more the farther it is.
+    what lies beyond it, the more the farther it is. Of the best cut of each direction a few are
+    tried: that one is taken whose two sides fall most below the bound of the box.
     """
     i = 0
     while i < n:
@@ -815,24 +917,42 @@ def branch(
                 w.steps[c.offset[f] + forest.first[q]] += gain / needs
             elif p > forest.last[q]:
                 w.steps[c.offset[f] + forest.last[q]] += gain / needs
+    candidates = 0
     best, column, cut = -np.inf, -1, -1
     for f in range(len(low)):
         at = c.offset[f]
         p = clamp(c.center[f], low[f], high[f])
-        base, total = c.cost[at + p], 0.0
-        for a in range(high[f], p, -1):
-            if w.steps[at + a] > 0:
-                total += w.steps[at + a]
-                score = total * (0.1 + (c.cost[at + a] - base) / room)
-                if score > best:
-                    best, column, cut = score, f, a - 1
-        total = 0.0
-        for a in range(low[f], p):
-            if w.steps[at + a] > 0:
-                total += w.steps[at + a]
-                score = total * (0.1 + (c.cost[at + a] - base) / room)
-                if score > best:
-                    best, column, cut = score, f, a
+        base = c.cost[at + p]
+        for up in (True, False):
+            rank, where, total = -np.inf, -1, 0.0
+            first, end, by = (high[f], p, -1) if up else (low[f], p, 1)
+            for a in range(first, end, by):
+                if w.steps[at + a] > 0:
+                    total += w.steps[at + a]
+                    score = total * (0.1 + (c.cost[at + a] - base) / room)
+                    if score > rank:
+                        rank, where = score, a - 1 if up else a
+            if where >= 0:
+                w.ranked[candidates], w.rank_column[candidates] = rank, f
+                w.rank_cut[candidates] = where
+                candidates += 1
+                if rank > best:
+                    best, column, cut = rank, f, where
+    if candidates > 1 and price > 0:
+        begin_weights(forest, c, w, leaves, n, low, high, weights)
+        share_costs(forest, c, w, leaves, n, low, high)
+        line_up(forest, w, leaves, n, j)
+        total = bound_at(forest, w, j, room, price)
+        best = -np.inf
+        for _ in range(min(candidates, TRIES)):
+            x = int(np.argmax(w.ranked[:candidates]))
+            w.ranked[x] = -np.inf
+            f, a = w.rank_column[x], w.rank_cut[x]
+            near, far = halves(forest, c, w, leaves, n, low, high, room, j, price, f, a)
+            near, far = max(total - max(near, 0.0), 0.0), max(total - max(far, 0.0), 0.0)
+            score = (near + LITTLE * total) * (far + LITTLE * total)
+            if score > best:
+                best, column, cut = score, f, a
     if column >= 0:
         return column, cut
     for i in range(n):  # any cut inside the box that a leaf asks about
@@ -859,7 +979,7 @@ def look_at(
     budget: float,
     price: float,
     weights: Small,
-    turns: int,
+    plan: tuple[int, float, float, float],
 ) -> tuple[int, float, float, int, int, int, bool, float]:
     """Close a box whose leaves are sifted, find its best point, or say where to branch.
 
@@ -882,7 +1002,7 @@ def look_at(
         price = 0.0
     else:
         closed, new, price, covered = shared_cost(
-            forest, c, w, leaves, n, low, high, budget - near, rival, price, weights, turns
+            forest, c, w, leaves, n, low, high, budget - near, rival, price, weights, plan
         )
         least += covered
         if closed:
@@ -907,7 +1027,7 @@ def look_at(
         for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
             w.steps[a] = 0.0
     room = budget - near if np.isfinite(budget) else 1.0
-    column, cut = branch(forest, c, w, leaves, n, low, high, room, rival)
+    column, cut = branch(forest, c, w, leaves, n, low, high, room, rival, price, weights)
     if column < 0:
         return -1, near, price, rival, -1, -1, new, least
     return n, near, price, rival, column, cut, new, least
@@ -934,6 +1054,14 @@ def note_weights(record: Record, numbers: IntArray, weights: Small) -> None:
             record.section[i], record.weight[i] = k, weights[k]
             i += 1
     numbers[WEIGHTS] = i
+
+
+@compiled
+def plan_of(depth: int, again: int) -> tuple[int, float, float, float]:
+    """Return how the weights of a box move: how often, by how much, how that falls, patience."""
+    if depth > 0:
+        return PLAN
+    return NEXT_PLAN if again else FIRST_PLAN
 
 
 @entry
@@ -974,7 +1102,7 @@ def run(
                 w.low[f], w.high[f] = s.low[d, f], s.high[d, f]
             n, near, price, rival, column, cut, new, least = look_at(
                 forest, tally, c, w, leaves, sifted, w.low, w.high,
-                s.floats[BUDGET], s.price[d], s.weights[d], TURNS if d > 0 else TURNS_FIRST,
+                s.floats[BUDGET], s.price[d], s.weights[d], plan_of(d, numbers[AGAIN]),
             )  # fmt: skip
             if d == 0:
                 s.floats[LEAST] = least

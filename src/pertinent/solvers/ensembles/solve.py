@@ -33,7 +33,7 @@ from pertinent.solvers.tolerances import CLOSER
 
 #: Where the bound of the whole box is not known: the first budget, as a share of the first point's
 #: cost, and how it grows while the whole box is closed at once. How it grows at first then.
-FIRST, FASTER, SLOWER = 1 / 64, 1.4, 1.15
+FIRST, FASTER, SLOWER = 1 / 64, 1.4, 1.1
 #: Budgets grow so that a search looks at so many times the boxes of the one before; they grow by
 #: factors between these. Fewer boxes than this say nothing about it.
 GROWTH, FACTORS, TELLING = 3.0, (1.04, 1.3), 10
