@@ -21,6 +21,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
 from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.running import is_over
 from pertinent.proofs import Argument, Block, Certificate, LinearProofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.questions.supports.gains import Choices, any_of, with_forced
@@ -170,6 +171,8 @@ class Pool:
         points = found.points
         if self.domain is None:
             for mask in self.doubtful[before:]:
+                if is_over():
+                    break
                 k = int((supports == mask).all(axis=1).argmax())
                 point, least = self._in_parts(mask)
                 if least < cost[k]:
@@ -187,6 +190,8 @@ class Pool:
         A region without rows says nothing of other supports: the largest rule out the most.
         """
         for j in np.flatnonzero(self.choices.usable[0]):
+            if is_over():
+                break
             more = supports.copy()
             more[:, j] = True
             none = np.isinf(self._project(*self._held(self.choices.columns(more))).believed)
