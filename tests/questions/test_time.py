@@ -14,6 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from pertinent import Constraints, pertinent_negatives, pertinent_positives
@@ -44,6 +45,7 @@ def models(data):
         "curved": QuadraticDiscriminantAnalysis(reg_param=1e-3).fit(X, y),
         "separable": GaussianNB().fit(X, y),
         "pieces": few,
+        "tree": DecisionTreeClassifier(random_state=0).fit(X[:500], y[:500]),
         "forest": RandomForestClassifier(30, random_state=0).fit(X[:500], y[:500]),
     }
 
@@ -77,6 +79,10 @@ CASES = [
     (pertinent_negatives, "alternatives", "forest", "none"),
     *((pertinent_positives, ask, "linear", "whole") for ask in POSITIVES),
     *((pertinent_positives, ask, "curved", "bounds") for ask in POSITIVES if ask != "sufficient"),
+    *((pertinent_positives, "exact", name, rules) for name, rules in (
+        ("separable", "bounds"), ("tree", "whole"), ("forest", "bounds"), ("pieces", "whole"),
+    )),
+    (pertinent_positives, "strict", "pieces", "whole"),
     (pertinent_positives, "sufficient", "separable", "bounds"),
     (pertinent_positives, "sufficient", "pieces", "none"),
 ]  # fmt: skip
@@ -118,7 +124,9 @@ def test_an_explanation_may_take_the_time_of_both_questions(models, data):
     assert spent <= MOST
 
 
-@pytest.mark.parametrize(("name", "rules"), [("linear", WHOLE), ("forest", None)])
+@pytest.mark.parametrize(
+    ("name", "rules"), [("linear", WHOLE), ("curved", WHOLE), ("forest", None)]
+)
 def test_all_sets_of_a_menu_share_the_time_of_their_sample(models, data, name, rules):
     X, _ = data
     explainer = pertinent.Explainer(models[name], X, constraints=rules, time_limit=LIMIT / 2)
