@@ -163,11 +163,13 @@ class Pool:
         reached = min(best, float(cost.min(initial=np.inf)))
         spent = np.where(on, 0.0, self.weights * np.abs(self.rest - self.center)).sum(axis=1)
         before = len(self.doubtful)
+        # What a check does not show, by a rounding perhaps, can be halved now and not later on.
+        known = found.bound if self._can_halve else found.believed
         none = np.isinf(found.believed) & (self.cell is not self.region)
         if none.any():
             self._rule_out(supports[none])
         for k in np.flatnonzero(~none).tolist():
-            self._learn(k, supports[k], found, float(found.believed[k] - spent[k]), reached)
+            self._learn(k, supports[k], found, float(known[k] - spent[k]), reached)
         points = found.points
         if self.domain is None:
             for mask in self.doubtful[before:]:
@@ -244,7 +246,7 @@ class Pool:
     def _learn(
         self, k: int, mask: BoolArray, found: Projections, bound: float, best: float
     ) -> None:
-        none = bool(np.isinf(found.believed[k]))
+        none = bool(np.isinf(bound))
         proofs = found.certificate.blocks[0].proofs if found.certificate.blocks else None
         of_rows = self.domain is None and self.cell is self.region
         if of_rows and isinstance(proofs, LinearProofs):
@@ -269,9 +271,13 @@ class Pool:
         if value < best * (1 - self.gap):
             self.doubtful.append(mask)
 
+    @property
+    def _can_halve(self) -> bool:
+        return not self.cell.is_linear and self.domain is None
+
     def _halve(self, mask: BoolArray, best: float) -> Certificate | None:
         """Return the proof that a support costs no less than the best, by halving boxes."""
-        if self.cell.is_linear or self.domain is not None:
+        if not self._can_halve:
             return None
         low, high = self._held(mask)
         spent = float((self.weights * np.abs(self.rest - self.center))[~mask].sum())
