@@ -23,14 +23,21 @@ def resident_bytes():
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux tells resident memory")
 @pytest.mark.parametrize("calls", [600, pytest.param(100_000, marks=pytest.mark.slow)])
-def test_single_row_calls_with_the_same_rules_keep_memory_flat(calls):
+@pytest.mark.parametrize("prepared", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_single_row_calls_with_the_same_rules_keep_memory_flat(calls, prepared):
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=1000).fit(X, y)
     rules = pertinent.Constraints(bounds={0: (0.0, 10.0)}, frozen=[1])
 
+    explainer = pertinent.Explainer(model, X, constraints=rules)
+
     def ask(times):
         for i in range(times):
-            pertinent.pertinent_negatives(model, X[i % 150 : i % 150 + 1], constraints=rules)
+            x = X[i % 150 : i % 150 + 1]
+            if prepared:
+                explainer.explain(x)
+            else:
+                pertinent.pertinent_negatives(model, x, constraints=rules)
 
     ask(150)
     before = resident_bytes()

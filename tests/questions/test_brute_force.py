@@ -141,7 +141,11 @@ def test_fewest_changes(family, data, rows):
         agrees(found, i, size, cost, family)
 
 
-@pytest.mark.parametrize(("family", "data", "rows"), cases(*FAMILIES))
+@pytest.mark.parametrize(
+    ("family", "data", "rows"),
+    # Of the last one a proof was refused by a rounding, and halving was not tried in its place.
+    [*cases(*FAMILIES), pytest.param("LGMLVQ", "wine", [86], id="LGMLVQ-wine-one")],
+)
 def test_at_most_two_changes(family, data, rows):
     model, X = fitted(family, data)
     samples, low, high = X[rows], X.min(axis=0), X.max(axis=0)

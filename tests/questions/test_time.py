@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from pertinent import Constraints, pertinent_negatives, pertinent_positives
@@ -43,6 +45,8 @@ def models(data):
         "curved": QuadraticDiscriminantAnalysis(reg_param=1e-3).fit(X, y),
         "separable": GaussianNB().fit(X, y),
         "pieces": few,
+        "tree": DecisionTreeClassifier(random_state=0).fit(X[:500], y[:500]),
+        "forest": RandomForestClassifier(30, random_state=0).fit(X[:500], y[:500]),
     }
 
 
@@ -72,8 +76,13 @@ CASES = [
     *((pertinent_negatives, "fewest", name, rules) for name, rules in (
         ("separable", "whole"), ("separable", "bounds"), ("pieces", "bounds"),
     )),
+    (pertinent_negatives, "alternatives", "forest", "none"),
     *((pertinent_positives, ask, "linear", "whole") for ask in POSITIVES),
     *((pertinent_positives, ask, "curved", "bounds") for ask in POSITIVES if ask != "sufficient"),
+    *((pertinent_positives, "exact", name, rules) for name, rules in (
+        ("separable", "bounds"), ("tree", "whole"), ("forest", "bounds"), ("pieces", "whole"),
+    )),
+    (pertinent_positives, "strict", "pieces", "whole"),
     (pertinent_positives, "sufficient", "separable", "bounds"),
     (pertinent_positives, "sufficient", "pieces", "none"),
 ]  # fmt: skip
@@ -113,6 +122,18 @@ def test_an_explanation_may_take_the_time_of_both_questions(models, data):
     )
     spent, _ = seconds(lambda: explainer.explain(X[1:2]))
     assert spent <= MOST
+
+
+@pytest.mark.parametrize(
+    ("name", "rules"), [("linear", WHOLE), ("curved", WHOLE), ("forest", None)]
+)
+def test_all_sets_of_a_menu_share_the_time_of_their_sample(models, data, name, rules):
+    X, _ = data
+    explainer = pertinent.Explainer(models[name], X, constraints=rules, time_limit=LIMIT / 2)
+    explainer.menu(X[1:2], max_features=1)
+    spent, menu = seconds(lambda: explainer.menu(X[1:2]))
+    assert spent <= 1.2 * LIMIT / 2 + 0.05 + PREPARING
+    assert len(menu) == DIM + DIM * (DIM - 1) // 2
 
 
 def test_time_does_not_change_what_takes_little(models, data):

@@ -21,6 +21,7 @@ def test_rounding_never_opens_a_gap_or_makes_a_tie():
 
 def test_margins_that_rounding_needs_are_not_seen():
     assert margins.LEAST < margins.UNKNOWN < margins.SEEN < margins.MARGIN < gaps.GAP_CONVEX
+    assert margins.SEEN < margins.SEEN_OF_ANY < gaps.GAP_CONVEX
     assert margins.UNKNOWN_SINGLE < margins.MARGIN_SINGLE <= gaps.TIES_COUNT
 
 

@@ -17,6 +17,7 @@ from pertinent.exceptions import InputError, visible, visible_json
 from pertinent.geometry.arrays import BoolArray, IntArray
 from pertinent.geometry.running import one_thread
 from pertinent.proofs import ALREADY
+from pertinent.setting.effort import SEARCHING
 from pertinent.setting.limits import negative_limits
 from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.question import NegativeQuestion
@@ -33,6 +34,7 @@ from pertinent.tables.table import Table, installed_backend
 MOST_SETS = 20_000
 #: Sets named in one sentence about those that cannot work.
 MOST_NAMED = 12
+_FIRST = np.zeros(1, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -216,7 +218,15 @@ class Menu(Sequence[Lever]):
 
 
 def menu_of(asked: Asked, table: Table, target: Any, max_features: int) -> Menu:
-    """Return what changing only few features can do for one sample; see `Explainer.menu`."""
+    """Return what changing only few features can do for one sample; see `Explainer.menu`.
+
+    All sets of features share the time of the sample.
+    """
+    with one_thread, asked.settings.effort.limiting(1):
+        return _menu(asked, table, target, max_features)
+
+
+def _menu(asked: Asked, table: Table, target: Any, max_features: int) -> Menu:
     require_whole("max_features", max_features, 1)
     if len(table) != 1:
         raise InputError(f"A menu is about one sample. Got {len(table)}: pass X.iloc[[0]].")
@@ -233,11 +243,11 @@ def menu_of(asked: Asked, table: Table, target: Any, max_features: int) -> Menu:
     frozen = tuple(names[j] for j in np.flatnonzero(~free))
     levers: list[Lever] = []
     if len(sets):
-        with one_thread:
+        with asked.settings.effort.limiting(1, SEARCHING):
             found = negatives_of(setting, many, labels, question)
         if (found.status_code == ALREADY).all():
-            found, sets = found.take(np.array([0])), np.zeros_like(sets[:1])
-            many = many.take(np.array([0]))
+            found, sets = found.take(_FIRST), np.zeros_like(sets[:1])
+            many = many.take(_FIRST)
         levers = _levers(asked, many, sets, found)
     classes = setting.classes.tolist()
     aim = None if wanted is None else classes[int(wanted[0])]
@@ -272,13 +282,16 @@ def _levers(asked: Asked, many: Table, sets: BoolArray, found: Negatives) -> lis
         setting, many, found.values, moved, many.values, found.target_place, limits, steps,
         changes=True,
     )  # fmt: skip
-    old, new = raw_rows(many, many.values), raw_rows(many, printed)
+    given = np.flatnonzero(found.found)
+    some = many.take(given)
+    new = dict(zip(given.tolist(), raw_rows(some, printed[given]), strict=True))
+    old = raw_rows(many.take(_FIRST), many.values[_FIRST])[0]
     reasons, status, target = found.reason, found.status, found.target.tolist()
     return [
         Lever(
             tuple(features.names[j] for j in np.flatnonzero(sets[i])),
             str(status[i]),
-            {features.names[j]: (old[i][j], new[i][j]) for j in np.flatnonzero(found.changed[i])},
+            {features.names[j]: (old[j], new[i][j]) for j in np.flatnonzero(found.changed[i])},
             _finite(found.objective[i]),
             _finite(found.bound[i]),
             target[i] if found.found[i] else None,

@@ -92,6 +92,12 @@ def is_over(own: float = np.inf) -> bool:
     return (end < np.inf and monotonic() > end) or (work is not None and work.is_over())
 
 
+def is_late() -> bool:
+    """Return whether the time is over, as `is_over` does, but count no work."""
+    end = _END.get()
+    return end < np.inf and monotonic() > end
+
+
 def time_left(most: float = np.inf) -> float:
     """Return the seconds that are left, at least `LEAST_TIME` and at most so many."""
     end = _END.get()

@@ -9,8 +9,9 @@ The policy:
    is refused, with what rounding needs beyond it. What rounds is said in
    `pertinent.geometry.rounding`: ``(d + 4) u sizes(x)`` in units of each row's margin, so that data
    of size 1e-6 are not asked for a margin made for data of size 1. In double precision the first
-   margin covers 4 times what rounds at the center, in steps of 100; in single precision, and where
-   terms do not grow in proportion to the distance, 1.25 times, in small steps.
+   margin covers 4 times what rounds at the center, in steps of 100; in single precision, where
+   terms do not grow in proportion to the distance, and where a margin of more than 1e-8 is needed,
+   1.25 times, in small steps.
 3. Of a region that does not know what rounds, the first margin is a constant, 1e-12 or 1e-6.
 4. A margin that only rounding needs is kept in units of the rows' own terms, where the region
    knows them: `Region.with_margin`.
@@ -44,8 +45,9 @@ LEAST_SHARE = 5e-4
 #: ... and margins in between until one is at most so many times the other.
 CLOSE = 1.5
 
-#: A margin that rounding needs and that may be seen in an answer: it is met in small steps.
-SEEN = 1e-11
+#: A margin that rounding needs and that may be seen in an answer: it is met in small steps. First
+#: where squared distances of large numbers lose many digits, then of any sum.
+SEEN, SEEN_OF_ANY = 1e-11, 1e-8
 
 #: A point that keeps all of the margin asked for but this share of it keeps the margin, in double
 #: and in single precision: bounds of boxes are rounded with the point (see `Setting.keep_margin`).
@@ -87,8 +89,8 @@ def first_margins(
     """Return the margin to begin with for each center: a power of 100, or of sqrt(2).
 
     Few different margins mean few different regions; what a margin of up to 100 times the
-    rounding costs is far below the gap at which an answer counts as optimal. In single precision
-    it is not, and the steps are small.
+    rounding costs is far below the gap at which an answer counts as optimal. Where it is not, in
+    single precision and where much is rounded, the steps are small.
 
     Parameters
     ----------
@@ -117,6 +119,6 @@ def first_margins(
     else:
         need = 4 * sums * ROUNDOFF * rounding.sizes(some)
         margins = MARGINS.take(NEEDS.searchsorted(need), mode="clip")
-        if rounding.knows_precision:  # squared distances of large numbers lose many digits
-            margins = np.where(need > SEEN, _small_steps(1.25 / 4 * need), margins)
+        seen = SEEN if rounding.knows_precision else SEEN_OF_ANY
+        margins = np.where(need > seen, _small_steps(1.25 / 4 * need), margins)
     return margins if len(some) == len(centers) else np.repeat(margins, len(centers))

@@ -20,6 +20,7 @@ from pertinent.geometry.arrays import SHARED, BoolArray, FloatArray, IntArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import AffineMap, Cell
+from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.cases.branch import TreeProofs
 from pertinent.proofs.cases.narrowing import Boxes
@@ -47,8 +48,10 @@ class CurvedBranchProofs(TreeProofs):
 
     def leaf_bounds(self, used: IntArray, task: Task, domain: Domain, boxes: Boxes) -> FloatArray:
         """Return what the proofs of leaves show."""
-        out = np.empty(len(used))
+        out = np.zeros(len(used))
         for k, leaf in enumerate(used):
+            if k and is_over():
+                break
             box, center = boxes.take(np.array([k])), task.centers[boxes.row[[k]]]
             alone = Leaf.of(task.cell, domain, center, task.weights, box)
             out[k] = alone.bound(self.leaves_by[int(leaf)])

@@ -71,12 +71,13 @@ class EnsembleProofs(Proofs):
         start = np.minimum(np.maximum(task.centers, task.lower), task.upper)
         known = np.asarray((task.weights * np.abs(start - task.centers)).sum(axis=1))
         known[(task.lower > task.upper).any(axis=1)] = np.inf
-        if region is None or not _is_covered(task.domain):
+        claiming = np.flatnonzero(self.claimed > known)
+        if region is None or not len(claiming) or not _is_covered(task.domain) or is_over():
             return known
         conditions = Conditions.of(region, () if task.domain is None else task.domain.groups)
         size = max(1, TABLES // int(region.ensemble.n_cells.sum() + region.dim))
-        for first in range(0, len(task), size):
-            rows = np.arange(first, min(first + size, len(task)))
+        for first in range(0, len(claiming), size):
+            rows = claiming[first : first + size]
             proved = self.take(rows)._replayed(task.take(rows), region, conditions, known[rows])
             known[rows] = np.maximum(known[rows], proved)
         return known
@@ -144,6 +145,9 @@ class _Check:
         whole, rest = self.rules.narrow(whole, closed), []
         for i in np.flatnonzero(~closed).tolist():
             row, one = int(rows[i]), whole.take(np.array([i]))
+            if is_over():
+                wrong[row] = True  # it shows nothing
+                continue
             seen = OneRow.of(self.rules, self._sections, row, self.nodes.stated[row], one.place)
             replay = Replay(seen, self.region, self.nodes)
             wrong[row] = not replay.run(one.low[0], one.high[0], one.leaf, int(one.node[0]))

@@ -21,6 +21,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.pieces import outline_of
 from pertinent.geometry.region import Cell, Quadratic, Region
+from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Certificate, Proofs
 from pertinent.proofs.rounding import form_sizes, least_excess, quadratic_sizes, rounding_unit
@@ -94,6 +95,8 @@ class FewestProofs(Proofs):
             return self._in_box(task, rest)
         proved = np.zeros(len(centers))
         for i in range(len(centers)):
+            if is_over():
+                break
             one: _Sample | MixedSample
             if mixed and task.domain is not None:
                 domain = task.domain.take(np.array([i]))

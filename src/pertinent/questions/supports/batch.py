@@ -237,8 +237,12 @@ class Batch:
         options = replace(self.setting.options, unique=False)
         choices, center = self.choices(np.array([row])), self.samples[row]
         weights = self.setting.weights
-        pools = [Pool(piece, choices, center, weights, options) for piece in pieces]
-        return SampleSearch(pools, self.ask.effort.budget())
+        pools = list[Pool]()
+        while len(pools) < len(pieces) and not (pools and is_over()):
+            pools.append(Pool(pieces[len(pools)], choices, center, weights, options))
+        search = SampleSearch(pools, self.ask.effort.budget())
+        search.stopped = len(pools) < len(pieces)
+        return search
 
     def best(self, search: SampleSearch, start: int) -> Best | None:
         """Return what is asked for: the fewest from a size on, or the cheapest of few."""

@@ -22,7 +22,7 @@ from pertinent.questions.supports.subsets import (
     find_supports,
     smallest_size,
 )
-from pertinent.questions.tolerances import MIP_NODES, MIP_SECONDS
+from pertinent.questions.tolerances import MIP_NODES, MIP_WORK
 from pertinent.solvers.problem import SOLVED
 from pertinent.solvers.programs.linear import LinearProgram
 
@@ -115,9 +115,10 @@ def _support(program: LinearProgram, gains: Gains, budget: Budget) -> BoolArray 
     """Return the support that HiGHS finds for whole z, checked against every row."""
     d = gains.n_features
     program.ask_for_whole_numbers()
-    program.set_options(mip_max_nodes=MIP_NODES, mip_abs_gap=0.99)
+    nodes = min(MIP_NODES, MIP_WORK // gains.gain[0].size)
+    program.set_options(mip_max_nodes=nodes, mip_abs_gap=0.99)
     with until(budget.deadline):
-        z = program.solve(MIP_SECONDS).v
+        z = program.solve().v
     if len(z) != d:
         return None
     mask = (z > 0.5) & gains.usable[0]

@@ -21,6 +21,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, Limits
 from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.running import is_over
 from pertinent.proofs import Argument, Block, Certificate, LinearProofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.questions.supports.gains import Choices, any_of, with_forced
@@ -162,14 +163,18 @@ class Pool:
         reached = min(best, float(cost.min(initial=np.inf)))
         spent = np.where(on, 0.0, self.weights * np.abs(self.rest - self.center)).sum(axis=1)
         before = len(self.doubtful)
+        # What a check does not show, by a rounding perhaps, can be halved now and not later on.
+        known = found.bound if self._can_halve else found.believed
         none = np.isinf(found.believed) & (self.cell is not self.region)
         if none.any():
             self._rule_out(supports[none])
         for k in np.flatnonzero(~none).tolist():
-            self._learn(k, supports[k], found, float(found.believed[k] - spent[k]), reached)
+            self._learn(k, supports[k], found, float(known[k] - spent[k]), reached)
         points = found.points
         if self.domain is None:
             for mask in self.doubtful[before:]:
+                if is_over():
+                    break
                 k = int((supports == mask).all(axis=1).argmax())
                 point, least = self._in_parts(mask)
                 if least < cost[k]:
@@ -187,6 +192,8 @@ class Pool:
         A region without rows says nothing of other supports: the largest rule out the most.
         """
         for j in np.flatnonzero(self.choices.usable[0]):
+            if is_over():
+                break
             more = supports.copy()
             more[:, j] = True
             none = np.isinf(self._project(*self._held(self.choices.columns(more))).believed)
@@ -239,7 +246,7 @@ class Pool:
     def _learn(
         self, k: int, mask: BoolArray, found: Projections, bound: float, best: float
     ) -> None:
-        none = bool(np.isinf(found.believed[k]))
+        none = bool(np.isinf(bound))
         proofs = found.certificate.blocks[0].proofs if found.certificate.blocks else None
         of_rows = self.domain is None and self.cell is self.region
         if of_rows and isinstance(proofs, LinearProofs):
@@ -264,9 +271,13 @@ class Pool:
         if value < best * (1 - self.gap):
             self.doubtful.append(mask)
 
+    @property
+    def _can_halve(self) -> bool:
+        return not self.cell.is_linear and self.domain is None
+
     def _halve(self, mask: BoolArray, best: float) -> Certificate | None:
         """Return the proof that a support costs no less than the best, by halving boxes."""
-        if self.cell.is_linear or self.domain is not None:
+        if not self._can_halve:
             return None
         low, high = self._held(mask)
         spent = float((self.weights * np.abs(self.rest - self.center))[~mask].sum())

@@ -64,7 +64,9 @@ def _certificate(batch: Batch, rows: IntArray, k: int, goal: Goal) -> Certificat
 
 def _argument(batch: Batch, row: int, piece: int, n_rows: int) -> Argument:
     search = batch.searches.get(row)
-    return Argument.empty(n_rows) if search is None else search.pools[piece].argument()
+    if search is None or piece >= len(search.pools):  # the time was over before
+        return Argument.empty(n_rows)
+    return search.pools[piece].argument()
 
 
 def _decide(batch: Batch) -> None:

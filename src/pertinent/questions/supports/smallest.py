@@ -229,6 +229,9 @@ def _hard(pieces: Sequence[Piece], row: int, start: int, budget: Budget, out: Su
     for place, piece in enumerate(pieces):
         if not np.isfinite(piece.least[row]):
             continue
+        if out.found[row] and budget.expired():
+            bound = min(bound, float(start))
+            break
         granted = int(piece.granted[row])
         if piece.decides:
             cover = hard_cover(piece.gains(0).take(one), budget)

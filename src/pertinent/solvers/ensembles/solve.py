@@ -174,6 +174,9 @@ def solve_ensemble(task: Task) -> Solved:
     if end < np.inf:  # proofs are checked when the search has ended
         end = monotonic() + SEARCHING * max(end - monotonic(), 0.0)
     for i in range(n):
+        if i and is_over(end):  # one row is tried, whatever the time
+            cases.append(Branchings.closed())
+            continue
         problem = RowProblem.of(leads, task, i)
         fixed = problem.choices.fixed
         if problem.is_empty:

@@ -16,6 +16,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.region import Cell
+from pertinent.geometry.running import is_over
 from pertinent.geometry.task import distance
 from pertinent.proofs import Proofs
 from pertinent.proofs.cases.branch import CHANGE, SPLIT
@@ -80,11 +81,17 @@ class _Search(CaseSearch):
         return CASE_CLOSED
 
     def advance(self, chosen: Open) -> Open:
-        """Solve some cases, and return the cases they are split into: those worth it."""
+        """Solve some cases, and return the cases they are split into: those worth it.
+
+        One case is solved, whatever the time; the others are given up when it is over.
+        """
         self.looked_at[chosen.row] += 1
-        splits = Splits.none(len(chosen))
-        done = [self._is_done(chosen, k, splits) for k in range(len(chosen))]
-        closed = np.array(done, dtype=bool)
+        splits, done = Splits.none(len(chosen)), list[bool]()
+        while len(done) < len(chosen) and not (done and is_over()):
+            done.append(self._is_done(chosen, len(done), splits))
+        closed, solved = np.array(done, dtype=bool), np.arange(len(done))
+        self.leave(chosen.take(np.arange(len(done), len(chosen))))
+        chosen, splits = chosen.take(solved), splits.take(solved)
         self.close(chosen.take(closed))
         return self.split(chosen.take(~closed), splits.take(~closed))
 

@@ -17,6 +17,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import as_cell
 from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.running import is_over
 from pertinent.geometry.task import distance
 from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Solver, Task
 from pertinent.solvers.tolerances import FREE, NO_WAY, ON_LATTICE
@@ -154,7 +155,7 @@ def moved_back(task: Task, points: FloatArray, region: Cell | Region | None = No
     """Return points of a region moved back to their centers as far as they stay inside.
 
     No number of the result can move one step closer to its center by itself; one without steps,
-    by no more than a share `NO_WAY` of its way.
+    by no more than a share `NO_WAY` of its way. Unless the time is over before.
     """
     domain, region = task.domain, task.region if region is None else region
     assert domain is not None
@@ -163,6 +164,8 @@ def moved_back(task: Task, points: FloatArray, region: Cell | Region | None = No
         moved = False
         order = np.argsort(-task.weights, kind="stable")
         for j in order[~(domain.in_group | domain.follows)[order]].tolist():
+            if is_over():
+                return points
             along = _back_along if j in domain.steps else _slid_back
             moved |= along(task, domain, points, j)
         if not moved:

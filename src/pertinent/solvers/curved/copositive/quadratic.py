@@ -68,6 +68,8 @@ def solve_quadratic(task: Task) -> Solved:
         if (shifted.values[i] <= 0).all():
             points[i], outcome[i] = shifted.start[i], SOLVED
             continue
+        if i and is_over():  # one row is tried, whatever the time
+            continue
         search = _RowSearch(shifted, i)
         if search.beyond(task.cutoff[i] - shifted.base[i]):
             proofs[i], outcome[i] = search.proof, CUT

@@ -12,6 +12,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.region import Cell, Quadratic
+from pertinent.geometry.running import is_over
 from pertinent.proofs import Proofs, SeveralProofs, SweepProofs, TangentProofs
 from pertinent.solvers.curved.copositive.quadratic import local_row, prove_row
 from pertinent.solvers.curved.few import single_changes
@@ -150,7 +151,9 @@ def solve_separable(task: Task) -> Solved:
     bound += first.radius()
     parts: list[tuple[IntArray, Proofs]] = [(np.arange(len(task)), first.proofs())]
     rows = np.flatnonzero(~first.closed() & ~inside & ~shifted.contradictory)
-    for i in rows:
+    for k, i in enumerate(rows):
+        if k and is_over():  # one row is tried, whatever the time
+            break
         better = local_row(shifted, int(i), steps[i] if np.isfinite(best[i]) else None)
         if better is not None:
             steps[i], best[i] = better, np.abs(better).sum()
@@ -160,6 +163,8 @@ def solve_separable(task: Task) -> Solved:
         parts.append((rows, proofs))
         bound[rows] = np.maximum(bound[rows], shifted.base[rows] + again.radius())
         for i in rows[np.isfinite(best[rows]) & (proofs.radius < POOR * best[rows])]:
+            if is_over():
+                break
             proof, proved = prove_row(shifted, int(i), steps[i], thoroughly=False)
             parts.append((np.array([i]), proof))
             bound[i] = max(bound[i], proved)
@@ -167,7 +172,9 @@ def solve_separable(task: Task) -> Solved:
     points = _points_inside(shifted, steps, found)
     outcome = np.where(found & ~np.isnan(points).any(axis=1), SOLVED, TROUBLE).astype(np.int8)
     outcome[shifted.contradictory] = EMPTY
-    for i in rows[~found[rows]]:
+    for k, i in enumerate(rows[~found[rows]]):
+        if k and is_over():
+            break
         nothing = prove_nothing(shifted, int(i))
         if nothing is not None:
             parts.append((np.array([i]), nothing))
