@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import time
-import traceback
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,12 +15,10 @@ from campaign.judges import Tally, judge_file, judge_numbers, judge_points, judg
 from campaign.laws import judge_laws
 from campaign.limits import judge_conflicts, judge_time
 from campaign.models import FAMILIES, Problem, problem
+from campaign.patience import guarded
 from campaign.second import judge_brute, judge_second
 from campaign.trees import judge_cells
-from pertinent.exceptions import PertinentError
 
-#: Seconds of processor time for one question with all its judges; more is noted, and left.
-PATIENCE = 40.0
 #: Samples of a question that every judge looks at.
 FEW = 4
 #: Samples of a plain question whose bounds are attacked, and that other solvers look at.
@@ -38,10 +31,6 @@ OLDER, NEWER_FROM = 15, 150
 
 JUDGES = ("points", "numbers", "rules", "conflicts", "second", "brute", "bounds", "file", "laws",
           "time")  # fmt: skip
-
-
-class Late(Exception):
-    """A question took longer than `PATIENCE`."""
 
 
 @dataclass
@@ -131,27 +120,10 @@ def _first_of_each(tally: Tally) -> list[tuple[str, int, str]]:
 
 def judged(case: Case, judges: Any, seed: int = 0) -> Tally:
     """Ask a question, and have its answers judged; what takes too long is only noted."""
-    tally = Tally()
-    try:
-        with at_most(PATIENCE), np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            _judge(case, judges, np.random.default_rng(seed), tally)
-    except Late:
-        tally.counts["took too long"] += 1
-        tally.notes.append(
-            f"more than {PATIENCE:g} s for {case.ask}, {len(case.X)} samples, {judges}"
-        )
-    except PertinentError as error:
-        # A refusal with our own words is no answer, and no failure.
-        tally.counts["refused"] += 1
-        tally.notes.append(f"refused: {error}")
-    except Exception as error:
-        tally.counts["error"] += 1
-        frames = traceback.extract_tb(error.__traceback__)
-        ours = [f for f in frames if "pertinent" in f.filename or "campaign" in f.filename]
-        where = " > ".join(f"{Path(f.filename).stem}.{f.name}" for f in ours[-6:])
-        tally.fail("error", 0, f"{type(error).__name__}: {error} ({where})")
-    return tally
+    return guarded(
+        lambda tally: _judge(case, judges, np.random.default_rng(seed), tally),
+        f"{case.ask}, {len(case.X)} samples, {judges}",
+    )
 
 
 def _judge(case: Case, judges: Any, rng: np.random.Generator, tally: Tally) -> None:
@@ -184,19 +156,3 @@ def first(case: Case, found: Any, n: int) -> tuple[Case, Any]:
     if len(found) <= n:
         return case, found
     return case.rows(slice(n)), found.take(np.arange(n))
-
-
-@contextlib.contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Raise `Late` after so much time of this process, however busy the machine is."""
-
-    def stop(*_: Any) -> None:
-        raise Late
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
-        signal.signal(signal.SIGPROF, before)
