@@ -12,6 +12,7 @@ import numpy as np
 from campaign.attacks import judge_bounds
 from campaign.cases import Case, ask, plain, random_case, stored
 from campaign.judges import Tally, judge_file, judge_numbers, judge_points, judge_rules
+from campaign.lattice.run import run_lattice
 from campaign.laws import judge_laws
 from campaign.limits import judge_conflicts, judge_time
 from campaign.models import FAMILIES, Problem, problem
@@ -26,6 +27,8 @@ SOME, SOME_CURVED, SECOND = 40, 20, 700
 #: Samples whose explanations are stored and checked from the file.
 STORED = 250
 
+#: Seeds from here on are questions on a lattice: a line of their own, beside that of the others.
+LATTICE, LATTICE_FROM = "lattice", 1_000_000
 #: Seeds below the second number were drawn when there were so many families.
 OLDER, NEWER_FROM = 15, 150
 
@@ -41,8 +44,15 @@ class Outcome:
     family: str
     traits: tuple[str, ...] = ()
     tally: Tally = field(default_factory=Tally)
-    shown: list[tuple[str, str, Case]] = field(default_factory=list)
+    shown: list[tuple[str, str, Any]] = field(default_factory=list)
     seconds: float = 0.0
+
+    def add(self, tally: Tally, case: Any) -> None:
+        """Add what judges noted of one question."""
+        self.tally.counts.update(tally.counts)
+        self.tally.notes += tally.notes
+        for name, row, text in _first_of_each(tally):
+            self.shown.append((name, text, case.rows([row]) if _lone(name) else case))
 
     def record(self) -> dict[str, Any]:
         """Return the line of the results' file."""
@@ -60,6 +70,8 @@ class Outcome:
 
 def family_of(seed: int) -> str:
     """Return the family of a seed: all in turn, and for older seeds those that there were."""
+    if seed >= LATTICE_FROM:
+        return LATTICE
     families = list(FAMILIES)[:OLDER] if seed < NEWER_FROM else list(FAMILIES)
     return families[seed % len(families)]
 
@@ -74,17 +86,19 @@ def run_seed(seed: int, rows: float = 1.0) -> Outcome:
         How many times the usual number of samples are asked about in bulk; all else stays.
     """
     start, outcome = time.perf_counter(), Outcome(seed, family_of(seed))
+    if outcome.family == LATTICE:
+        outcome.traits, answered = run_lattice(seed - LATTICE_FROM)
+        for question, tally in answered:
+            outcome.add(tally, question)
+        outcome.seconds = time.perf_counter() - start
+        return outcome
     made = problem(np.random.default_rng([seed, 0]), outcome.family)
     if made is None:
         outcome.tally.counts["no such model"] += 1
         return outcome
     outcome.traits = made.traits
     for case, judges in _cases(seed, made, rows):
-        tally = judged(case, judges, seed)
-        outcome.tally.counts.update(tally.counts)
-        outcome.tally.notes += tally.notes
-        outcome.shown += [(name, text, case.rows([row]) if _lone(name) else case)
-                          for name, row, text in _first_of_each(tally)]  # fmt: skip
+        outcome.add(judged(case, judges, seed), case)
     outcome.seconds = time.perf_counter() - start
     return outcome
 
@@ -107,7 +121,7 @@ def _cases(seed: int, made: Problem, rows: float) -> Iterator[tuple[Case, Any]]:
 
 def _lone(name: str) -> bool:
     """Return whether one sample shows a failure; a batch is needed for the others."""
-    return not name.startswith(("law: batch = single", "predict:", "error"))
+    return not name.startswith(("law: batch = single", "predict:", "error", "lattice: a row alone"))
 
 
 def _first_of_each(tally: Tally) -> list[tuple[str, int, str]]:

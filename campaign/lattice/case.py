@@ -124,7 +124,7 @@ def _target(case: Case) -> Any:
 
 
 def _classifier(case: Case) -> Any:
-    """Return the model whose class a positive keeps: of a number, on which side of a range it is."""
+    """Return the model whose class a positive keeps: of numbers, the side of the range."""
     return pertinent.RangeClassifier(case.model, *case.target) if case.regressor else case.model
 
 

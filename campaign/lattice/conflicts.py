@@ -19,8 +19,6 @@ _LISTS = {
     "frozen": "frozen", "increase-only": "increase_only", "decrease-only": "decrease_only",
 }  # fmt: skip
 _MAPS = {"categories": "categories", "transitions": "transitions", "step": "step"}
-#: Conflicts of rules with the class; others speak of the model or of density.
-_KINDS = ("rules", "density-class-rules", "density-rules")
 
 
 def judge_conflicts(case: Case, found: Any, tally: Tally) -> None:
@@ -40,21 +38,21 @@ def judge_conflicts(case: Case, found: Any, tally: Tally) -> None:
         if named is None:
             tally.counts["conflicts of other kinds"] += 1
             continue
-        good = _good(named, row)
-        note.holds("named rules conflict", not good.any(),
-                   grid_of(named, row, wide=True).points[good].head(1).to_dict("records"))  # fmt: skip
+        there = _good(named, row)
+        note.holds("named rules conflict", not there, there)
         if reason.without is not None:
             _judge_needed(case, found, reason, row, note)
 
 
-def _good(case: Case, row: int) -> Any:
-    """Return the points of a wide grid that would be an answer."""
+def _good(case: Case, row: int) -> list[Any]:
+    """Return a point of a wide grid that would be an answer; none if there is none."""
     grid = grid_of(case, row, wide=True)
-    return (changes_of(grid) if case.ask == NEGATIVE else kept_of(grid, "two-phase")).sure
+    good = (changes_of(grid) if case.ask == NEGATIVE else kept_of(grid, "two-phase")).sure
+    return list(grid.points[good].head(1).to_dict("records"))
 
 
 def only(case: Case, refs: Any) -> Case | None:
-    """Return the case with the rules that are meant, and no other; None if one is not known here."""
+    """Return the case with the rules that are meant and no other; None if one is unknown here."""
     rules: dict[str, Any] = {"costs": case.rules.get("costs", {})}
     bounds: dict[str, list[float]] = {}
     for ref in refs:

@@ -9,7 +9,7 @@ from campaign.judges import Tally
 from campaign.lattice.case import Case
 from campaign.lattice.notes import Notes
 
-#: Claims that a certificate need not show: the words of a reason, and that there is no other answer.
+#: Claims that a certificate need not show: words of a reason, and that an answer is the only one.
 _MAY_STAY_OPEN = ("one of its size", "the reason is as said")
 
 

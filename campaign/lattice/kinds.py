@@ -83,6 +83,9 @@ _CAT = {"iterations": 5, "depth": 2, "random_seed": 0, "verbose": False, "thread
         "allow_writing_files": False}  # fmt: skip
 _LINEAR = ("scale", "encode", "bins", "impute")
 _TREES = ("scale", "encode", "impute")
+_SUM: dict[str, Any] = {"steps": _TREES, "sums": True}
+#: A sum of trees that takes missing values.
+_OPEN: dict[str, Any] = {"gaps": True, "sums": True}
 
 _KINDS: dict[str, Kind] = {
     "logistic": Kind(lambda: LogisticRegression(C=3), False, True, False, _LINEAR, True),
@@ -98,10 +101,10 @@ _KINDS: dict[str, Kind] = {
         lambda: DecisionTreeClassifier(max_depth=4, random_state=0), False, False, True, _TREES,
         True,
     ),
-    "forest": Kind(lambda: RandomForestClassifier(**_FOREST), gaps=True, steps=_TREES, sums=True),
-    "extra trees": Kind(lambda: ExtraTreesClassifier(**_FOREST), gaps=True, steps=_TREES, sums=True),
-    "boosted": Kind(lambda: GradientBoostingClassifier(**_SMALL), steps=_TREES, sums=True),
-    "histogram": Kind(lambda: HistGradientBoostingClassifier(**_HIST), gaps=True, steps=_TREES, sums=True),
+    "forest": Kind(lambda: RandomForestClassifier(**_FOREST), gaps=True, **_SUM),
+    "extra trees": Kind(lambda: ExtraTreesClassifier(**_FOREST), gaps=True, **_SUM),
+    "boosted": Kind(lambda: GradientBoostingClassifier(**_SMALL), **_SUM),
+    "histogram": Kind(lambda: HistGradientBoostingClassifier(**_HIST), gaps=True, **_SUM),
     "multinomial": Kind(MultinomialNB, steps=()),
     "Bernoulli": Kind(lambda: BernoulliNB(binarize=1.0), steps=()),
     "vote": Kind(_vote, dense=True),
@@ -118,16 +121,16 @@ _KINDS: dict[str, Kind] = {
     "tree of numbers": Kind(
         lambda: DecisionTreeRegressor(max_depth=4, random_state=0), True, gaps=True, steps=_TREES
     ),
-    "forest of numbers": Kind(lambda: RandomForestRegressor(**_FOREST), True, gaps=True, sums=True),
-    "boosted numbers": Kind(lambda: GradientBoostingRegressor(**_SMALL), True, steps=_TREES, sums=True),
-    "histogram of numbers": Kind(lambda: HistGradientBoostingRegressor(**_HIST), True, gaps=True, sums=True),
+    "forest of numbers": Kind(lambda: RandomForestRegressor(**_FOREST), True, **_OPEN),
+    "boosted numbers": Kind(lambda: GradientBoostingRegressor(**_SMALL), True, **_SUM),
+    "histogram of numbers": Kind(lambda: HistGradientBoostingRegressor(**_HIST), True, **_OPEN),
     "1-NN of numbers": Kind(lambda: KNeighborsRegressor(1), True),
-    "XGBoost": Kind(_package("xgboost", "XGBClassifier", **_XGB), gaps=True, sums=True),
-    "XGBoost, numbers": Kind(_package("xgboost", "XGBRegressor", **_XGB), True, gaps=True, sums=True),
-    "LightGBM": Kind(_package("lightgbm", "LGBMClassifier", **_LGBM), gaps=True, sums=True),
-    "LightGBM, numbers": Kind(_package("lightgbm", "LGBMRegressor", **_LGBM), True, gaps=True, sums=True),
-    "CatBoost": Kind(_package("catboost", "CatBoostClassifier", **_CAT), gaps=True, sums=True),
-    "CatBoost, numbers": Kind(_package("catboost", "CatBoostRegressor", **_CAT), True, gaps=True, sums=True),
+    "XGBoost": Kind(_package("xgboost", "XGBClassifier", **_XGB), **_OPEN),
+    "XGBoost, numbers": Kind(_package("xgboost", "XGBRegressor", **_XGB), True, **_OPEN),
+    "LightGBM": Kind(_package("lightgbm", "LGBMClassifier", **_LGBM), **_OPEN),
+    "LightGBM, numbers": Kind(_package("lightgbm", "LGBMRegressor", **_LGBM), True, **_OPEN),
+    "CatBoost": Kind(_package("catboost", "CatBoostClassifier", **_CAT), **_OPEN),
+    "CatBoost, numbers": Kind(_package("catboost", "CatBoostRegressor", **_CAT), True, **_OPEN),
 }  # fmt: skip
 _PACKAGES = ("xgboost", "lightgbm", "catboost")
 

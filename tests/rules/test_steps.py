@@ -67,3 +67,18 @@ def test_steps_in_words():
     assert str(Constraints(step={"a": 0.5, "b": (10, 3)})) == (
         "a has steps of 0.5; b has steps of 10 from 3"
     )
+
+
+@pytest.mark.parametrize("base", [0.1, 0.7])
+def test_a_base_value_in_single_precision_is_one_of_the_steps(base):
+    """Of 0.1 and 0.7 single precision lies above and below: both ends of what lies between."""
+    model = LogisticRegression()
+    model.coef_, model.intercept_ = np.array([[1.0, 0.001]]), np.array([-1.5])
+    model.classes_, model.n_features_in_ = np.array([0, 1]), 2
+    X = np.array([[3.0, 0.4]], dtype=np.float32)
+    rules = pertinent.Constraints(integer=[0], decimals={1: 1}, bounds={0: (0, 4), 1: (0, 1)})
+    found = pertinent.pertinent_positives(
+        model, X, constraints=rules, baseline=[0.0, base], between=True
+    )
+    assert found.sparse_points[0].tolist() == [2.0, np.float32(base)]
+    assert (found.status[0], found.objective[0]) == ("optimal", 2.0)

@@ -42,7 +42,25 @@ def beyond_rules(
     """Return what a question allows beyond the rules; None if everything."""
     if not question.between:
         return None
-    return setting.features.between(values_of(table), question.baseline)
+    samples, (first, last) = values_of(table), base_ends(setting, question)
+    (low, _), (_, high) = (setting.features.between(samples, end) for end in (first, last))
+    return low, high
+
+
+def base_ends(setting: Setting, question: PositiveQuestion) -> Limits:
+    """Return the lowest and highest number that is handed out as each base value.
+
+    Shape (n_columns,) each. Of a column on steps, a base value in single precision is not the
+    number on the steps that is rounded to it; elsewhere both are the base value.
+    """
+    if not setting.constraints.speaks_of_values:
+        return question.baseline, question.baseline
+    steps = question.baseline.copy()
+    for j, lattice in setting.constraints.lattice(setting.features).items():
+        number = lattice.nearest(question.baseline[j : j + 1])
+        if number.astype(np.float32) == question.baseline[j]:
+            steps[j] = number[0]
+    return np.minimum(steps, question.baseline), np.maximum(steps, question.baseline)
 
 
 def narrowed(limits: Limits, beyond: Limits | None) -> Limits:
@@ -75,7 +93,8 @@ def held_limits(
     """
     base, tol = question.baseline, question.off_tol
     if not tol:
-        return np.where(held, base, lower), np.where(held, base, upper)
+        first, last = base_ends(setting, question)
+        return np.where(held, first, lower), np.where(held, last, upper)
     ends = [base - tol, base + tol]
     for k, beyond in enumerate((base - ends[0] > tol, ends[1] - base > tol)):  # by rounding
         ends[k] = np.where(beyond, np.nextafter(ends[k], base), ends[k])
