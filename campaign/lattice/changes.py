@@ -63,9 +63,11 @@ def changes_of(grid: Grid) -> Changes:
 def wanted(grid: Grid) -> Array:
     """Return the points of the class that is asked for."""
     if grid.case.regressor:
-        return grid.labels == 0
+        return np.asarray(grid.labels == 0)
     target = grid.case.target
-    return grid.labels != grid.own_label if target is None else grid.labels == target
+    if target is None:
+        return np.asarray(grid.labels != grid.own_label)
+    return np.asarray(grid.labels == target)
 
 
 def judge_negatives(

@@ -45,7 +45,7 @@ class Grid:
     def column(self, j: int) -> Array:
         """Return the values of one column."""
         values = self.points.iloc[:, j]
-        return values.to_numpy(object if values.name == CATEGORY else float)
+        return np.asarray(values, dtype=object if values.name == CATEGORY else float)
 
     def differs(self, reference: list[Any]) -> Array:
         """Return which columns of each point differ from a reference, shape (n, d)."""
@@ -68,7 +68,8 @@ class Grid:
             origin = stand(self.case, name) if is_gap(value) else float(value)
             away = np.abs(np.where(lost, origin, values) - origin)
             columns.append(away + (lost != is_gap(value)))
-        return (np.array(columns).T * self.case.weights).reshape(len(self), len(columns))
+        weighted = np.array(columns).T * self.case.weights
+        return np.asarray(weighted.reshape(len(self), len(columns)))
 
     def place(self, point: pd.Series) -> int | None:
         """Return which point this is; None if it is none of them."""
