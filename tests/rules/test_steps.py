@@ -69,16 +69,21 @@ def test_steps_in_words():
     )
 
 
+@pytest.mark.parametrize("method", ["two-phase", "strict", "exact"])
 @pytest.mark.parametrize("base", [0.1, 0.7])
-def test_a_base_value_in_single_precision_is_one_of_the_steps(base):
-    """Of 0.1 and 0.7 single precision lies above and below: both ends of what lies between."""
+@pytest.mark.parametrize("between", [False, True])
+def test_a_base_value_in_single_precision_is_one_of_the_steps(base, method, between):
+    """Of 0.1 and 0.7 single precision lies above and below: x0 alone is enough for x0 > 1.5."""
     model = LogisticRegression()
     model.coef_, model.intercept_ = np.array([[1.0, 0.001]]), np.array([-1.5])
     model.classes_, model.n_features_in_ = np.array([0, 1]), 2
     X = np.array([[3.0, 0.4]], dtype=np.float32)
-    rules = pertinent.Constraints(integer=[0], decimals={1: 1}, bounds={0: (0, 4), 1: (0, 1)})
-    found = pertinent.pertinent_positives(
-        model, X, constraints=rules, baseline=[0.0, base], between=True
-    )
-    assert found.sparse_points[0].tolist() == [2.0, np.float32(base)]
-    assert (found.status[0], found.objective[0]) == ("optimal", 2.0)
+    rules = Constraints(integer=[0], decimals={1: 1}, bounds={0: (0, 4), 1: (0, 1)})
+    given = {"constraints": rules, "baseline": [0.0, base], "between": between, "method": method}
+    found = pertinent.pertinent_positives(model, X, **given)
+    assert found.points[0].tolist() == [3.0, np.float32(base)]
+    assert found.kept[0].tolist() == [True, False]
+    size = 2.0 if method == "two-phase" else 1.0
+    assert (found.status[0], found.objective[0]) == ("optimal", size)
+    stored = pertinent.Explainer(model, **given).explain(X)[0].json()
+    assert pertinent.check(stored, model).verdict == "holds"

@@ -47,20 +47,26 @@ def beyond_rules(
     return low, high
 
 
-def base_ends(setting: Setting, question: PositiveQuestion) -> Limits:
-    """Return the lowest and highest number that is handed out as each base value.
+def resting(setting: Setting, question: PositiveQuestion) -> FloatArray:
+    """Return the number that is handed out as each base value, shape (n_columns,).
 
-    Shape (n_columns,) each. Of a column on steps, a base value in single precision is not the
-    number on the steps that is rounded to it; elsewhere both are the base value.
+    A base value in single precision is not on the steps of its column: the number on the steps is
+    rounded to it when it is handed out. Elsewhere this is the base value.
     """
     if not setting.constraints.speaks_of_values:
-        return question.baseline, question.baseline
-    steps = question.baseline.copy()
-    for j, lattice in setting.constraints.lattice(setting.features).items():
-        number = lattice.nearest(question.baseline[j : j + 1])
+        return question.baseline
+    numbers = question.baseline.copy()
+    for j, steps in setting.constraints.given_lattice(setting.features).items():
+        number = steps.nearest(question.baseline[j : j + 1])
         if number.astype(np.float32) == question.baseline[j]:
-            steps[j] = number[0]
-    return np.minimum(steps, question.baseline), np.maximum(steps, question.baseline)
+            numbers[j] = number[0]
+    return numbers
+
+
+def base_ends(setting: Setting, question: PositiveQuestion) -> Limits:
+    """Return the lower and the higher of each base value and the number handed out as it."""
+    numbers = resting(setting, question)
+    return np.minimum(numbers, question.baseline), np.maximum(numbers, question.baseline)
 
 
 def narrowed(limits: Limits, beyond: Limits | None) -> Limits:
@@ -186,7 +192,7 @@ def strict_limits(
     lower, upper = setting.constraints.limits(setting.features, table)
     steps = {int(j): Lattice(0) for j in table.booleans}
     steps |= setting.constraints.given_lattice(setting.features)
-    base = question.baseline
+    base = resting(setting, question)
     stay = [j for j, grid in steps.items() if not grid.has(base[[j]]).all()]
     if not stay:
         return lower, upper
