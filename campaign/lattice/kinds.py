@@ -87,8 +87,11 @@ _SUM: dict[str, Any] = {"steps": _TREES, "sums": True}
 #: A sum of trees that takes missing values.
 _OPEN: dict[str, Any] = {"gaps": True, "sums": True}
 
-_KINDS: dict[str, Kind] = {
-    "logistic": Kind(lambda: LogisticRegression(C=3), False, True, False, _LINEAR, True),
+#: Kinds in the order in which seeds take them; a kind whose package is absent stays in it.
+KINDS: dict[str, Kind] = {
+    "logistic": Kind(
+        lambda: LogisticRegression(C=3), chances=True, steps=_LINEAR, dense=True
+    ),
     "linear SVM": Kind(lambda: LinearSVC(), steps=_LINEAR, dense=True),
     "nearest centroid": Kind(NearestCentroid, dense=True),
     "1-NN": Kind(lambda: KNeighborsClassifier(1)),
@@ -96,10 +99,10 @@ _KINDS: dict[str, Kind] = {
     "GMLVQ": Kind(lambda: GMLVQ(random_state=0)),
     "naive Bayes": Kind(GaussianNB, chances=True, dense=True),
     "QDA": Kind(lambda: QuadraticDiscriminantAnalysis(reg_param=0.1)),
-    "LDA": Kind(LinearDiscriminantAnalysis, False, True, False, _LINEAR, True),
+    "LDA": Kind(LinearDiscriminantAnalysis, chances=True, steps=_LINEAR, dense=True),
     "tree": Kind(
-        lambda: DecisionTreeClassifier(max_depth=4, random_state=0), False, False, True, _TREES,
-        True,
+        lambda: DecisionTreeClassifier(max_depth=4, random_state=0), gaps=True, steps=_TREES,
+        dense=True,
     ),
     "forest": Kind(lambda: RandomForestClassifier(**_FOREST), gaps=True, **_SUM),
     "extra trees": Kind(lambda: ExtraTreesClassifier(**_FOREST), gaps=True, **_SUM),
@@ -133,9 +136,6 @@ _KINDS: dict[str, Kind] = {
     "CatBoost, numbers": Kind(_package("catboost", "CatBoostRegressor", **_CAT), True, **_OPEN),
 }  # fmt: skip
 _PACKAGES = ("xgboost", "lightgbm", "catboost")
-
-#: Kinds in the order in which seeds take them; a kind whose package is absent stays in it.
-KINDS = _KINDS
 
 
 def is_installed(kind: str) -> bool:
