@@ -157,7 +157,7 @@ def _judge_alternatives(changes: Changes, found: Any, row: int, place: int, note
             return
         moved = changes.moved[here]
         note.holds("changed features", (np.asarray(one.features) == moved).all(), one, moved)
-        rest = changes.sure.copy()
+        rest = changes.sure & (changes.moved != moved).any(axis=1)
         for some in listed:
             rest &= ~changes.moved[:, some].all(axis=1)
         if one.proved:

@@ -10,7 +10,7 @@ import numpy as np
 
 from campaign.judges import Tally
 from campaign.lattice.case import CATEGORY, Case
-from campaign.lattice.grid import Grid, grid_of, is_gap, relations_hold
+from campaign.lattice.grid import Grid, grid_of, is_gap, relations_hold, stand
 from campaign.lattice.notes import FOUND, GAP, Notes, least
 from campaign.tables import Array
 
@@ -83,14 +83,19 @@ def _beyond(grid: Grid, base: list[Any], tolerance: float) -> Array:
 
 
 def _between(grid: Grid, base: list[Any], on: Array, own: Array) -> Array:
-    """Return the points whose values lie between the sample's own and the baseline."""
+    """Return the points whose values lie between the sample's own and the baseline.
+
+    A missing value counts as where it stands, and may stay missing.
+    """
     inside = np.ones(len(grid), dtype=bool)
     for j, name in enumerate(grid.case.columns):
-        if name == CATEGORY or is_gap(grid.own[j]):
+        if name == CATEGORY:
             inside &= ~on[:, j] | own[:, j]
-        else:
-            low, high = sorted([grid.own[j], base[j]])
-            inside &= (grid.column(j) >= low) & (grid.column(j) <= high)
+            continue
+        origin = stand(grid.case, name) if is_gap(grid.own[j]) else grid.own[j]
+        low, high = sorted([origin, base[j]])
+        values = grid.column(j)
+        inside &= ((values >= low) & (values <= high)) | (own[:, j] & np.isnan(values))
     return inside
 
 
@@ -174,7 +179,7 @@ def _judge_alternatives(kept: Kept, found: Any, row: int, place: int, note: Note
             "an alternative is allowed", here is not None and kept.good[here], point.to_dict()
         ):
             return
-        rest = kept.sure.copy()
+        rest = kept.sure & (kept.on != kept.on[here]).any(axis=1)
         for some in listed:
             rest &= ~kept.on[:, some].all(axis=1)
         if one.proved and not _has_gaps(kept):
@@ -189,6 +194,8 @@ def _judge_alternatives(kept: Kept, found: Any, row: int, place: int, note: Note
 
 def _judge_phases(kept: Kept, found: Any, row: int, place: int, note: Notes) -> None:
     """Judge both phases of the paper's algorithm."""
+    on = kept.on[place]
+    note.holds("kept features", (found.kept[row] == on).all(), found.kept[row], on)
     point = found.sparse_points.iloc[row]
     first = kept.grid.place(point)
     if not note.holds(

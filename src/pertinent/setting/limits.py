@@ -22,6 +22,7 @@ from pertinent.setting.margins import NEARLY_FREE
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.setting import Setting
+from pertinent.tables.features import Features
 from pertinent.tables.table import Table, values_of
 
 
@@ -81,8 +82,24 @@ def turned_off(setting: Setting, points: FloatArray, question: PositiveQuestion)
 
     A category is on or off as a whole: all columns of its group, or none.
     """
-    off, features = np.abs(points - question.baseline) <= question.off_tol, setting.features
+    features = setting.features
+    off = ~away_from_base(features, points, question)
     return off if features.is_plain else ~features.by_column(features.by_feature(~off))
+
+
+def away_from_base(
+    features: Features, points: FloatArray, question: PositiveQuestion
+) -> BoolArray:
+    """Return which columns of points are turned on: farther from the baseline than ``off_tol``.
+
+    The tolerance is one of numbers: another category, or a missing value, is no small distance.
+    """
+    away = np.abs(points - question.baseline)
+    on = away > question.off_tol
+    if question.off_tol and not features.is_plain:
+        for group in (*features.groups, np.array(list(features.marks.values()), dtype=np.int64)):
+            on[..., group] = away[..., group] > 0.0
+    return np.asarray(on)
 
 
 def held_limits(
