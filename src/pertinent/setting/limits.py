@@ -87,9 +87,7 @@ def turned_off(setting: Setting, points: FloatArray, question: PositiveQuestion)
     return off if features.is_plain else ~features.by_column(features.by_feature(~off))
 
 
-def away_from_base(
-    features: Features, points: FloatArray, question: PositiveQuestion
-) -> BoolArray:
+def away_from_base(features: Features, points: FloatArray, question: PositiveQuestion) -> BoolArray:
     """Return which columns of points are turned on: farther from the baseline than ``off_tol``.
 
     The tolerance is one of numbers: another category, or a missing value, is no small distance.
