@@ -119,7 +119,8 @@ def _apart(records: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[di
 def summary(path: Path) -> str:
     """Return the tables and the list of failures of a results' file."""
     plain, small = _apart(read(path))
-    parts = [_summary(plain)] * bool(plain) + [lattice.summary(small)] * bool(small)
+    told = ((_summary, plain), (lattice.summary, small))
+    parts = [summed(records) for summed, records in told if records]
     return "\n\n".join(parts) or f"{path} holds no results yet."
 
 

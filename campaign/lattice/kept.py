@@ -61,7 +61,7 @@ def kept_of(grid: Grid, method: str) -> Kept:
     if tolerance:
         on = on & _beyond(grid, base, tolerance)
     if method == "strict":
-        good &= (~on | own).all(axis=1)
+        good &= ((on & own) | ~grid.differs(base)).all(axis=1)
     return Kept(
         grid, on, own, grid.costs(base), grid.costs(grid.own), good, good & grid.sure
     )  # fmt: skip

@@ -270,3 +270,4 @@ def test_the_table_goes_into_a_page_of_its_own(tmp_path):
     assert "commits abc (1). 1 questions refused" in text
     assert "| the only one | 2 | 1 |" in text
     assert "old" not in text
+    assert report.summary(results) in text
