@@ -15,8 +15,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ import pertinent
 from campaign import reproducers
 from campaign.models import FAMILIES
 from campaign.report import read, summary, write
-from campaign.run import Outcome, family_of, run_seed
+from campaign.run import LATTICE, LATTICE_FROM, Outcome, family_of, run_seed
 
 RESULTS = Path(__file__).parent / "results" / "seeds.jsonl"
 PAGE = Path(__file__).parents[1] / "docs" / "campaign.md"
@@ -79,13 +80,11 @@ def _enough() -> frozenset[tuple[str, str]]:
 
 def run(
     minutes: float, jobs: int, first: int | None, rows: float, results: Path = RESULTS,
-    families: tuple[str, ...] = tuple(FAMILIES),
+    families: tuple[str, ...] = (*FAMILIES, LATTICE),
 ) -> int:  # fmt: skip
     """Run seed after seed of some families, and return how many failures there were."""
     results.parent.mkdir(parents=True, exist_ok=True)
-    known = [record["seed"] for record in read(results)]
-    start = first if first is not None else max(known, default=-1) + 1
-    seeds = (seed for seed in count(start) if family_of(seed) in families)
+    seeds = (seed for seed in _seeds(results, first) if family_of(seed) in families)
     commit, failed, end = _commit(), 0, time.monotonic() + 60 * minutes
     with ProcessPoolExecutor(jobs, initializer=_load) as pool, results.open("a") as file:
         waiting: set[Future[Any]] = set()
@@ -104,6 +103,16 @@ def run(
                 print(_line(record, files), flush=True)
 
 
+def _seeds(results: Path, first: int | None) -> Iterator[int]:
+    """Yield seeds of the families and of the lattice in turn, each after the last that is known."""
+    known = [record["seed"] for record in read(results)]
+    plain = max((seed for seed in known if seed < LATTICE_FROM), default=-1) + 1
+    lattice = max((seed for seed in known if seed >= LATTICE_FROM), default=LATTICE_FROM - 1) + 1
+    if first is not None and first >= LATTICE_FROM:
+        return count(first)
+    return chain.from_iterable(zip(count(plain if first is None else first), count(lattice)))
+
+
 def _line(record: dict[str, Any], files: list[str]) -> str:
     words = f"seed {record['seed']}: {record['family']}, {', '.join(record['traits'])}: "
     words += f"{record['counts'].get('answers', 0)} answers, {record['seconds']:.1f} s"
@@ -118,7 +127,8 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--first", type=int, help="the first seed; by default the next")
     parser.add_argument("--rows", type=float, default=5.0, help="times the usual number of samples")
-    parser.add_argument("--family", action="append", choices=list(FAMILIES), help="only these")
+    families = [*FAMILIES, LATTICE]
+    parser.add_argument("--family", action="append", choices=families, help="only these")
     parser.add_argument("--seed", type=int, help="run one seed, and keep nothing")
     parser.add_argument("--table", action="store_true", help="print the results so far")
     parser.add_argument("--write", action="store_true", help="put them into the documentation")
@@ -132,8 +142,8 @@ def main() -> None:
         print(json.dumps(record, indent=1))
         sys.exit(bool(record["failures"]))
     else:
-        families = tuple(given.family or FAMILIES)
-        failed = run(given.minutes, given.jobs, given.first, given.rows, RESULTS, families)
+        chosen = tuple(given.family or families)
+        failed = run(given.minutes, given.jobs, given.first, given.rows, RESULTS, chosen)
         print("\n" + summary(RESULTS))
         sys.exit(bool(failed))
 

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
+from campaign.lattice import report as lattice
 from campaign.models import FAMILIES
 
 #: Columns of the table: a title, and the judgements that it counts.
@@ -91,20 +92,40 @@ def failures(records: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
 
 
 BEGIN, END = "<!-- campaign: begin -->\n", "<!-- campaign: end -->"
+LATTICE_BEGIN, LATTICE_END = "<!-- lattice: begin -->\n", "<!-- lattice: end -->"
 
 
 def write(page: Path, results: Path) -> None:
-    """Put the summary into a page of the documentation, between its two marks."""
+    """Put the summaries into a page of the documentation, each between its two marks."""
+    plain, small = _apart(read(results))
+    if plain:
+        _put(page, BEGIN, END, _summary(plain))
+    if small:
+        _put(page, LATTICE_BEGIN, LATTICE_END, lattice.summary(small))
+
+
+def _put(page: Path, begin: str, end: str, words: str) -> None:
     text = page.read_text()
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    page.write_text(f"{before}{BEGIN}\n{summary(results)}\n\n{END}{after}")
+    before, after = text.split(begin)[0], text.split(end)[1]
+    page.write_text(f"{before}{begin}\n{words}\n\n{end}{after}")
+
+
+def _apart(records: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the records of the families, and those of the lattice."""
+    plain = [record for record in records if record["family"] in FAMILIES]
+    return plain, [record for record in records if record["family"] not in FAMILIES]
 
 
 def summary(path: Path) -> str:
-    """Return the table and the list of failures of a results' file."""
-    records = read(path)
-    if not records:
-        return f"{path} holds no results yet."
+    """Return the tables and the list of failures of a results' file."""
+    plain, small = _apart(read(path))
+    told = ((_summary, plain), (lattice.summary, small))
+    parts = [summed(records) for summed, records in told if records]
+    return "\n\n".join(parts) or f"{path} holds no results yet."
+
+
+def _summary(records: list[dict[str, Any]]) -> str:
+    """Return the table of the families, and their failures."""
     curved = sum(
         record["counts"].get("predict: alone", 0)
         for record in records

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 
 from campaign.cases import Case, from_json, to_json
+from campaign.lattice import run as lattice
+from campaign.lattice.case import Case as LatticeCase
+from campaign.lattice.case import to_json as lattice_to_json
 from campaign.laws import COLUMNS
 from campaign.run import JUDGES, judged
 from campaign.tables import Array
@@ -21,10 +24,13 @@ FOLDER = Path(__file__).parents[1] / "tests" / "campaign" / "reproducers"
 TRIES = 60
 #: Characters of a file worth keeping; larger failures are found again by their seed.
 LARGEST = 60_000
+AnyCase = Case | LatticeCase
 
 
-def failure_of(case: Case, name: str, seed: int) -> str | None:
+def failure_of(case: AnyCase, name: str, seed: int) -> str | None:
     """Return what the judge of this name finds wrong with a case, if anything."""
+    if isinstance(case, LatticeCase):
+        return lattice.failure_of(case, name)
     judges: Any = JUDGES[:-2]
     if name.startswith("law"):
         judges = ("laws",)
@@ -38,7 +44,7 @@ def failure_of(case: Case, name: str, seed: int) -> str | None:
     return None
 
 
-def minimal(case: Case, name: str, seed: int) -> tuple[Case, str | None]:
+def minimal(case: AnyCase, name: str, seed: int) -> tuple[AnyCase, str | None]:
     """Return a smaller case that still fails, and how; None if the case itself does not."""
     detail, tries = failure_of(case, name, seed), 0
     if detail is None:
@@ -57,8 +63,11 @@ def minimal(case: Case, name: str, seed: int) -> tuple[Case, str | None]:
     return case, detail
 
 
-def _smaller(case: Case) -> Iterator[Case]:
+def _smaller(case: AnyCase) -> Iterator[AnyCase]:
     """Yield the case with samples, rules, options or features left out, the most first."""
+    if isinstance(case, LatticeCase):
+        yield from lattice.smaller(case)
+        return
     n, d = case.X.shape
     if n > 1:
         for part in np.array_split(np.arange(n), 2):
@@ -95,14 +104,17 @@ def without_features(case: Case, left_out: Array) -> Case | None:
     return replace(case, model=model, X=np.ascontiguousarray(case.X[:, keep]), options=options)
 
 
-def save(case: Case, name: str, detail: str, seed: int, folder: Path = FOLDER) -> Path | None:
+def save(case: AnyCase, name: str, detail: str, seed: int, folder: Path = FOLDER) -> Path | None:
     """Write a failing case beside the tests, and return where; None if it is too large to keep."""
     folder.mkdir(parents=True, exist_ok=True)
-    about = {"judge": name, "detail": detail, "seed": seed, "traits": list(case.traits)}
-    text = to_json(case, about)
+    about: dict[str, Any] = {"judge": name, "detail": detail, "seed": seed}
+    if isinstance(case, LatticeCase):
+        family, text = "", lattice_to_json(case, about)
+    else:
+        family, text = case.family, to_json(case, about | {"traits": list(case.traits)})
     if len(text) > LARGEST:
         return None
-    word = re.sub(r"[^a-z0-9]+", "-", f"{name} {case.family}".lower()).strip("-")
+    word = re.sub(r"[^a-z0-9]+", "-", f"{name} {family}".lower()).strip("-")
     path = folder / f"{word}-{hashlib.sha256(text.encode()).hexdigest()[:6]}.json"
     path.write_text(text + "\n")
     return path
@@ -110,5 +122,7 @@ def save(case: Case, name: str, detail: str, seed: int, folder: Path = FOLDER) -
 
 def still_fails(path: Path) -> str | None:
     """Return what is wrong with the answer to a kept case; None once it is mended."""
+    if lattice.is_of_lattice(path):
+        return lattice.still_fails(path)
     case, record = from_json(path)
     return failure_of(case, record["judge"], record["seed"])

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import time
-import traceback
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,15 +12,14 @@ import numpy as np
 from campaign.attacks import judge_bounds
 from campaign.cases import Case, ask, plain, random_case, stored
 from campaign.judges import Tally, judge_file, judge_numbers, judge_points, judge_rules
+from campaign.lattice.run import run_lattice
 from campaign.laws import judge_laws
 from campaign.limits import judge_conflicts, judge_time
 from campaign.models import FAMILIES, Problem, problem
+from campaign.patience import guarded
 from campaign.second import judge_brute, judge_second
 from campaign.trees import judge_cells
-from pertinent.exceptions import PertinentError
 
-#: Seconds of processor time for one question with all its judges; more is noted, and left.
-PATIENCE = 40.0
 #: Samples of a question that every judge looks at.
 FEW = 4
 #: Samples of a plain question whose bounds are attacked, and that other solvers look at.
@@ -33,15 +27,13 @@ SOME, SOME_CURVED, SECOND = 40, 20, 700
 #: Samples whose explanations are stored and checked from the file.
 STORED = 250
 
+#: Seeds from here on are questions on a lattice: a line of their own, beside that of the others.
+LATTICE, LATTICE_FROM = "lattice", 1_000_000
 #: Seeds below the second number were drawn when there were so many families.
 OLDER, NEWER_FROM = 15, 150
 
 JUDGES = ("points", "numbers", "rules", "conflicts", "second", "brute", "bounds", "file", "laws",
           "time")  # fmt: skip
-
-
-class Late(Exception):
-    """A question took longer than `PATIENCE`."""
 
 
 @dataclass
@@ -52,8 +44,15 @@ class Outcome:
     family: str
     traits: tuple[str, ...] = ()
     tally: Tally = field(default_factory=Tally)
-    shown: list[tuple[str, str, Case]] = field(default_factory=list)
+    shown: list[tuple[str, str, Any]] = field(default_factory=list)
     seconds: float = 0.0
+
+    def add(self, tally: Tally, case: Any) -> None:
+        """Add what judges noted of one question."""
+        self.tally.counts.update(tally.counts)
+        self.tally.notes += tally.notes
+        for name, row, text in _first_of_each(tally):
+            self.shown.append((name, text, case.rows([row]) if _lone(name) else case))
 
     def record(self) -> dict[str, Any]:
         """Return the line of the results' file."""
@@ -71,6 +70,8 @@ class Outcome:
 
 def family_of(seed: int) -> str:
     """Return the family of a seed: all in turn, and for older seeds those that there were."""
+    if seed >= LATTICE_FROM:
+        return LATTICE
     families = list(FAMILIES)[:OLDER] if seed < NEWER_FROM else list(FAMILIES)
     return families[seed % len(families)]
 
@@ -85,17 +86,19 @@ def run_seed(seed: int, rows: float = 1.0) -> Outcome:
         How many times the usual number of samples are asked about in bulk; all else stays.
     """
     start, outcome = time.perf_counter(), Outcome(seed, family_of(seed))
+    if outcome.family == LATTICE:
+        outcome.traits, answered = run_lattice(seed - LATTICE_FROM)
+        for question, tally in answered:
+            outcome.add(tally, question)
+        outcome.seconds = time.perf_counter() - start
+        return outcome
     made = problem(np.random.default_rng([seed, 0]), outcome.family)
     if made is None:
         outcome.tally.counts["no such model"] += 1
         return outcome
     outcome.traits = made.traits
     for case, judges in _cases(seed, made, rows):
-        tally = judged(case, judges, seed)
-        outcome.tally.counts.update(tally.counts)
-        outcome.tally.notes += tally.notes
-        outcome.shown += [(name, text, case.rows([row]) if _lone(name) else case)
-                          for name, row, text in _first_of_each(tally)]  # fmt: skip
+        outcome.add(judged(case, judges, seed), case)
     outcome.seconds = time.perf_counter() - start
     return outcome
 
@@ -118,7 +121,7 @@ def _cases(seed: int, made: Problem, rows: float) -> Iterator[tuple[Case, Any]]:
 
 def _lone(name: str) -> bool:
     """Return whether one sample shows a failure; a batch is needed for the others."""
-    return not name.startswith(("law: batch = single", "predict:", "error"))
+    return not name.startswith(("law: batch = single", "predict:", "error", "lattice: a row alone"))
 
 
 def _first_of_each(tally: Tally) -> list[tuple[str, int, str]]:
@@ -131,27 +134,10 @@ def _first_of_each(tally: Tally) -> list[tuple[str, int, str]]:
 
 def judged(case: Case, judges: Any, seed: int = 0) -> Tally:
     """Ask a question, and have its answers judged; what takes too long is only noted."""
-    tally = Tally()
-    try:
-        with at_most(PATIENCE), np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            _judge(case, judges, np.random.default_rng(seed), tally)
-    except Late:
-        tally.counts["took too long"] += 1
-        tally.notes.append(
-            f"more than {PATIENCE:g} s for {case.ask}, {len(case.X)} samples, {judges}"
-        )
-    except PertinentError as error:
-        # A refusal with our own words is no answer, and no failure.
-        tally.counts["refused"] += 1
-        tally.notes.append(f"refused: {error}")
-    except Exception as error:
-        tally.counts["error"] += 1
-        frames = traceback.extract_tb(error.__traceback__)
-        ours = [f for f in frames if "pertinent" in f.filename or "campaign" in f.filename]
-        where = " > ".join(f"{Path(f.filename).stem}.{f.name}" for f in ours[-6:])
-        tally.fail("error", 0, f"{type(error).__name__}: {error} ({where})")
-    return tally
+    return guarded(
+        lambda tally: _judge(case, judges, np.random.default_rng(seed), tally),
+        f"{case.ask}, {len(case.X)} samples, {judges}",
+    )
 
 
 def _judge(case: Case, judges: Any, rng: np.random.Generator, tally: Tally) -> None:
@@ -184,19 +170,3 @@ def first(case: Case, found: Any, n: int) -> tuple[Case, Any]:
     if len(found) <= n:
         return case, found
     return case.rows(slice(n)), found.take(np.arange(n))
-
-
-@contextlib.contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Raise `Late` after so much time of this process, however busy the machine is."""
-
-    def stop(*_: Any) -> None:
-        raise Late
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
-        signal.signal(signal.SIGPROF, before)

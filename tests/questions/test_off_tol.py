@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import linprog
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, load_wine
 from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import pertinent
 
@@ -95,3 +98,21 @@ def test_the_sentence_speaks_of_the_values_as_they_are():
 def _at_base(positive, i):
     """Return whether every feature that is off stands at its base value."""
     return (positive.points[i][~positive.kept[i]] == 0).all()
+
+
+@pytest.mark.parametrize("method", ["two-phase", "strict", "exact"])
+@pytest.mark.parametrize("off_tol", [0.5, 1.5])
+def test_another_category_is_never_within_the_tolerance(method, off_tol):
+    """c alone decides: 0.1 n + 2 (c = y) - 2 (c = x) > 0.4; c = y is kept whatever is close."""
+    X = pd.DataFrame({"n": [0.0, 1.0, 6.0, 7.0], "c": ["x", "x", "y", "y"]})
+    columns = make_column_transformer(
+        ("passthrough", ["n"]), (OneHotEncoder(sparse_output=False), ["c"])
+    )
+    model = make_pipeline(columns, LogisticRegression()).fit(X, [0, 0, 1, 1])
+    model[-1].coef_, model[-1].intercept_ = np.array([[0.1, -2.0, 2.0]]), np.array([-0.4])
+    given = {"baseline": {"n": 1.0, "c": "x"}, "method": method, "off_tol": off_tol}
+    found = pertinent.pertinent_positives(model, X.iloc[[2]], **given)
+    assert found.status.tolist() == ["optimal"]
+    assert found.kept.tolist() == [[False, True]]
+    stored = pertinent.Explainer(model, **given).explain(X.iloc[[2]])[0].json()
+    assert pertinent.check(stored, model).verdict == "holds"

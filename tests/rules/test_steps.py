@@ -67,3 +67,23 @@ def test_steps_in_words():
     assert str(Constraints(step={"a": 0.5, "b": (10, 3)})) == (
         "a has steps of 0.5; b has steps of 10 from 3"
     )
+
+
+@pytest.mark.parametrize("method", ["two-phase", "strict", "exact"])
+@pytest.mark.parametrize("base", [0.1, 0.7])
+@pytest.mark.parametrize("between", [False, True])
+def test_a_base_value_in_single_precision_is_one_of_the_steps(base, method, between):
+    """Of 0.1 and 0.7 single precision lies above and below: x0 alone is enough for x0 > 1.5."""
+    model = LogisticRegression()
+    model.coef_, model.intercept_ = np.array([[1.0, 0.001]]), np.array([-1.5])
+    model.classes_, model.n_features_in_ = np.array([0, 1]), 2
+    X = np.array([[3.0, 0.4]], dtype=np.float32)
+    rules = Constraints(integer=[0], decimals={1: 1}, bounds={0: (0, 4), 1: (0, 1)})
+    given = {"constraints": rules, "baseline": [0.0, base], "between": between, "method": method}
+    found = pertinent.pertinent_positives(model, X, **given)
+    assert found.points[0].tolist() == [3.0, np.float32(base)]
+    assert found.kept[0].tolist() == [True, False]
+    size = 2.0 if method == "two-phase" else 1.0
+    assert (found.status[0], found.objective[0]) == ("optimal", size)
+    stored = pertinent.Explainer(model, **given).explain(X)[0].json()
+    assert pertinent.check(stored, model).verdict == "holds"

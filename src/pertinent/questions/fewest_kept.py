@@ -9,7 +9,7 @@ from pertinent.questions.results import positives_by_number
 from pertinent.questions.supports.batch import FewestAsk
 from pertinent.questions.supports.fewest import fewest_features
 from pertinent.questions.verify import doubted, refuse_blends
-from pertinent.setting.limits import beyond_rules, positive_limits
+from pertinent.setting.limits import away_from_base, beyond_rules, positive_limits, resting
 from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.region_key import Kind
 from pertinent.setting.results import Positives
@@ -35,7 +35,7 @@ def exact(
     ask = FewestAsk(
         Kind.IS,
         labels,
-        np.broadcast_to(question.baseline, samples.shape),
+        np.broadcast_to(resting(setting, question), samples.shape),
         lower,
         upper,
         question.effort,
@@ -45,7 +45,7 @@ def exact(
         beyond=beyond_rules(setting, table, question),
     )
     found = fewest_features(setting, table, ask)
-    away = np.abs(found.points - question.baseline) > question.off_tol
+    away = away_from_base(setting.features, found.points, question)
     positives = positives_by_number(
         setting,
         table,

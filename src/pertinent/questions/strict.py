@@ -29,7 +29,7 @@ from pertinent.questions.verify import doubted, refuse_categories
 from pertinent.setting.answers import Certified
 from pertinent.setting.claims.bounds import bounds_of
 from pertinent.setting.judge import judge_points
-from pertinent.setting.limits import owner_of, strict_limits
+from pertinent.setting.limits import away_from_base, owner_of, strict_limits
 from pertinent.setting.nearest.ladder import climb
 from pertinent.setting.nearest.positive import two_phase
 from pertinent.setting.question import Method, PositiveQuestion
@@ -139,7 +139,7 @@ class _Attempts:
         return rows[~self.valid[rows] & np.isfinite(self.claim[rows])]
 
     def result(self) -> Positives:
-        away = np.abs(self.points - self.question.baseline) > self.question.off_tol
+        away = away_from_base(self.setting.features, self.points, self.question)
         kept = self.valid[:, None] & self.setting.features.by_feature(away)
         objective = np.where(self.valid, kept.sum(axis=1).astype(float), np.nan)
         # What the search claims: only what proofs show of it is handed out.

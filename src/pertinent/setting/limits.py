@@ -22,6 +22,7 @@ from pertinent.setting.margins import NEARLY_FREE
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Kind, RegionKey
 from pertinent.setting.setting import Setting
+from pertinent.tables.features import Features
 from pertinent.tables.table import Table, values_of
 
 
@@ -42,7 +43,31 @@ def beyond_rules(
     """Return what a question allows beyond the rules; None if everything."""
     if not question.between:
         return None
-    return setting.features.between(values_of(table), question.baseline)
+    samples, (first, last) = values_of(table), base_ends(setting, question)
+    (low, _), (_, high) = (setting.features.between(samples, end) for end in (first, last))
+    return low, high
+
+
+def resting(setting: Setting, question: PositiveQuestion) -> FloatArray:
+    """Return the number that is handed out as each base value, shape (n_columns,).
+
+    A base value in single precision is not on the steps of its column: the number on the steps is
+    rounded to it when it is handed out. Elsewhere this is the base value.
+    """
+    if not setting.constraints.speaks_of_values:
+        return question.baseline
+    numbers = question.baseline.copy()
+    for j, steps in setting.constraints.given_lattice(setting.features).items():
+        number = steps.nearest(question.baseline[j : j + 1])
+        if number.astype(np.float32) == question.baseline[j]:
+            numbers[j] = number[0]
+    return numbers
+
+
+def base_ends(setting: Setting, question: PositiveQuestion) -> Limits:
+    """Return the lower and the higher of each base value and the number handed out as it."""
+    numbers = resting(setting, question)
+    return np.minimum(numbers, question.baseline), np.maximum(numbers, question.baseline)
 
 
 def narrowed(limits: Limits, beyond: Limits | None) -> Limits:
@@ -57,8 +82,22 @@ def turned_off(setting: Setting, points: FloatArray, question: PositiveQuestion)
 
     A category is on or off as a whole: all columns of its group, or none.
     """
-    off, features = np.abs(points - question.baseline) <= question.off_tol, setting.features
+    features = setting.features
+    off = ~away_from_base(features, points, question)
     return off if features.is_plain else ~features.by_column(features.by_feature(~off))
+
+
+def away_from_base(features: Features, points: FloatArray, question: PositiveQuestion) -> BoolArray:
+    """Return which columns of points are turned on: farther from the baseline than ``off_tol``.
+
+    The tolerance is one of numbers: another category, or a missing value, is no small distance.
+    """
+    away = np.abs(points - question.baseline)
+    on = away > question.off_tol
+    if question.off_tol and not features.is_plain:
+        for group in (*features.groups, np.array(list(features.marks.values()), dtype=np.int64)):
+            on[..., group] = away[..., group] > 0.0
+    return np.asarray(on)
 
 
 def held_limits(
@@ -75,7 +114,8 @@ def held_limits(
     """
     base, tol = question.baseline, question.off_tol
     if not tol:
-        return np.where(held, base, lower), np.where(held, base, upper)
+        first, last = base_ends(setting, question)
+        return np.where(held, first, lower), np.where(held, last, upper)
     ends = [base - tol, base + tol]
     for k, beyond in enumerate((base - ends[0] > tol, ends[1] - base > tol)):  # by rounding
         ends[k] = np.where(beyond, np.nextafter(ends[k], base), ends[k])
@@ -167,7 +207,7 @@ def strict_limits(
     lower, upper = setting.constraints.limits(setting.features, table)
     steps = {int(j): Lattice(0) for j in table.booleans}
     steps |= setting.constraints.given_lattice(setting.features)
-    base = question.baseline
+    base = resting(setting, question)
     stay = [j for j, grid in steps.items() if not grid.has(base[[j]]).all()]
     if not stay:
         return lower, upper

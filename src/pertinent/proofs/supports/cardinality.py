@@ -261,7 +261,9 @@ class StrictProofs(Proofs):
         away = np.abs(rest - self.baseline) > self.off_tol
         rest = np.where(away, self.baseline, rest)
         forced = away @ fold > 0
-        same = (np.abs(x - rest) > self.off_tol) @ fold == 0
+        # The tolerance is one of numbers: columns of 0 and 1 differ, or they do not.
+        choice = np.isin(x, (0.0, 1.0)) & np.isin(rest, (0.0, 1.0)) & (fold.sum(axis=0) > 1)[owner]
+        same = ((np.abs(x - rest) > self.off_tol) | (choice & (x != rest))) @ fold == 0
         barred = same | (((x < lower) | (x > upper)) @ fold > 0)
         free, granted = ~(forced | barred), forced.sum(axis=1)
         proved = granted.astype(float)

@@ -158,7 +158,9 @@ class Batch:
         """Return which features of a point do not rest."""
         if self.domain is None:
             return np.asarray(point != self.ask.rest[row])
-        away = np.abs(point - self.ask.rest[row]) > self.ask.off_tol
+        rest = self.ask.rest[[row]]
+        away = np.abs(point - np.vstack([rest, self.table.as_handed_out(rest)])).min(axis=0)
+        away = away > self.ask.off_tol
         return np.asarray(self.setting.features.by_feature(away[None])[0])
 
     def domain_of(self, rows: IntArray) -> Domain | None:
@@ -263,8 +265,9 @@ class Batch:
     def _held(self, rows: IntArray, mask: BoolArray) -> tuple[FloatArray, FloatArray]:
         ask = self.ask
         rest = np.clip(ask.rest[rows], ask.lower[rows], ask.upper[rows])
-        on = self.columns(mask)
-        return np.where(on, ask.lower[rows], rest), np.where(on, ask.upper[rows], rest)
+        handed = self.table.as_handed_out(rest)  # the steps, and what they are rounded to
+        low, high, on = np.minimum(rest, handed), np.maximum(rest, handed), self.columns(mask)
+        return np.where(on, ask.lower[rows], low), np.where(on, ask.upper[rows], high)
 
     def nearest(self, rows: IntArray, mask: BoolArray) -> Answers:
         """Return the closest points with all but the masked features at rest."""

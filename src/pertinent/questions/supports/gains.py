@@ -123,7 +123,12 @@ def strict_choices(
     """Return the choices of a strict positive: the sample's value, or the baseline."""
     lower, upper = np.broadcast_to(lower, samples.shape), np.broadcast_to(upper, samples.shape)
     rest, forced = _rest(baseline, lower, upper, tol)
-    same = ~any_of(np.abs(samples - rest) > tol, owner)
+    away = np.abs(samples - rest) > tol
+    if tol and owner is not None:  # of numbers: another category is no small distance
+        several = (np.bincount(owner) > 1)[owner]
+        choice = np.isin(samples, (0.0, 1.0)) & np.isin(rest, (0.0, 1.0)) & several
+        away |= choice & (samples != rest)
+    same = ~any_of(away, owner)
     barred = same | any_of((samples < lower) | (samples > upper), owner)
     return Choices(rest, samples, samples, any_of(forced, owner), barred, owner)
 

@@ -16,7 +16,7 @@ from pertinent.proofs import FewestProofs
 from pertinent.proofs.supports.reach import pushes, splits_by_feature
 from pertinent.proofs.tolerances import SUMS
 from pertinent.setting.answers import Certified
-from pertinent.setting.limits import allowing, discrete_domain
+from pertinent.setting.limits import allowing, discrete_domain, resting
 from pertinent.setting.margins import CLOSED, CLOSED_QUADRATIC
 from pertinent.setting.question import PositiveQuestion
 from pertinent.setting.region_key import Is, Kind, Not
@@ -58,7 +58,7 @@ def bounds_of(
         region = setting.region(part.key, margin)
         task = Task.of(region, centers, setting.weights, *limits, domain)
         if question is not None:
-            rest = np.broadcast_to(question.baseline, centers.shape)
+            rest = np.broadcast_to(resting(setting, question), centers.shape)
             task = replace(task, rest=rest, off_tol=question.off_tol)
         if len(part.rows) == len(centers) and (part.rows == np.arange(len(centers))).all():
             np.maximum(proved, part.certificate.proved(task), out=proved)

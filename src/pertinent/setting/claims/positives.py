@@ -23,6 +23,7 @@ from pertinent.setting.claims.shown import (
 )
 from pertinent.setting.judge import Ledger
 from pertinent.setting.limits import (
+    away_from_base,
     held_limits,
     positive_limits,
     second_phases,
@@ -229,7 +230,7 @@ def kept_features(setting: Setting, question: PositiveQuestion, found: Positives
 
 def turned_on(setting: Setting, question: PositiveQuestion, points: FloatArray) -> BoolArray:
     """Return which features of points are not at their baseline."""
-    return setting.features.by_feature(np.abs(points - question.baseline) > question.off_tol)
+    return setting.features.by_feature(away_from_base(setting.features, points, question))
 
 
 def _suffices(

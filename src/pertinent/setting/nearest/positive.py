@@ -14,6 +14,7 @@ from pertinent.setting.answers import Answers, blank, claimed_unique
 from pertinent.setting.judge import judge_points
 from pertinent.setting.limits import (
     SecondPhase,
+    away_from_base,
     beyond_rules,
     cost_at_rest,
     held_limits,
@@ -196,7 +197,7 @@ def positives_from(
         unique[unique == 1] = -1  # what is off may move at no cost
     second = {i: p for i, p in close.second.items() if unique[i] == 0}
     second.update({i: p for i, p in sparse.second.items() if sparse.unique[i] == 0})
-    on = np.abs(points - question.baseline) > question.off_tol
+    on = away_from_base(setting.features, points, question)
     kept = setting.features.by_feature(on)  # nothing where the point is NaN
     log_density, threshold, percentile = measure(setting.within, labels, points)
     return Positives(
