@@ -83,7 +83,7 @@ def turned_off(setting: Setting, points: FloatArray, question: PositiveQuestion)
     A category is on or off as a whole: all columns of its group, or none.
     """
     features = setting.features
-    off = ~away_from_base(features, points, question)
+    off = ~(away_from_base(features, points, question) | np.isnan(points))  # NaN: there is none
     return off if features.is_plain else ~features.by_column(features.by_feature(~off))
 
 
