@@ -76,7 +76,8 @@ class PositiveQuestion:
         Keep every value between the baseline and the sample's own.
     off_tol : float
         A feature within this distance of its baseline counts as turned off (the paper's
-        epsilon); answers are exact, so 0 is right unless small deviations do not matter.
+        epsilon); answers are exact, so 0 is right unless small deviations do not matter. Strict
+        and exact sets are the fewest among points whose other features stand at the baseline.
     fallback : bool
         Strict only: give the two-phase answer, marked as such, where no strict one exists.
     alternatives : int
