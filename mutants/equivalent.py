@@ -20,6 +20,8 @@ _WEIGHTS = "any weights are right: those of another box, or section, close less"
 _CLOSED = "a closed box has no leaves left, and nothing opens it again"
 _AGAIN = "asked again for each box: what lies outside of all of them is left out early"
 _SAME_SUM = "whichever category counts as the cheapest, each costs the same in the end"
+_FIRST = "the first is looked at even if it is late: what is not looked at shows nothing"
+_FREE = "a feature that is not barred is free to be kept: the proof shows less, and nothing more"
 _ENDLESS = "the bound of an endless claim is inf or no number, which closes nothing"
 
 #: By the place and the words of the check.
@@ -38,6 +40,17 @@ CHECKS: dict[tuple[str, str], str] = {
         "the own value is put back in the last line: it lies above wherever it was found",
     ("proofs/cases/branch.py:Replay._is_lossless", "~in_group"):
         "a column of a group counts as any number there: only what loses no number passes",
+    ("proofs/cases/curved.py:CurvedBranchProofs.leaf_bounds", "k"): _FIRST,
+    ("proofs/cases/curved.py:CurvedBranchProofs.leaf_bounds", "is_over()"):
+        "it decides how many cases are looked at; one that is not shows nothing",
+    ("proofs/core.py:Certificate.bounds", "piece"): _FIRST,
+    ("proofs/ensembles/proof.py:EnsembleProofs._replayed", "claim > known"):
+        "a claim that is not above what is known already shows no more, and costs time",
+    ("proofs/supports/cardinality.py:StrictProofs._folded", "(fold.sum(axis=0) > 1)[owner]"): _FREE,
+    ("proofs/supports/cardinality.py:StrictProofs._folded", "np.isin(x, (0.0, 1.0))"): _FREE,
+    ("proofs/supports/cardinality.py:StrictProofs._folded", "np.isin(rest, (0.0, 1.0))"): _FREE,
+    ("proofs/supports/cardinality.py:StrictProofs._folded", "choice"): _FREE,
+    ("proofs/supports/cardinality.py:StrictProofs._folded", "x != rest"): _FREE,
     ("proofs/copositive/replay.py:_is_copositive", "np.isfinite(scaled).all()"):
         "a matrix that is none has no eigenvalue that exceeds a number",
     ("proofs/core.py:Certificate._whole", "not blocks"):
@@ -77,7 +90,7 @@ CHECKS: dict[tuple[str, str], str] = {
     ("proofs/ensembles/tables.py:_choose_one", "fits[:, at + 1]"): _SAME_SUM,
     ("proofs/ensembles/tables.py:_choose_one",
      "forced.sum(axis=1, keepdims=True) == forced"): _SAME_SUM,
-    ("checking/reasons.py:_of_sets", "said.proof.trusted().all()"):
+    ("checking/reasons.py:_of_sets", "own.trusted().all()"):
         "a solver's word that there is no point counts for nothing: its bound is 0",
     ("checking/ranges.py:_is_about", "np.isnan(answer.points).any() or room == Room()"):
         "a room of an answer that is none holds no point that `predict` accepts: nothing is shown",

@@ -9,7 +9,6 @@ from pertinent.checking.findings import GIVEN, HOLDS, UNKNOWN, Finding, Verdict,
 from pertinent.density.hull import Hulls
 from pertinent.geometry.arrays import FloatArray, Limits
 from pertinent.geometry.codec import unknown_kinds
-from pertinent.geometry.task import Task
 from pertinent.proofs import FAILED
 from pertinent.setting.answers import Certified
 from pertinent.setting.claims.bounds import is_of_sets
@@ -58,7 +57,7 @@ def reason(
         return [Finding(claim, HOLDS)]
     if _counts_features(results):
         asked = _question(setting, results, results.table.values[0], beyond)
-        of_sets = Finding(claim, *_of_sets(asked, said, results, (low, high)))
+        of_sets = Finding(claim, *_of_sets(asked, said, (low, high)))
         return [of_sets, *_needed(name, asked, said)]
     near = results.table.values if isinstance(setting.within, Hulls) else centers
     asked = _question(setting, results, centers[0], beyond)
@@ -115,24 +114,16 @@ def _is_of_method(said: Reason, setting: Setting, results: Results) -> bool:
     return results.method is Method.STRICT and said == Reason(Why.OWN_VALUES, own)
 
 
-def _of_sets(
-    asked: Questions, said: Reason, results: Results, limits: Limits
-) -> tuple[Verdict, str]:
+def _of_sets(asked: Questions, said: Reason, limits: Limits) -> tuple[Verdict, str]:
     """Return the verdict on a reason where the proof looks at sets of features.
 
     That one does not show which rules are in the way: the reason names all, or has its own proof.
     """
-    setting, key, table = asked.sets.setting, asked.key, results.table
+    setting, key = asked.sets.setting, asked.key
     region = setting.region(key, setting.asked_margin)
-    if said.proof is not None and said.proof.trusted().all():
-        domain = setting.domain_of(table, changes=False)
-        task = Task.of(region, table.values, setting.weights, *limits, domain)
-        # A proof of fewer rules, which has other rows, is none of this task: see `shown_by`.
-        whole = said.proof.bounds(task)[0] == np.inf
-        if whole and why_infeasible(setting, key, said.proof, region, limits) == said:
-            return HOLDS, ""
-        if shown_by(asked, said, said.proof) == said:
-            return HOLDS, ""
+    own = said.proof
+    if own is not None and own.trusted().all() and shown_by(asked, said, own) == said:
+        return HOLDS, ""
     for most in (None, setting.constraints.max_changes):
         if said == why_too_few(setting, key, region, limits, most):
             return HOLDS, ""
