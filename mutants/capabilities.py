@@ -286,6 +286,8 @@ TABLES: dict[str, tuple[str, ...]] = {
                           "tests/proofs/test_inside_trees.py"),
     "proofs/": ("tests/proofs/test_single_forgeries.py", "tests/proofs/test_single_core.py",
                 "tests/proofs/test_single_shapes.py"),
+    "checking/claims.py": ("tests/checking/test_single_documents.py",),
+    "checking/evidence.py": ("tests/checking/test_single_documents.py",),
     "checking/document.py": (
         "tests/checking/test_refusals.py", "tests/checking/test_single_documents.py",
         "tests/checking/test_alternatives.py",
