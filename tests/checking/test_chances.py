@@ -105,3 +105,15 @@ def test_sums_are_rounded_as_the_model_adds_them_up(single, knows, unit):
     assert rounded(answers, setting).scores == pytest.approx(120 * unit)
     own.pieces = []
     assert rounded(answers, setting).scores == 0.0
+
+
+def test_a_model_that_cannot_say_its_probabilities_is_explained_without():
+    """One sample a class: scikit-learn's centroids predict, and their predict_proba raises."""
+    X = np.random.default_rng(0).normal(size=(3, 4))
+    model = NearestCentroid().fit(X, [0, 1, 2])
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict_proba(X)
+    explanation = pertinent.Explainer(model, data=X).explain(X + 0.1)[0]
+    assert explanation.summary()["probability"] is None
+    assert "predicts" in explanation.text()
+    assert pertinent.check(explanation.json(), model).ok

@@ -40,7 +40,10 @@ def chances_of(setting: Setting, table: Table, points: FloatArray) -> tuple[str,
         gone: BoolArray = np.asarray(np.isnan(points).any(axis=1))
         if not len(points):
             return kind, np.zeros((0, len(setting.classes)))
-        found = np.asarray(ask(table.for_model(np.where(gone[:, None], table.values, points))))
+        try:
+            found = np.asarray(ask(table.for_model(np.where(gone[:, None], table.values, points))))
+        except ValueError:  # as nearest centroids of one sample a class: their spread is no number
+            continue
         numbers = _by_class(found.astype(float), len(setting.classes))
         if numbers is None:
             return None
