@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
@@ -165,3 +165,22 @@ def test_more_categories_are_refuted(people):
                 assert found["the categories of what was enough are as said"] == "refuted"
                 forged += 1
     assert forged >= 2
+
+
+def test_a_number_in_bins_moves_no_farther_than_was_shown():
+    """Its bins change with it: where a middle bin has another class, no range may cross it."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.uniform(0, 10, 300) for name in "abc"})
+    y = ((X["a"] > 3) & (X["a"] < 7) | (X["b"] > 8)).astype(int)
+    bins = KBinsDiscretizer(8, encode="onehot-dense", strategy="uniform")
+    columns = make_column_transformer((bins, ["a", "b"]), ("passthrough", ["c"]))
+    model = make_pipeline(columns, LogisticRegression(C=100)).fit(X, y)
+    result = pertinent.Explainer(model, data=X, method="sufficient").explain(X[:12])
+    for i, explanation in enumerate(result):
+        kept = [value["feature"] for value in explanation.summary()["positive"]["values"]]
+        for name, span in explanation.kept_ranges.items():
+            every = X.copy()
+            every[kept] = X.loc[i, kept].to_numpy()
+            every[name] = np.linspace(*span, len(X))
+            assert (model.predict(every) == explanation.prediction).all()
+        assert pertinent.check(explanation.json(), model).ok

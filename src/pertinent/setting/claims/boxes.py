@@ -94,6 +94,10 @@ class Answer:
             np.where(moves, np.broadcast_to(side, self.points.shape)[row], self.points[row])
             for side in self.limits
         )
+        # Bins follow from a number that moves: they may be anything.
+        features = self.table.features
+        follows = features.hidden & np.isin(features.owner, features.owner[columns])
+        low[follows], high[follows] = -np.inf, np.inf
         low[columns], high[columns] = ends
         return low, high
 
