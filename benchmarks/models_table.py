@@ -73,7 +73,7 @@ density of the class. *proof*: the verdict of `pertinent.check` on a stored expl
 def models() -> Iterator[tuple[str, Any, bool]]:
     """Yield a name, a model, and whether it is fitted on two kinds of flowers only."""
     logistic = LogisticRegression(max_iter=1000)
-    bins = KBinsDiscretizer(3, encode="ordinal", quantile_method="linear")
+    bins = KBinsDiscretizer(3, encode="ordinal", strategy="uniform")
     yield "LogisticRegression, LinearSVC, ridge, SGD, ...", logistic, False
     yield "LinearDiscriminantAnalysis", LinearDiscriminantAnalysis(), False
     yield "OneVsRestClassifier", OneVsRestClassifier(logistic), False

@@ -54,7 +54,7 @@ STEPPED = {
     "codes": (CategoricalNB(min_categories=9), CODES),
     "codes of bins": (
         make_pipeline(
-            KBinsDiscretizer(4, encode="ordinal", quantile_method="linear"), CategoricalNB()
+            KBinsDiscretizer(4, encode="ordinal", strategy="uniform"), CategoricalNB()
         ),
         X,
     ),

@@ -101,7 +101,6 @@ MIXED = pd.concat([WORDS, NUMBERS], axis=1)
 GROUPS = MIXED.astype({"job": "category", "town": "category"})
 LABELS = np.where(NUMBERS.age + NUMBERS.income > 2, "yes", "no")
 TWO = ["income", "debt"]
-QUANTILES = {"quantile_method": "averaged_inverted_cdf"}
 
 
 def logistic():
@@ -124,7 +123,7 @@ def models():
             FrozenEstimator(LinearSVC().fit(NUMBERS, LABELS)), ensemble=True, cv=2
         ),
         CalibratedClassifierCV(LinearSVC(), method="temperature", ensemble=False, cv=2),
-        make_pipeline(KBinsDiscretizer(3, encode="ordinal", **QUANTILES), CategoricalNB()),
+        make_pipeline(KBinsDiscretizer(3, encode="ordinal", strategy="uniform"), CategoricalNB()),
         make_pipeline(MinMaxScaler(), ComplementNB()),
         make_pipeline(MinMaxScaler(), MultinomialNB()),
         DummyClassifier(),
@@ -224,8 +223,8 @@ def numeric_steps():
         FunctionTransformer(),
         GaussianRandomProjection(2, random_state=0),
         IncrementalPCA(2),
-        KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"),
-        KBinsDiscretizer(3, encode="ordinal", quantile_method="averaged_inverted_cdf"),
+        KBinsDiscretizer(3, strategy="uniform"),
+        KBinsDiscretizer(3, encode="ordinal", strategy="kmeans"),
         LinearDiscriminantAnalysis(),
         MaxAbsScaler(),
         MinMaxScaler(clip=True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from starlette.testclient import TestClient
@@ -139,8 +140,9 @@ def test_a_body_that_does_not_come_is_given_up():
         await asyncio.sleep(5)
 
     body = Body(silence, ServerSettings(body_seconds=0.01))
-    with pytest.raises(Problem, match="in time"):
-        asyncio.run(body())
+    # In a thread of its own: Playwright's loop may run in this one after a test of the pages.
+    with ThreadPoolExecutor(1) as thread, pytest.raises(Problem, match="in time"):
+        thread.submit(asyncio.run, body()).result()
 
 
 @pytest.mark.parametrize(
