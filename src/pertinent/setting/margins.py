@@ -120,5 +120,7 @@ def first_margins(
         need = 4 * sums * ROUNDOFF * rounding.sizes(some)
         margins = MARGINS.take(NEEDS.searchsorted(need), mode="clip")
         seen = SEEN if rounding.knows_precision else SEEN_OF_ANY
-        margins = np.where(need > seen, _small_steps(1.25 / 4 * need), margins)
+        much = need > seen
+        if np.count_nonzero(much):
+            margins[much] = _small_steps(1.25 / 4 * need[much])
     return margins if len(some) == len(centers) else np.repeat(margins, len(centers))
