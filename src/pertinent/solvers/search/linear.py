@@ -23,6 +23,7 @@ from pertinent.solvers.linear.polyhedron import solve_polyhedron
 from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Task
 from pertinent.solvers.search.cases import CaseSearch, Open
 from pertinent.solvers.search.duality import case_bounds
+from pertinent.solvers.search.knapsack.solve import is_knapsack, solve_knapsack
 from pertinent.solvers.search.narrow import Boxes, narrow
 from pertinent.solvers.search.split import choose_splits, rounded_boxes
 from pertinent.solvers.tolerances import CASE_CLOSED, CASE_EXACT, NO_COEFFICIENT, ROUNDED
@@ -39,6 +40,8 @@ MAX_NODES = 3000
 
 def solve_mixed(task: Task) -> Solved:
     """Return the best allowed point of every row, with a tree of cases as proof."""
+    if is_knapsack(task):
+        return solve_knapsack(task)
     answer = _solve_within(task, 1.0)
     lost = np.flatnonzero(answer.outcome == TROUBLE)
     if task.domain is None or not task.domain.bins or not len(lost):

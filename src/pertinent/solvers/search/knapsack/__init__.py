@@ -1,0 +1,1 @@
+"""One linear row over whole numbers and categories: a knapsack with choices, sample by sample."""
