@@ -18,12 +18,16 @@ from pertinent.solvers import project
 from pertinent.solvers.curved.copositive import copositive
 from pertinent.solvers.curved.separable import boxes
 from pertinent.solvers.search import cases, curved, leaf, linear
+from pertinent.solvers.search.knapsack import solve as solve_module
+from pertinent.solvers.search.knapsack.case import Sample
 
 # 1.5 x0 + x1 >= 3.75 with a whole number x0 costs 2.75 at (2, 0.75); without x0 > 1 it is 3.25.
 G, H = np.array([[-1.5, -1.0]]), np.array([-3.75])
 #: Outside of a small ball: a row that is not convex and changes nothing.
 RING = Quadratic.from_matrix(-np.eye(2), np.zeros(2), 0.01)
-CELLS = {"linear": Cell(G, H), "curved": Cell(G, H, (RING,))}
+#: A second row, which changes nothing, makes it more than a knapsack.
+TWO = Cell(np.vstack([G, [1.0, 1.0]]), np.r_[H, 100.0])
+CELLS = {"knapsack": Cell(G, H), "linear": TWO, "curved": Cell(G, H, (RING,))}
 
 
 def solve(kind):
@@ -65,6 +69,19 @@ def splits_with_a_gap(*args):
     return replace(splits, high=splits.high + 1.0)
 
 
+def relaxed_too_high(sample, case):
+    """Claim twice what the price of the last step says, wherever x0 may exceed 1."""
+    relaxed = knapsack_relaxed(sample, case)
+    return relaxed._replace(bound=relaxed.bound * (2.0 if case.upper[0] > 1 else 1.0))
+
+
+def place_with_a_gap(search, case, relaxed):
+    """Lose the whole number above a split."""
+    column, low, high = knapsack_place(search, case, relaxed)
+    return column, low, high + 1.0
+
+
+knapsack_relaxed, knapsack_place = Sample.relaxed, solve_module._Search._place
 linear_narrow, linear_bounds = cases.narrow, linear.case_bounds
 linear_splits, tree_children = linear.choose_splits, cases.children
 
@@ -85,6 +102,10 @@ def test_the_right_answer(kind):
         ("linear", linear, "case_bounds", bounds_too_high),
         ("linear", linear, "choose_splits", splits_with_a_gap),
         ("linear", cases, "children", children_without_right),
+        ("knapsack", solve_module, "narrow", narrow_without_large),
+        ("knapsack", Sample, "relaxed", relaxed_too_high),
+        ("knapsack", solve_module._Search, "_place", place_with_a_gap),
+        ("knapsack", Sample, "above", lambda sample, case, column, high: None),
         ("curved", cases, "narrow", narrow_without_large),
         ("curved", curved, "choose_splits", splits_with_a_gap),
         ("curved", leaf.Leaf, "bound", lambda self, answer: 9.0),
