@@ -7,7 +7,7 @@ samples and the points as they are handed out, and the rules as they were given.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,8 @@ class _Check:
     points: Rows
     samples: Rows | None
     single: bool
+    #: What `_same` found of each feature: several rules ask for it.
+    known_same: dict[int, BoolArray] = field(default_factory=dict)
 
     def _rule(self, kind: RuleKind, *names: str | int, number: float | None = None) -> RuleRef:
         called = tuple(self.features.names[self.features.index(name)] for name in names)
@@ -94,15 +96,21 @@ class _Check:
 
     def _same(self, name: str | int) -> BoolArray:
         """Return whether a feature is as in the sample."""
+        j = self.features.index(name)
+        if j not in self.known_same:
+            self.known_same[j] = self._is_same(j)
+        return self.known_same[j]
+
+    def _is_same(self, j: int) -> BoolArray:
         if self.samples is None:
             return np.zeros(len(self.points), dtype=bool)
-        j = self.features.index(name)
         point, sample = self.points[:, j], self.samples[:, j]
         if point.dtype.kind == "f" and sample.dtype.kind == "f":
             return np.asarray((point == sample) | (np.isnan(point) & np.isnan(sample)))
-        both_missing = is_missing(point) & is_missing(sample)
         same = np.array([a == b for a, b in zip(point, sample, strict=True)], dtype=bool)
-        return np.asarray(same | both_missing)
+        if np.count_nonzero(same) < len(same):
+            same |= is_missing(point) & is_missing(sample)
+        return same
 
     def numbers(self) -> list[tuple[RuleRef, BoolArray]]:
         """Return bounds and decimals."""

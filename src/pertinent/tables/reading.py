@@ -157,7 +157,9 @@ def _number_column(features: Features, j: int, column: Any, name: str) -> FloatA
                 f"Column {column.name!r} of {name} holds {column.dtype}, and this model takes "
                 "numbers."
             )
-        array = column.cast(nw.Float64).to_numpy() if column.null_count() else column.to_numpy()
+        array = column.to_numpy()
+        if array.dtype == object:  # missing values that are no NaN
+            array = column.cast(nw.Float64).to_numpy()
         values = np.asarray(array, dtype=float)
     else:
         try:
@@ -201,13 +203,16 @@ def _places(features: Features, j: int, column: Any, name: str) -> IntArray:
     """Return the place of each category among the levels; -1 for a missing one."""
     values = column.to_list() if isinstance(column, nw.Series) else column.tolist()
     levels = features.levels[j] or ()
-    known = {MISSING if is_missing([v])[0] else v: k for k, v in enumerate(levels)}
+    absent = is_missing(levels)
+    known = {MISSING if absent[k] else v: k for k, v in enumerate(levels)}
     other = len(levels) if j in features.others else -2
     gone = known.get(MISSING, -1)
     if gone < 0 and features.fills is not None and j in features.fills:
         gone = known.get(features.fills[j], other)
+    missing = is_missing(values)
     places = np.array(
-        [gone if is_missing([v])[0] else known.get(v, other) for v in values], dtype=np.int64
+        [gone if m else known.get(v, other) for v, m in zip(values, missing, strict=True)],
+        dtype=np.int64,
     )
     strange = np.flatnonzero(places == -2)
     if len(strange):
