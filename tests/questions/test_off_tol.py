@@ -116,3 +116,37 @@ def test_another_category_is_never_within_the_tolerance(method, off_tol):
     assert found.kept.tolist() == [[False, True]]
     stored = pertinent.Explainer(model, **given).explain(X.iloc[[2]])[0].json()
     assert pertinent.check(stored, model).verdict == "holds"
+
+
+RULES = [
+    {"bounds": {0: (0.3, 1.0)}},
+    {"frozen": [0]},
+    {"increase_only": [0], "bounds": {0: (-1, 1)}},
+]
+
+
+@pytest.mark.parametrize("method", ["two-phase", "strict", "exact"])
+@pytest.mark.parametrize("rules", RULES, ids=lambda rules: next(iter(rules)))
+def test_what_the_base_values_get_is_said_of_the_base_values(method, rules):
+    """The base values get 0, and 0.35, which the rules keep, counts as off within 0.5 of 0."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (200, 3))
+    model = LogisticRegression(C=1e4).fit(X, X[:, 0] > 0.2)
+    explainer = pertinent.Explainer(
+        model, baseline=0.0, off_tol=0.5, method=method, constraints=pertinent.Constraints(**rules)
+    )
+    sample = np.array([[0.35, 0.1, -0.6]])
+    assert model.predict(np.vstack([np.zeros(3), sample[0]])).tolist() == [False, True]
+    found = explainer.explain(sample)
+    assert not found.positive.kept.any()
+    assert not found.positive.trivial.any()
+    for length in ("short", "medium", "long"):
+        said = " ".join(found[0].text(length).split())
+        for false in ("every value at its", "typical values get", "base values get", "case gets"):
+            assert false not in said, said
+    stored = found[0].json()
+    assert pertinent.check(stored, model).verdict == "holds"
+    forged = json.loads(stored)
+    forged["proof"]["positive"]["trivial"]["values"] = [True]
+    forged["summary"]["positive"]["trivial"] = True
+    assert pertinent.check(json.dumps(forged), model).verdict == "refuted"

@@ -78,7 +78,8 @@ def pertinent_positives(
     off_tol : float
         Distance from the baseline up to which a feature counts as turned off. Phase 2 may move
         such features within it at no cost (eq. 6). With "strict" and "exact" features are turned
-        off by putting them at the baseline itself, and the fewest are kept among such points.
+        off by putting them at the baseline itself, or as close as the rules let them; the fewest
+        are kept among such points.
     data : array or DataFrame, optional
         Training data, for "mean", "median" and the default weights; for "sufficient" also the
         range of features that the constraints leave open.

@@ -16,7 +16,7 @@ from pertinent.geometry.codec import unknown_kinds
 from pertinent.geometry.task import distance
 from pertinent.proofs import ALREADY, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Certified
-from pertinent.setting.claims.positives import kept_features
+from pertinent.setting.claims.positives import is_trivial, kept_features
 from pertinent.setting.claims.shown import Measure, Shown
 from pertinent.setting.judge import judge_points
 from pertinent.setting.question import Method
@@ -147,8 +147,10 @@ def valid(
 def positive_details(asked: Asked, positive: Positives) -> Finding:
     """Judge which features are kept, and whether that is trivial."""
     setting = asked.setting
+    question = asked.question.in_precision_of(positive.table)
+    trivial = is_trivial(setting, question, positive, positive.objective)
     right = {
-        "trivial": bool(positive.trivial[0]) == bool(positive.objective[0] == 0),
+        "trivial": bool(positive.trivial[0]) == bool(trivial[0]),
         "fallback": not positive.fallback[0],
     }
     own = kept_features(setting, asked.question, positive) & positive.found[:, None]

@@ -85,6 +85,8 @@ def _short_enough(summary: Summary) -> str:
         return "Enough for it: what the rules fix."
     if positive["trivial"]:
         return f"The {typical(summary)} {summary['subject']} gets the same."
+    if positive["point"] is not None:
+        return f"Values close to the {typical(summary)} ones are enough for it."
     return "What was enough for it could not be said."
 
 
@@ -125,7 +127,9 @@ def _why_so(summary: Summary) -> str:
     if basis == Basis.NEGATIVE:
         rests = " This explanation rests on what would have changed it."
         return rests if summary["negative"]["values"] else ""
-    ruled = ", with what the rules fix," if positive["values"] else ""
+    # At the typical values but for what the rules fix, which may count as turned off.
+    fixed = positive["values"] or _near_typical(summary)
+    ruled = ", with what the rules fix," if fixed else ""
     asked = "Asked so" if basis == Basis.SUFFICIENT else "Compared so"
     return f" ({asked} because the {typical(summary)} values{ruled} get {label} as well.)"
 

@@ -24,6 +24,7 @@ from pertinent.setting.claims.shown import (
 from pertinent.setting.judge import Ledger
 from pertinent.setting.limits import (
     away_from_base,
+    base_ends,
     held_limits,
     positive_limits,
     second_phases,
@@ -75,7 +76,7 @@ def stated_positives(
         found,
         shown,
         kept=kept_features(setting, question, found) & shown.good[:, None],
-        trivial=shown.good & (shown.few.size == 0),
+        trivial=shown.good & is_trivial(setting, question, found, shown.few.size),
         fallback=shown.good & found.fallback,
         sparse_values=sparse,
         alternatives=_alternatives(setting, question, found, shown, ledger),
@@ -226,6 +227,21 @@ def kept_features(setting: Setting, question: PositiveQuestion, found: Positives
     if found.method is Method.SUFFICIENT:
         return found.kept
     return turned_on(setting, question, found.values)
+
+
+def is_trivial(
+    setting: Setting, question: PositiveQuestion, found: Positives, size: FloatArray
+) -> BoolArray:
+    """Return which positives of the given sizes say that the baseline itself has the class.
+
+    Within ``off_tol`` of the baseline is not there: a model may tell the two apart. That of
+    "sufficient" says that all values have the class.
+    """
+    if found.method is Method.SUFFICIENT:
+        return np.asarray(size == 0)
+    low, high = base_ends(setting, question)
+    at = found.sparse_values
+    return np.asarray((size == 0) & ((at >= low) & (at <= high)).all(axis=1))
 
 
 def turned_on(setting: Setting, question: PositiveQuestion, points: FloatArray) -> BoolArray:
