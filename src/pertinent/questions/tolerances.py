@@ -57,6 +57,8 @@ STEP_NUMBERS = 120_000
 BLOCK = 8
 #: Children of a problem that the walk looks at before its other ones.
 FIRST = 2
+#: Candidates that are judged between two looks at the clock.
+JUDGED_AT_ONCE = 256
 
 # Ranges and boxes around answers.
 #: An end so close to the answer's own value (in scales) is that value.

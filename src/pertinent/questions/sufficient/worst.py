@@ -134,28 +134,32 @@ def _mixed_gains(
 
 def _refused(asked: Varying, cell: Cell, answer: Suffices) -> IntArray:
     """Return the samples for which the judge refuses the worst case of some linear row."""
-    table, lower, upper = asked.table, asked.lower, asked.upper
-    bad = np.zeros(len(table), dtype=bool)
+    table, (m, d), n = asked.table, cell.G.shape, len(asked.table)
+    if asked.domain is None:
+        g = cell.G[:, None]
+        corner = np.where(g > 0, asked.upper, np.where(g < 0, asked.lower, table.values))
+    else:
+        corner = _worst_places(cell.G, table.values, asked.lower, asked.upper, asked.domain)
     kept = asked.setting.features.by_column(answer.mask)
-    labels = np.full(len(table), asked.k)
-    for g in cell.G:
-        corner = np.where(g > 0, upper, np.where(g < 0, lower, table.values))
-        if asked.domain is not None:
-            corner = _worst_places(g, table.values, lower, upper, asked.domain)
-        points = np.where(kept, table.values, corner)
-        judged = judge_points(asked.setting, table, points, Kind.IS, labels, (lower, upper))
-        # A corner stands for the points around it: no rule about single values speaks of it.
-        bad |= ~(judged.right & judged.deep)
+    points = np.where(kept, table.values, corner).reshape(m * n, d)
+    rows = np.tile(np.arange(n), m)  # all samples for the first row, then for the next
+    limits, labels = (asked.lower[rows], asked.upper[rows]), np.full(m * n, asked.k)
+    judged = judge_points(asked.setting, table.take(rows), points, Kind.IS, labels, limits)
+    # A corner stands for the points around it: no rule about single values speaks of it.
+    bad = ~(judged.right & judged.deep).reshape(m, n).all(axis=0)
     return np.flatnonzero(bad & answer.found)
 
 
 def _worst_places(
-    g: FloatArray, x: FloatArray, lower: FloatArray, upper: FloatArray, domain: Domain
+    G: FloatArray, x: FloatArray, lower: FloatArray, upper: FloatArray, domain: Domain
 ) -> FloatArray:
-    """Return where a linear row is largest for each sample, among what is allowed."""
-    out = np.empty_like(x)
+    """Return where each linear row is largest for each sample, among what is allowed.
+
+    Of shape (n_rows, n, n_columns).
+    """
+    out = np.empty((len(G), *x.shape))
     for i in range(len(x)):
-        one = domain.take(np.array([i]))
-        out[i] = worst_place(g, x[i], corners(one, lower[i], upper[i]))
+        places = corners(domain.take(np.array([i])), lower[i], upper[i])
+        out[:, i] = [worst_place(g, x[i], places) for g in G]
     # A number on the edge of two bins has the columns of the one it falls in.
-    return domain.completed(out)
+    return domain.completed(out.reshape(-1, x.shape[1])).reshape(out.shape)

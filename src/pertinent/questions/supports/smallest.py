@@ -16,6 +16,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.pieces import outline_of, pieces_of
 from pertinent.geometry.region import Cell, Region
+from pertinent.geometry.running import is_over
 from pertinent.questions.supports.cover import deepen, hard_cover
 from pertinent.questions.supports.gains import Choices, cell_gains
 from pertinent.questions.supports.subsets import (
@@ -275,7 +276,7 @@ def _without_useless(piece: Piece, one: IntArray) -> BoolArray | None:
         return None
     unmet = np.where(gains.need[0] > 0, gains.need[0], np.inf)
     for j in np.argsort((gains.gain[0] / unmet[:, None]).sum(axis=0), kind="stable"):
-        if on[j]:
+        if on[j] and not is_over():
             on[j] = False
             on[j] = not suffices(on)
     return on

@@ -18,7 +18,7 @@ from enum import IntEnum
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Rows
-from pertinent.questions.tolerances import BLOCK, FIRST, SLACK, STEP_NUMBERS
+from pertinent.questions.tolerances import BLOCK, FIRST, JUDGED_AT_ONCE, SLACK, STEP_NUMBERS
 from pertinent.setting.effort import Budget as Budget
 from pertinent.solvers.search.engine import LastFirst, search
 
@@ -276,6 +276,16 @@ class _Walk(LastFirst[_Nodes]):
 
     def _judge(self, nodes: _Nodes) -> None:
         """Take the candidates that pass, up to as many as were asked for."""
+        if self.accept is None:
+            self._take_those_that_pass(nodes)
+            return
+        for first in range(0, len(nodes.problem), JUDGED_AT_ONCE):
+            if first and self.budget.expired():
+                self.leave([nodes.take(slice(first, None))])
+                return
+            self._take_those_that_pass(nodes.take(slice(first, first + JUDGED_AT_ONCE)))
+
+    def _take_those_that_pass(self, nodes: _Nodes) -> None:
         features = np.take_along_axis(self.order[nodes.problem], nodes.chosen, axis=1)
         problem = nodes.problem
         if self.accept is not None and len(problem):

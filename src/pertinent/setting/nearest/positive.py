@@ -8,6 +8,7 @@ import numpy as np
 
 from pertinent.density.measure import by_sample, measure
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
+from pertinent.geometry.running import is_late
 from pertinent.geometry.task import distance
 from pertinent.proofs import FAILED, FEASIBLE
 from pertinent.setting.answers import Answers, blank, claimed_unique
@@ -72,7 +73,9 @@ class PositiveProposal:
         if close is None:
             close, rows = blank(self.table.values), np.arange(len(held))
         spent = cost_at_rest(self.setting, self.question, self.table.values, held)
-        if len(rows):
+        if is_late():  # phase 1's points answer
+            close.put(rows, blank(self.table.values[rows]))
+        elif len(rows):
             low, high = (b[rows] if len(b) > 1 else b for b in (self.lower, self.upper))
             asked = self.question, self.table.values[rows], (low, high), held[rows]
             for part in second_phases(self.setting, *asked):
@@ -121,7 +124,7 @@ def propose_positives(
         points, found = points[place], found[place]
     held = turned_off(setting, points, question) & found[:, None]
     second = None
-    if not question.off_tol:
+    if not question.off_tol and not is_late():
         low, high = held_limits(setting, lower, upper, question, held)
         asked = table, table.values, Kind.IS, labels, low, high
         second = propose(search, setting, *asked, says_why=False)
