@@ -291,6 +291,8 @@ def _documents(path: Path) -> Iterator[dict[str, Any]]:
             found = read_json(first)
         except InputError:  # not one on each line
             found = read_json(first + file.read(MOST_CHARACTERS + 1))
+        if found == []:
+            raise InputError("It holds no explanation.")
         yield from map(require_document, found if isinstance(found, list) else [found])
         while line := file.readline(MOST_CHARACTERS + 1):
             if line.strip():

@@ -26,7 +26,7 @@ def read_table(path: Path) -> Any:
     if str(path) == "-":
         text = sys.stdin.read()
         with reading(Path("standard input")):
-            return _read_text(text.partition("\n")[0], lambda: StringIO(text))
+            return _with_rows(_read_text(text.partition("\n")[0], lambda: StringIO(text)))
     kind = READERS.get(path.suffix.lower())
     if kind is None:
         raise InputError(f"Expected a file that ends in {', '.join(READERS)}; got {path.name}.")
@@ -37,8 +37,19 @@ def read_table(path: Path) -> Any:
         if kind == "csv":
             with path.open(encoding="utf-8-sig") as file:
                 first = file.readline(LONGEST_HEADER)
-            return _read_text(first, lambda: path)
-        return pd.read_parquet(path) if kind == "parquet" else _read_arrow(path)
+            return _with_rows(_read_text(first, lambda: path))
+        return _with_rows(pd.read_parquet(path) if kind == "parquet" else _read_arrow(path))
+
+
+def _with_rows(frame: Any) -> Any:
+    """Refuse a table without rows, and text that no table has."""
+    if not len(frame):
+        raise InputError("It has the names of columns, but no rows.")
+    for name in frame.columns[(frame.dtypes == object) | (frame.dtypes == "str")]:
+        damaged = [i for i, value in enumerate(frame[name]) if "\0" in str(value)]
+        if damaged:
+            raise InputError(f"Column {name!r} holds a null character in row {damaged[0]}.")
+    return frame
 
 
 def _read_text(first: str, source: Callable[[], Any]) -> Any:
