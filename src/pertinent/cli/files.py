@@ -45,7 +45,7 @@ def _with_rows(frame: Any) -> Any:
     """Refuse a table without rows, and text that no table has."""
     if not len(frame):
         raise InputError("It has the names of columns, but no rows.")
-    for name in frame.columns[(frame.dtypes == object) | (frame.dtypes == "str")]:
+    for name in frame.select_dtypes(exclude=["number", "bool", "datetime"]):
         damaged = [i for i, value in enumerate(frame[name]) if "\0" in str(value)]
         if damaged:
             raise InputError(f"Column {name!r} holds a null character in row {damaged[0]}.")
