@@ -135,6 +135,8 @@ def _mixed_gains(
 def _refused(asked: Varying, cell: Cell, answer: Suffices) -> IntArray:
     """Return the samples for which the judge refuses the worst case of some linear row."""
     table, (m, d), n = asked.table, cell.G.shape, len(asked.table)
+    if not m:
+        return np.zeros(0, dtype=np.int64)
     if asked.domain is None:
         g = cell.G[:, None]
         corner = np.where(g > 0, asked.upper, np.where(g < 0, asked.lower, table.values))
@@ -160,6 +162,7 @@ def _worst_places(
     out = np.empty((len(G), *x.shape))
     for i in range(len(x)):
         places = corners(domain.take(np.array([i])), lower[i], upper[i])
-        out[:, i] = [worst_place(g, x[i], places) for g in G]
+        for k, g in enumerate(G):
+            out[k, i] = worst_place(g, x[i], places)
     # A number on the edge of two bins has the columns of the one it falls in.
     return domain.completed(out.reshape(-1, x.shape[1])).reshape(out.shape)
