@@ -70,7 +70,8 @@ def instead_summary(
     raw = {name: raw_rows(found.table, values)[0] for name, values in points.items()}
     fixed = fixed_by_rules(asked.setting, question, found.table, found.method)[0]
     sufficient = instead.basis is Basis.SUFFICIENT
-    free = left_free(asked.setting, question, found) if sufficient else np.zeros(1)
+    free = left_free(asked.setting, question, found)[0]
+    free[sorted(features.unused)] = True  # of what the model does not look at, nothing is fixed
     label = None if instead.place < 0 else found.classes.tolist()[instead.place]
     return {
         "basis": str(instead.basis),
@@ -95,7 +96,7 @@ def instead_summary(
         ],
         "point": raw["exact"],
         "baseline": raw["baseline"],
-        "free": int(free.sum()),
+        "free": int(free[~found.kept[0]].sum()) if sufficient else 0,
     }
 
 
