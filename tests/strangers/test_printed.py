@@ -7,7 +7,7 @@ import pytest
 
 import pertinent
 from tests.strangers.judging import faults, judge
-from tests.strangers.tables import PIPELINES, TABLES
+from tests.strangers.tables import PIPELINES, TABLES, statsmodels_table
 from tests.strangers.whole import judge_whole
 
 #: Rows of each table and pipeline in the short run.
@@ -32,6 +32,14 @@ def test_a_few_rows(table, pipeline):
     found = explained(table, pipeline, ROWS)
     assert not faults(found), found
     assert found["optimal"] + found["feasible"] >= ROWS - 2
+
+
+def test_numbers_of_thousands_are_printed_to_the_last_one():
+    """A printed 14,500 says that 14,499 does not do."""
+    table = statsmodels_table("star98", lambda f: f["NABOVE"] > f["NBELOW"], ["NABOVE", "NBELOW"])
+    found = explained(table, "lda", ROWS)
+    assert found["values"] >= ROWS
+    assert not faults(found), found
 
 
 @pytest.mark.slow

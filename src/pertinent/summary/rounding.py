@@ -29,7 +29,9 @@ LONG = 10
 
 
 def first_steps(samples: FloatArray, scale: FloatArray, baseline: FloatArray) -> FloatArray:
-    """Return the coarsest step of each feature: a hundredth of its scale, or whole numbers.
+    """Return the coarsest step of each feature: a hundredth of its scale, at most 1.
+
+    It is 1 where all numbers that are known are whole.
 
     Parameters
     ----------
@@ -46,10 +48,11 @@ def first_steps(samples: FloatArray, scale: FloatArray, baseline: FloatArray) ->
     >>> first_steps(samples, np.array([20.0, 3.0]), np.zeros(2)).tolist()
     [1.0, 0.01]
     """
-    fine = 10.0 ** (np.floor(np.log10(scale)) - 2)
+    # A printed 14,500 is read as a whole number: its last digit is never a ten.
+    fine = np.minimum(10.0 ** (np.floor(np.log10(scale)) - 2), 1.0)
     known = np.vstack([samples, baseline])
     whole = (known == np.round(known)).all(axis=0)
-    return np.asarray(np.where(whole, np.maximum(fine, 1.0), fine))
+    return np.asarray(np.where(whole, 1.0, fine))
 
 
 def round_valid(
