@@ -118,7 +118,7 @@ def test_masked_values_are_not_read_as_if_they_were_there(model, frame):
 
 
 def test_numbers_that_came_as_objects_are_numbers(model, frame):
-    """`X.values` of a table with words gives objects, and the frame that messages ask for has these."""
+    """`X.values` of a table with words gives objects, and so does a frame of them."""
     rows = frame.head(3)
     objects = pd.DataFrame(rows.to_numpy(dtype=object), columns=NAMES)
     found = pertinent.Explainer(model, data=frame).explain(objects)
