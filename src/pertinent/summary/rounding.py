@@ -29,9 +29,7 @@ LONG = 10
 
 
 def first_steps(samples: FloatArray, scale: FloatArray, baseline: FloatArray) -> FloatArray:
-    """Return the coarsest step of each feature: a hundredth of its scale, at most 1.
-
-    It is 1 where all numbers that are known are whole.
+    """Return the coarsest step of each feature: a hundredth of its scale, or whole numbers.
 
     Parameters
     ----------
@@ -48,11 +46,10 @@ def first_steps(samples: FloatArray, scale: FloatArray, baseline: FloatArray) ->
     >>> first_steps(samples, np.array([20.0, 3.0]), np.zeros(2)).tolist()
     [1.0, 0.01]
     """
-    # A printed 14,500 is read as a whole number: its last digit is never a ten.
-    fine = np.minimum(10.0 ** (np.floor(np.log10(scale)) - 2), 1.0)
+    fine = 10.0 ** (np.floor(np.log10(scale)) - 2)
     known = np.vstack([samples, baseline])
     whole = (known == np.round(known)).all(axis=0)
-    return np.asarray(np.where(whole, 1.0, fine))
+    return np.asarray(np.where(whole, np.maximum(fine, 1.0), fine))
 
 
 def round_valid(
@@ -111,6 +108,8 @@ def round_valid(
         close = size <= (1 + SLACK) * distance(points[waiting], start[waiting], setting.weights)
         good = close & judge(setting, ask, tried).passes
         if tight and changes:
+            # A printed 14,500 is read as a whole number: its last digit is never a ten.
+            good &= ~(moved[waiting] & (step > 1)).any(axis=1)
             fine = np.where(np.isnan(quoted[waiting]), step, quoted[waiting])
             look = every[waiting] & good[:, None] & (fine > 0)
             good &= _is_least(setting, some, tried, look, start[waiting], own, fine)
