@@ -245,7 +245,15 @@ def _require_names(features: Features, columns: Sequence[str], name: str) -> Non
     if missing:
         raise InputError(
             f"{name} lacks the columns {missing[:10]}. Expected {list(features.names)[:30]}."
+            f"{_renaming(missing, columns, name)}"
         )
+
+
+def _renaming(missing: Sequence[str], columns: Sequence[str], name: str) -> str:
+    """Return the line that names columns as LightGBM does: it writes "_" for a space."""
+    if not set(missing) <= {column.replace(" ", "_") for column in columns}:
+        return ""
+    return f" Write {name}.rename(columns=lambda name: name.replace(' ', '_'))."
 
 
 def _refuse_missing(
