@@ -96,7 +96,7 @@ class Answer:
         )
         # What is hidden follows from a number that moves: it may be anything.
         features = self.table.features
-        moves |= np.isin(features.owner, features.owner[columns])
+        moves = moves | np.isin(features.owner, features.owner[columns])
         low[moves & features.hidden], high[moves & features.hidden] = -np.inf, np.inf
         low[columns], high[columns] = ends
         for bins in (bins for bins in features.bins if moves[bins.column]):
