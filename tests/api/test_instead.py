@@ -128,6 +128,22 @@ def test_nothing_is_said_of_rules_where_there_are_none(iris):
         assert "rules" not in result.text()
 
 
+def test_words_that_the_model_does_not_look_at_are_not_fixed_by_rules(iris):
+    X, y = iris
+    table = X.assign(garden="north", label=[f"flower {i}" for i in range(len(X))])
+    model = make_pipeline(
+        make_column_transformer(("passthrough", list(X))), LogisticRegression(max_iter=1000)
+    ).fit(table, y)
+    result = pertinent.Explainer(model, data=table).explain(table[50:150:25])
+    told = [result[i] for i in empty(result)]
+    found = [one for one in told if one.basis == "sufficient"]
+    assert found
+    assert not [one.row for one in found if "rules fix" in one.text()]
+    rest = len(table.columns) - len(found[0].summary()["positive"]["instead"]["values"])
+    assert found[0].summary()["positive"]["instead"]["free"] == rest
+    assert pertinent.check(found[0].json(), model).ok
+
+
 def test_rules_are_named_where_they_fix_something(iris):
     X, y = iris
     model = LogisticRegression(max_iter=1000).fit(X, y)

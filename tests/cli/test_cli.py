@@ -117,6 +117,44 @@ def test_report_names_its_files(files, tmp_path):
     assert "1 May 2030" in text
 
 
+@pytest.mark.parametrize(
+    ("maker", "types", "own"),
+    [
+        ("xgboost.XGBClassifier", ["xgboost.core.Booster", "xgboost.sklearn.XGBClassifier"], "ubj"),
+        (
+            "lightgbm.LGBMClassifier",
+            ["lightgbm.basic.Booster", "lightgbm.sklearn.LGBMClassifier"],
+            "",
+        ),
+        ("catboost.CatBoostClassifier", ["catboost.core.CatBoostClassifier"], "cbm"),
+    ],
+)
+def test_missing_values_of_boosted_trees(maker, types, own, tmp_path, monkeypatch):
+    package, name = maker.split(".")
+    monkeypatch.chdir(tmp_path)  # one of the libraries writes beside its work
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X = X.mask(X == 3.0).rename(columns=lambda name: name.replace(" ", "_"))
+    quiet = {"catboost": {"verbose": 0}, "lightgbm": {"verbose": -1}}.get(package, {})
+    made = getattr(pytest.importorskip(package), name)(n_estimators=4, max_depth=2, **quiet)
+    model = made.fit(X, y > 0)
+    skops.io.dump(model, "model.skops")
+    X.head(8).to_csv("rows.csv", index=False)
+    trust = [part for one in types for part in ("--trust", one)]
+    row = int(X.head(8).isna().any(axis=1).to_numpy().argmax())
+    asked = ["explain", "model.skops", "rows.csv", *trust, "--rows", str(row)]
+    for how in ([], ["--missing", "keep"], ["--missing", "allow"]):
+        told = run(app, [*asked, *how])
+        assert told.exit_code == codes.DONE, told.output
+        assert "The model predicts" in told.output
+    refused = run(app, [*asked, "--missing", "error"])
+    assert refused.exit_code == codes.REFUSED
+    assert "--missing keep" in refused.output
+    if own:
+        model.save_model(f"model.{own}")
+        refused = run(app, ["explain", f"model.{own}", "rows.csv"])
+        assert f"model = {maker}(); model.load_model('model.{own}')" in refused.output
+
+
 def test_messages_name_options(files, tmp_path):
     rows = pd.read_csv(files / "rows.csv").drop(columns="extra")
     rows.loc[0, "income"] = None

@@ -1,5 +1,6 @@
 """Rules that the data suggest: what is inferred, what takes their place, what is said of them."""
 
+import html
 import json
 
 import numpy as np
@@ -93,10 +94,24 @@ def test_answers_obey_what_is_inferred_and_it_is_in_every_view(model, table):
     assert (model.predict(points) != model.predict(table.head(40))).all()
     explanation = result[0]
     assert "from the data: steps of 0.5 (rooms)" in explanation.text("long")
-    assert "not suggested (job “clown”, “unknown”)" in explanation.text("long")
+    assert "not suggested (job “clown” and “unknown”)" in explanation.text("long")
     assert "rooms keeps steps of 0.5" in explanation.summary()["rules"]["inferred"]
     assert "steps of 0.5" in explanation.html()
     assert pertinent.check(explanation.json(), model).verdict == "holds"
+
+
+def test_a_reason_names_the_categories_that_are_not_suggested(model, table):
+    rules = Constraints(frozen=[c for c in table if c != "job"])
+    some = table.head(20)
+    clowns = model.predict(some.assign(job="clown")) != model.predict(some)
+    result = Explainer(model, data=table, constraints=rules).explain(some[clowns].head(3))
+    row = np.flatnonzero(result.negative.status == "infeasible")[0]
+    told = "job is not changed to “clown” or “unknown” (as in the data)"
+    assert told in result[row].text()
+    assert told in html.unescape(result[row].html())
+    stored = result[row].json()
+    assert told in json.loads(stored)["summary"]["negative"]["reason"]
+    assert pertinent.check(stored, model).verdict == "holds"
 
 
 @pytest.mark.parametrize(

@@ -46,30 +46,32 @@ def penguins():
     return _split(load_penguins(), lambda f: f["species"].astype(str), ["species", "year"])
 
 
-def _statsmodels(name, answer, drop):
+def statsmodels_table(name, answer, drop):
     from statsmodels import datasets
 
     return _split(getattr(datasets, name).load_pandas().data, answer, drop)
 
 
 def votes():
-    return _statsmodels("anes96", lambda f: f["vote"].astype(int), ["vote", "logpopul"])
+    return statsmodels_table("anes96", lambda f: f["vote"].astype(int), ["vote", "logpopul"])
 
 
 def affairs():
-    return _statsmodels("fair", lambda f: f["affairs"] > 0, ["affairs"])
+    return statsmodels_table("fair", lambda f: f["affairs"] > 0, ["affairs"])
 
 
 def travel():
-    return _statsmodels("modechoice", lambda f: f["choice"] == 1, ["choice", "individual", "mode"])
+    return statsmodels_table(
+        "modechoice", lambda f: f["choice"] == 1, ["choice", "individual", "mode"]
+    )
 
 
 def grades():
-    return _statsmodels("spector", lambda f: f["GRADE"] == 1, ["GRADE"])
+    return statsmodels_table("spector", lambda f: f["GRADE"] == 1, ["GRADE"])
 
 
 def visits():
-    return _statsmodels("randhie", lambda f: f["mdvis"] > 0, ["mdvis"])
+    return statsmodels_table("randhie", lambda f: f["mdvis"] > 0, ["mdvis"])
 
 
 def cars():

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pertinent
-from tests.strangers.judging import faults, judge
-from tests.strangers.tables import PIPELINES, TABLES
-from tests.strangers.whole import judge_whole
+from tests.strangers.judging import faults, judge, judge_shown
+from tests.strangers.tables import PIPELINES, TABLES, statsmodels_table
+from tests.strangers.whole import judge_whole, printed
 
 #: Rows of each table and pipeline in the short run.
 ROWS = 4
@@ -32,6 +32,16 @@ def test_a_few_rows(table, pipeline):
     found = explained(table, pipeline, ROWS)
     assert not faults(found), found
     assert found["optimal"] + found["feasible"] >= ROWS - 2
+
+
+def test_numbers_of_thousands_are_printed_to_the_last_one():
+    """A printed 14,500 says that 14,499 does not do."""
+    table = statsmodels_table("star98", lambda f: f["NABOVE"] > f["NBELOW"], ["NABOVE", "NBELOW"])
+    X, model = PIPELINES["lda"](table)
+    explainer = pertinent.Explainer(model, data=X)
+    found = judge_shown(printed(explainer.explain(X.head(20))), model, X, explainer.inferred)
+    assert found["values"] >= 20
+    assert not faults(found), found
 
 
 @pytest.mark.slow

@@ -115,3 +115,28 @@ def test_masked_values_are_not_read_as_if_they_were_there(model, frame):
     X[0, 0] = np.ma.masked
     with pytest.raises(InputError, match="masked array with masked values"):
         pertinent.pertinent_negatives(model, X)
+
+
+def test_numbers_that_came_as_objects_are_numbers(model, frame):
+    """`X.values` of a table with words gives objects, and so does a frame of them."""
+    rows = frame.head(3)
+    objects = pd.DataFrame(rows.to_numpy(dtype=object), columns=NAMES)
+    found = pertinent.Explainer(model, data=frame).explain(objects)
+    expected = pertinent.Explainer(model, data=frame).explain(rows)
+    np.testing.assert_array_equal(found.negative.points, expected.negative.points)
+    with pytest.raises(InputError, match="'petal length' of X holds"):
+        pertinent.pertinent_negatives(model, objects.assign(**{"petal length": "long"}))
+
+
+def test_names_that_the_model_has_rewritten_are_told(frame):
+    """LightGBM writes "_" for a space in a name."""
+    renamed = LogisticRegression(max_iter=500).fit(*_rewritten(frame))
+    with pytest.raises(InputError, match=r"Write X.rename\(columns=lambda name: name.replace\(' '"):
+        pertinent.pertinent_negatives(renamed, frame)
+    with pytest.raises(InputError, match=r"lacks the columns.*\]\.$"):
+        pertinent.pertinent_negatives(renamed, frame[NAMES[:2]])
+
+
+def _rewritten(frame):
+    _, y = load_iris(return_X_y=True)
+    return frame.rename(columns=lambda name: name.replace(" ", "_")), y

@@ -1,3 +1,4 @@
+import html
 import json
 import re
 from html.parser import HTMLParser
@@ -109,6 +110,14 @@ def test_each_row_of_a_table_has_a_cell_under_each_heading(applicants, tmp_path)
             len(re.findall(r"<t[hd][ >]", row)) for row in re.findall(r"<tr.*?</tr>", table, re.S)
         ]
         assert len(set(rows)) == 1, (rows, table[:300])
+
+
+def test_a_report_tells_the_probabilities_of_each_case(applicants, tmp_path):
+    page = html.unescape(applicants[:3].report(tmp_path / "report.html").read_text())
+    for one in applicants[:3]:
+        told = one.text().split("\n\n")[-1]
+        assert told.startswith("The model's probability of")
+        assert told in page
 
 
 def test_report_is_deterministic(applicants, tmp_path):

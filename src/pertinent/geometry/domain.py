@@ -144,6 +144,12 @@ class Bins:
         side: Literal["left", "right"] = "right" if self.left_closed else "left"
         return np.asarray(np.searchsorted(self.edges, values, side=side))
 
+    def between(self, low: float, high: float) -> BoolArray:
+        """Return which bins numbers of a range may fall in."""
+        first, last = self.of(np.array([low - self.guard, high + self.guard]))
+        places = np.arange(len(self.columns))
+        return np.asarray((first <= places) & (places <= last))
+
     def fill(self, points: FloatArray) -> None:
         """Write the columns that follow from the binned one, in place."""
         values = points[:, self.column]

@@ -93,6 +93,23 @@ def _published() -> frozenset[str]:
     return frozenset(f"{one.__module__}.{one.__name__}" for one in found)
 
 
+#: Files of other libraries, by how their names end, and what reads them.
+_OWN_FORMS = {
+    ".ubj": "xgboost.XGBClassifier()",
+    ".json": "xgboost.XGBClassifier()",
+    ".cbm": "catboost.CatBoostClassifier()",
+}
+
+
+def _how_to_write(file: Path) -> str:
+    """Return the line of Python that makes a skops file of a model."""
+    dump = "skops.io.dump(model, 'model.skops')"
+    maker = _OWN_FORMS.get(file.suffix.lower())
+    if maker is None:
+        return f"Write one with {dump}."
+    return f"Write one: model = {maker}; model.load_model({file.name!r}); {dump}."
+
+
 def load_model(
     path: str | Path, *, allow_pickle: bool = False, trust: Sequence[str] = ()
 ) -> Foreign:
@@ -125,8 +142,8 @@ def load_model(
     is_skops = zipfile.is_zipfile(file)
     if not is_skops and not allow_pickle:
         raise UnsafeModelError(
-            f"{file.name} is not a skops file. Write one with skops.io.dump(model, path). A pickle "
-            "runs whatever code it holds; for a file of your own, allow it explicitly "
+            f"{file.name} is not a skops file. {_how_to_write(file)} A pickle runs whatever "
+            "code it holds; for a file of your own, allow it explicitly "
             "(--allow-pickle, allow_pickle=True)."
         )
     with reading(file, " as a model", UnsafeModelError):

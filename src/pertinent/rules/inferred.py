@@ -23,7 +23,7 @@ from pertinent.rules.tolerances import SLACK
 from pertinent.tables.features import Features
 from pertinent.tables.notebook import Card
 from pertinent.tables.numbers import is_number
-from pertinent.tables.words import label_text
+from pertinent.tables.words import few, label_text
 
 
 class InferredKind(StrEnum):
@@ -114,7 +114,7 @@ class Inferred(Card):
             return ("whole numbers" if self.numbers[0] == 1 else self.lattice.words()), ""
         if self.kind == CHANGE:
             return "smallest changes", f" {self.numbers[0]:.2g}"
-        return "not suggested", f" {', '.join(map(label_text, self.categories))}"
+        return "not suggested", f" {few([label_text(one) for one in self.categories])}"
 
     def refs(self) -> list[RuleRef]:
         """Return the rule by reference; a range is two rules."""
@@ -123,7 +123,8 @@ class Inferred(Card):
             kinds = (RuleKind.DATA_AT_LEAST, RuleKind.DATA_AT_MOST)
             return [RuleRef(kind, name, end) for kind, end in zip(kinds, self.numbers, strict=True)]
         if self.kind == CATEGORIES:
-            return [RuleRef(RuleKind.DATA_CATEGORIES, name)]
+            named = few([label_text(one) for one in self.categories], "or")
+            return [RuleRef(RuleKind.DATA_CATEGORIES, name, text=named)]
         kind = RuleKind.DATA_STEP if self.kind == STEP else RuleKind.DATA_CHANGE
         return [RuleRef(kind, name, self.numbers[0])]
 

@@ -140,7 +140,8 @@ class RuleRef:
     place : int, optional
         Which of the relations, in the order in which they were given.
     text : str
-        A relation as the user wrote it. It is quoted, and not compared.
+        A relation as the user wrote it, or the categories that the data do not suggest. It is
+        quoted, and not compared.
 
     Examples
     --------
@@ -169,6 +170,8 @@ class RuleRef:
         if self.kind is RuleKind.DECIMALS and self.number == 0:
             return f"{speech.feature(self.features[0])} is a whole number"
         names = ", ".join(map(speech.feature, self.features))
+        if self.kind is RuleKind.DATA_CATEGORIES and self.text:  # files of before lack it
+            return f"{names} is not changed to {self.text} (as in the data)"
         return (_FULL if speech.in_full else _SHORT)[self.kind].format(names, self.number)
 
 

@@ -70,7 +70,6 @@ def instead_summary(
     raw = {name: raw_rows(found.table, values)[0] for name, values in points.items()}
     fixed = fixed_by_rules(asked.setting, question, found.table, found.method)[0]
     sufficient = instead.basis is Basis.SUFFICIENT
-    free = left_free(asked.setting, question, found) if sufficient else np.zeros(1)
     label = None if instead.place < 0 else found.classes.tolist()[instead.place]
     return {
         "basis": str(instead.basis),
@@ -95,8 +94,15 @@ def instead_summary(
         ],
         "point": raw["exact"],
         "baseline": raw["baseline"],
-        "free": int(free.sum()),
+        "free": _free_count(asked, question, found) if sufficient else 0,
     }
+
+
+def _free_count(asked: Asked, question: PositiveQuestion, found: Positives) -> int:
+    """Return of how many features it does not matter what they are."""
+    free = left_free(asked.setting, question, found)[0]
+    free[sorted(found.table.features.unused)] = True  # the model does not look: nothing is fixed
+    return int(free[~found.kept[0]].sum())
 
 
 def _known(name: str, value: Any) -> dict[str, Any]:

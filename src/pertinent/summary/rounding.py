@@ -108,6 +108,8 @@ def round_valid(
         close = size <= (1 + SLACK) * distance(points[waiting], start[waiting], setting.weights)
         good = close & judge(setting, ask, tried).passes
         if tight and changes:
+            # A printed 14,500 is read as a whole number: its last digit is never a ten.
+            good &= ~(moved[waiting] & (step > 1)).any(axis=1)
             fine = np.where(np.isnan(quoted[waiting]), step, quoted[waiting])
             look = every[waiting] & good[:, None] & (fine > 0)
             good &= _is_least(setting, some, tried, look, start[waiting], own, fine)

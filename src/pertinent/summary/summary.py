@@ -179,7 +179,7 @@ def rounding_steps(explanations: Answered) -> FloatArray:
 
 def _steps_of_ends(asked: Asked, steps: FloatArray) -> FloatArray:
     """Return the coarsest step at which ends of ranges are shown: on a lattice, all its digits."""
-    steps = steps.copy()
+    steps = np.minimum(steps, 1.0)
     for j, lattice in asked.setting.constraints.lattice(asked.setting.features).items():
         steps[j] = min(steps[j], 10.0**-lattice.decimals)
     return steps

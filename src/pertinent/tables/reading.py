@@ -48,7 +48,9 @@ def read_values(features: Features, X: Any, name: str = "X") -> tuple[FloatArray
         _refuse_missing(features, values, name, row_names(source))
         return values, source
     frame = _without_extra(features, frame, name)
-    series = [frame.get_column(column) for column in _frame_names(features, frame, name)]
+    names = _frame_names(features, frame, name)
+    frame = _with_types(features, frame, names)
+    series = [frame.get_column(column) for column in names]
     values = (_columns if features.is_plain else _mixed)(features, series, name)
     _refuse_missing(features, values, name, row_names(frame))
     return values, frame
@@ -104,6 +106,19 @@ def _as_array(X: Any, name: str) -> Any:
     if array.dtype.kind == "c":
         raise InputError(f"{name} must hold real numbers, got complex ones.")
     return array
+
+
+def _with_types(
+    features: Features, frame: nw.DataFrame[Any], names: Sequence[str]
+) -> nw.DataFrame[Any]:
+    """Return the frame with columns of numbers that came as objects, as in `X.values`, typed."""
+    named = {column for j, column in enumerate(names) if not features.is_category(j)}
+    typed = [
+        nw.from_native(frame.get_column(column).to_native().infer_objects(), series_only=True)
+        for column, dtype in frame.schema.items()
+        if dtype == nw.Object and column in named and frame.implementation.is_pandas()
+    ]
+    return frame.with_columns(*typed) if typed else frame
 
 
 def _check_shape(features: Features, array: Any, name: str) -> None:
@@ -235,7 +250,15 @@ def _require_names(features: Features, columns: Sequence[str], name: str) -> Non
     if missing:
         raise InputError(
             f"{name} lacks the columns {missing[:10]}. Expected {list(features.names)[:30]}."
+            f"{_renaming(missing, columns, name)}"
         )
+
+
+def _renaming(missing: Sequence[str], columns: Sequence[str], name: str) -> str:
+    """Return the line that names columns as LightGBM does: it writes "_" for a space."""
+    if not set(missing) <= {column.replace(" ", "_") for column in columns}:
+        return ""
+    return f" Write {name}.rename(columns=lambda name: name.replace(' ', '_'))."
 
 
 def _refuse_missing(

@@ -77,6 +77,24 @@ def listed(parts: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
 
 
+#: So many of a kind are named, before the others are counted.
+NAMED = 8
+
+
+def few(parts: Sequence[str], last: str = "and") -> str:
+    """Return the parts as an enumeration; of many the first ones, and how many others there are.
+
+    Examples
+    --------
+    >>> from pertinent.tables.words import few
+    >>> few(["rent", "parents"], "or"), few("abcdefghijkl")
+    ('rent or parents', 'a, b, c, d, e, f, g, h and 4 others')
+    """
+    if len(parts) > NAMED + 1:
+        parts = [*parts[:NAMED], f"{len(parts) - NAMED:,} others"]
+    return listed(parts, last)
+
+
 def counted(n: int, noun: str) -> str:
     """Return a number of things.
 

@@ -19,7 +19,7 @@ from pertinent.exceptions import visible, writing
 from pertinent.summary.population import summarize_population
 from pertinent.summary.summary import Summary, summarize
 from pertinent.summary.words import listed, percent, shown
-from pertinent.views.beside import MEASURE
+from pertinent.views.beside import MEASURE, chances
 from pertinent.views.fingerprints import fingerprints
 from pertinent.views.html import own_file, templates
 from pertinent.views.layout import strips
@@ -163,6 +163,7 @@ def _row(summary: Summary) -> Summary:
         "line": row_line(summary),
         "enough": with_others(enough(summary, "report"), also_enough(summary, "report")),
         "change": with_others(change(summary, "report"), other_changes(summary, "report")),
+        "chances": chances(summary),
         "proof": row_proof(summary),
     }
 

@@ -94,11 +94,17 @@ class Answer:
             np.where(moves, np.broadcast_to(side, self.points.shape)[row], self.points[row])
             for side in self.limits
         )
-        # Bins follow from a number that moves: they may be anything.
+        # What is hidden follows from a number that moves: it may be anything.
         features = self.table.features
-        follows = features.hidden & np.isin(features.owner, features.owner[columns])
-        low[follows], high[follows] = -np.inf, np.inf
+        moves = moves | np.isin(features.owner, features.owner[columns])
+        low[moves & features.hidden], high[moves & features.hidden] = -np.inf, np.inf
         low[columns], high[columns] = ends
+        for bins in (bins for bins in features.bins if moves[bins.column]):
+            # Its bin is one of those it reaches; a guard is for sums in double precision.
+            known = bins.guard == 0 or not self.table.single_precision
+            span = (low[bins.column], high[bins.column]) if known else (-np.inf, np.inf)
+            reached = bins.between(*span)
+            low[bins.columns], high[bins.columns] = reached & (reached.sum() == 1), reached
         return low, high
 
 
