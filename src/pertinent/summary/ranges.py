@@ -126,7 +126,7 @@ def _shown_span(
     column = int(features.first[j])
     for span in spans:
         if span.column == column:
-            low, high = _rounded(span, float(value), step)
+            low, high = rounded_ends(span, float(value), step)
             return {
                 "low": low,
                 "high": high,
@@ -146,7 +146,7 @@ def _end(end: End, speech: Speech) -> dict[str, Any]:
     return {"kind": str(end.kind), "rule": None if end.rule is None else end.rule.words(speech)}
 
 
-def _rounded(span: Span, value: float, step: float) -> tuple[float | None, float | None]:
+def rounded_ends(span: Span, value: float, step: float) -> tuple[float | None, float | None]:
     """Return both ends rounded towards each other, as coarsely as leaves the printed value inside.
 
     An end within a step of the printed value is that value.

@@ -19,6 +19,7 @@ from pertinent.setting.claims.negatives import with_its_limit
 from pertinent.setting.limits import negative_limits, positive_limits
 from pertinent.setting.question import Overlap
 from pertinent.setting.ranges import Room
+from pertinent.summary.as_printed import as_printed
 from pertinent.summary.asked import Answered, Asked, Rooms
 from pertinent.summary.chances import chance_columns, shown_chances
 from pertinent.summary.instead import instead_summary, rounded_positive
@@ -75,7 +76,8 @@ def summarize(
     chosen = np.arange(len(explanations)) if rows is None else np.asarray(rows, dtype=np.int64)
     if steps is None:
         steps = rounding_steps(explanations)
-    tables = _decoded(explanations, asked, chosen, steps)
+    points = _points(explanations, asked, chosen, steps)
+    tables = _decoded(explanations, asked, chosen, steps, points)
     if rooms is None:
         rooms = explanations.rooms(chosen.tolist())
     if instead is None:
@@ -85,7 +87,8 @@ def summarize(
     speech = asked.settings.wording.speech(explanations.table.features.names)
     rules, ends = _rules(asked), _steps_of_ends(asked, steps)
     both = (("positive", explanations.positive), ("negative", explanations.negative))
-    moves = [_Ranges(own, explanations.table.features, ends, speech) for own in rooms]
+    shown = _rooms_as_printed(explanations, asked, chosen, points, rooms, ends)
+    moves = [_Ranges(own, explanations.table.features, ends, speech) for own in shown]
     return [
         {
             **_summary(
@@ -185,10 +188,10 @@ def _steps_of_ends(asked: Asked, steps: FloatArray) -> FloatArray:
     return steps
 
 
-def _decoded(
+def _points(
     explanations: Answered, asked: Asked, rows: Any, steps: FloatArray
-) -> dict[str, list[list[Any]]]:
-    """Return samples, baseline and points of the rows as their owner knows them."""
+) -> dict[str, FloatArray]:
+    """Return samples, baseline and points of the rows, exact and as they are printed."""
     table, features = explanations.table.take(rows), explanations.table.features
     positive, negative = explanations.positive, explanations.negative
     baseline = np.broadcast_to(asked.question.baseline, table.values.shape)
@@ -200,7 +203,7 @@ def _decoded(
         number_columns(features) & features.by_column(negative.changed[rows]), table.values,
         negative.target_place[rows], limits, steps, changes=True,
     )  # fmt: skip
-    points = {
+    return {
         "sample": table.values,
         "baseline": baseline,
         "kept": kept,
@@ -209,6 +212,34 @@ def _decoded(
         "changed": changed,
         "negative": negative.values[rows],
     }
+
+
+def _rooms_as_printed(
+    explanations: Answered, asked: Asked, rows: Any, points: dict[str, FloatArray],
+    rooms: Sequence[Rooms], ends: FloatArray,
+) -> list[Rooms]:  # fmt: skip
+    """Return how far values may move beside the others as they are printed."""
+    table = explanations.table.take(rows)
+    positive = as_printed(
+        asked.setting, table, explanations.positive.label[rows],
+        (points["kept"], points["positive"]), [own.positive for own in rooms], ends,
+    )  # fmt: skip
+    negative = as_printed(
+        asked.setting, table, explanations.negative.target_place[rows],
+        (points["changed"], points["negative"]), [own.negative for own in rooms], ends,
+    )  # fmt: skip
+    both = zip(rooms, positive, negative, strict=True)
+    return [own._replace(positive=kept, negative=changed) for own, kept, changed in both]
+
+
+def _decoded(
+    explanations: Answered, asked: Asked, rows: Any, steps: FloatArray,
+    points: dict[str, FloatArray],
+) -> dict[str, list[list[Any]]]:  # fmt: skip
+    """Return the points of the rows as their owner knows them."""
+    table, positive, negative = (
+        explanations.table.take(rows), explanations.positive, explanations.negative
+    )  # fmt: skip
     out: dict[str, list[list[Any]]] = {n: raw_rows(table, v) for n, v in points.items()}
     out["fixed"] = fixed_by_rules(asked.setting, asked.question, table, positive.method).tolist()
     for name, results in (("also_kept", positive), ("also_changed", negative)):

@@ -1,0 +1,63 @@
+"""Ranges are shown where they hold beside the other values as these are printed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+import pertinent
+from pertinent.setting.ranges import Room, Span
+from pertinent.summary.as_printed import as_printed
+from pertinent.summary.summary import asked_of
+
+TARGET = 1
+EXACT = np.array([[0.5049, 0.4960]])
+STEPS = np.array([0.01, 0.01])
+
+
+@pytest.fixture(scope="module")
+def asked():
+    """Return what is asked of a model that predicts 1 where x0 + x1 > 1."""
+    model = LogisticRegression().fit([[0.0, 0.0], [1.0, 1.0]], [0, 1])
+    model.coef_, model.intercept_ = np.array([[1.0, 1.0]]), np.array([-1.0])
+    found = pertinent.Explainer(model).explain(np.array([[0.2, 0.2]]))
+    return asked_of(found).setting, found.table
+
+
+@pytest.mark.parametrize(
+    ("printed", "spans"),
+    [
+        # The end 0.4951 of x1 is printed as 0.50: 0.51 + 0.50 > 1, and 0.50 + 0.50 is not.
+        ([0.51, 0.50], 1),
+        ([0.50, 0.51], 0),
+        # A printed value outside of its own range says nothing.
+        ([0.52, 0.49], 0),
+        # Printed as it is: the range was proved.
+        ([0.5049, 0.4960], 1),
+    ],
+)
+def test_ends_hold_beside_printed_values(asked, printed, spans):
+    setting, table = asked
+    room = Room(spans=(Span(1, 0.4951, np.inf),))
+    points = np.array([printed]), EXACT
+    [shown] = as_printed(setting, table, np.array([TARGET]), points, [room], STEPS)
+    assert len(shown.spans) == spans
+
+
+def test_categories_hold_beside_printed_values():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=60), "b": rng.choice(["u", "v"], 60)})
+    steps = make_column_transformer((OneHotEncoder(), ["b"]), remainder="passthrough")
+    model = make_pipeline(steps, LogisticRegression()).fit(X, (X.a + (X.b == "u")) > 0.5)
+    found = pertinent.Explainer(model, data=X).explain(X[:1])
+    setting, table = asked_of(found).setting, found.table
+    room = Room(choices={1: (0, 1)})
+    columns = np.array([[0.0, 1.0, 0.0]])
+    for value, both in ((9.0, True), (0.5, False)):  # far out, the category does not matter
+        points = columns + [value, 0, 0], columns + [value + 1e-3, 0, 0]
+        given = (np.array([1]), points, [room], np.full(3, 0.01))
+        [shown] = as_printed(setting, table, *given)
+        assert (shown.choices == room.choices) is both
