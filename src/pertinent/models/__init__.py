@@ -7,6 +7,7 @@ from pertinent.models import (  # noqa: F401 - each registers its family
     neighbours,
     prototype,
     regressors,
+    text,
     trees,
 )
 from pertinent.models.registry import (

@@ -1,0 +1,140 @@
+"""One document as a table of its words: each is there or not, and the text is judged as a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+
+from pertinent.exceptions import InputError, one_line
+from pertinent.geometry.arrays import BoolArray, Foreign
+from pertinent.geometry.region import Region
+from pertinent.models.registry import model_classes, predicted_labels, register_model
+from pertinent.models.text.reading import TextModel
+from pertinent.models.text.regions import region_of_words
+
+PASSAGE = "pertinent.models.text.classifier.PassageClassifier"
+
+
+def _has(name: str) -> Any:
+    return available_if(lambda self: hasattr(self.model, name))
+
+
+class PassageClassifier:
+    """A model of texts and one document, as a classifier of which words of it are present.
+
+    A row has a truth value for each word that the model knows: first those of the document, then
+    those that may be added. ``predict`` takes the absent words out of the document, with all their
+    occurrences, writes the added ones after it, and asks the model about that text.
+
+    Parameters
+    ----------
+    model : fitted pipeline
+        See `TextModel`.
+    document : str
+    add : iterable of str, or True
+        Words of the vocabulary that may be added; True: all of them.
+    reading : TextModel, optional
+        The model, read before.
+
+    Notes
+    -----
+    Regions may be a little more than the texts of a class (see `pertinent.models.text.regions`): of
+    answers, that none is smaller and that there is none is proved of texts as well; how far values
+    may move, and what is enough whatever the others are, is not said of texts.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.naive_bayes import MultinomialNB
+    >>> from sklearn.pipeline import make_pipeline
+    >>> model = make_pipeline(CountVectorizer(), MultinomialNB())
+    >>> model = model.fit(["good film", "a bad film", "bad"], ["yes", "no", "no"])
+    >>> passage = PassageClassifier(model, "Not a bad film, a good one", add=["good"])
+    >>> passage.feature_names_in_.tolist()
+    ['bad', 'film', 'good']
+    >>> passage.texts([[True, True, False]])
+    ['Not a bad film, a one']
+    """
+
+    def __init__(
+        self, model: Foreign, document: str, add: Any = (), reading: TextModel | None = None
+    ):
+        self.model = model
+        self.reading = TextModel(model) if reading is None else reading
+        if not isinstance(document, str):
+            raise InputError(f"A document must be a text. Got {type(document).__name__}.")
+        self.passage = self.reading.passage(document, _words_to_add(self.reading, add))
+        if not self.passage.words:
+            raise InputError(
+                f"The document {one_line(document, 60)!r} has no word that the model knows: nothing"
+                " can be taken out. Say what may be added with add=True, or add=[words]."
+            )
+        self.values = self.reading.values(self.passage)
+        self.classes_ = model_classes(model)
+        self.n_features_in_ = len(self.passage.words)
+        self.feature_names_in_ = np.array(self.passage.words, dtype=object)
+
+    def __repr__(self) -> str:
+        return f"<PassageClassifier of {self.n_features_in_} words>"
+
+    @property
+    def sample(self) -> BoolArray:
+        """The document itself: which words occur in it; shape (1, n_words)."""
+        return np.array([self.passage.counts]) > 0
+
+    def texts(self, table: Any) -> list[str]:
+        """Return the text of each row."""
+        return [self.passage.edited(row) for row in np.asarray(table, dtype=float) > 0.5]
+
+    def predict(self, table: Any) -> NDArray[Any]:
+        """Return what the model predicts for the text of each row."""
+        return predicted_labels(self.model, self.texts(table))
+
+    @_has("predict_proba")
+    def predict_proba(self, table: Any) -> NDArray[Any]:
+        """Return the model's probabilities for the text of each row."""
+        return np.asarray(self.model.predict_proba(self.texts(table)))
+
+    @_has("decision_function")
+    def decision_function(self, table: Any) -> NDArray[Any]:
+        """Return the model's scores for the text of each row."""
+        return np.asarray(self.model.decision_function(self.texts(table)))
+
+    def words_alone(self, row: Any) -> str:
+        """Return the words of a row and nothing else, where the model says the same of them.
+
+        Else the whole text of the row: an analyzer may read a word by its neighbours.
+        """
+        present = np.asarray(row, dtype=float) > 0.5
+        both = [self.passage.words_alone(present), self.passage.edited(present)]
+        alone, edited = (predicted_labels(self.model, [text])[0] for text in both)
+        return both[0] if alone == edited else both[1]
+
+
+def _words_to_add(reading: TextModel, add: Any) -> list[str]:
+    """Return the words that may be added: each must be read as itself when it is written down."""
+    if isinstance(add, bool | None):
+        every = sorted(reading.vocabulary) if add else []
+        return [word for word in every if list(reading.analyze(word)) == [word]]
+    if isinstance(add, str) or not isinstance(add, Iterable):
+        raise InputError(f"add must be True or a list of words. Got {add!r:.60}.")
+    words = list(add)
+    for word in words:
+        if word not in reading.vocabulary or list(reading.analyze(word)) != [word]:
+            raise InputError(f"The model knows no word {one_line(word, 60)!r} that could be added.")
+    return words
+
+
+@register_model(PASSAGE)
+def passage_region(model: Foreign, label: Any, margin: float) -> Region:
+    """Return where texts made of a document have a class."""
+    return region_of_words(model.reading.rest_region(label), model.values).tighten(margin)
+
+
+def whole_model(model: Foreign) -> Foreign:
+    """Return the model as its user knows it: of a document and a model, the model."""
+    return model.model if isinstance(model, PassageClassifier) else model
