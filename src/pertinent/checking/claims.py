@@ -91,7 +91,7 @@ def check(explanation: Documented | dict[str, Any] | str | Path, model: Foreign)
             findings = _findings(rebuild(document, model), document)
         return Checked(tuple(findings), VERSIONS[document["version"]])
     except ContradictionError as error:
-        wrong = judged("the classes are those of the range asked for", False, str(error))
+        wrong = judged(error.claim, False, str(error))
         return Checked((wrong,), VERSIONS[document["version"]])
     except (PertinentError, *_MALFORMED) as error:
         strange = not_read(document)

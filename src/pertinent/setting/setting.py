@@ -24,6 +24,7 @@ from pertinent.models.linear import winning_scores
 from pertinent.models.registry import predicted_labels
 from pertinent.models.regressors import adds_up_in_double
 from pertinent.models.steps.pipeline import mixes_features
+from pertinent.models.text import PassageClassifier
 from pertinent.models.trees.gaps import with_gaps
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.margins import KEPT, KEPT_SINGLE, MARGIN, MARGIN_SINGLE, first_margins
@@ -123,6 +124,14 @@ class Setting:
     def pieces(self) -> int:
         """How many pieces the region of a class has."""
         return max(1, len(pieces_of(self.region(Is(0), 0.0))))
+
+    @property
+    def is_wider(self) -> bool:
+        """Whether regions may hold points of other classes, so that no set of them is all of one.
+
+        What is proved to lie outside of a region does; what lies in it ``predict`` says.
+        """
+        return isinstance(self.model, PassageClassifier) and self.model.is_wider
 
     @property
     def has_cells(self) -> bool:

@@ -25,6 +25,7 @@ from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
 from pertinent.setting.question import Method
 from pertinent.setting.region_key import Kind
+from pertinent.summary.passage import passage_question
 from pertinent.summary.ranges import write_rooms
 from pertinent.summary.reasons import write_reason
 from pertinent.summary.summary import Summary, asked_of, rounding_steps
@@ -138,6 +139,7 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "wording": encode(settings.wording),
         **({} if most is None else {"max_changes": int(most)}),
         **_range(setting.model),
+        **passage_question(setting.model),
         **_stands(table.features),
     }
 

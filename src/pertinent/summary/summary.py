@@ -22,6 +22,7 @@ from pertinent.setting.ranges import Room
 from pertinent.summary.asked import Answered, Asked, Rooms
 from pertinent.summary.chances import chance_columns, shown_chances
 from pertinent.summary.instead import instead_summary, rounded_positive
+from pertinent.summary.passage import passage_summary
 from pertinent.summary.ranges import shown_range, shown_side
 from pertinent.summary.rounding import first_steps, round_valid
 from pertinent.tables.features import Features
@@ -238,6 +239,7 @@ def _summary(
         "negative": _negative(explanations, asked, row, raw, ranges),
         "overlap": [names[j] for j in np.flatnonzero(both)],
         "avoided": bool(explanations.avoided[row]) if keeps_off else None,
+        **passage_summary(explanations, asked.setting.model, row),
     }
 
 

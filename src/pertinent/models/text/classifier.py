@@ -82,6 +82,11 @@ class PassageClassifier:
         return f"<PassageClassifier of {self.n_features_in_} words>"
 
     @property
+    def is_wider(self) -> bool:
+        """Whether regions may hold texts of other classes: see `pertinent.models.text.regions`."""
+        return self.values.norm == "l2"
+
+    @property
     def sample(self) -> BoolArray:
         """The document itself: which words occur in it; shape (1, n_words)."""
         return np.array([self.passage.counts]) > 0

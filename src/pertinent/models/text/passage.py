@@ -102,7 +102,7 @@ def cut(
     for form in (pattern, WORDS, RUNS):
         spans = [] if form is None else [m.span() for m in re.finditer(form, document)]
         found = [list(analyze(document[a:b])) for a, b in spans if a < b]
-        if sum(found, []) == whole and all(len(one) <= 1 for one in found):
+        if [t for one in found for t in one] == whole and all(len(one) < 2 for one in found):
             return _passage(document, [s for s in spans if s[0] < s[1]], found, known)
     raise InputError(
         "The words of this document cannot be traced to its characters: the vectorizer's analyzer "

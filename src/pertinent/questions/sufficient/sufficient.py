@@ -117,6 +117,10 @@ def _certified(answer: Suffices, k: int, rows: IntArray) -> Certified:
 
 
 def _refuse_rules(setting: Setting) -> None:
+    if setting.is_wider:
+        raise UnsupportedModelError(
+            "What is enough whatever the other words are is not said of texts with an l2 norm."
+        )
     if setting.constraints.relations or setting.within is not None:
         raise InputError(
             'method="sufficient" lets the other features vary within bounds; relations between '
