@@ -126,12 +126,12 @@ class Setting:
         return max(1, len(pieces_of(self.region(Is(0), 0.0))))
 
     @property
-    def is_wider(self) -> bool:
-        """Whether regions may hold points of other classes, so that no set of them is all of one.
+    def may_suffice(self) -> bool:
+        """Whether features may be said to be enough whatever the others are.
 
-        What is proved to lie outside of a region does; what lies in it ``predict`` says.
+        Of some texts they may not: their regions are too large to say what all their points are.
         """
-        return isinstance(self.model, PassageClassifier) and self.model.is_wider
+        return not isinstance(self.model, PassageClassifier) or self.model.may_suffice
 
     @property
     def has_cells(self) -> bool:

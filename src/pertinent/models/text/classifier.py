@@ -82,9 +82,14 @@ class PassageClassifier:
         return f"<PassageClassifier of {self.n_features_in_} words>"
 
     @property
-    def is_wider(self) -> bool:
-        """Whether regions may hold texts of other classes: see `pertinent.models.text.regions`."""
-        return self.values.norm == "l2"
+    def may_suffice(self) -> bool:
+        """Whether words may be said to be enough whatever the others are.
+
+        Not with an l2 norm: regions may hold texts of other classes then (see
+        `pertinent.models.text.regions`). And not where words may be added: it would speak of words
+        that the document lacks.
+        """
+        return self.values.norm != "l2" and all(self.passage.counts)
 
     @property
     def sample(self) -> BoolArray:

@@ -117,9 +117,10 @@ def _certified(answer: Suffices, k: int, rows: IntArray) -> Certified:
 
 
 def _refuse_rules(setting: Setting) -> None:
-    if setting.is_wider:
+    if not setting.may_suffice:
         raise UnsupportedModelError(
-            "What is enough whatever the other words are is not said of texts with an l2 norm."
+            "What is enough whatever the other words are is not said of texts with an l2 norm, and "
+            "not where words may be added."
         )
     if setting.constraints.relations or setting.within is not None:
         raise InputError(
