@@ -31,7 +31,6 @@ MODELS = {
     "counts, CNB": (CountVectorizer(), ComplementNB()),
     "counts, BernoulliNB": (CountVectorizer(), BernoulliNB()),
     "counts, BernoulliNB(1)": (CountVectorizer(), BernoulliNB(binarize=1.0)),
-    "counts, BernoulliNB(-1)": (CountVectorizer(), BernoulliNB(binarize=-1.0)),
     "binary, LR": (CountVectorizer(binary=True, strip_accents="unicode"), LogisticRegression()),
     "counts, scaled, SVC": (CountVectorizer(min_df=2), MaxAbsScaler(), LinearSVC()),
     "no norm, ridge": (
@@ -149,7 +148,7 @@ def test_words_are_taken_out_of_the_text_itself():
     assert passage.document == text
     assert passage.words == ("bad", "film", "good")
     assert passage.counts == (3, 1, 1)
-    assert passage.edited([False, True, True]) == ",\n film -- GOOD\u2026 !"
+    assert passage.edited([False, True, True]) == ",\n\t film -- GOOD\u2026 !"
     assert passage.words_alone([True, False, True]) == "Bad bad GOOD bad"
     assert passage.edited([True, True, True]) == text
 

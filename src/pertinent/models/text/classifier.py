@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,11 @@ class PassageClassifier:
         """
         return self.values.norm != "l2" and all(self.passage.counts)
 
+    @cached_property
+    def label_of_none(self) -> Any:
+        """The class of the document without all its words."""
+        return self.predict(np.zeros((1, self.n_features_in_))).tolist()[0]
+
     @property
     def sample(self) -> BoolArray:
         """The document itself: which words occur in it; shape (1, n_words)."""
@@ -142,7 +148,8 @@ def _words_to_add(reading: TextModel, add: Any) -> list[str]:
 @register_model(PASSAGE)
 def passage_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return where texts made of a document have a class."""
-    return region_of_words(model.reading.rest_region(label), model.values).tighten(margin)
+    rest, empty = model.reading.rest_region(label), model.label_of_none == label
+    return region_of_words(rest, model.values, empty=empty).tighten(margin)
 
 
 def whole_model(model: Foreign) -> Foreign:

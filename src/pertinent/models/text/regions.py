@@ -13,7 +13,8 @@ no norm    ``sum_j g_j (f_j - a) z_j <= h - a sum_i g_i``: a row in z
            for each such range
 =========  ======================================================================================
 
-The empty text is not divided: it has the class if all h >= 0, and is a part of its own.
+The empty text is not divided, and may lie on the boundary (classes of like frequency): then it is
+left out of the rows, and is a part of its own in the class that ``predict`` gives it.
 
 With an "l2" norm and h != 0 the parts together are a little **more** than the texts of the class:
 lines differ from sqrt(t) by ``LOG_STEP**2 / 32`` of it at most, 0.3%. What is proved of all points
@@ -32,31 +33,41 @@ from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.region import Cell, CellUnion
 from pertinent.models.text.reading import Values
 
+#: Rows: left-hand sides, right-hand sides, and the terms that are added up for both.
+Stack = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+
 #: Each range of t ends at ``exp(LOG_STEP)`` times its start, and tangents touch so far apart.
 LOG_STEP = 0.3
 #: Ranges overlap by this share, and rows with a chord or tangent are wider by SLACK of their terms.
 OVERLAP, SLACK = 1e-6, 1e-9
 
 
-def region_of_words(rest: CellUnion, values: Values) -> CellUnion:
-    """Return where texts of the words have a class, from the rows over the vocabulary."""
-    cells = [part for cell in rest.cells for part in _parts(cell, values)]
+#: Nearer to a boundary than this share of its terms the empty text is a part of its own.
+TIE = 1e-9
+
+
+def region_of_words(rest: CellUnion, values: Values, *, empty: bool) -> CellUnion:
+    """Return where texts of the words have a class, from the rows over the vocabulary.
+
+    ``empty`` says whether the empty text has it.
+    """
+    every = [_Rows(cell, values) for cell in rest.cells]
+    apart = values.norm is not None or any(rows.tie for rows in every)
+    cells = [part for rows in every for part in _parts(rows, values, apart=apart)]
+    if apart and empty:
+        none = np.zeros(len(values.places))
+        cells.append(Cell(np.zeros((0, len(none))), np.zeros(0), lower=none, upper=none))
     return CellUnion(tuple(cells), len(values.places))
 
 
-def _parts(cell: Cell, values: Values) -> Iterator[Cell]:
-    rows = _Rows(cell, values)
+def _parts(rows: _Rows, values: Values, *, apart: bool) -> Iterator[Cell]:
     if values.norm is None:
-        yield rows.as_they_are(values)
-        return
-    if (cell.h >= 0).all():
-        none = np.zeros(len(values.places))
-        yield Cell(np.zeros((0, len(none))), np.zeros(0), lower=none, upper=none)
-    if values.norm == "l1":
+        yield _stacked([rows.plain, *([_some_word(rows.present)] if apart else [])])
+    elif values.norm == "l1":
         yield rows.over([(0.0, 1.0)], rows.present)  # N is t itself
-    elif not cell.h.any():
+    elif not rows.h.any():
         yield rows.over([(0.0, 0.0)], rows.present)
-    elif (cell.h >= 0).all():
+    elif (rows.h >= 0).all():
         ends = _ends(rows.present**2)
         yield rows.over([_tangent(t) for t in ends], rows.present**2, SLACK)
     else:
@@ -87,16 +98,19 @@ class _Rows:
     """The rows of a cell, over the words of a document."""
 
     def __init__(self, cell: Cell, values: Values) -> None:
-        self.cell, self.present, self.h = cell, values.present, cell.h
+        self.present, self.h, self.side = values.present, cell.h, cell.terms[:, -1]
         self.G, self.terms = cell.G[:, values.places], cell.terms[:, values.places]
-        self.side = cell.terms[:, -1]
-
-    def as_they_are(self, values: Values) -> Cell:
-        """Return the rows without a norm."""
         gain, away = values.present - values.absent, values.absent
-        h = self.h - away * self.cell.G.sum(axis=1)
-        side = self.side + abs(away) * self.cell.terms[:, :-1].sum(axis=1)
-        return _cell(self.G * gain, h, self.terms * np.abs(gain), side)
+        h = self.h - away * cell.G.sum(axis=1)
+        side = self.side + abs(away) * cell.terms[:, :-1].sum(axis=1)
+        #: The rows without a norm: left-hand sides, right-hand sides, and the terms of both.
+        self.plain: Stack = (self.G * gain, h, self.terms * np.abs(gain), side)
+
+    @property
+    def tie(self) -> bool:
+        """Whether the empty text lies on the boundary, or next to it."""
+        _, h, _, side = self.plain
+        return bool((np.abs(h) <= TIE * side).any())
 
     def over(self, lines: list[tuple[float, float]], parts: FloatArray, slack: float = 0.0) -> Cell:
         """Return ``G f z - h (p + r t) <= 0`` for each line and row, where a word is left at least.
@@ -105,8 +119,7 @@ class _Rows:
         """
         every = [self._along(np.full(len(self.h), p), np.full(len(self.h), r), parts, slack)
                  for p, r in lines]  # fmt: skip
-        one = np.ones((1, len(parts)))
-        return _stacked([*every, (-one, np.array([-0.5]), one, np.array([0.5]))])
+        return _stacked([*every, _some_word(parts)])
 
     def between(self, start: float, end: float) -> Cell:
         """Return the rows where ``start <= t <= end``: chords where h < 0, else two tangents."""
@@ -123,7 +136,7 @@ class _Rows:
 
     def _along(
         self, level: FloatArray, slope: FloatArray, parts: FloatArray, slack: float
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    ) -> Stack:
         """Return the rows with lines ``level + slope t`` in place of the norm, and their terms."""
         rows = self.G * self.present - (self.h * slope)[:, None] * parts
         terms = self.terms * self.present + (self.side * slope)[:, None] * parts
@@ -131,12 +144,14 @@ class _Rows:
         return rows, self.h * level + slack * (terms.sum(axis=1) + side), terms, side
 
 
-def _stacked(every: list[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]) -> Cell:
-    G, h, terms, side = (np.concatenate(parts) for parts in zip(*every, strict=True))
-    return _cell(G, h, terms, side)
+def _some_word(like: FloatArray) -> Stack:
+    """Return the row that a word is left at least: ``sum_j z_j >= 1/2``."""
+    one, half = np.ones((1, len(like))), np.array([0.5])
+    return -one, -half, one, half
 
 
-def _cell(G: FloatArray, h: FloatArray, terms: FloatArray, side: FloatArray) -> Cell:
+def _stacked(every: list[Stack]) -> Cell:
     """Return rows for words that are there or not; terms count twice, for weights and norm."""
+    G, h, terms, side = (np.concatenate(parts) for parts in zip(*every, strict=True))
     none, magnitudes = np.zeros(G.shape[1]), 2 * np.column_stack([terms, side])
     return Cell(G, h, lower=none, upper=none + 1, magnitudes=magnitudes)
