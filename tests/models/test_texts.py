@@ -22,8 +22,8 @@ from sklearn.svm import LinearSVC
 
 import pertinent
 from pertinent.exceptions import InputError, UnsupportedModelError
-from pertinent.models.text import PassageClassifier, TextModel
-from pertinent.models.text.passage import cut
+from pertinent.models.steps.text import PassageClassifier, TextModel
+from pertinent.models.steps.text.passage import cut
 from tests.texts import corpus, fitted, subsets
 
 MODELS = {
@@ -68,11 +68,12 @@ def smallest(model, document):
     return enough, removed.min() if len(removed) else None
 
 
+@pytest.mark.matrix(4)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", MODELS)
 def test_answers_are_texts_and_as_small_as_brute_force(name, classes):
     model = fitted(*MODELS[name], classes=classes)
-    documents = short_documents(model, 3)
+    documents = short_documents(model, 2)
     texts, wanted = [], []
     for found in pertinent.TextExplainer(model).explain(documents):
         summary, passage = found.summary(), found.passage
@@ -126,7 +127,7 @@ def test_words_are_added_where_that_is_allowed():
 
 
 def test_the_whole_vocabulary_may_be_added():
-    model = fitted(TfidfVectorizer(), LogisticRegression(), classes=2)
+    model = fitted(TfidfVectorizer(max_features=100), LogisticRegression(), classes=2)
     [document] = short_documents(model, 1)
     [found] = pertinent.TextExplainer(model, add=True).explain([document])
     assert len(found.summary()["features"]) >= len(model[0].vocabulary_) - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pertinent.geometry.running import one_thread
-from pertinent.models.text import PassageClassifier
+from pertinent.models.steps.text import PassageClassifier
 from pertinent.questions.ranges.rooms import RANGING
 from pertinent.setting.claims import rooms as claims
 from pertinent.setting.ranges import Room

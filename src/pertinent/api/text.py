@@ -13,7 +13,7 @@ from pertinent.exceptions import InputError, unknown_name
 from pertinent.geometry.arrays import Foreign
 from pertinent.models.registry import model_classes
 from pertinent.models.steps.once import reading_once
-from pertinent.models.text import PassageClassifier, TextModel
+from pertinent.models.steps.text import PassageClassifier, TextModel
 from pertinent.rules.wording import Wording
 
 

@@ -16,7 +16,7 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
 from pertinent.models.regressors import RangeClassifier, is_regressor, read_range
 from pertinent.models.steps.pipeline import features_of
-from pertinent.models.text import PassageClassifier, is_text_model, whole_model
+from pertinent.models.steps.text import PassageClassifier, is_text_model, whole_model
 from pertinent.models.trees.gaps import may_be_missing, standing
 from pertinent.proofs import ALREADY, FAILED, OPTIMAL
 from pertinent.proofs.records import decode
@@ -159,8 +159,9 @@ def _passage(model: Foreign, question: dict[str, Any]) -> PassageClassifier:
     Of texts nothing is said but which words were enough and which change the class.
     """
     told = question.get("passage")
-    known = isinstance(told, dict) and set(told) == {"document", "add"}
-    if not known or not is_text_model(whole_model(model)):
+    if not isinstance(told, dict) or set(told) != {"document", "add"}:
+        told = None
+    if told is None or not is_text_model(whole_model(model)):
         raise InputError("The explanation and the model: one of them is about texts, not both.")
     found = PassageClassifier(whole_model(model), told["document"], told["add"])
     if question.get("method", Method.STRICT) != Method.STRICT:

@@ -7,7 +7,6 @@ from pertinent.models import (  # noqa: F401 - each registers its family
     neighbours,
     prototype,
     regressors,
-    text,
     trees,
 )
 from pertinent.models.registry import (
@@ -17,6 +16,7 @@ from pertinent.models.registry import (
     register_model,
     supported_models,
 )
+from pertinent.models.steps import text  # noqa: F401 - registers documents
 
 __all__ = [
     "decision_region",

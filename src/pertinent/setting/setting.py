@@ -24,7 +24,7 @@ from pertinent.models.linear import winning_scores
 from pertinent.models.registry import predicted_labels
 from pertinent.models.regressors import adds_up_in_double
 from pertinent.models.steps.pipeline import mixes_features
-from pertinent.models.text import PassageClassifier
+from pertinent.models.steps.text import PassageClassifier
 from pertinent.models.trees.gaps import with_gaps
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.margins import KEPT, KEPT_SINGLE, MARGIN, MARGIN_SINGLE, first_margins

@@ -13,7 +13,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.models.regressors import explained
-from pertinent.models.text import whole_model
+from pertinent.models.steps.text import whole_model
 from pertinent.setting.claims.instead import Instead
 from pertinent.setting.options import Settings
 from pertinent.setting.question import PositiveQuestion

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,21 @@ from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import CellUnion
 from pertinent.models.registry import decision_region, lineage, require_fitted
 from pertinent.models.steps.pipeline import as_pipeline, is_pipeline, unwrap
+from pertinent.models.steps.text.passage import Analyzer, Passage, cut
 from pertinent.models.steps.walk import Columns, Walk, register_symbolic
-from pertinent.models.text.passage import Analyzer, Passage, cut
 
 COUNTS = "sklearn.feature_extraction.text.CountVectorizer"
 TFIDF_VECTORIZER = "sklearn.feature_extraction.text.TfidfVectorizer"
 TFIDF = "sklearn.feature_extraction.text.TfidfTransformer"
 HASHING = "sklearn.feature_extraction.text.HashingVectorizer"
 BERNOULLI = "sklearn.naive_bayes.BernoulliNB"
+
+
+class Norm(StrEnum):
+    """What TF-IDF divides the values of a text by."""
+
+    L1 = "l1"
+    L2 = "l2"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +50,14 @@ class Values:
         What stands there if a word is present, with all its occurrences.
     absent : float
         What stands there, and at all other places of the vocabulary, if a word is not.
-    norm : {"l1", "l2", None}
+    norm : Norm or None
         The norm of the whole that it is divided by.
     """
 
     places: Any
     present: FloatArray
     absent: float = 0.0
-    norm: str | None = None
+    norm: Norm | None = None
 
 
 class TextModel:
@@ -90,9 +98,10 @@ class TextModel:
             )
 
     @property
-    def norm(self) -> str | None:
+    def norm(self) -> Norm | None:
         """The norm that TF-IDF divides by."""
-        return getattr(self.weigh, "norm", None)
+        found = getattr(self.weigh, "norm", None)
+        return None if found is None else Norm(found)
 
     def passage(self, document: str, add: Any = ()) -> Passage:
         """Return a document in pieces, with the words that may be added to it."""
@@ -122,7 +131,9 @@ class TextModel:
         if self.threshold is None:
             return Values(places, present, norm=self.norm)
         # A value above the threshold is 1, any other 0; dividing by a norm keeps what is above 0.
-        return Values(places, (present > self.threshold) * 1.0, float(self.threshold < 0))
+        return Values(
+            places, (present > self.threshold).astype(np.float64), float(self.threshold < 0)
+        )
 
     def rest_region(self, label: Any) -> CellUnion:
         """Return where the rest of the pipeline predicts a label: rows over the vocabulary."""

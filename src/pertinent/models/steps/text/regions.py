@@ -31,19 +31,14 @@ import numpy as np
 
 from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.region import Cell, CellUnion
-from pertinent.models.text.reading import Values
+from pertinent.models.steps.text.reading import Norm, Values
+from pertinent.models.tolerances import EMPTY_TIE, RANGES_OVERLAP, ROWS_WIDER
 
 #: Rows: left-hand sides, right-hand sides, and the terms that are added up for both.
 Stack = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 #: Each range of t ends at ``exp(LOG_STEP)`` times its start, and tangents touch so far apart.
 LOG_STEP = 0.3
-#: Ranges overlap by this share, and rows with a chord or tangent are wider by SLACK of their terms.
-OVERLAP, SLACK = 1e-6, 1e-9
-
-
-#: Nearer to a boundary than this share of its terms the empty text is a part of its own.
-TIE = 1e-9
 
 
 def region_of_words(rest: CellUnion, values: Values, *, empty: bool) -> CellUnion:
@@ -63,16 +58,18 @@ def region_of_words(rest: CellUnion, values: Values, *, empty: bool) -> CellUnio
 def _parts(rows: _Rows, values: Values, *, apart: bool) -> Iterator[Cell]:
     if values.norm is None:
         yield _stacked([rows.plain, *([_some_word(rows.present)] if apart else [])])
-    elif values.norm == "l1":
+    elif values.norm is Norm.L1:
         yield rows.over([(0.0, 1.0)], rows.present)  # N is t itself
     elif not rows.h.any():
         yield rows.over([(0.0, 0.0)], rows.present)
     elif (rows.h >= 0).all():
         ends = _ends(rows.present**2)
-        yield rows.over([_tangent(t) for t in ends], rows.present**2, SLACK)
+        yield rows.over([_tangent(t) for t in ends], rows.present**2, ROWS_WIDER)
     else:
         ends = _ends(rows.present**2)
-        for pair in zip(ends[:-1] * (1 - OVERLAP), ends[1:] * (1 + OVERLAP), strict=True):
+        for pair in zip(
+            ends[:-1] * (1 - RANGES_OVERLAP), ends[1:] * (1 + RANGES_OVERLAP), strict=True
+        ):
             yield rows.between(*pair)
 
 
@@ -110,7 +107,7 @@ class _Rows:
     def tie(self) -> bool:
         """Whether the empty text lies on the boundary, or next to it."""
         _, h, _, side = self.plain
-        return bool((np.abs(h) <= TIE * side).any())
+        return bool((np.abs(h) <= EMPTY_TIE * side).any())
 
     def over(self, lines: list[tuple[float, float]], parts: FloatArray, slack: float = 0.0) -> Cell:
         """Return ``G f z - h (p + r t) <= 0`` for each line and row, where a word is left at least.
@@ -125,11 +122,11 @@ class _Rows:
         """Return the rows where ``start <= t <= end``: chords where h < 0, else two tangents."""
         squares = self.present**2
         lines = [(_chord(start, end), _tangent(t)) for t in (start, end)]
+        below = self.h < 0
         every = [
-            self._along(*(np.where(self.h < 0, *pair) for pair in zip(*both, strict=True)),
-                        squares, SLACK)
-            for both in lines
-        ]  # fmt: skip
+            self._along(np.where(below, p, q), np.where(below, r, s), squares, ROWS_WIDER)
+            for (p, r), (q, s) in lines
+        ]
         ends = np.vstack([-squares, squares]) / end
         limits = np.array([-start / end, 1.0])
         return _stacked([*every, (ends, limits, np.abs(ends), np.abs(limits))])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +15,18 @@ from pertinent.exceptions import InputError, one_line
 from pertinent.geometry.arrays import BoolArray, Foreign
 from pertinent.geometry.region import Region
 from pertinent.models.registry import model_classes, predicted_labels, register_model
-from pertinent.models.text.reading import TextModel
-from pertinent.models.text.regions import region_of_words
+from pertinent.models.steps.text.reading import Norm, TextModel
+from pertinent.models.steps.text.regions import region_of_words
 
-PASSAGE = "pertinent.models.text.classifier.PassageClassifier"
+M = TypeVar("M", bound=Callable[..., Any])
+
+PASSAGE = "pertinent.models.steps.text.classifier.PassageClassifier"
 
 
-def _has(name: str) -> Any:
-    return available_if(lambda self: hasattr(self.model, name))
+def _where_known(name: str) -> Callable[[M], M]:
+    """Return a decorator for what the model can do, or cannot."""
+    decorate: Callable[[M], M] = available_if(lambda self: hasattr(self.model, name))
+    return decorate
 
 
 class PassageClassifier:
@@ -43,9 +48,9 @@ class PassageClassifier:
 
     Notes
     -----
-    Regions may be a little more than the texts of a class (see `pertinent.models.text.regions`): of
-    answers, that none is smaller and that there is none is proved of texts as well; how far values
-    may move, and what is enough whatever the others are, is not said of texts.
+    Regions may be a little more than the texts of a class (see the module ``regions``): of answers,
+    that none is smaller and that there is none is proved of texts as well; how far values may move
+    is not said of texts, and what is enough whatever the others are only where ``may_suffice``.
 
     Examples
     --------
@@ -86,11 +91,10 @@ class PassageClassifier:
     def may_suffice(self) -> bool:
         """Whether words may be said to be enough whatever the others are.
 
-        Not with an l2 norm: regions may hold texts of other classes then (see
-        `pertinent.models.text.regions`). And not where words may be added: it would speak of words
-        that the document lacks.
+        Not with an l2 norm: regions may hold texts of other classes then. And not where words may
+        be added: it would speak of words that the document lacks.
         """
-        return self.values.norm != "l2" and all(self.passage.counts)
+        return self.values.norm is not Norm.L2 and all(self.passage.counts)
 
     @cached_property
     def label_of_none(self) -> Any:
@@ -110,15 +114,43 @@ class PassageClassifier:
         """Return what the model predicts for the text of each row."""
         return predicted_labels(self.model, self.texts(table))
 
-    @_has("predict_proba")
+    @_where_known("predict_proba")
     def predict_proba(self, table: Any) -> NDArray[Any]:
         """Return the model's probabilities for the text of each row."""
         return np.asarray(self.model.predict_proba(self.texts(table)))
 
-    @_has("decision_function")
+    @_where_known("decision_function")
     def decision_function(self, table: Any) -> NDArray[Any]:
         """Return the model's scores for the text of each row."""
         return np.asarray(self.model.decision_function(self.texts(table)))
+
+    def told(self, enough: Any, changed: Any) -> dict[str, Any]:
+        """Return the document and the texts that two answers are, as plain values.
+
+        Parameters
+        ----------
+        enough, changed : ndarray of shape (n_words,), or None
+            Which words were enough, and which are left or added by the change.
+
+        Returns
+        -------
+        dict
+            ``pieces``: pairs of a text, with one space for each run of spaces, and the word that it
+            is, None between words. ``counts``: how often each word occurs. ``enough``: the text of
+            the words that were enough, ``changed``: the document after the change, ``added``: the
+            words that the change adds.
+        """
+        words, pieces = self.passage.words, self.passage.pieces
+        return {
+            "pieces": [
+                [re.sub(r"\s+", " ", piece), words[place] if place >= 0 else None]
+                for piece, place in pieces
+            ],
+            "counts": list(self.passage.counts),
+            "enough": None if enough is None else self.words_alone(enough),
+            "changed": None if changed is None else self.texts([changed])[0],
+            "added": [] if changed is None else self.passage.added(changed > 0.5),
+        }
 
     def words_alone(self, row: Any) -> str:
         """Return the words of a row and nothing else, where the model says the same of them.
