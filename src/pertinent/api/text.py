@@ -45,8 +45,8 @@ class TextExplainer:
 
     Values are exact for counts, ``binary``, ``sublinear_tf``, ``use_idf`` and ``norm`` "l1" or
     None. With ``norm="l2"`` and intercepts a class is a little less than a union of polyhedra (by
-    3e-4 of the intercepts); what is proved of all points of these holds of the texts among them,
-    and where it decides nothing the answer is "feasible" with its bound.
+    0.3% of the intercepts); what is proved of all points of these holds of the texts among them,
+    and where the difference decides, the answer is "feasible" with its bound.
 
     Examples
     --------

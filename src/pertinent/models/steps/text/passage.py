@@ -42,10 +42,12 @@ class Passage:
 
     def edited(self, present: BoolArray) -> str:
         """Return the document without the words that are not present, and with those added."""
-        out = ""
+        out, gone = "", False
         for piece, place in self.pieces:
-            if place < 0 or present[place]:
-                out += _joint(out, piece) if out else piece
+            stays = place < 0 or bool(present[place])
+            if stays:
+                out += _joint(out, piece) if gone else piece
+            gone = not stays
         return " ".join([*([out] if out else []), *self.added(present)])
 
     def words_alone(self, present: BoolArray) -> str:
@@ -61,9 +63,10 @@ class Passage:
 
 def _joint(before: str, piece: str) -> str:
     """Return a piece as it follows what is left before it: no two spaces, no words made of two."""
-    if before[-1].isspace() and piece[0].isspace():
+    if piece[0].isspace() and (not before or before[-1].isspace()):
         return piece[1:]
-    return f" {piece}" if _is_letter(before[-1]) and _is_letter(piece[0]) else piece
+    apart = before and _is_letter(before[-1]) and _is_letter(piece[0])
+    return f" {piece}" if apart else piece
 
 
 def _is_letter(character: str) -> bool:
