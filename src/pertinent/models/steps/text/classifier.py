@@ -180,7 +180,7 @@ def _words_to_add(reading: TextModel, add: Any) -> list[str]:
 @register_model(PASSAGE)
 def passage_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return where texts made of a document have a class."""
-    rest, empty = model.reading.rest_region(label), model.label_of_none == label
+    rest, empty = model.reading.rest_cells(label), model.label_of_none == label
     return region_of_words(rest, model.values, empty=empty).tighten(margin)
 
 

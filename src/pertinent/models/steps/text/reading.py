@@ -7,6 +7,7 @@ whether it is there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -18,7 +19,8 @@ from sklearn.pipeline import Pipeline
 
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.arrays import FloatArray, Foreign
-from pertinent.geometry.region import CellUnion
+from pertinent.geometry.cell import Cell
+from pertinent.geometry.pieces import cells_of
 from pertinent.models.registry import decision_region, lineage, require_fitted
 from pertinent.models.steps.pipeline import as_pipeline, is_pipeline, unwrap
 from pertinent.models.steps.text.passage import Analyzer, Passage, cut
@@ -135,10 +137,10 @@ class TextModel:
             places, (present > self.threshold).astype(np.float64), float(self.threshold < 0)
         )
 
-    def rest_region(self, label: Any) -> CellUnion:
+    def rest_cells(self, label: Any) -> Sequence[Cell]:
         """Return where the rest of the pipeline predicts a label: rows over the vocabulary."""
         region = decision_region(self.rest, label)
-        cells = region.cells if isinstance(region, CellUnion) else ()
+        cells = cells_of(region) or ()
         if not all(cell.is_linear and not cell.has_bounds and cell.sums is None for cell in cells):
             cells = ()
         if not len(cells) or region.dim != len(self.vocabulary):
@@ -148,7 +150,7 @@ class TextModel:
                 "are no planes in the values of words. Fit LogisticRegression, LinearSVC or "
                 "MultinomialNB behind the vectorizer."
             )
-        return CellUnion(tuple(cells))
+        return cells
 
 
 def is_text_model(model: Foreign) -> bool:

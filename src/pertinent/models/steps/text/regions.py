@@ -25,7 +25,7 @@ said, and is not: see `PassageClassifier`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -41,12 +41,12 @@ Stack = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 LOG_STEP = 0.3
 
 
-def region_of_words(rest: CellUnion, values: Values, *, empty: bool) -> CellUnion:
+def region_of_words(rest: Sequence[Cell], values: Values, *, empty: bool) -> CellUnion:
     """Return where texts of the words have a class, from the rows over the vocabulary.
 
     ``empty`` says whether the empty text has it.
     """
-    every = [_Rows(cell, values) for cell in rest.cells]
+    every = [_Rows(cell, values) for cell in rest]
     apart = values.norm is not None or any(rows.tie for rows in every)
     cells = [part for rows in every for part in _parts(rows, values, apart=apart)]
     if apart and empty:
