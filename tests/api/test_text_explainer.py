@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 import pertinent
 from pertinent.exceptions import InputError
+from pertinent.views.passage import passage_text
 
 TEXTS = ["a good film", "good fun and good music", "a bad film", "bad and dull", "dull dull music"]
 LABELS = ["+", "+", "-", "-", "-"]
@@ -189,3 +190,11 @@ def test_input_errors_say_what_to_do(model):
     with pytest.raises(InputError, match="True or a list"):
         pertinent.TextExplainer(model, add="good").explain(["a good film"])
     assert "TextExplainer of Pipeline" in repr(explainer)
+
+
+def test_what_is_not_proved_is_not_said_to_be(explained):
+    summary = explained.document()["summary"] | {}
+    summary["negative"] = summary["negative"] | {"status": "feasible", "bound": 0.0}
+    assert "not proved smallest." in passage_text(summary)
+    summary["negative"]["bound"] = 0.5
+    assert "fewer than 0.5 words are too few." in passage_text(summary)

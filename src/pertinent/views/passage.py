@@ -89,8 +89,9 @@ def change_words(summary: Summary, length: str = "medium") -> str:
     if _may_add(summary):
         proved = "Proved smallest: no text with fewer words taken out or added does"
     if negative["status"] != Said.OPTIMAL:
-        least = size(negative["bound"])
-        proved = f"Checked with the model, but not proved smallest; proved is {least} words or more"
+        proved = "Checked with the model, but not proved smallest"
+        if negative["bound"]:
+            proved += f"; proved is that fewer than {size(negative['bound'])} words are too few"
     return Heading.CHANGE.over(f"{', '.join(parts)}, the model predicts {label}. {proved}.")
 
 
