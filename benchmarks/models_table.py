@@ -65,7 +65,8 @@ samples, at most {limit:.0f} s each), and checks the stored explanations again. 
 answer is optimal, or proved not to exist, by a certificate that was checked again; *3 of 4*: so
 many of the samples; *found*: points that `predict` accepts, without that proof; *no*: refused, with
 the reason. *ranges*: how far a changed value may move. *plausible*: the smallest change within the
-density of the class. *proof*: the verdict of `pertinent.check` on a stored explanation.
+density of the class. *proof*: the verdict of `pertinent.check` on a stored explanation. Texts are
+asked word by word, by `TextExplainer`: see [texts](guide/texts.md).
 
 """
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pertinent.api.explainer import Explainer
     from pertinent.api.explanation import Explanation, Explanations
     from pertinent.api.functions import pertinent_negatives, pertinent_positives
+    from pertinent.api.text import TextExplainer
     from pertinent.checking import check
     from pertinent.density import Blend, Plausibility, PlausibilityWarning
     from pertinent.models import decision_region, register_model, supported_models
@@ -38,6 +39,7 @@ __all__ = [
     "PlausibilityWarning",
     "Positives",
     "RangeClassifier",
+    "TextExplainer",
     "Wording",
     "check",
     "decision_region",
@@ -54,6 +56,7 @@ _NAMES = {
     "api.explainer": ("Explainer",),
     "api.explanation": ("Explanation", "Explanations"),
     "api.functions": ("pertinent_negatives", "pertinent_positives"),
+    "api.text": ("TextExplainer",),
     "checking": ("check",),
     "density": ("Blend", "Plausibility", "PlausibilityWarning"),
     "models": ("decision_region", "register_model", "supported_models"),

@@ -18,7 +18,7 @@ from pertinent.exceptions import InputError
 from pertinent.scale import explain_batches
 from pertinent.setting.claims.ranges import state_rooms
 from pertinent.setting.ranges import Room, Span
-from pertinent.summary.ranges import changed_values
+from pertinent.summary.ranges.shown import changed_values
 
 
 @pytest.fixture(scope="module")

@@ -29,3 +29,9 @@ def test_sums_that_differ_late_differ_in_their_own_precision():
 
 def test_edges_are_kept_off_by_rounding_and_told_apart_by_more():
     assert 8 * DOUBLE < models.OFF_EDGE < models.SAME_EDGE <= models.CUT_OFF
+
+
+def test_texts_are_given_more_room_than_rounding_and_less_than_a_word():
+    words = 10_000
+    assert words * DOUBLE < models.ROWS_WIDER < models.RANGES_OVERLAP < 1 / words
+    assert words * DOUBLE < models.EMPTY_TIE <= models.ROWS_WIDER

@@ -26,7 +26,7 @@ import pertinent
 from pertinent.lvq import GLVQ
 from pertinent.setting.claims.ranges import state_rooms
 from pertinent.setting.ranges import Room, Span
-from pertinent.summary.ranges import changed_values
+from pertinent.summary.ranges.shown import changed_values
 
 MODELS = {
     "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression()),

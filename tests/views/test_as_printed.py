@@ -10,7 +10,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import pertinent
 from pertinent.setting.ranges import Room, Span
-from pertinent.summary.as_printed import as_printed
+from pertinent.summary.ranges.as_printed import as_printed
 from pertinent.summary.summary import asked_of
 
 TARGET = 1
@@ -57,7 +57,7 @@ def test_categories_hold_beside_printed_values():
     room = Room(choices={1: (0, 1)})
     columns = np.array([[0.0, 1.0, 0.0]])
     for value, both in ((9.0, True), (0.5, False)):  # far out, the category does not matter
-        points = columns + [value, 0, 0], columns + [value + 1e-3, 0, 0]
+        points = columns + np.array([value, 0, 0]), columns + np.array([value + 1e-3, 0, 0])
         given = (np.array([1]), points, [room], np.full(3, 0.01))
         [shown] = as_printed(setting, table, *given)
         assert (shown.choices == room.choices) is both

@@ -108,6 +108,16 @@ class Explanation:
         return str(Basis.SUFFICIENT if own else Basis.TYPICAL)
 
     @property
+    def passage(self) -> dict[str, Any] | None:
+        """Of a document: the text that was "enough", the one "changed"; see `TextExplainer`.
+
+        Also its "pieces", each with the word that it is, how often each word occurs ("counts"), and
+        the words that the change adds ("added"). None for samples that are no documents.
+        """
+        found: dict[str, Any] | None = self.summary().get("passage")
+        return found
+
+    @property
     def changed(self) -> dict[str, tuple[Raw, Raw]]:
         """Features to change for the contrast class: the sample's value and the new one."""
         summary = self.summary()
@@ -184,9 +194,14 @@ class Explanation:
         ----------
         length : {"short", "medium", "long"}
         """
+        summary = shown(self.summary())
+        if "passage" in summary:
+            from pertinent.views.passage import passage_text
+
+            return passage_text(summary, length)
         from pertinent.views.text import text
 
-        return text(shown(self.summary()), length)
+        return text(summary, length)
 
     def plot(self, ax: Any = None, *, image_shape: tuple[int, ...] | None = None) -> Any:
         """Return matplotlib axes with what was enough and what would have changed it.
@@ -210,9 +225,14 @@ class Explanation:
 
     def html(self) -> str:
         """Return a self-contained piece of HTML, for light and dark pages."""
+        summary = shown(self.summary())
+        if "passage" in summary:
+            from pertinent.views.passage import passage_html
+
+            return passage_html(summary)
         from pertinent.views.html import html
 
-        return html(shown(self.summary()))
+        return html(summary)
 
     def _repr_html_(self) -> str:
         return self.html()

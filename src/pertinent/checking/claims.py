@@ -31,7 +31,7 @@ from pertinent.models.steps.once import reading_once
 from pertinent.proofs.records import decode
 from pertinent.setting.question import NegativeQuestion
 from pertinent.summary.asked import Answered
-from pertinent.summary.ranges import with_ends_of
+from pertinent.summary.ranges.shown import with_ends_of
 from pertinent.summary.stored import VERSIONS, read_document, require_document
 from pertinent.summary.summary import asked_of, model_name, summarize
 
@@ -91,7 +91,7 @@ def check(explanation: Documented | dict[str, Any] | str | Path, model: Foreign)
             findings = _findings(rebuild(document, model), document)
         return Checked(tuple(findings), VERSIONS[document["version"]])
     except ContradictionError as error:
-        wrong = judged("the classes are those of the range asked for", False, str(error))
+        wrong = judged(error.claim, False, str(error))
         return Checked((wrong,), VERSIONS[document["version"]])
     except (PertinentError, *_MALFORMED) as error:
         strange = not_read(document)

@@ -16,6 +16,7 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
 from pertinent.models.regressors import RangeClassifier, is_regressor, read_range
 from pertinent.models.steps.pipeline import features_of
+from pertinent.models.steps.text import PassageClassifier, is_text_model, whole_model
 from pertinent.models.trees.gaps import may_be_missing, standing
 from pertinent.proofs import ALREADY, FAILED, OPTIMAL
 from pertinent.proofs.records import decode
@@ -35,8 +36,8 @@ from pertinent.setting.results import (
     Positives,
 )
 from pertinent.setting.setting import Setting
-from pertinent.summary.asked import Answered, Asked
-from pertinent.summary.ranges import read_rooms
+from pertinent.summary.asked import Answered, Asked, Rooms
+from pertinent.summary.ranges.stored import read_rooms
 from pertinent.summary.reasons import read_reason
 from pertinent.summary.stored import (
     ALTERNATIVE,
@@ -55,12 +56,18 @@ R = TypeVar("R", Positives, Negatives)
 
 #: Most rules of a stored explanation.
 MOST_RULES = 10_000
+#: What a question about a document says of it.
+OWN_WORDS = "words and their numbers are those of the document"
 #: Most further sets of features of one answer.
 MOST_ALTERNATIVES = 1_000
 
 
 class ContradictionError(InputError):
     """A stored explanation contradicts itself: whatever the model is, it does not hold."""
+
+    def __init__(self, why: str, claim: str = "the classes are those of the range asked for"):
+        super().__init__(why)
+        self.claim = claim
 
 
 def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
@@ -96,12 +103,15 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
     )
     shared = {"table": table, "classes": setting.classes, "baseline": baseline}
     shared |= {"method": settings.method, "norm": settings.norm}
+    rooms = read_rooms(proof.get("ranges"), features)
+    if isinstance(model, PassageClassifier) and rooms != Rooms():
+        raise InputError("A word is there or not: an explanation of a text has no ranges.")
     return Answered(
         _results(Positives, proof["positive"], shared, setting),
         _results(Negatives, proof["negative"], shared, setting),
         np.array([_flag(question, "avoided")]),
         asked,
-        (read_rooms(proof.get("ranges"), features),),
+        (rooms,),
         (_instead(proof.get(INSTEAD), shared, setting),),
     )
 
@@ -121,6 +131,8 @@ def _asked_about(model: Foreign, question: dict[str, Any]) -> Foreign:
     is judged by it.
     """
     stored = question.get("range")
+    if "passage" in question or is_text_model(model):
+        return _passage(model, question)
     if isinstance(model, RangeClassifier):
         model = model.regressor
     if is_regressor(model):
@@ -139,6 +151,29 @@ def _asked_about(model: Foreign, question: dict[str, Any]) -> Foreign:
             "regressor that is known here."
         )
     return model
+
+
+def _passage(model: Foreign, question: dict[str, Any]) -> PassageClassifier:
+    """Return the model and the document that the question is about.
+
+    Of texts nothing is said but which words were enough and which change the class.
+    """
+    told = question.get("passage")
+    if not isinstance(told, dict) or set(told) != {"document", "add"}:
+        told = None
+    if told is None or not is_text_model(whole_model(model)):
+        raise InputError("The explanation and the model: one of them is about texts, not both.")
+    found = PassageClassifier(whole_model(model), told["document"], told["add"])
+    if question.get("method", Method.STRICT) != Method.STRICT:
+        raise InputError("An explanation of a text counts words: its method must be 'strict'.")
+    if found.passage.words != tuple(question["features"]):
+        raise ContradictionError("the document has other words", OWN_WORDS)
+    if question["sample"] != found.sample[0].tolist():
+        raise ContradictionError("the sample has other words than the document", OWN_WORDS)
+    counts = np.maximum(found.passage.counts, 1)
+    if not np.array_equal(decode(question["weights"]), counts):
+        raise ContradictionError("a word counts otherwise than by its occurrences", OWN_WORDS)
+    return found
 
 
 def _instead(record: Any, shared: dict[str, Any], setting: Setting) -> Instead | None:

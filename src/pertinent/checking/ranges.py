@@ -14,7 +14,7 @@ from pertinent.setting.claims.ranges import points_at_ends, state_rooms
 from pertinent.setting.ranges import Room
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Answered, Rooms
-from pertinent.summary.ranges import MOVABLE
+from pertinent.summary.ranges.shown import MOVABLE
 
 
 def range_findings(explanations: Answered, unsure: str) -> tuple[Answered, list[Finding]]:

@@ -15,7 +15,7 @@ from pertinent.rules.inferred import Inferred
 from pertinent.rules.relations import read_relation
 from pertinent.rules.wording import Wording
 from pertinent.setting.results import Alternative, Negatives, Positives
-from pertinent.summary.ranges import strange_ranges
+from pertinent.summary.ranges.stored import strange_ranges
 from pertinent.summary.stored import (
     ALTERNATIVE,
     ALTERNATIVES,

@@ -16,6 +16,7 @@ from pertinent.models.registry import (
     register_model,
     supported_models,
 )
+from pertinent.models.steps import text  # noqa: F401 - registers documents
 
 __all__ = [
     "decision_region",

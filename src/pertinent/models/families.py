@@ -90,6 +90,12 @@ FAMILIES = (
         ),
     ),
     Family(
+        "texts, with TextExplainer",
+        "behind CountVectorizer or TfidfVectorizer, what is linear: the fewest words that were "
+        "enough, and to take out or to add; optimal, with a tree of cases as proof",
+        ("pertinent.models.steps.text.",),
+    ),
+    Family(
         "pipelines and wrappers",
         "as the model inside, in raw units",
         ("sklearn.pipeline.", "imblearn.", "sklearn.model_selection.", "FrozenEstimator"),

@@ -12,3 +12,8 @@ LATE_SINGLE, LATE_DOUBLE = 2.0**-22, 2.0**-51
 SAME_EDGE = 1e-9
 #: Behind a scaler, answers keep off the edges of bins by this share of the numbers added up.
 OFF_EDGE = 1e-13
+#: Of texts whose norm is in ranges: these overlap by this share, and rows with a chord or a tangent
+#: in place of the norm are wider by this share of their terms.
+RANGES_OVERLAP, ROWS_WIDER = 1e-6, 1e-9
+#: Nearer to a boundary than this share of its terms the empty text is a part of its own.
+EMPTY_TIE = 1e-9

@@ -24,6 +24,7 @@ from pertinent.models.linear import winning_scores
 from pertinent.models.registry import predicted_labels
 from pertinent.models.regressors import adds_up_in_double
 from pertinent.models.steps.pipeline import mixes_features
+from pertinent.models.steps.text import PassageClassifier
 from pertinent.models.trees.gaps import with_gaps
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.margins import KEPT, KEPT_SINGLE, MARGIN, MARGIN_SINGLE, first_margins
@@ -123,6 +124,14 @@ class Setting:
     def pieces(self) -> int:
         """How many pieces the region of a class has."""
         return max(1, len(pieces_of(self.region(Is(0), 0.0))))
+
+    @property
+    def may_suffice(self) -> bool:
+        """Whether features may be said to be enough whatever the others are.
+
+        Of some texts they may not: their regions are too large to say what all their points are.
+        """
+        return not isinstance(self.model, PassageClassifier) or self.model.may_suffice
 
     @property
     def has_cells(self) -> bool:

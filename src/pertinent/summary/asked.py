@@ -13,6 +13,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
 from pertinent.models.regressors import explained
+from pertinent.models.steps.text import whole_model
 from pertinent.setting.claims.instead import Instead
 from pertinent.setting.options import Settings
 from pertinent.setting.question import PositiveQuestion
@@ -62,7 +63,7 @@ class Asked:
     @property
     def model(self) -> Foreign:
         """The model as its user knows it: of a regressor and a range, the regressor."""
-        return explained(self.setting.model)
+        return whole_model(explained(self.setting.model))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -20,12 +20,13 @@ from pertinent.exceptions import InputError, reading, visible_json
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.codec import MOST_CHARACTERS, encode, read_json, record_as, require_modest
 from pertinent.models.regressors import RangeClassifier
+from pertinent.models.steps.text import PassageClassifier
 from pertinent.proofs import ALREADY
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.wording import Wording
 from pertinent.setting.question import Method
 from pertinent.setting.region_key import Kind
-from pertinent.summary.ranges import write_rooms
+from pertinent.summary.ranges.stored import write_rooms
 from pertinent.summary.reasons import write_reason
 from pertinent.summary.summary import Summary, asked_of, rounding_steps
 from pertinent.tables.raw import raw_rows
@@ -138,6 +139,7 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "wording": encode(settings.wording),
         **({} if most is None else {"max_changes": int(most)}),
         **_range(setting.model),
+        **_passage(setting.model),
         **_stands(table.features),
     }
 
@@ -145,6 +147,15 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
 def _range(model: Foreign) -> dict[str, Any]:
     """Return the range that a regressor was asked for, under its key; nothing for classifiers."""
     return {"range": [model.low, model.high]} if isinstance(model, RangeClassifier) else {}
+
+
+def _passage(model: Foreign) -> dict[str, Any]:
+    """Return the document of a question, and what may be added to it; nothing of other models."""
+    if not isinstance(model, PassageClassifier):
+        return {}
+    every = zip(model.passage.words, model.passage.counts, strict=True)
+    more = [word for word, count in every if not count]
+    return {"passage": {"document": model.passage.document, "add": more}}
 
 
 def _stands(features: Features) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
+from pertinent.models.steps.text import PassageClassifier
 from pertinent.proofs import status_names
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.inferred import STEP
@@ -19,11 +20,11 @@ from pertinent.setting.claims.negatives import with_its_limit
 from pertinent.setting.limits import negative_limits, positive_limits
 from pertinent.setting.question import Overlap
 from pertinent.setting.ranges import Room
-from pertinent.summary.as_printed import as_printed
 from pertinent.summary.asked import Answered, Asked, Rooms
 from pertinent.summary.chances import chance_columns, shown_chances
 from pertinent.summary.instead import instead_summary, rounded_positive
-from pertinent.summary.ranges import shown_range, shown_side
+from pertinent.summary.ranges.as_printed import as_printed
+from pertinent.summary.ranges.shown import shown_range, shown_side
 from pertinent.summary.rounding import first_steps, round_valid
 from pertinent.tables.features import Features
 from pertinent.tables.raw import (
@@ -269,7 +270,21 @@ def _summary(
         "negative": _negative(explanations, asked, row, raw, ranges),
         "overlap": [names[j] for j in np.flatnonzero(both)],
         "avoided": bool(explanations.avoided[row]) if keeps_off else None,
+        **_passage(explanations, asked, row),
     }
+
+
+def _passage(explanations: Answered, asked: Asked, row: int) -> Summary:
+    """Return a document and the texts that its answers are, under its key; nothing of others."""
+    model, negative = asked.setting.model, explanations.negative
+    if not isinstance(model, PassageClassifier):
+        return {}
+    [instead] = explanations.instead([row])
+    stands_in = None if instead is None else instead.positive
+    told, at = (explanations.positive, row) if stands_in is None else (stands_in, 0)
+    enough = told.kept[at] if told.found[at] else None
+    changed = negative.values[row] if negative.found[row] else None
+    return {"passage": model.told(enough, changed)}
 
 
 def _features(

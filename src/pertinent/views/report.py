@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import joblib
 import numpy as np
 import sklearn
 from markupsafe import Markup
 
 from pertinent.exceptions import visible, writing
 from pertinent.summary.population import summarize_population
-from pertinent.summary.summary import Summary, summarize
+from pertinent.summary.summary import Summary, asked_of, summarize
 from pertinent.summary.words import listed, percent, shown
 from pertinent.views.beside import MEASURE, chances
-from pertinent.views.fingerprints import fingerprints
 from pertinent.views.html import own_file, templates
 from pertinent.views.layout import strips
 from pertinent.views.phrases import as_seen, typical
@@ -37,6 +39,9 @@ from pertinent.views.text import (
 
 if TYPE_CHECKING:
     from pertinent.summary.asked import Answered, Rooms
+
+#: Hexadecimal digits of a fingerprint that are shown.
+DIGITS = 16
 
 #: Strips drawn for each row, and features listed for each class.
 MOST_STRIPS, MOST_FEATURES = 8, 15
@@ -263,3 +268,39 @@ def _glossary(population: Summary) -> list[str]:
         "of causes, and not of whether the model is right or fair.",
         "Every point was given to the model itself before it was shown, rounded as it is printed.",
     ]
+
+
+def fingerprints(explanations: Answered) -> dict[str, str | None]:
+    """Return those of the model and of the samples; None where there is none."""
+    return {
+        "model": model_fingerprint(asked_of(explanations).model),
+        "data": data_fingerprint(explanations),
+    }
+
+
+def model_fingerprint(model: Any) -> str | None:
+    """Return what stands for the parameters of a model, the fitted ones included.
+
+    None where it cannot be pickled, as a model that holds a lambda.
+
+    Examples
+    --------
+    >>> from pertinent.views.report import model_fingerprint
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> one, other = (LogisticRegression().fit([[0.0], [x]], [0, 1]) for x in (1.0, 2.0))
+    >>> model_fingerprint(one) == model_fingerprint(other), len(model_fingerprint(one))
+    (False, 16)
+    """
+    try:
+        return str(joblib.hash(model, hash_name="sha1"))[:DIGITS]
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return None
+
+
+def data_fingerprint(explanations: Answered) -> str:
+    """Return what stands for the names and values of the samples, as the model reads them."""
+    table = explanations.table
+    content = sha256("\0".join(map(str, table.features.names)).encode())
+    content.update(np.ascontiguousarray(table.values, dtype="<f8").tobytes())
+    content.update(np.ascontiguousarray(table.missing, dtype=bool).tobytes())
+    return content.hexdigest()[:DIGITS]

@@ -117,6 +117,11 @@ def _certified(answer: Suffices, k: int, rows: IntArray) -> Certified:
 
 
 def _refuse_rules(setting: Setting) -> None:
+    if not setting.may_suffice:
+        raise UnsupportedModelError(
+            "What is enough whatever the other words are is not said of texts with an l2 norm, and "
+            "not where words may be added."
+        )
     if setting.constraints.relations or setting.within is not None:
         raise InputError(
             'method="sufficient" lets the other features vary within bounds; relations between '

@@ -17,7 +17,7 @@ from pertinent.setting.question import Method, Norm
 from pertinent.summary.summary import model_name
 from pertinent.tables.raw import raw_rows
 from pertinent.tables.reading import read_table
-from pertinent.views.fingerprints import model_fingerprint
+from pertinent.views.report import model_fingerprint
 
 #: Bars of a distribution, and categories that it shows.
 BARS, MOST_BARS = 24, 30

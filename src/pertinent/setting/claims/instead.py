@@ -100,6 +100,8 @@ def fault(setting: Setting, question: PositiveQuestion, instead: Instead, target
     if found.method is not METHODS[instead.basis]:
         return "it was asked for otherwise"
     if instead.basis is Basis.SUFFICIENT:
+        if not setting.may_suffice:
+            return "of these texts it is not said what is enough whatever the others are"
         if found.status_code[0] != OPTIMAL:
             return "it is not proved smallest"
         return "" if left_free(setting, question, found).any() else "it leaves nothing free"

@@ -15,7 +15,7 @@ import numpy as np
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.setting.ranges import Room
 from pertinent.setting.setting import Setting
-from pertinent.summary.ranges import rounded_ends
+from pertinent.summary.ranges.shown import rounded_ends
 from pertinent.tables.table import Table
 
 #: A row, and the column of a number or the feature of a category.

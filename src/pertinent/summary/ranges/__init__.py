@@ -1,0 +1,1 @@
+"""How far values may move: as shown, beside printed values, and as stored."""
