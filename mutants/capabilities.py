@@ -113,6 +113,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "density/": ("tests/density",),
     "solvers/": ("tests/solvers/test_cheap.py", "tests/solvers/test_project.py",
                  "tests/solvers/test_search_trust.py"),
+    "solvers/search/knapsack/": ("tests/solvers/test_knapsack.py",),
     "scale/": ("tests/scale/test_arrow.py", "tests/scale/test_run.py",
                "tests/scale/test_batches.py"),
 }  # fmt: skip
