@@ -14,6 +14,8 @@ from pertinent.density.hull import Hulls
 from pertinent.density.mixture import Densities
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
+from pertinent.models import model_classes
+from pertinent.models.anything import Searched
 from pertinent.models.regressors import RangeClassifier, is_regressor, read_range
 from pertinent.models.steps.pipeline import features_of
 from pertinent.models.trees.gaps import may_be_missing, standing
@@ -138,7 +140,24 @@ def _asked_about(model: Foreign, question: dict[str, Any]) -> Foreign:
             f"The explanation is about a range of predictions, and {type(model).__name__} is no "
             "regressor that is known here."
         )
-    return model
+    return _searched(model, question) if question.get("search") else model
+
+
+def _searched(model: Foreign, question: dict[str, Any]) -> Foreign:
+    """Return the model as one of which nothing is known but its predict: nothing is proved of it.
+
+    Its labels are the model's own where it has some.
+    """
+    model = model.model if isinstance(model, Searched) else model
+    names, gaps = question["features"], question.get("missing_at", ())
+    told = np.asarray(decode(question["classes"]))
+    known = told if getattr(model, "classes_", None) is None else model_classes(model)
+    levels = question.get("categories")
+    if levels is not None:
+        if not isinstance(levels, list) or len(levels) not in (0, len(names)):
+            raise InputError("The stored categories are not those of each feature.")
+        levels = tuple(None if own is None else tuple(own) for own in levels)
+    return Searched(model, known, levels, tuple(names.index(name) for name in gaps))
 
 
 def _instead(record: Any, shared: dict[str, Any], setting: Setting) -> Instead | None:

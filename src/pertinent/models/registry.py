@@ -259,15 +259,22 @@ def _find(model: Foreign) -> _Entry:
 
 def _unsupported(model: Foreign) -> UnsupportedModelError:
     """Return three lines: what the model is, why there is no exact answer, what to do."""
-    own = type(model)
+    own, lacking = type(model), _lacking(model)
     why, instead = why_not(name for _, name in lineage(own))
-    short = dict.fromkeys(name.rpartition(".")[2] for name in supported_models())
+    search = "" if lacking else "search=True finds answers that are valid and not proved; or "
     return UnsupportedModelError(
-        f"{own.__module__}.{own.__qualname__} is not supported{_lacking(model)}.\n"
+        f"{own.__module__}.{own.__qualname__} is not supported{lacking}.\n"
         f"Why there is no exact answer: {why}.\n"
-        f"What to do: explain {instead}, fitted to what this model predicts, or add its regions "
-        f"with pertinent.register_model. Supported are: {', '.join(short)}."
+        f"What to do: {search}explain {instead}, fitted to what this model predicts; or add its "
+        "regions with pertinent.register_model. `pertinent models` lists what is supported."
     )
+
+
+def require_classifier(model: Foreign) -> None:
+    """Refuse what has no ``predict``, or is known to be no classifier."""
+    if isinstance(model, type) or _lacking(model):
+        _find(model)  # says what it is instead
+        raise _unsupported(model)
 
 
 def _lacking(model: Foreign) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 from pertinent.exceptions import InputError, reading, visible_json
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.codec import MOST_CHARACTERS, encode, read_json, record_as, require_modest
+from pertinent.models.anything import Searched
 from pertinent.models.regressors import RangeClassifier
 from pertinent.proofs import ALREADY
 from pertinent.rules.constraints import Constraints
@@ -138,6 +139,7 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "wording": encode(settings.wording),
         **({} if most is None else {"max_changes": int(most)}),
         **_range(setting.model),
+        **_search(setting.model),
         **_stands(table.features),
     }
 
@@ -145,6 +147,15 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
 def _range(model: Foreign) -> dict[str, Any]:
     """Return the range that a regressor was asked for, under its key; nothing for classifiers."""
     return {"range": [model.low, model.high]} if isinstance(model, RangeClassifier) else {}
+
+
+def _search(model: Foreign) -> dict[str, Any]:
+    """Return that the model was searched, under its key, with categories that no step says."""
+    if not isinstance(model, Searched):
+        return {}
+    levels = model.searched_levels
+    written = None if levels is None else [own if own is None else list(own) for own in levels]
+    return {"search": True, **({} if written is None else {"categories": written})}
 
 
 def _stands(features: Features) -> dict[str, Any]:
