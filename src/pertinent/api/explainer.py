@@ -350,6 +350,11 @@ class Explainer:
         """
         from pertinent.api.menu import menu_of
 
+        if self.setting.by_search:
+            raise InputError(
+                f"A menu says which changes cannot work, and of {type(self.model).__name__} "
+                "nothing can be proved: explain(..., search=True) finds one change."
+            )
         ready, target = self.towards(target)
         return menu_of(ready.asked, read_table(self.setting.features, x), target, max_features)
 

@@ -140,7 +140,11 @@ def _asked_about(model: Foreign, question: dict[str, Any]) -> Foreign:
             f"The explanation is about a range of predictions, and {type(model).__name__} is no "
             "regressor that is known here."
         )
-    return _searched(model, question) if question.get("search") else model
+    if "search" not in question:
+        return model
+    if question["search"] is not True:
+        raise InputError("The stored 'search' is not true.")
+    return _searched(model, question)
 
 
 def _searched(model: Foreign, question: dict[str, Any]) -> Foreign:

@@ -239,7 +239,11 @@ def check_(
     from pertinent.summary.stored import to_json
 
     with _said():
-        loaded = load_model(model, allow_pickle=allow_pickle, trust=trust or [])
+        how = {
+            "allow_pickle": allow_pickle,
+            "search": True,
+        }  # the file says whether it was searched
+        loaded = load_model(model, trust=trust or [], **how)
         checked = [(d["summary"]["id"], check(d, loaded)) for d in _documents(explanation)]
         if json_:
             found = [

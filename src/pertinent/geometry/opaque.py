@@ -56,9 +56,7 @@ class Opaque(Region):
 
     def intersect(self, other: Cell) -> Opaque:
         """Return the points that also lie in a cell."""
-        return replace(
-            self, common=other if self.common is None else self.common.intersect(other)
-        )
+        return replace(self, common=other if self.common is None else self.common.intersect(other))
 
     def complement(self) -> Opaque:
         """Return where other classes are predicted: as little is known of it."""

@@ -84,7 +84,8 @@ def is_read(model: Foreign, example: Any = None) -> bool:
     """Return whether the regions of a fitted model are known: its answers can be proved."""
     try:
         region_function(model)
-        features_of(model, example)
+        if example is not None:
+            features_of(model, example)
         decision_region(model, model_classes(model).tolist()[0])
     except UnsupportedModelError:
         return False

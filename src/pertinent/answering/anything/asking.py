@@ -59,7 +59,9 @@ class Asking:
             self._run({i: searches[i] for i in range(first, last)})
 
     def _run(self, searches: dict[int, Search]) -> None:
-        wanted = {i: points for i, one in searches.items() if (points := next(one, None)) is not None}
+        wanted = {
+            i: points for i, one in searches.items() if (points := next(one, None)) is not None
+        }
         while wanted:
             rows = np.repeat(list(wanted), [len(points) for points in wanted.values()])
             try:
@@ -68,7 +70,9 @@ class Asking:
                 break
             ends = np.cumsum([len(points) for points in wanted.values()])[:-1]
             told = zip(wanted, np.split(good, ends), strict=True)
-            wanted = {i: points for i, own in told if (points := _next(searches[i], own)) is not None}
+            wanted = {
+                i: points for i, own in told if (points := _next(searches[i], own)) is not None
+            }
         for one in searches.values():
             one.close()
 

@@ -14,7 +14,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pertinent.answering.anything.asking import Asking, Search
-from pertinent.answering.anything.moves import Moved, pulls, resets, singles, trades
+from pertinent.answering.anything.moves import (
+    TRADES,
+    Moved,
+    Pairs,
+    pulls,
+    resets,
+    singles,
+    trades,
+)
 from pertinent.answering.anything.space import Space
 from pertinent.answering.anything.tolerances import BEYOND, SAVED
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
@@ -58,15 +66,19 @@ class Row:
         starts = yield from self._pulled(self._best(starts, STARTS), LOOKING)
         best = self._best(starts, IMPROVED)
         for _ in range(ROUNDS):
-            better = yield from self._traded(best)
-            done = self._total(better) >= self._total(best) * (1 - SAVED)
-            best = better
-            if done:
+            for pairs in (TRADES[:1], TRADES[1:]):  # what helps most often, then the rest
+                before, best = best, (yield from self._traded(best, pairs))
+                if self._is_closer(best, before):
+                    break
+            else:
                 break
-        best = yield from self._pulled(best[:1], AT_LAST)
+        yield from self._pulled(best[:1], AT_LAST)
 
-    def _total(self, points: FloatArray) -> float:
-        return float(self.space.cost(points).sum())
+    def _is_closer(self, points: FloatArray, before: FloatArray) -> bool:
+        """Return whether the best of points cost less than as many of those before."""
+        count = min(len(points), len(before))
+        new, old = (float(self.space.cost(some[:count]).sum()) for some in (points, before))
+        return new < old * (1 - SAVED)
 
     def _ask(self, points: FloatArray) -> Said:
         """Ask which points are allowed and predicted as asked; what is known is not asked again."""
@@ -119,13 +131,18 @@ class Row:
             good = yield from self._ask(moved)
             open_[:] = False
             open_[rows[np.unique(of[good])]] = True
-            parts = [self._together(points[row], moved[good & (of == k)])
-                     for k, row in enumerate(rows.tolist()) if open_[row]]
+            parts = [
+                self._together(points[row], moved[good & (of == k)])
+                for k, row in enumerate(rows.tolist())
+                if open_[row]
+            ]
             if not parts:
                 break
             good = yield from self._ask(np.concatenate(parts))
             ends = np.cumsum([len(part) for part in parts])[:-1]
-            for row, part, yes in zip(np.flatnonzero(open_), parts, np.split(good, ends), strict=True):
+            for row, part, yes in zip(
+                np.flatnonzero(open_), parts, np.split(good, ends), strict=True
+            ):
                 points[row] = part[np.flatnonzero(yes)[-1]]
         return points
 
@@ -152,7 +169,7 @@ class Row:
         """Return the numbers that any point changes, by what they cost."""
         apart = (self.space.weights * np.abs(points - self.space.center)).sum(axis=0)
         numbers = self.space.numbers[apart[self.space.numbers] > 0]
-        return numbers[np.argsort(-apart[numbers], kind="stable")].tolist()
+        return [int(j) for j in numbers[np.argsort(-apart[numbers], kind="stable")]]
 
     def _taken(
         self, points: FloatArray, column: int, low: FloatArray, moved: Moved, good: BoolArray
@@ -177,9 +194,9 @@ class Row:
             out[i] = float(np.clip(share / left, 0.0, 1.0))
         return out
 
-    def _traded(self, points: FloatArray) -> Points:
+    def _traded(self, points: FloatArray, pairs: Pairs) -> Points:
         """Return points with the pair of moves that helps most, pulled back again."""
-        moved, of = trades(self.space, points)
+        moved, of = trades(self.space, points, pairs)
         good = yield from self._ask(moved)
         out = [points]
         for i in range(len(points)):
@@ -230,7 +247,8 @@ def _firm(asking: Asking, i: int, row: Row) -> FloatArray | None:
     farther = space.fitted(np.array([best + share * way for share in BEYOND]))
     farther = farther[space.allows(farther)]
     earlier = [point for _, point in reversed(row.found[:-1])]
-    for point in (*farther, *earlier):
+    others: list[FloatArray] = [*farther, *earlier]
+    for point in others:
         if asking.ask(np.array([i]), point[None])[0] and asking.holds(i, point):
             return point
     return None

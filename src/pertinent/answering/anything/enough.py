@@ -113,7 +113,13 @@ class Kept:
         near = free[np.argsort(apart[free], kind="stable")].tolist()
         mixed = [near[0::2] + near[1::2], near[1::2] + near[0::2]]
         third = len(near) // 3
-        return [near, near[::-1], *mixed, near[third:] + near[:third], near[2 * third :] + near[: 2 * third]]
+        return [
+            near,
+            near[::-1],
+            *mixed,
+            near[third:] + near[:third],
+            near[2 * third :] + near[: 2 * third],
+        ]
 
     def _swapped(self, free: IntArray) -> Generator[FloatArray, BoolArray, bool]:
         """Take two values away and put one back; return whether a set is enough."""
@@ -121,7 +127,7 @@ class Kept:
         inside = [j for j in free.tolist() if own[j]]
         outside = [j for j in free.tolist() if not own[j]]
         fewer = [[j for j in inside if j not in pair] for pair in combinations(inside, 2)]
-        swaps = [left + [new] for left in fewer for new in outside]
+        swaps = [[*left, new] for left in fewer for new in outside]
         ones = [[j for j in inside if j != gone] for gone in inside]
         good = yield from self._ask(self._sets((ones + swaps)[:MOST_SETS]))
         return bool(good.any())

@@ -19,6 +19,7 @@ MOST_MOVES = 1_500
 #: that the other one may cost.
 TRADES = ((1.0, 0.95), (1.0, 0.5), (0.5, 0.9), (0.1, 0.9))
 
+Pairs = tuple[tuple[float, float], ...]
 Moved = tuple[FloatArray, IntArray]
 
 
@@ -86,16 +87,18 @@ def pulls(space: Space, points: FloatArray, column: int, low: FloatArray, steps:
     return _joined(space, parts)
 
 
-def trades(space: Space, points: FloatArray) -> Moved:
+def trades(space: Space, points: FloatArray, pairs: Pairs) -> Moved:
     """Return pairs of moves: one value goes back, another one pays for it with less."""
-    return _joined(space, ((_trades(space, point), i) for i, point in enumerate(points)))
+    return _joined(space, ((_trades(space, point, pairs), i) for i, point in enumerate(points)))
 
 
-def _trades(space: Space, point: FloatArray) -> FloatArray:
+def _trades(space: Space, point: FloatArray, pairs: Pairs) -> FloatArray:
     apart, found = space.weights * np.abs(point - space.center), []
     for own in changed_units(space, point):
         numbers = np.isin(own, space.numbers).all()
-        for share, spend in TRADES if numbers else TRADES[:2]:
+        for share, spend in pairs:
+            if share < 1.0 and not numbers:
+                continue
             back = space.reset(point[None], own)
             if share < 1.0:
                 back[:, own] = point[own] + share * (space.center[own] - point[own])
@@ -108,9 +111,7 @@ def _trades(space: Space, point: FloatArray) -> FloatArray:
     return points[:: -(-len(points) // MOST_MOVES)] if len(points) > MOST_MOVES else points
 
 
-def _spent(
-    space: Space, back: FloatArray, own: IntArray, budget: float
-) -> list[FloatArray]:
+def _spent(space: Space, back: FloatArray, own: IntArray, budget: float) -> list[FloatArray]:
     """Return a point with each other number so much farther, either way, or another category."""
     numbers = np.setdiff1d(space.numbers, own)
     weights = space.weights[numbers]
