@@ -38,6 +38,8 @@ T = TypeVar("T")
 
 #: With more classes than this, to look at all their regions costs more than it saves.
 MANY_CLASSES = 12
+#: What a model says of points by themselves is kept of so many.
+MOST_ALONE = 10_000
 
 
 @dataclass(eq=False)
@@ -88,6 +90,7 @@ class Setting:
         self._inner: dict[tuple[int, float], Region] = {}
         self._plain: Self | None = None
         self._kept: dict[str, Any] = {}
+        self._alone: dict[tuple[bytes, bytes], int] = {}
         self._foreseen: Foreseen | None = None
         #: Whether rules are left out: what the judge accepts is then no answer.
         self.is_partial = False
@@ -203,10 +206,15 @@ class Setting:
         known = None if self._foreseen is None else self._foreseen.of(points)
         if known is not None:
             return known
+        if len(self._alone) > MOST_ALONE:
+            self._alone.clear()
         out = np.empty(len(points), dtype=np.int64)
         for i in range(len(points)):
-            one = table.take(np.array([i % len(table)]))
-            out[i] = self.predict(one, points[i : i + 1])[0]
+            one, point = i % len(table), points[i : i + 1]
+            key = table.values[one].tobytes(), point.tobytes()
+            if key not in self._alone:
+                self._alone[key] = int(self.predict(table.take(np.array([one])), point)[0])
+            out[i] = self._alone[key]
         return out
 
     def sums_in_single(self, table: Table) -> bool:

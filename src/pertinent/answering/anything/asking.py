@@ -104,9 +104,9 @@ class Asking:
 
     def holds(self, row: int, point: FloatArray) -> bool:
         """Return whether a point is predicted as asked by itself."""
-        one = self.table.take(np.array([row]))
-        alone = Asking(self.setting, one, self.kind, self.labels[row : row + 1])
-        return bool(alone.ask(np.zeros(1, dtype=np.int64), point[None])[0])
+        here = np.array([row])
+        place = self.setting.alone(self.table.take(here), point[None])
+        return bool(self.kind.holds(place, self.labels[here])[0])
 
 
 def _next(search: Search, told: BoolArray) -> FloatArray | None:

@@ -18,6 +18,7 @@ from pertinent.answering.anything.moves import (
     TRADES,
     Moved,
     Pairs,
+    pairs,
     pulls,
     resets,
     singles,
@@ -57,6 +58,9 @@ class Row:
     found: list[tuple[float, FloatArray]] = field(default_factory=list)
     _known: dict[bytes, bool] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.rules = self.space
+
     def search(self) -> Search:
         """Look for close points; the best ones are kept in ``found``."""
         starts = yield from self._starts()
@@ -66,8 +70,8 @@ class Row:
         starts = yield from self._pulled(self._best(starts, STARTS), LOOKING)
         best = self._best(starts, IMPROVED)
         for _ in range(ROUNDS):
-            for pairs in (TRADES[:1], TRADES[1:]):  # what helps most often, then the rest
-                before, best = best, (yield from self._traded(best, pairs))
+            for kinds in (TRADES[:1], TRADES[1:]):  # what helps most often, then the rest
+                before, best = best, (yield from self._traded(best, kinds))
                 if self._is_closer(best, before):
                     break
             else:
@@ -93,6 +97,7 @@ class Row:
         return np.array([own and self._known[key] for own, key in zip(good, keys, strict=True)])
 
     def _note(self, points: FloatArray) -> None:
+        points = points[self.rules.allows(points)] if self.rules is not self.space else points
         if not len(points):
             return
         cost = self.space.cost(points)
@@ -115,7 +120,23 @@ class Row:
             if good.any() or last >= len(start):
                 break
             before = last
+        if space.any_number is not None:
+            found.append((yield from self._few(start[: SEEDS[0]])))
         return np.concatenate(found)
+
+    def _few(self, seeds: FloatArray) -> Points:
+        """Return points with few changes: two units as in a seed, or what is left of seeds."""
+        rules, free = self.space, self.space.any_number
+        assert free is not None
+        two = rules.fitted(pairs(rules, seeds))
+        good = yield from self._ask(two)
+        found = self._best(two[good], STARTS)
+        self.space = free
+        good = yield from self._ask(seeds)
+        left = yield from self._sparse(seeds[good])
+        self.space = rules
+        self._known.clear()  # by other rules
+        return np.concatenate([found, left[rules.allows(left)]])
 
     def _best(self, points: FloatArray, count: int) -> FloatArray:
         """Return the closest of points, each once."""
@@ -194,9 +215,9 @@ class Row:
             out[i] = float(np.clip(share / left, 0.0, 1.0))
         return out
 
-    def _traded(self, points: FloatArray, pairs: Pairs) -> Points:
+    def _traded(self, points: FloatArray, kinds: Pairs) -> Points:
         """Return points with the pair of moves that helps most, pulled back again."""
-        moved, of = trades(self.space, points, pairs)
+        moved, of = trades(self.space, points, kinds)
         good = yield from self._ask(moved)
         out = [points]
         for i in range(len(points)):

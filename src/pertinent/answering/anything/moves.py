@@ -7,6 +7,7 @@ them comes from.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import combinations
 
 import numpy as np
 
@@ -41,6 +42,17 @@ def singles(space: Space, seeds: FloatArray) -> FloatArray:
         found.append(space.with_number(base, j, values))
     found += [_in_categories(space, space.center, own) for own in space.categories]
     return np.concatenate([space.center[None], *found])
+
+
+def pairs(space: Space, seeds: FloatArray) -> FloatArray:
+    """Return the sample with two units as in a seed."""
+    two = [np.concatenate(own) for own in combinations(space.units, 2)]
+    seeds = seeds[: max(1, MOST_MOVES // max(1, len(two)))]
+    points = np.repeat(space.center[None], len(two) * len(seeds), axis=0)
+    for k, own in enumerate(two):
+        here = slice(k * len(seeds), (k + 1) * len(seeds))
+        points[here, own] = seeds[:, own]
+    return points[:MOST_MOVES]
 
 
 def _in_categories(space: Space, point: FloatArray, columns: IntArray) -> FloatArray:

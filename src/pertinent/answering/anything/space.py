@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -53,6 +53,13 @@ class Space:
             None if domain is None else domain.take(here),
             setting.constraints.relation_cell(setting.features),
         )
+
+    @cached_property
+    def any_number(self) -> Space | None:
+        """The same whatever the number of changes; None where that is not limited."""
+        if self.domain is None or self.domain.max_changes is None:
+            return None
+        return replace(self, domain=replace(self.domain, max_changes=None))
 
     def cost(self, points: FloatArray) -> FloatArray:
         """Return the weighted L1 distances of points from the sample."""
