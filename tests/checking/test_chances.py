@@ -48,7 +48,9 @@ def test_a_probability_that_is_off_by_a_hundredthousandth_is_refuted(name):
     few = X[:, :4]
     model = LogisticRegression().fit(few, Y)
     # A fit in single precision, as scikit-learn from 1.8 on leaves it; older ones widen it.
-    model.coef_, model.intercept_ = (part.astype(np.float32) for part in (model.coef_, model.intercept_))
+    model.coef_, model.intercept_ = (
+        part.astype(np.float32) for part in (model.coef_, model.intercept_)
+    )
     stored = json.loads(pertinent.Explainer(model, data=few).explain(few[:1])[0].json())
     own = stored["summary"]["probability"][name]
     forged = tampered(stored, ("summary", "probability", name), own * (1 + 1e-5))

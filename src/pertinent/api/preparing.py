@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -10,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from pertinent.density import Plausibility
-from pertinent.exceptions import InputError
+from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.models import region_function
 from pertinent.models.anything import Searched, is_read, searched
+from pertinent.models.registry import unread
 from pertinent.models.regressors import RangeClassifier, is_regressor, read_range
 from pertinent.models.steps.pipeline import features_of
 from pertinent.models.trees.gaps import may_be_missing, standing, takes_missing
@@ -56,8 +58,24 @@ def settings_for(model: Foreign, arguments: Mapping[str, Any]) -> Settings:
     return settings.searched() if isinstance(model, Searched) else settings
 
 
+@contextmanager
+def advising(model: Foreign, example: Any) -> Iterator[None]:
+    """Let a refusal of a model whose regions are not known say what to do."""
+    try:
+        yield
+    except UnsupportedModelError as error:
+        if is_read(model, example):
+            raise
+        raise unread(model, error) from error
+
+
 def prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Setting, Table | None]:
     """Return the model made ready and the training data."""
+    with advising(model, X if data is None else data):
+        return _prepare(model, X, data, settings)
+
+
+def _prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Setting, Table | None]:
     _refuse_without_range(model)
     region_function(model)  # an unsupported or unfitted model is named here, before any work
     features = features_of(model, X if data is None else data, settings.missing is Missing.IMPUTE)
@@ -126,8 +144,9 @@ def usual_missing(model: Foreign, data: Any, plausibility: Any) -> Missing:
     They are read as the model's own imputer fills them; trees that take missing values keep them
     where the data have some; elsewhere they are refused.
     """
-    region_function(model)
-    features = features_of(model, data, impute=True) if data is not None else None
+    with advising(model, data):
+        region_function(model)
+        features = features_of(model, data, impute=True) if data is not None else None
     if features is None:
         return Missing.ERROR
     if features.fills:

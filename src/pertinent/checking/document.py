@@ -161,7 +161,8 @@ def _searched(model: Foreign, question: dict[str, Any]) -> Foreign:
         if not isinstance(levels, list) or len(levels) not in (0, len(names)):
             raise InputError("The stored categories are not those of each feature.")
         levels = tuple(None if own is None else tuple(own) for own in levels)
-    return Searched(model, known, levels, tuple(names.index(name) for name in gaps))
+    own = names if question["frame"] else None
+    return Searched(model, known, levels, tuple(names.index(name) for name in gaps), own)
 
 
 def _instead(record: Any, shared: dict[str, Any], setting: Setting) -> Instead | None:

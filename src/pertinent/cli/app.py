@@ -23,6 +23,7 @@ from pertinent.cli.wording import in_options, options_for
 from pertinent.exceptions import (
     InputError,
     PertinentError,
+    UnsupportedModelError,
     reading,
     visible,
     visible_json,
@@ -82,7 +83,9 @@ def _said() -> Iterator[None]:
             with writing("the output"):
                 yield
         except PertinentError as error:
-            said = escape(in_options(visible(error)))
+            # Of a model that is not read: what it is, why, what to do; each on a line of its own.
+            lines = str(error).splitlines() if isinstance(error, UnsupportedModelError) else [error]
+            said = escape(in_options("\n".join(visible(line) for line in lines)))
             err.print(f"[red]Error:[/] {said}", highlight=False, soft_wrap=True)
             raise typer.Exit(codes.REFUSED) from error
 

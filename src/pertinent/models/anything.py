@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
@@ -41,6 +42,9 @@ class Searched:
         numbers. None: the steps of a pipeline say it.
     gaps : tuple of int
         Numbers that may be missing: the data have such gaps, and no step fills them.
+    names : sequence of str, optional
+        Names of the features, where the data have some; one that says nothing of its features
+        itself is then asked with tables that have them.
     """
 
     def __init__(
@@ -49,9 +53,13 @@ class Searched:
         classes: NDArray[Any],
         levels: Levels | None = None,
         gaps: tuple[int, ...] = (),
+        names: Sequence[str] | None = None,
     ) -> None:
         self.model, self.classes_ = model, classes
         self.searched_levels, self.searched_gaps = levels, gaps
+        silent = not hasattr(model, "feature_names_in_") and not hasattr(model, "n_features_in_")
+        if silent and names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "model":  # not there yet while a copy is made
@@ -107,7 +115,9 @@ def searched(model: Foreign, data: Any) -> Searched:
     else:
         classes = model_classes(model)
     levels = _levels(model, data)
-    return Searched(model, classes, levels, _gaps(model, data, levels))
+    frame = as_frame(data)
+    names = None if frame is None else frame.columns
+    return Searched(model, classes, levels, _gaps(model, data, levels), names)
 
 
 def _levels(model: Foreign, data: Any) -> Levels | None:

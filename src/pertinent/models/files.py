@@ -14,11 +14,11 @@ from functools import lru_cache
 from inspect import isfunction
 from pathlib import Path
 
-from pertinent.exceptions import InputError, optional, reading
+from pertinent.exceptions import InputError, UnsupportedModelError, optional, reading
 from pertinent.geometry.arrays import Foreign
 from pertinent.models import region_function, supported_models
 from pertinent.models.anything import is_read
-from pertinent.models.registry import require_classifier, require_fitted
+from pertinent.models.registry import require_classifier, require_fitted, unread
 from pertinent.models.regressors import RangeClassifier, is_regressor
 from pertinent.models.sound import (
     UnsafeModelError,
@@ -145,9 +145,12 @@ def load_model(
             require_fitted(model)
             require_sound(model)
             return model
-        region_function(classifier)  # names an unsupported or unfitted model
-        require_sound(model)
-        rehearse(classifier)
+        try:
+            region_function(classifier)  # names an unsupported or unfitted model
+            require_sound(model)
+            rehearse(classifier)
+        except UnsupportedModelError as error:
+            raise unread(model, error) from error
     return model
 
 

@@ -270,6 +270,19 @@ def _unsupported(model: Foreign) -> UnsupportedModelError:
     )
 
 
+def unread(model: Foreign, why: Exception) -> UnsupportedModelError:
+    """Return a refusal of a model as three lines, from what was said where it could not be read."""
+    if "\n" in str(why) or isinstance(model, type) or _lacking(model):
+        return why if isinstance(why, UnsupportedModelError) else UnsupportedModelError(str(why))
+    own = type(model)
+    return UnsupportedModelError(
+        f"{own.__module__}.{own.__qualname__} is not supported as it is.\n"
+        f"Why there is no exact answer: {one_line(why)}\n"
+        "What to do: search=True finds answers that are valid and not proved; or explain what is "
+        "named above. `pertinent models` lists what is supported."
+    )
+
+
 def require_classifier(model: Foreign) -> None:
     """Refuse what has no ``predict``, or is known to be no classifier."""
     if isinstance(model, type) or _lacking(model):

@@ -35,9 +35,9 @@ SEEDS = (24, 200, 2_000)
 #: Points that are pulled back, and those of them that are improved.
 STARTS, IMPROVED = 8, 2
 #: Steps of one call on the way of a number, and how often while looking and at the end.
-STEPS, LOOKING, AT_LAST = 16, 2, 5
+STEPS, LOOKING, AT_LAST = 16, 1, 5
 #: Rounds of pair moves at most; and those of one round that are looked at closely.
-ROUNDS, CLOSELY = 40, 6
+ROUNDS, CLOSELY = 40, 3
 
 Points = Generator[FloatArray, BoolArray, FloatArray]
 Said = Generator[FloatArray, BoolArray, BoolArray]
