@@ -43,8 +43,8 @@ from pertinent.tables.reading import read_table
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
-#: Rows of each table; at most so many seconds for all of them.
-ROWS, MOST = 20, 900
+#: Rows of each table, and the most seconds that all of them may take.
+ROWS, MOST = 10, 900
 METHODS = ("random", "genetic", "kdtree")
 
 

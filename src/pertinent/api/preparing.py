@@ -14,7 +14,7 @@ from pertinent.density import Plausibility
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.models import region_function
-from pertinent.models.anything import Searched, is_read, searched
+from pertinent.models.combined.searched import Searched, is_read, searched
 from pertinent.models.registry import unread
 from pertinent.models.regressors import RangeClassifier, is_regressor, read_range
 from pertinent.models.steps.pipeline import features_of

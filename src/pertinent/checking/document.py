@@ -15,7 +15,7 @@ from pertinent.density.mixture import Densities
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
 from pertinent.models import model_classes
-from pertinent.models.anything import Searched
+from pertinent.models.combined.searched import Searched
 from pertinent.models.regressors import RangeClassifier, is_regressor, read_range
 from pertinent.models.steps.pipeline import features_of
 from pertinent.models.trees.gaps import may_be_missing, standing

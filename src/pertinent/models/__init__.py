@@ -1,7 +1,6 @@
 """Fitted classifier -> region: one function for each family of models."""
 
 from pertinent.models import (  # noqa: F401 - each registers its family
-    anything,
     bayes,
     combined,
     linear,

@@ -17,7 +17,7 @@ from pathlib import Path
 from pertinent.exceptions import InputError, UnsupportedModelError, optional, reading
 from pertinent.geometry.arrays import Foreign
 from pertinent.models import region_function, supported_models
-from pertinent.models.anything import is_read
+from pertinent.models.combined.searched import is_read
 from pertinent.models.registry import require_classifier, require_fitted, unread
 from pertinent.models.regressors import RangeClassifier, is_regressor
 from pertinent.models.sound import (

@@ -19,7 +19,7 @@ from pertinent.geometry.pieces import Joined, cells_of, lone_cell, meet, owners_
 from pertinent.geometry.region import Region
 from pertinent.geometry.rounding import STEP, Rounding, surely_win
 from pertinent.models import model_classes, region_function
-from pertinent.models.anything import Searched
+from pertinent.models.combined.searched import Searched
 from pertinent.models.confidence import confident
 from pertinent.models.linear import winning_scores
 from pertinent.models.registry import predicted_labels

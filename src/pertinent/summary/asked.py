@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
-from pertinent.models.anything import Searched
+from pertinent.models.combined.searched import Searched
 from pertinent.models.regressors import explained
 from pertinent.setting.claims.instead import Instead
 from pertinent.setting.options import Settings

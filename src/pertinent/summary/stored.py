@@ -19,7 +19,7 @@ import numpy as np
 from pertinent.exceptions import InputError, reading, visible_json
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.codec import MOST_CHARACTERS, encode, read_json, record_as, require_modest
-from pertinent.models.anything import Searched
+from pertinent.models.combined.searched import Searched
 from pertinent.models.regressors import RangeClassifier
 from pertinent.proofs import ALREADY
 from pertinent.rules.constraints import Constraints

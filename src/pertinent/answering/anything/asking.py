@@ -93,14 +93,17 @@ class Asking:
 
     def ask(self, rows: IntArray, points: FloatArray) -> BoolArray:
         """Return which points are predicted as asked of their samples."""
-        setting = self.setting
         table = self.table if self.table.takes_any_points else self.table.take(rows)
-        places = setting.predict(table, points)
-        good = self.kind.holds(places, self.labels[rows])
-        if setting.min_proba is not None and good.any():
-            likely = np.asarray(setting.model.predict_proba(table.for_model(points)))
-            good &= likely[np.arange(len(points)), places] >= setting.min_proba
-        return good
+        places = self.setting.predict(table, points)
+        return self.kind.holds(places, self.labels[rows]) & self._likely(table, points, places)
+
+    def _likely(self, table: Table, points: FloatArray, places: IntArray) -> BoolArray:
+        """Return which points are as probable as asked for."""
+        least = self.setting.min_proba
+        if least is None:
+            return np.ones(len(points), dtype=bool)
+        chances = np.asarray(self.setting.model.predict_proba(table.for_model(points)))
+        return np.asarray(chances[np.arange(len(points)), places] >= least)
 
     def holds(self, row: int, point: FloatArray) -> bool:
         """Return whether a point is predicted as asked by itself."""

@@ -43,7 +43,7 @@ AROUND = {
     "pertinent.models.regressors.classifier.RangeClassifier": "regressor",
     "sklearn.compose.TransformedTargetRegressor": "regressor_",
     "sklearn.linear_model.RANSACRegressor": "estimator_",
-    "pertinent.models.anything.Searched": "model",
+    "pertinent.models.combined.searched.Searched": "model",
 }
 HISTOGRAMS = (
     "sklearn.ensemble.HistGradientBoostingClassifier",

@@ -16,8 +16,7 @@ from sklearn.utils import get_tags
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.ensembles import as_ensemble
-from pertinent.geometry.opaque import Opaque
-from pertinent.geometry.region import Region
+from pertinent.geometry.region import Region, as_opaque
 from pertinent.models.registry import lineage
 from pertinent.models.steps.pipeline import HISTOGRAMS, filled_features, final_step, inside
 from pertinent.tables.features import Features
@@ -90,8 +89,9 @@ def standing(features: Features, stands: Mapping[int, float]) -> Features:
 
 def with_gaps(region: Region, features: Features) -> Region:
     """Return a region of the model over columns that say where a number is missing."""
-    if isinstance(region, Opaque):
-        return replace(region, columns=features.dim)
+    opaque = as_opaque(region)
+    if opaque is not None:
+        return replace(opaque, columns=features.dim)
     if not features.absent:
         return region
     trees = as_ensemble(region)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import Foreign
-from pertinent.geometry.opaque import Opaque
-from pertinent.geometry.region import Region
+from pertinent.geometry.region import Opaque, Region
 from pertinent.models.registry import (
     decision_region,
     model_classes,
@@ -82,7 +81,7 @@ class Searched:
         return labels
 
 
-@register_model("pertinent.models.anything.Searched")
+@register_model("pertinent.models.combined.searched.Searched")
 def opaque_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of which ``predict`` alone tells."""
     return Opaque(0)  # of how many columns, the features say: see `models.trees.gaps.with_gaps`
