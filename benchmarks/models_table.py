@@ -195,8 +195,8 @@ def told(ask: Callable[[], str]) -> str:
 
 
 #: What is said below the table.
-FOOT = """Of any other classifier with a `predict` answers are *found* with `search=True`, and never proved: see
-[the guide](guide/search.md).
+FOOT = """Of any other classifier with a `predict` answers are *found* with `search=True`, and never
+proved: see [the guide](guide/search.md).
 """
 
 

@@ -75,14 +75,14 @@ class Line:
 
 def tables() -> Iterator[tuple[str, pd.DataFrame, np.ndarray, pd.DataFrame]]:
     """Yield each table: its name, training data with labels 0 and 1, and rows to explain."""
-    credit = train_credit_model()
-    y = (credit.model.predict(credit.train) == credit.model.classes_[1]).astype(int)
-    yield "credit", credit.train, y, credit.applicants
-    for name, load in (("breast cancer", load_breast_cancer), ("wine", load_wine)):
+    for name, load in (("wine", load_wine), ("breast cancer", load_breast_cancer)):
         X, y = load(return_X_y=True, as_frame=True)
         order = np.random.default_rng(0).permutation(len(X))
         train, test = order[ROWS:], order[:ROWS]
         yield name, X.iloc[train], (y.iloc[train] == 1).astype(int).to_numpy(), X.iloc[test]
+    credit = train_credit_model()
+    y = (credit.model.predict(credit.train) == credit.model.classes_[1]).astype(int)
+    yield "credit", credit.train, y, credit.applicants
 
 
 def models() -> dict[str, object]:
@@ -197,6 +197,14 @@ def shown(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
 
 
+def save(found: list[Line]) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    with (RESULTS / "search.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([field.name for field in fields(Line)])
+        writer.writerows(astuple(line) for line in found)
+
+
 def main() -> int:
     warnings.filterwarnings("ignore")
     found = []
@@ -211,11 +219,7 @@ def main() -> int:
                 f"{shown(line.changed, '.1f'):>8} {shown(line.milliseconds, '.0f'):>9} {line.note}",
                 flush=True,
             )
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / "search.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow([field.name for field in fields(Line)])
-        writer.writerows(astuple(line) for line in found)
+        save(found)  # what is known so far
     return 0
 
 
