@@ -125,7 +125,9 @@ def test_target_costs_and_untouched_features():
         model, data=X, constraints=dear, overlap="avoid", max_changes=4, search=True
     )
     result = explainer.explain(ROWS, target=target)
-    assert (model.predict(result.negative.points) == target).all()
+    there = model.predict(ROWS) == target
+    assert (result.negative.status[there] == "already").all()
+    assert (model.predict(result.negative.points[~there]) == target).all()
     assert not result.negative.changed[:, list(X.columns).index("proline")].any()
     assert not (result.negative.changed & result.positive.kept)[result.avoided].any()
 

@@ -39,10 +39,10 @@ def kept_by_search(
     ]
     asking = Asking(setting, table, Kind.IS, labels)
     asking.run([row.search() for row in rows])
-    points = np.full(table.values.shape, np.nan)
+    points = table.values.copy()  # all of a sample's values are enough
     for i, row in enumerate(rows):
         own = row.points(np.array(row.found[::-1])) if row.found else points[:0]
-        points[i] = next((p for p in (*own, table.values[i]) if asking.holds(i, p)), np.nan)
+        points[i] = next((point for point in own if asking.holds(i, point)), points[i])
     judged = judge_points(setting, table, points, Kind.IS, labels, (low, high))
     good = judged.valid
     points = np.where(good[:, None], judged.points, np.nan)
