@@ -323,6 +323,9 @@ def models(json_: AsJson = False) -> None:
             out.print(f"[bold]{one['family']}[/]: {one['proved']}", highlight=False)
             for name in one["models"]:
                 out.print(f"  {name}", highlight=False, soft_wrap=True)
+        out.print(
+            "[bold]any other classifier[/]: found, not proved, with --search", highlight=False
+        )
 
 
 @app.command(epilog="Example: [bold]pertinent demo --output tour[/]")

@@ -94,11 +94,6 @@ FAMILIES = (
         "as the model inside, in raw units",
         ("sklearn.pipeline.", "imblearn.", "sklearn.model_selection.", "FrozenEstimator"),
     ),
-    Family(
-        "any other classifier, by search",
-        "nothing: answers are valid, obey the rules, and may not be the smallest (search=True)",
-        ("Searched",),
-    ),
     Family("constant", "that there is no other class: proved", ("DummyClassifier",)),
     REGRESSORS,
 )  # fmt: skip

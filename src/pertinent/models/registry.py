@@ -22,6 +22,9 @@ from pertinent.models.families import why_not
 #: ``(model, label, margin) -> Region``
 RegionOf = Callable[[Foreign, Any, float], Region]
 
+#: What stands around a model that is searched: nothing is known of its regions.
+SEARCHED = "pertinent.models.combined.searched.Searched"
+
 _DECIDES = ("predict", "decision_function", "predict_proba")
 
 
@@ -98,7 +101,7 @@ def require_function(register: str, function: Any) -> None:
 
 def supported_models() -> list[str]:
     """Return the names of all classes with known decision regions, in alphabetical order."""
-    return sorted(_TABLE)
+    return sorted(name for name in _TABLE if name != SEARCHED)
 
 
 def decision_region(model: Foreign, label: Any, margin: float = 0.0) -> Region:
@@ -261,12 +264,13 @@ def _unsupported(model: Foreign) -> UnsupportedModelError:
     """Return three lines: what the model is, why there is no exact answer, what to do."""
     own, lacking = type(model), _lacking(model)
     why, instead = why_not(name for _, name in lineage(own))
+    short = dict.fromkeys(name.rpartition(".")[2] for name in supported_models())
     search = "" if lacking else "search=True finds answers that are valid and not proved; or "
     return UnsupportedModelError(
         f"{own.__module__}.{own.__qualname__} is not supported{lacking}.\n"
         f"Why there is no exact answer: {why}.\n"
         f"What to do: {search}explain {instead}, fitted to what this model predicts; or add its "
-        "regions with pertinent.register_model. `pertinent models` lists what is supported."
+        f"regions with pertinent.register_model. Supported are: {', '.join(short)}."
     )
 
 

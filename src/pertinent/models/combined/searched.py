@@ -13,6 +13,7 @@ from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.region import Opaque, Region
 from pertinent.models.registry import (
+    SEARCHED,
     decision_region,
     model_classes,
     predicted_labels,
@@ -81,7 +82,7 @@ class Searched:
         return labels
 
 
-@register_model("pertinent.models.combined.searched.Searched")
+@register_model(SEARCHED)
 def opaque_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of which ``predict`` alone tells."""
     return Opaque(0)  # of how many columns, the features say: see `models.trees.gaps.with_gaps`

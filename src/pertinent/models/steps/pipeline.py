@@ -18,7 +18,7 @@ from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.pieces import each_cell
 from pertinent.geometry.region import Region
-from pertinent.models.registry import decision_region, lineage, register_model
+from pertinent.models.registry import SEARCHED, decision_region, lineage, register_model
 from pertinent.models.steps import compose, encode, numeric  # noqa: F401
 from pertinent.models.steps.compose import walk_steps
 from pertinent.models.steps.monotone import unbend
@@ -43,7 +43,7 @@ AROUND = {
     "pertinent.models.regressors.classifier.RangeClassifier": "regressor",
     "sklearn.compose.TransformedTargetRegressor": "regressor_",
     "sklearn.linear_model.RANSACRegressor": "estimator_",
-    "pertinent.models.combined.searched.Searched": "model",
+    SEARCHED: "model",
 }
 HISTOGRAMS = (
     "sklearn.ensemble.HistGradientBoostingClassifier",
