@@ -16,6 +16,7 @@ import numpy as np
 from pertinent.answering.anything.asking import Asking, Search
 from pertinent.answering.anything.moves import (
     TRADES,
+    Columns,
     Moved,
     Pairs,
     pairs,
@@ -176,30 +177,31 @@ class Row:
     def _pulled(self, points: FloatArray, times: int) -> Points:
         """Return points with each number back as far as one can go, the most expensive first."""
         points = points.copy()
-        columns = self._columns(points)
-        for column in columns:
+        order = [self._columns(point) for point in points]
+        for k in range(max(map(len, order), default=0)):
+            columns = [own[k] if k < len(own) else None for own in order]
             low = np.zeros(len(points))
             for _ in range(times):
-                moved, of = pulls(self.space, points, column, low, STEPS)
+                moved, of = pulls(self.space, points, columns, low, STEPS)
                 moved = self.space.fitted(moved)
                 good = yield from self._ask(moved)
-                low = self._taken(points, column, low, (moved, of), good)
+                low = self._taken(points, columns, low, (moved, of), good)
         return points
 
-    def _columns(self, points: FloatArray) -> list[int]:
-        """Return the numbers that any point changes, by what they cost."""
-        apart = (self.space.weights * np.abs(points - self.space.center)).sum(axis=0)
+    def _columns(self, point: FloatArray) -> list[int]:
+        """Return the numbers that a point changes, by what they cost."""
+        apart = self.space.weights * np.abs(point - self.space.center)
         numbers = self.space.numbers[apart[self.space.numbers] > 0]
         return [int(j) for j in numbers[np.argsort(-apart[numbers], kind="stable")]]
 
     def _taken(
-        self, points: FloatArray, column: int, low: FloatArray, moved: Moved, good: BoolArray
+        self, points: FloatArray, columns: Columns, low: FloatArray, moved: Moved, good: BoolArray
     ) -> FloatArray:
         """Take the closest step of each point; return how far back is then known not to do."""
         out = low.copy()
-        for i in range(len(points)):
+        for i, column in enumerate(columns):
             here = np.flatnonzero(moved[1] == i)
-            if not len(here):
+            if column is None or not len(here):
                 continue
             yes = here[good[here]]
             first = yes[self.space.cost(moved[0][yes]).argmin()] if len(yes) else None

@@ -6,7 +6,7 @@ them comes from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -21,6 +21,8 @@ MOST_MOVES = 1_500
 TRADES = ((1.0, 0.95), (1.0, 0.5), (0.5, 0.9), (0.1, 0.9))
 
 Pairs = tuple[tuple[float, float], ...]
+#: A column of each point; None for none.
+Columns = Sequence[int | None]
 Moved = tuple[FloatArray, IntArray]
 
 
@@ -83,14 +85,16 @@ def resets(space: Space, points: FloatArray) -> Moved:
     )
 
 
-def pulls(space: Space, points: FloatArray, column: int, low: FloatArray, steps: int) -> Moved:
-    """Return each point with one number at steps on its way back to a value.
+def pulls(space: Space, points: FloatArray, columns: Columns, low: FloatArray, steps: int) -> Moved:
+    """Return each point with one number, that of its column, at steps on its way back.
 
     ``low`` is, for each point, how far back it is known not to do: 0 is the sample, 1 the point.
     """
     shares = np.arange(1, steps) / steps
     parts = []
-    for i, point in enumerate(points):
+    for i, (point, column) in enumerate(zip(points, columns, strict=True)):
+        if column is None:
+            continue
         way = point[column] - space.center[column]
         if way != 0:
             values = space.center[column] + (low[i] + (1 - low[i]) * shares) * way
