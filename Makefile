@@ -27,7 +27,7 @@ LVQ_PEERS := scikit-learn==1.2.2 numpy<1.24 scipy<1.11 sklvq==0.1.2 sklearn-lvq=
 SUITES := all slow oldest engines browser fuzz lvq-peers
 SUITE := all
 BENCHMARKS := all linear quadratic lvq exact plausibility validity lvq-accuracy lvq-training \
-	scale growth peers before-after trees pipelines serve models
+	scale growth peers before-after trees pipelines serve models search
 NAME := all
 ARGS :=
 # A benchmark is the module of its name, but for this one.
@@ -40,7 +40,7 @@ one_of = $(if $(filter $($(1)),$(2)),,$(error There is no $(1)=$($(1)): choose f
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test campaign mutants house golden audit bench paper docs lint format clean distclean \
-	$(addprefix suite-,$(SUITES)) environment-for-peers environment-for-lvq-accuracy
+	$(addprefix suite-,$(SUITES)) environment-for-peers environment-for-search environment-for-lvq-accuracy
 
 # The lines that start with `##` below, and the targets with one: at most one screen of 24 lines.
 help:
@@ -115,13 +115,17 @@ bench: $(call one_of,NAME,$(BENCHMARKS))$(VENV)/.stamp-test ## Measure every bar
 ##   NAME=validity|models quadratic models, every row; docs/models.md: every question, every model
 ##   NAME=scale|growth    1,000,000 rows; cost against rows, features, classes
 ##   NAME=serve           edits, 1,000,000 rows and a minute of overload, over HTTP
-##   NAME=peers           what a user would pick instead: CVXPY, SciPy, DiCE, alibi
+##   NAME=peers|search    what a user would pick instead: CVXPY, SciPy, DiCE, alibi; any predict, DiCE
 ##   NAME=lvq-accuracy|lvq-training    GMLVQ beside sklvq; on 60,000 x 784 samples
-bench: $(addprefix environment-for-,$(filter peers lvq-accuracy,$(NAME)))
+bench: $(addprefix environment-for-,$(filter peers search lvq-accuracy,$(NAME)))
 	$(if $(filter lvq-training,$(NAME)),,$(ONE_THREAD)) \
 		$(BIN)/python -m benchmarks.$(or $(MODULE_$(NAME)),$(subst -,_,$(NAME))) $(ARGS)
 
 # Packages that do not go together with ours; one that cannot be installed is reported as missing.
+environment-for-search:
+	-@$(MAKE) --no-print-directory .venv-peers/dice PEER=dice-ml \
+		|| echo "dice-ml cannot be installed: reported as missing"
+
 environment-for-peers:
 	-@for peer in dice-ml:dice alibi[tensorflow]:alibi; do $(MAKE) --no-print-directory .venv-peers/$${peer#*:} \
 		PEER=$${peer%:*} || echo "$${peer%:*} cannot be installed: reported as missing"; done

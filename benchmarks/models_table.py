@@ -195,12 +195,18 @@ def told(ask: Callable[[], str]) -> str:
         return "no"
 
 
+#: What is said below the table.
+FOOT = """Of any other classifier with a `predict` answers are *found* with `search=True`, and never
+proved: see [the guide](guide/search.md).
+"""
+
+
 def table(rows: dict[str, dict[str, str]]) -> str:
     """Return the page."""
     lines = [f"| model | {' | '.join(QUESTIONS)} |", "|---" * (1 + len(QUESTIONS)) + "|"]
     for name, found in rows.items():
         lines.append(f"| `{name}` | {' | '.join(found[one] for one in QUESTIONS)} |")
-    return HEAD.format(limit=LIMIT) + "\n".join(lines) + "\n"
+    return HEAD.format(limit=LIMIT) + "\n".join(lines) + "\n\n" + FOOT
 
 
 def main() -> None:

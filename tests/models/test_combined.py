@@ -289,7 +289,9 @@ def test_what_is_not_supported_is_told_in_three_lines():
         assert len(lines) == 3
         assert "is not supported" in lines[0]
         assert lines[1].startswith("Why there is no exact answer: ")
-        assert lines[2].startswith("What to do: explain ")
+        assert lines[2].startswith("What to do: ")
+        assert ("search=True" in lines[2]) == (instead != "register_model")
+        assert " explain " in lines[2]
         assert why in lines[0] + lines[1]
         assert instead in lines[2]
         assert "Supported are: " in lines[2]

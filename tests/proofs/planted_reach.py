@@ -19,6 +19,11 @@ _COUNTED = (
     "nothing of their order, and each point goes to the judge and its rules are looked at again"
 )
 
+_SEARCHED = (
+    "looks for points by asking predict; nothing is proved of a model that is searched, whatever "
+    "is found, and each point goes to the judge (`tests/checking/test_searched.py`)"
+)
+
 OUT_OF_REACH: dict[str, str] = {
     "pertinent.answering.conflict._implausible": (
         "names the rules of a conflict with plausibility where they are more than 64; it says of "
@@ -68,4 +73,60 @@ OUT_OF_REACH: dict[str, str] = {
     "pertinent.solvers.union._solve_union": (
         "lets a method of somebody's own region hand on a union; a search goes by its pieces"
     ),
+    "pertinent.answering.anything.asking.Asking._likely": _SEARCHED,
+    "pertinent.answering.anything.asking.Asking._run": _SEARCHED,
+    "pertinent.answering.anything.asking.Asking.accepts": _SEARCHED,
+    "pertinent.answering.anything.asking.Asking.ask": _SEARCHED,
+    "pertinent.answering.anything.asking.Asking.holds": _SEARCHED,
+    "pertinent.answering.anything.asking.Asking.run": _SEARCHED,
+    "pertinent.answering.anything.asking._next": _SEARCHED,
+    "pertinent.answering.anything.closest.Row.__post_init__": _SEARCHED,
+    "pertinent.answering.anything.closest.Row._ask": _SEARCHED,
+    "pertinent.answering.anything.closest.Row._best": _SEARCHED,
+    "pertinent.answering.anything.closest.Row._columns": _SEARCHED,
+    "pertinent.answering.anything.closest.Row._few": _SEARCHED,
+    "pertinent.answering.anything.closest.Row._is_closer": _SEARCHED,
+    "pertinent.answering.anything.closest.Row._note": _SEARCHED,
+    "pertinent.answering.anything.closest.Row._pulled": _SEARCHED,
+    "pertinent.answering.anything.closest.Row._sparse": _SEARCHED,
+    "pertinent.answering.anything.closest.Row._starts": _SEARCHED,
+    "pertinent.answering.anything.closest.Row._taken": _SEARCHED,
+    "pertinent.answering.anything.closest.Row._together": _SEARCHED,
+    "pertinent.answering.anything.closest.Row._traded": _SEARCHED,
+    "pertinent.answering.anything.closest.Row.search": _SEARCHED,
+    "pertinent.answering.anything.closest._firm": _SEARCHED,
+    "pertinent.answering.anything.closest._places": _SEARCHED,
+    "pertinent.answering.anything.closest.closest": _SEARCHED,
+    "pertinent.answering.anything.enough.Kept._ask": _SEARCHED,
+    "pertinent.answering.anything.enough.Kept._orders": _SEARCHED,
+    "pertinent.answering.anything.enough.Kept._removed": _SEARCHED,
+    "pertinent.answering.anything.enough.Kept._sets": _SEARCHED,
+    "pertinent.answering.anything.enough.Kept._shorter": _SEARCHED,
+    "pertinent.answering.anything.enough.Kept._swapped": _SEARCHED,
+    "pertinent.answering.anything.enough.Kept.points": _SEARCHED,
+    "pertinent.answering.anything.enough.Kept.search": _SEARCHED,
+    "pertinent.answering.anything.moves._in_categories": _SEARCHED,
+    "pertinent.answering.anything.moves._joined": _SEARCHED,
+    "pertinent.answering.anything.moves._spent": _SEARCHED,
+    "pertinent.answering.anything.moves._trades": _SEARCHED,
+    "pertinent.answering.anything.moves.changed_units": _SEARCHED,
+    "pertinent.answering.anything.moves.pairs": _SEARCHED,
+    "pertinent.answering.anything.moves.pulls": _SEARCHED,
+    "pertinent.answering.anything.moves.resets": _SEARCHED,
+    "pertinent.answering.anything.moves.singles": _SEARCHED,
+    "pertinent.answering.anything.moves.trades": _SEARCHED,
+    "pertinent.answering.anything.space.Space._on_steps": _SEARCHED,
+    "pertinent.answering.anything.space.Space.allows": _SEARCHED,
+    "pertinent.answering.anything.space.Space.any_number": _SEARCHED,
+    "pertinent.answering.anything.space.Space.categories": _SEARCHED,
+    "pertinent.answering.anything.space.Space.categories_all": _SEARCHED,
+    "pertinent.answering.anything.space.Space.cost": _SEARCHED,
+    "pertinent.answering.anything.space.Space.fitted": _SEARCHED,
+    "pertinent.answering.anything.space.Space.numbers": _SEARCHED,
+    "pertinent.answering.anything.space.Space.of": _SEARCHED,
+    "pertinent.answering.anything.space.Space.reset": _SEARCHED,
+    "pertinent.answering.anything.space.Space.units": _SEARCHED,
+    "pertinent.answering.anything.space.Space.with_number": _SEARCHED,
+    "pertinent.answering.searching._searched": _SEARCHED,
+    "pertinent.questions.searched.kept_by_search": _SEARCHED,
 }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from pertinent.answering.anything.closest import closest
 from pertinent.answering.blends import nearest_blends
 from pertinent.answering.conflict import why_none
 from pertinent.density import Hulls
 from pertinent.geometry import task as geometry
 from pertinent.geometry.arrays import FloatArray
 from pertinent.proofs import Block, Certificate, LinearProofs
+from pertinent.proofs.core import NoProofs
 from pertinent.setting.answers import Ask, Certified
 from pertinent.setting.nearest.search import Found
 from pertinent.setting.reasons.reason import Reason
@@ -28,6 +30,8 @@ class Projecting:
 
     def find(self, setting: Setting, ask: Ask, key: RegionKey, margin: float) -> Found:
         """Return the nearest points of the region at a margin."""
+        if setting.by_search:
+            return _searched(setting, ask)
         region = setting.region(key, margin)
         if isinstance(setting.within, Hulls):
             owner = setting.owners(key, margin)
@@ -64,6 +68,13 @@ class Projecting:
     def why_none(self, setting: Setting, part: Certified, ask: Ask) -> list[Reason]:
         """Return why there are no points, row by row, by rules that conflict."""
         return why_none(self, setting, part, ask)
+
+
+def _searched(setting: Setting, ask: Ask) -> Found:
+    """Return the closest points that ``predict`` was seen to put where it is asked; no proof."""
+    n = len(ask)
+    nothing = Certificate(n, (Block(0, np.arange(n), NoProofs(n)),))
+    return Found(closest(setting, ask), nothing, np.full(n, -1, dtype=np.int8), {})
 
 
 SEARCH = Projecting()

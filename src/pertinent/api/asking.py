@@ -9,6 +9,7 @@ from pertinent.api.preparing import be_ready
 from pertinent.geometry.arrays import IntArray
 from pertinent.questions.fewest_changed import few_changes
 from pertinent.questions.fewest_kept import exact
+from pertinent.questions.searched import kept_by_search
 from pertinent.questions.strict import strict
 from pertinent.questions.sufficient.sufficient import sufficient
 from pertinent.setting.claims.negatives import stated_negatives
@@ -37,7 +38,8 @@ def positives_of(
             pair = two_phase(SEARCH, setting, table, labels, question)
             return judged_pairs(setting, question, pair)
         with question.effort.limiting(len(table), SEARCHING), noting() as ledger:
-            found = SEARCHES[method](setting, table, labels, question)
+            search = kept_by_search if setting.by_search else SEARCHES[method]
+            found = search(setting, table, labels, question)
         stated = stated_positives(setting, table, labels, question, method, found, ledger)
         return judged_pairs(setting, question, stated)
 

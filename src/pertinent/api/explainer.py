@@ -20,6 +20,8 @@ from pertinent.api.preparing import (
     middle_of,
     plausible,
     prepare,
+    settings_for,
+    to_explain,
     usual_missing,
     values_in,
 )
@@ -35,7 +37,7 @@ from pertinent.rules.wording import Wording
 from pertinent.setting.claims.alternatives import with_order
 from pertinent.setting.claims.negatives import in_proved_order
 from pertinent.setting.nearest.negative import target_places
-from pertinent.setting.options import Options, Settings
+from pertinent.setting.options import Options
 from pertinent.setting.question import Method, NegativeQuestion, Overlap
 from pertinent.setting.results import Negatives, Positives
 from pertinent.summary.asked import Asked
@@ -96,6 +98,11 @@ class Explainer:
         will do.
     rare : int
         Categories of fewer rows, and those that mean "unknown", are not suggested; 0 allows all.
+    search : bool
+        For any other classifier with a ``predict``, with data: look for answers by asking it. They
+        are valid and obey the rules, and are never called smallest: the status is "feasible", with
+        the bound 0. Positives are those of ``method="strict"``. A model whose answers can be
+        proved is explained as without it.
 
     Notes
     -----
@@ -145,12 +152,13 @@ class Explainer:
         limits_from: Any = "data",
         steps_from: str | None = "data",
         rare: int = 5,
+        search: bool = False,
     ) -> None:
         given = {name: value for name, value in locals().items() if name != "self"}
         self._given: dict[str, Any] | None = given
-        model = as_classifier(model)
+        model = to_explain(as_classifier(model), data, search)
         missing = usual_missing(model, data, plausibility) if missing is None else missing
-        settings = Settings.of(locals())
+        settings = settings_for(model, locals())
         setting, table = prepare(model, data, data, settings)
         settings = replace(settings, constraints=settings.inferred(table))
         train, self.has_data = values_in(table), table is not None
@@ -342,6 +350,11 @@ class Explainer:
         """
         from pertinent.api.menu import menu_of
 
+        if self.setting.by_search:
+            raise InputError(
+                f"A menu says which changes cannot work, and of {type(self.model).__name__} "
+                "nothing can be proved: explain(..., search=True) finds one change."
+            )
         ready, target = self.towards(target)
         return menu_of(ready.asked, read_table(self.setting.features, x), target, max_features)
 
@@ -423,7 +436,8 @@ class Explainer:
             return self._explain_batch(batch, None if places is None else places[rows])
 
         how = n_jobs, batch_size, progress, self.setting.pieces
-        return in_batches(solve, table, *how, slow=self.contrast.alternatives > 0)
+        slow = self.contrast.alternatives > 0 or self.setting.by_search
+        return in_batches(solve, table, *how, slow=slow)
 
     @reading_once()
     def _explain_batch(

@@ -8,13 +8,13 @@ from typing import Any
 from pertinent.api.asking import negatives_of, positives_of
 from pertinent.api.batches import in_batches
 from pertinent.api.gathering import gather
-from pertinent.api.preparing import prepare, towards_range, values_in
+from pertinent.api.preparing import prepare, settings_for, to_explain, towards_range, values_in
 from pertinent.density import Plausibility
 from pertinent.geometry.arrays import Foreign
 from pertinent.models.steps.once import reading_once
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.nearest.negative import target_places
-from pertinent.setting.options import Options, Settings
+from pertinent.setting.options import Options
 from pertinent.setting.results import Negatives, Positives
 from pertinent.tables.progress import Progress
 from pertinent.tables.reading import read_table
@@ -46,6 +46,7 @@ def pertinent_positives(
     min_proba: float | None = None,
     missing: str = "error",
     progress: Progress | bool | None = None,
+    search: bool = False,
 ) -> Positives:
     """Return, for each sample, the fewest features that already give its prediction.
 
@@ -107,6 +108,8 @@ def pertinent_positives(
         may stay missing or be filled in, with "allow" other values may become missing, too.
     progress : bool or callable, optional
         As in `Explainer.explain`; by itself a bar appears for alternatives only.
+    search : bool
+        As in `Explainer`: for any other classifier with a ``predict``; needs ``data``.
 
     Returns
     -------
@@ -123,7 +126,8 @@ def pertinent_positives(
     >>> pp.status.tolist(), pp.kept.sum(axis=1).tolist()
     (['optimal', 'optimal', 'optimal'], [0, 0, 0])
     """
-    settings = Settings.of(locals())
+    model = to_explain(model, data, search)
+    settings = settings_for(model, locals())
     setting, train = prepare(model, X, data, settings)
     question = settings.positive(setting.features, values_in(train))
     table = read_table(setting.features, X)
@@ -131,7 +135,7 @@ def pertinent_positives(
     def solve(batch: Table, rows: slice) -> Positives:
         return positives_of(setting, batch, setting.predict(batch), question, settings.method)
 
-    slow = question.alternatives > 0
+    slow = question.alternatives > 0 or setting.by_search
     how = n_jobs, batch_size, _looked_on(progress, slow), setting.pieces
     return gather(in_batches(solve, table, *how, slow=slow), table)
 
@@ -159,6 +163,7 @@ def pertinent_negatives(
     min_proba: float | None = None,
     missing: str = "error",
     progress: Progress | bool | None = None,
+    search: bool = False,
 ) -> Negatives:
     """Return, for each sample, the smallest change that gives another class.
 
@@ -180,7 +185,7 @@ def pertinent_negatives(
         How many further sets of changed features to list, each proved next best.
     exact, time_limit, gap
         As in `pertinent_positives`.
-    min_proba, missing, progress
+    min_proba, missing, progress, search
         As in `pertinent_positives`.
 
     Returns
@@ -200,7 +205,8 @@ def pertinent_negatives(
     >>> bool((model.predict(pn.points) == 1).all())
     True
     """
-    settings = Settings.of(locals())
+    model = to_explain(model, data, search)
+    settings = settings_for(model, locals())
     model, target = towards_range(model, target)
     setting, _ = prepare(model, X, data, settings)
     table = read_table(setting.features, X)
@@ -211,7 +217,7 @@ def pertinent_negatives(
         question = replace(asked, target=None if places is None else places[rows])
         return negatives_of(setting, batch, setting.predict(batch), question)
 
-    slow = asked.alternatives > 0
+    slow = asked.alternatives > 0 or setting.by_search
     how = n_jobs, batch_size, _looked_on(progress, slow), setting.pieces
     return gather(in_batches(solve, table, *how, slow=slow), table)
 

@@ -18,7 +18,7 @@ from pertinent.api.asking import positives_of
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import BoolArray, IntArray
 from pertinent.geometry.running import is_over, one_thread, working
-from pertinent.setting.claims.instead import Basis, Instead, fault, is_empty
+from pertinent.setting.claims.instead import Basis, Instead, fault, is_empty, method_of
 from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.results import Positives
 from pertinent.summary.asked import Answered, Asked
@@ -61,6 +61,8 @@ def _sufficient(
     """Return the proved sufficient positives by row, and whether no limit cut a search off."""
     question = replace(asked.question, fallback=False, alternatives=0)
     found: dict[int, Instead] = {}
+    if asked.setting.by_search:  # nothing can be said of every value of the others
+        return found, True
     with working(LOOKS):
         for here in _by(explanations.positive.label, rows):
             try:
@@ -82,7 +84,8 @@ def _contrast(explanations: Answered, asked: Asked, rows: Sequence[int]) -> dict
         if baseline is None:
             continue
         question = replace(asked.question, baseline=baseline, fallback=False, alternatives=0)
-        answer = _asked(explanations, asked, here, question, Method.TWO_PHASE)
+        method = method_of(asked.setting, Basis.CONTRAST)
+        answer = _asked(explanations, asked, here, question, method)
         found |= _standing(explanations, asked, here, answer, Basis.CONTRAST)
     return found
 

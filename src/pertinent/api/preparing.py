@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -10,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from pertinent.density import Plausibility
-from pertinent.exceptions import InputError
+from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.models import region_function
+from pertinent.models.combined.searched import Searched, is_read, searched
+from pertinent.models.registry import unread
 from pertinent.models.regressors import RangeClassifier, is_regressor, read_range
 from pertinent.models.steps.pipeline import features_of
 from pertinent.models.trees.gaps import may_be_missing, standing, takes_missing
@@ -30,10 +33,49 @@ from pertinent.tables.table import Table
 
 #: What is typical of a class is read off at most so many rows of the data, evenly spread.
 MOST_ROWS = 10_000
+#: Rows of the data at which a search may begin.
+MOST_SEEDS = 2_000
+
+
+def evenly(data: Table, most: int) -> Table:
+    """Return at most so many rows, evenly spread."""
+    n = len(data)
+    return data if n <= most else data.take(np.arange(most) * n // most)
+
+
+def to_explain(model: Foreign, data: Any, search: bool) -> Foreign:
+    """Return the model, or one to be searched where that was asked for and nothing else will do."""
+    if not isinstance(search, bool):
+        raise InputError(f"search must be True or False. Got {search!r} instead.")
+    if not search or is_regressor(model) or is_read(model, data):
+        return model
+    return searched(model, data)
+
+
+def settings_for(model: Foreign, arguments: Mapping[str, Any]) -> Settings:
+    """Return the settings among the arguments of a function, as far as the model allows them."""
+    settings = Settings.of(arguments)
+    return settings.searched() if isinstance(model, Searched) else settings
+
+
+@contextmanager
+def advising(model: Foreign, example: Any) -> Iterator[None]:
+    """Let a refusal of a model whose regions are not known say what to do."""
+    try:
+        yield
+    except UnsupportedModelError as error:
+        if is_read(model, example):
+            raise
+        raise unread(model, error) from error
 
 
 def prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Setting, Table | None]:
     """Return the model made ready and the training data."""
+    with advising(model, X if data is None else data):
+        return _prepare(model, X, data, settings)
+
+
+def _prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Setting, Table | None]:
     _refuse_without_range(model)
     region_function(model)  # an unsupported or unfitted model is named here, before any work
     features = features_of(model, X if data is None else data, settings.missing is Missing.IMPUTE)
@@ -61,6 +103,7 @@ def prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Sett
         settings.margin,
         settings.solving,
         settings.min_proba,
+        seeds=evenly(train, MOST_SEEDS) if isinstance(model, Searched) and train else None,
     )
     if settings.plausibility is not None:
         setting = plausible(setting, settings.plausibility)
@@ -101,8 +144,9 @@ def usual_missing(model: Foreign, data: Any, plausibility: Any) -> Missing:
     They are read as the model's own imputer fills them; trees that take missing values keep them
     where the data have some; elsewhere they are refused.
     """
-    region_function(model)
-    features = features_of(model, data, impute=True) if data is not None else None
+    with advising(model, data):
+        region_function(model)
+        features = features_of(model, data, impute=True) if data is not None else None
     if features is None:
         return Missing.ERROR
     if features.fills:
@@ -188,9 +232,7 @@ class TypicalByClass(Mapping[int, FloatArray]):
     """
 
     def __init__(self, setting: Setting, data: Table, how: str) -> None:
-        n = len(data)
-        some = data if n <= MOST_ROWS else data.take(np.arange(MOST_ROWS) * n // MOST_ROWS)
-        self._source = setting, some, how
+        self._source = setting, evenly(data, MOST_ROWS), how
 
     def under(self, setting: Setting) -> TypicalByClass:
         """Return the same for a model with other classes."""

@@ -14,6 +14,8 @@ from pertinent.density.hull import Hulls
 from pertinent.density.mixture import Densities
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
+from pertinent.models import model_classes
+from pertinent.models.combined.searched import Searched
 from pertinent.models.regressors import RangeClassifier, is_regressor, read_range
 from pertinent.models.steps.pipeline import features_of
 from pertinent.models.steps.text import PassageClassifier, is_text_model, whole_model
@@ -150,7 +152,29 @@ def _asked_about(model: Foreign, question: dict[str, Any]) -> Foreign:
             f"The explanation is about a range of predictions, and {type(model).__name__} is no "
             "regressor that is known here."
         )
-    return model
+    if "search" not in question:
+        return model
+    if question["search"] is not True:
+        raise InputError("The stored 'search' is not true.")
+    return _searched(model, question)
+
+
+def _searched(model: Foreign, question: dict[str, Any]) -> Foreign:
+    """Return the model as one of which nothing is known but its predict: nothing is proved of it.
+
+    Its labels are the model's own where it has some.
+    """
+    model = model.model if isinstance(model, Searched) else model
+    names, gaps = question["features"], question.get("missing_at", ())
+    told = np.asarray(decode(question["classes"]))
+    known = told if getattr(model, "classes_", None) is None else model_classes(model)
+    levels = question.get("categories")
+    if levels is not None:
+        if not isinstance(levels, list) or len(levels) not in (0, len(names)):
+            raise InputError("The stored categories are not those of each feature.")
+        levels = tuple(None if own is None else tuple(own) for own in levels)
+    own = names if question["frame"] else None
+    return Searched(model, known, levels, tuple(names.index(name) for name in gaps), own)
 
 
 def _passage(model: Foreign, question: dict[str, Any]) -> PassageClassifier:

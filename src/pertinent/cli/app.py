@@ -23,6 +23,7 @@ from pertinent.cli.wording import in_options, options_for
 from pertinent.exceptions import (
     InputError,
     PertinentError,
+    UnsupportedModelError,
     reading,
     visible,
     visible_json,
@@ -82,7 +83,9 @@ def _said() -> Iterator[None]:
             with writing("the output"):
                 yield
         except PertinentError as error:
-            said = escape(in_options(visible(error)))
+            # Of a model that is not read: what it is, why, what to do; each on a line of its own.
+            lines = str(error).splitlines() if isinstance(error, UnsupportedModelError) else [error]
+            said = escape(in_options("\n".join(visible(line) for line in lines)))
             err.print(f"[red]Error:[/] {said}", highlight=False, soft_wrap=True)
             raise typer.Exit(codes.REFUSED) from error
 
@@ -239,7 +242,11 @@ def check_(
     from pertinent.summary.stored import to_json
 
     with _said():
-        loaded = load_model(model, allow_pickle=allow_pickle, trust=trust or [])
+        how = {
+            "allow_pickle": allow_pickle,
+            "search": True,
+        }  # the file says whether it was searched
+        loaded = load_model(model, trust=trust or [], **how)
         checked = [(d["summary"]["id"], check(d, loaded)) for d in _documents(explanation)]
         if json_:
             found = [
@@ -318,6 +325,9 @@ def models(json_: AsJson = False) -> None:
             out.print(f"[bold]{one['family']}[/]: {one['proved']}", highlight=False)
             for name in one["models"]:
                 out.print(f"  {name}", highlight=False, soft_wrap=True)
+        out.print(
+            "[bold]any other classifier[/]: found, not proved, with --search", highlight=False
+        )
 
 
 @app.command(epilog="Example: [bold]pertinent demo --output tour[/]")

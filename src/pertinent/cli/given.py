@@ -116,6 +116,14 @@ class Given:
     time_limit: Annotated[
         float | None, typer.Option(min=0, help="Seconds for each search for a proof.")
     ] = None
+    search: Annotated[
+        bool,
+        typer.Option(
+            "--search",
+            help="Explain any classifier by asking it: answers are found, not proved. Needs "
+            "training data.",
+        ),
+    ] = False
     allow_pickle: Pickle = False
     trust: Trust = None
 
@@ -128,7 +136,7 @@ class Given:
         given = {name: getattr(self, name) or [] for name in lists}
         names = (
             "max_changes", "method", "norm", "alternatives", "min_proba", "missing", "plausible",
-            "limits", "steps", "rare", "time_limit",
+            "limits", "steps", "rare", "time_limit", "search",
         )  # fmt: skip
         return given | {name: getattr(self, name) for name in names}
 
@@ -136,7 +144,8 @@ class Given:
         """Return the model of a file."""
         from pertinent.models.files import load_model
 
-        return load_model(model_file, allow_pickle=self.allow_pickle, trust=self.trust or [])
+        how = {"allow_pickle": self.allow_pickle, "search": self.search}
+        return load_model(model_file, trust=self.trust or [], **how)
 
     def explainer(self, model: Foreign, data: Any = None, ignore: Sequence[str] = ()) -> Explainer:
         """Return what explains by these rules, with ``data`` where no training data are given."""
@@ -173,6 +182,7 @@ class Given:
             "limits_from": parse_limits(self.limits),
             "steps_from": None if self.steps is Steps.NONE else "data",
             "rare": self.rare,
+            "search": self.search,
         }
 
     def _plausibility(self, model: Foreign, data: Any) -> Plausibility | None:

@@ -18,6 +18,7 @@ _TAKEN_BACK = {
 #: What the library calls things, and what the command line does.
 _PHRASES = (
     (re.compile(r"\b(missing|method|norm)=(['\"])([\w-]+)\2"), r"--\1 \3"),
+    (re.compile(r"\bsearch=True\b"), "--search"),
     (re.compile(r"^(data|X) (?=has|lacks|holds)"), "The table "),
     (re.compile(r"(?<= of )(data|X)(?= holds| has)"), "the table"),
     (re.compile(r"(?<![\w-])(min_proba|time_limit|max_changes)\b=?"), r"--\1"),

@@ -6,6 +6,7 @@ operations: the winners of prototypes stay winners when a margin is asked for or
 - `CellUnion`: a union of cells, listed or made when they are asked for;
 - `WinnerRegion` and `MetricRegion` (see `pertinent.geometry.winners`);
 - `Joined` (see `pertinent.geometry.pieces`): several regions, each with a label;
+- `Opaque`: whatever ``predict`` says, for models of which nothing else is known;
 - any other class that keeps the protocol: see docs/add_a_model.md.
 
 This module knows neither classifiers nor solvers. How a kind of region is solved for is registered
@@ -15,13 +16,13 @@ in `pertinent.solvers`, and how its proofs are checked is the business of the pr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeGuard, overload
 
 import numpy as np
 
-from pertinent.exceptions import InputError
+from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.affine import AffineMap, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.cell import Cell, Exponential, require_same_dim
@@ -42,6 +43,7 @@ __all__ = [
     "CellUnion",
     "Exponential",
     "LazyCells",
+    "Opaque",
     "Quadratic",
     "Region",
     "missing_operations",
@@ -348,3 +350,58 @@ class CellUnion(Region):
     def used_columns(self) -> BoolArray:
         """Return which columns any row or bound of a cell depends on."""
         return any_of(self.dim, (cell.used_columns() for cell in self.cells))
+
+
+@dataclass(frozen=True, eq=False)
+class Opaque(Region):
+    """Points of which ``predict`` alone tells whether they lie inside.
+
+    Parameters
+    ----------
+    columns : int
+        Number of columns.
+    common : Cell, optional
+        What else is asked of every point: relations between features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.geometry.region import Opaque
+    >>> Opaque(2).contains(np.zeros((1, 2)))
+    array([ True])
+    """
+
+    columns: int
+    common: Cell | None = None
+
+    @property
+    def dim(self) -> int:
+        """Number of columns."""
+        return self.columns
+
+    def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
+        """Return which points are not known to lie outside: those that obey the relations."""
+        if self.common is None:
+            return np.ones(len(points), dtype=bool)
+        return self.common.contains(points, tol)
+
+    def tighten(self, margin: float) -> Opaque:
+        """Return the region: how far inside a point lies is not known."""
+        return self
+
+    def pull_back(self, through: AffineMap) -> Opaque:
+        """Refuse: ``predict`` reads raw values itself."""
+        raise UnsupportedModelError("A model that is searched cannot be a step of another one.")
+
+    def intersect(self, other: Cell) -> Opaque:
+        """Return the points that also lie in a cell."""
+        return replace(self, common=other if self.common is None else self.common.intersect(other))
+
+    def complement(self) -> Opaque:
+        """Return where other classes are predicted: as little is known of it."""
+        return replace(self, common=None)
+
+
+def as_opaque(region: Region) -> Opaque | None:
+    """Return a region of which ``predict`` alone tells; None for another kind of region."""
+    return region if isinstance(region, Opaque) else None

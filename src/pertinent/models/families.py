@@ -139,7 +139,7 @@ _REASONS = (
     (
         ("sklearn.neural_network.", "skorch.", "torch.", "keras.", "tensorflow."),
         "a network adds up units that are bent at planes (or everywhere): its regions have more "
-        "pieces than can be listed, and no search over them is built in",
+        "pieces than can be listed, and no proof over them is built in",
         "LogisticRegression behind PolynomialFeatures(2), or HistGradientBoostingClassifier",
     ),
     (

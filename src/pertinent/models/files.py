@@ -14,9 +14,11 @@ from functools import lru_cache
 from inspect import isfunction
 from pathlib import Path
 
-from pertinent.exceptions import InputError, optional, reading
+from pertinent.exceptions import InputError, UnsupportedModelError, optional, reading
 from pertinent.geometry.arrays import Foreign
 from pertinent.models import region_function, supported_models
+from pertinent.models.combined.searched import is_read
+from pertinent.models.registry import require_classifier, require_fitted, unread
 from pertinent.models.regressors import RangeClassifier, is_regressor
 from pertinent.models.sound import (
     UnsafeModelError,
@@ -111,7 +113,11 @@ def _how_to_write(file: Path) -> str:
 
 
 def load_model(
-    path: str | Path, *, allow_pickle: bool = False, trust: Sequence[str] = ()
+    path: str | Path,
+    *,
+    allow_pickle: bool = False,
+    trust: Sequence[str] = (),
+    search: bool = False,
 ) -> Foreign:
     """Return the model in a file, if it is one that we support and its arrays are sound.
 
@@ -126,6 +132,8 @@ def load_model(
         Full names of types in a skops file to trust beside those of supported models, e.g.
         ``["mypackage.Scaler"]``. Reading such a type may run code of its package on what the file
         holds, so name only types of files whose author you trust.
+    search : bool
+        Also take a classifier that only a search can explain (`Explainer(search=True)`).
 
     Raises
     ------
@@ -149,9 +157,17 @@ def load_model(
     with reading(file, " as a model", UnsafeModelError):
         model = _load_skops(file, trust) if is_skops else _load_pickle(file)
         classifier = RangeClassifier(model, low=0.0) if is_regressor(model) else model
-        region_function(classifier)  # names an unsupported or unfitted model
-        require_sound(model)
-        rehearse(classifier)
+        if search and not is_read(classifier):
+            require_classifier(model)
+            require_fitted(model)
+            require_sound(model)
+            return model
+        try:
+            region_function(classifier)  # names an unsupported or unfitted model
+            require_sound(model)
+            rehearse(classifier)
+        except UnsupportedModelError as error:
+            raise unread(model, error) from error
     return model
 
 

@@ -22,6 +22,9 @@ from pertinent.models.families import why_not
 #: ``(model, label, margin) -> Region``
 RegionOf = Callable[[Foreign, Any, float], Region]
 
+#: What stands around a model that is searched: nothing is known of its regions.
+SEARCHED = "pertinent.models.combined.searched.Searched"
+
 _DECIDES = ("predict", "decision_function", "predict_proba")
 
 
@@ -98,7 +101,7 @@ def require_function(register: str, function: Any) -> None:
 
 def supported_models() -> list[str]:
     """Return the names of all classes with known decision regions, in alphabetical order."""
-    return sorted(_TABLE)
+    return sorted(name for name in _TABLE if name != SEARCHED)
 
 
 def decision_region(model: Foreign, label: Any, margin: float = 0.0) -> Region:
@@ -259,15 +262,36 @@ def _find(model: Foreign) -> _Entry:
 
 def _unsupported(model: Foreign) -> UnsupportedModelError:
     """Return three lines: what the model is, why there is no exact answer, what to do."""
-    own = type(model)
+    own, lacking = type(model), _lacking(model)
     why, instead = why_not(name for _, name in lineage(own))
     short = dict.fromkeys(name.rpartition(".")[2] for name in supported_models())
+    search = "" if lacking else "search=True finds answers that are valid and not proved; or "
     return UnsupportedModelError(
-        f"{own.__module__}.{own.__qualname__} is not supported{_lacking(model)}.\n"
+        f"{own.__module__}.{own.__qualname__} is not supported{lacking}.\n"
         f"Why there is no exact answer: {why}.\n"
-        f"What to do: explain {instead}, fitted to what this model predicts, or add its regions "
-        f"with pertinent.register_model. Supported are: {', '.join(short)}."
+        f"What to do: {search}explain {instead}, fitted to what this model predicts; or add its "
+        f"regions with pertinent.register_model. Supported are: {', '.join(short)}."
     )
+
+
+def unread(model: Foreign, why: Exception) -> UnsupportedModelError:
+    """Return a refusal of a model as three lines, from what was said where it could not be read."""
+    if "\n" in str(why) or isinstance(model, type) or _lacking(model):
+        return why if isinstance(why, UnsupportedModelError) else UnsupportedModelError(str(why))
+    own = type(model)
+    return UnsupportedModelError(
+        f"{own.__module__}.{own.__qualname__} is not supported as it is.\n"
+        f"Why there is no exact answer: {one_line(why)}\n"
+        "What to do: search=True finds answers that are valid and not proved; or explain what is "
+        "named above. `pertinent models` lists what is supported."
+    )
+
+
+def require_classifier(model: Foreign) -> None:
+    """Refuse what has no ``predict``, or is known to be no classifier."""
+    if isinstance(model, type) or _lacking(model):
+        _find(model)  # says what it is instead
+        raise _unsupported(model)
 
 
 def _lacking(model: Foreign) -> str:

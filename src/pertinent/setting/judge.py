@@ -193,7 +193,10 @@ def judge(
     if setting.min_proba is not None and len(points):
         proba = np.asarray(setting.model.predict_proba(ask.table.for_model(points)))
         right &= proba[np.arange(len(points)), predicted] >= setting.min_proba
-    right &= _is_firm(setting, ask, points)
+    if setting.by_search:  # as it is handed out, in company and alone
+        right &= setting.alone(ask.table, points) == predicted
+    else:
+        right &= _is_firm(setting, ask, points)
     deep = setting.keep_margin(ask.table, points, predicted)
     obeys = _is_between(points, ask.low, ask.high)
     broken: dict[int, RuleRef] = {}

@@ -97,6 +97,7 @@ class Settings:
     limits_from: Any = "data"
     steps_from: Any = "data"
     rare: int = HANDFUL
+    search: bool = False
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Settings:
@@ -170,6 +171,30 @@ class Settings:
         if samples is not None and self.steps_from == "data":
             return replace(self.constraints, inferred=infer_types(samples, self.constraints))
         return self.constraints
+
+    def searched(self) -> Settings:
+        """Return the settings for a model that is searched; what needs its regions is refused.
+
+        Positives keep values of the sample: `Method.TWO_PHASE`, the default, is read as strict.
+        """
+        odd = {
+            "plausibility": self.plausibility is not None,
+            "margin": bool(self.margin),
+            "exact": self.exact,
+            "fallback": self.fallback,
+            "alternatives": self.alternatives > 0,
+            f"norm={str(self.norm)!r}": self.norm is not Norm.L1,
+            f"method={str(self.method)!r}": self.method in (Method.EXACT, Method.SUFFICIENT),
+            "options": self.options.unique is True,
+        }
+        named = [name for name, given in odd.items() if given]
+        if named:
+            raise InputError(
+                f"search=True asks the model's predict and proves nothing: {', '.join(named)} "
+                "cannot be asked of it. Leave that out; max_changes= limits the changes, "
+                "Constraints say what is allowed."
+            )
+        return replace(self, method=Method.STRICT)
 
     def without_data(self) -> Settings:
         """Return the settings without what holds training data, for results to keep."""

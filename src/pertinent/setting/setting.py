@@ -19,6 +19,7 @@ from pertinent.geometry.pieces import Joined, cells_of, lone_cell, meet, owners_
 from pertinent.geometry.region import Region
 from pertinent.geometry.rounding import STEP, Rounding, surely_win
 from pertinent.models import model_classes, region_function
+from pertinent.models.combined.searched import Searched
 from pertinent.models.confidence import confident
 from pertinent.models.linear import winning_scores
 from pertinent.models.registry import predicted_labels
@@ -38,6 +39,8 @@ T = TypeVar("T")
 
 #: With more classes than this, to look at all their regions costs more than it saves.
 MANY_CLASSES = 12
+#: What a model says of points by themselves is kept of so many.
+MOST_ALONE = 10_000
 
 
 @dataclass(eq=False)
@@ -57,6 +60,8 @@ class Setting:
         The probability that the model must give to the class of each point.
     within : Densities, Hulls or None
         Where points are plausible.
+    seeds : Table, optional
+        Rows of the training data: where a search begins, for models that are searched.
     """
 
     model: Foreign
@@ -67,11 +72,14 @@ class Setting:
     options: Options = field(default_factory=Options)
     min_proba: float | None = None
     within: Densities | Hulls | None = None
+    seeds: Table | None = None
 
     def __post_init__(self) -> None:
         # Kept, not looked up again: a process that solves a batch may not know the registration.
         self._region_of = region_function(self.model)
-        if self.min_proba is not None:
+        #: Whether nothing is known of the model but its ``predict``: nothing is ever proved.
+        self.by_search = isinstance(self.model, Searched)
+        if self.min_proba is not None and not self.by_search:
             self._region_of = confident(self.min_proba)
         self._adds_up_in_double = adds_up_in_double(self.model)
         self._scores = winning_scores(self.model)
@@ -83,6 +91,7 @@ class Setting:
         self._inner: dict[tuple[int, float], Region] = {}
         self._plain: Self | None = None
         self._kept: dict[str, Any] = {}
+        self._alone: dict[tuple[bytes, bytes], int] = {}
         self._foreseen: Foreseen | None = None
         #: Whether rules are left out: what the judge accepts is then no answer.
         self.is_partial = False
@@ -188,6 +197,8 @@ class Setting:
         What ``predict`` says of a batch it may take back of the same point alone: sums are then
         added up in another order. True where it is not known what rounds.
         """
+        if self.by_search:  # whatever rounds: it is asked
+            return kind.holds(self.alone(table, points), labels)
         if self.within is not None:  # densities are judged in double precision
             return self.without_plausibility().is_sure(kind, labels, points, table)
         parts = self._by_key(kind, labels)
@@ -198,6 +209,22 @@ class Setting:
             if rounding is not None:
                 sure[rows] = rounding.hold(points[rows], self.sums_in_single(table))
         return sure
+
+    def alone(self, table: Table, points: FloatArray) -> IntArray:
+        """Return what the model says of each point by itself, whatever a batch of them gets."""
+        known = None if self._foreseen is None else self._foreseen.of(points)
+        if known is not None:
+            return known
+        if len(self._alone) > MOST_ALONE:
+            self._alone.clear()
+        out = np.empty(len(points), dtype=np.int64)
+        for i in range(len(points)):
+            one, point = i % len(table), points[i : i + 1]
+            key = table.values[one].tobytes(), point.tobytes()
+            if key not in self._alone:
+                self._alone[key] = int(self.predict(table.take(np.array([one])), point)[0])
+            out[i] = self._alone[key]
+        return out
 
     def sums_in_single(self, table: Table) -> bool:
         """Return whether ``predict`` adds up in single precision, as far as is known."""
@@ -364,7 +391,7 @@ class Setting:
     @cached_property
     def may_fold_badly(self) -> bool:
         """Whether steps mix features, so that rounding may outweigh what the model looks at."""
-        return mixes_features(self.model)
+        return not self.by_search and mixes_features(self.model)
 
     def misplaced(self, table: Table, own: IntArray | None = None) -> BoolArray:
         """Return the samples that do not lie, by more than rounding, where they are predicted.
@@ -486,7 +513,7 @@ class Setting:
         under linear scores they are half-spaces. Which class wins there, ``predict`` tells.
         What is plausible depends on the class, so they are then taken one by one.
         """
-        if self.min_proba is not None:
+        if self.min_proba is not None and not self.by_search:
             return None  # where one class is not likely enough, no other need be
         if self.within is not None or self.asked_margin > 0:
             return None  # a margin that was asked for holds against every class

@@ -48,6 +48,7 @@ def summarize_population(explanations: Answered) -> Summary:
         "baseline": asked.baseline,
         "measure": asked.measure,
         "margin": float(asked.setting.asked_margin),
+        **({"search": True} if asked.setting.by_search else {}),
         "classes": [_class(explanations, k) for k in range(len(positive.classes))],
         "features": [{"name": name, "text": wording.feature(name)} for name in features.names],
         "kept": _by_class(explanations, kept, positive.found),

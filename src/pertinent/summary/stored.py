@@ -19,6 +19,7 @@ import numpy as np
 from pertinent.exceptions import InputError, reading, visible_json
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.codec import MOST_CHARACTERS, encode, read_json, record_as, require_modest
+from pertinent.models.combined.searched import Searched
 from pertinent.models.regressors import RangeClassifier
 from pertinent.models.steps.text import PassageClassifier
 from pertinent.proofs import ALREADY
@@ -140,6 +141,7 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         **({} if most is None else {"max_changes": int(most)}),
         **_range(setting.model),
         **_passage(setting.model),
+        **_search(setting.model),
         **_stands(table.features),
     }
 
@@ -156,6 +158,15 @@ def _passage(model: Foreign) -> dict[str, Any]:
     every = zip(model.passage.words, model.passage.counts, strict=True)
     more = [word for word, count in every if not count]
     return {"passage": {"document": model.passage.document, "add": more}}
+
+
+def _search(model: Foreign) -> dict[str, Any]:
+    """Return that the model was searched, under its key, with categories that no step says."""
+    if not isinstance(model, Searched):
+        return {}
+    levels = model.searched_levels
+    written = None if levels is None else [own if own is None else list(own) for own in levels]
+    return {"search": True, **({} if written is None else {"categories": written})}
 
 
 def _stands(features: Features) -> dict[str, Any]:

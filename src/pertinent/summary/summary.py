@@ -257,6 +257,14 @@ def _summary(
     prediction = _label(positive.classes, int(positive.label[row]))
     both = positive.kept[row] & negative.changed[row]
     names = explanations.table.features.names
+    parts = {
+        "positive": _positive(explanations, row, raw, ranges) | {"instead": instead},
+        "negative": _negative(explanations, asked, row, raw, ranges),
+    }
+    if asked.setting.by_search:
+        for part in (*parts.values(), instead):
+            if part is not None:
+                part["search"] = True  # found by asking the model: nothing of it is proved
     return {
         "row": row,
         "id": name,
@@ -266,8 +274,7 @@ def _summary(
         "prediction": prediction,
         "prediction_text": wording.labels.get(prediction),
         "features": _features(explanations, asked, row, raw),
-        "positive": _positive(explanations, row, raw, ranges) | {"instead": instead},
-        "negative": _negative(explanations, asked, row, raw, ranges),
+        **parts,
         "overlap": [names[j] for j in np.flatnonzero(both)],
         "avoided": bool(explanations.avoided[row]) if keeps_off else None,
         **_passage(explanations, asked, row),

@@ -30,6 +30,10 @@ __all__ = [
 ]
 
 
+#: Of answers that were found by asking the model.
+FOUND = "found, not proved"
+
+
 class Said(StrEnum):
     """A status in words, as summaries and files hold it.
 

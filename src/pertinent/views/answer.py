@@ -11,7 +11,7 @@ import numpy as np
 
 from pertinent.geometry.gaps import GAP_NONCONVEX
 from pertinent.summary.answer import Answer, Chosen
-from pertinent.summary.words import Method, Said, counted, listed
+from pertinent.summary.words import FOUND, Method, Said, counted, listed
 from pertinent.views.phrases import cut, own_value, with_unit
 from pertinent.views.text import require_length
 
@@ -72,7 +72,8 @@ class _Words:
         """Return in two or three words what is proved."""
         if not self.row.fewest:
             return "proved smallest" if self.row.status == Said.OPTIMAL else "not proved smallest"
-        return "proved fewest" if self.row.proved_number else f"at least {self.least} proved"
+        known = f"at least {self.least} proved" if self.least else FOUND
+        return "proved fewest" if self.row.proved_number else known
 
 
 class _Positive(_Words):

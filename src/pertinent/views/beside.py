@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pertinent.summary.instead import as_told
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import Chance, EndKind, Method, Said, counted, listed, plain
+from pertinent.summary.words import FOUND, Chance, EndKind, Method, Said, counted, listed, plain
 from pertinent.views.phrases import (
     Heading,
     number,
@@ -134,6 +134,10 @@ def answer_proof(what: str, answer: Summary) -> str:
     if answer["status"] == Said.ALREADY:
         return f"{what}: nothing has to."
     length, bound = size(answer["objective"]), size(answer["bound"])
+    if answer.get("search"):
+        kept = answer.get("method") is not None and answer["objective"] is not None
+        told = counted(int(answer["objective"]), "value") if kept else f"size {length}"
+        return f"{what}: {told}, {FOUND}."
     if answer.get("method", Method.TWO_PHASE) != Method.TWO_PHASE:
         if answer["objective"] == 0:
             return f"{what}: no value is needed."

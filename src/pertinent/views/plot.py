@@ -9,7 +9,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError, optional
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import Said, counted
+from pertinent.summary.words import FOUND, Said, counted
 from pertinent.views.layout import CHANGE, ENOUGH, Strip, strips
 from pertinent.views.phrases import (
     allowed,
@@ -115,6 +115,7 @@ def _dress(ax: Any, summary: Summary, shown: list[Strip], more: int) -> None:
     title = f"Predicted {prediction_words(summary)}"
     if summary["negative"]["values"]:
         proved = ", proved smallest" if summary["negative"]["status"] == Said.OPTIMAL else ""
+        proved = f", {FOUND}" if summary["negative"].get("search") else proved
         title += f"; in orange the change to {target_words(summary)}{proved}"
     elif summary["negative"]["status"] == Said.INFEASIBLE:
         title += f"; proved: nothing{allowed(summary)} would change it"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import Said, counted, listed, percent
+from pertinent.summary.words import FOUND, Said, counted, listed, percent
 
 
 def population_text(population: Summary) -> str:
@@ -45,16 +45,19 @@ def _distance_words(population: Summary) -> str:
     quantiles = dict(population["distance"]["quantiles"])
     if not quantiles:
         return ""
+    found = "change that was found" if population.get("search") else "smallest change"
     changes = population["n_changed"]
     one = changes[1] / sum(changes) if len(changes) > 1 and sum(changes) else 0.0
     return (
-        f"The smallest change has a median size of {quantiles[0.5]:.3g} (90% are below "
+        f"The {found} has a median size of {quantiles[0.5]:.3g} (90% are below "
         f"{quantiles[0.9]:.3g}); in {percent(one)} of the cases it changes a single feature."
     )
 
 
 def _proof_words(population: Summary) -> str:
     """Return how many of the answers are proved smallest; what has none is another matter."""
+    if population.get("search"):
+        return f"{FOUND.capitalize()}: all answers are checked with the model; smaller ones may be."
     parts = []
     for name, words in (("positive", "what was enough"), ("negative", "what would change it")):
         status = population[name]["status"]

@@ -9,7 +9,17 @@ from __future__ import annotations
 from pertinent.exceptions import InputError
 from pertinent.summary.instead import as_told
 from pertinent.summary.summary import Summary
-from pertinent.summary.words import Basis, Method, Norm, Said, counted, label_text, percent, plain
+from pertinent.summary.words import (
+    FOUND,
+    Basis,
+    Method,
+    Norm,
+    Said,
+    counted,
+    label_text,
+    percent,
+    plain,
+)
 from pertinent.views.beside import CAUTION, answer_proof, chances, moves, proof_words, rule_words
 from pertinent.views.phrases import (
     Heading,
@@ -208,6 +218,8 @@ def _enough_proof(summary: Summary) -> str:
             return "Proved smallest: no fewer values are enough."
         return f"Proved smallest: no smaller departure from the {usual} values is enough."
     noun = "fewer values" if exact else f"a smaller departure from the {usual} values"
+    if positive.get("search"):
+        return f"{FOUND.capitalize()}: checked with the model, and {noun} might be enough."
     return f"Checked with the model, but not proved smallest: {noun} might be enough."
 
 
@@ -245,6 +257,7 @@ def _short_change(summary: Summary) -> str:
     if negative["values"]:
         best = "fewest changes" if negative.get("norm") == Norm.L0 else "smallest change"
         proved = f" (proved {best})" if negative["status"] == Said.OPTIMAL else ""
+        proved = f" ({FOUND})" if negative.get("search") else proved
         return f"For {target_words(summary)}: {_change_list(summary, 'short')}{proved}."
     if negative["status"] == Said.INFEASIBLE:
         return f"Proved: no change{allowed(summary)} would have changed it."
@@ -292,6 +305,8 @@ def _change_proof(summary: Summary) -> str:
         if negative["unique"] is False:
             only = " There are other changes of the same size."
         return f"Proved smallest: no smaller change{rules} does.{only}"
+    if negative.get("search"):
+        return f"{FOUND.capitalize()}: checked with the model, and a smaller change might do."
     objective, bound = negative["objective"], negative["bound"]
     share = bound / objective if objective and bound else 0.0
     known = f"; proved is only that none below {percent(share)} of its size does" if share else ""
@@ -360,7 +375,12 @@ def headline(summary: Summary) -> str:
     """Return the explanation in half a line."""
     positive, negative = as_told(summary["positive"]), summary["negative"]
     kept, total = len(positive["values"]), len(summary["features"])
-    proved = {Said.OPTIMAL: " (proved smallest)", Said.FEASIBLE: " (not proved smallest)"}
+    proved: dict[str, str] = {
+        Said.OPTIMAL: " (proved smallest)",
+        Said.FEASIBLE: " (not proved smallest)",
+    }
+    if negative.get("search"):
+        proved[Said.FEASIBLE] = f" ({FOUND})"
     first = f"predicted {prediction_words(summary)}"
     if positive["status"] in proved:
         second = f"{kept} of {counted(total, 'value')} are enough{proved[positive['status']]}"

@@ -6,6 +6,7 @@ from pertinent.models.combined import (  # noqa: F401 - each registers its famil
     one_vs_one,
     one_vs_rest,
     output_code,
+    searched,
     svc,
     voting,
 )

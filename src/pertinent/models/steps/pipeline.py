@@ -18,7 +18,7 @@ from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.pieces import each_cell
 from pertinent.geometry.region import Region
-from pertinent.models.registry import decision_region, lineage, register_model
+from pertinent.models.registry import SEARCHED, decision_region, lineage, register_model
 from pertinent.models.steps import compose, encode, numeric  # noqa: F401
 from pertinent.models.steps.compose import walk_steps
 from pertinent.models.steps.monotone import unbend
@@ -43,6 +43,7 @@ AROUND = {
     "pertinent.models.regressors.classifier.RangeClassifier": "regressor",
     "sklearn.compose.TransformedTargetRegressor": "regressor_",
     "sklearn.linear_model.RANSACRegressor": "estimator_",
+    SEARCHED: "model",
 }
 HISTOGRAMS = (
     "sklearn.ensemble.HistGradientBoostingClassifier",
@@ -177,6 +178,9 @@ def _names_of(model: Foreign, example: Any) -> tuple[tuple[str, ...], bool]:
 
 def structure_of(model: Foreign, names: tuple[str, ...]) -> Features | None:
     """Return what the steps make of the raw features; None for a model without steps."""
+    levels = getattr(model, "searched_levels", None)
+    if levels is not None:  # of a model whose steps are not read
+        return Features(names, levels=levels) if levels else None
     found = [
         once("structure", pipeline, names, partial(_structure_of, pipeline, names))
         for pipeline in pipelines_in(model)
@@ -224,6 +228,8 @@ def _structure_of(pipeline: Foreign, names: tuple[str, ...]) -> Features:
 def filled_features(model: Foreign, names: tuple[str, ...]) -> frozenset[int]:
     """Return the features of which a step fills in missing values, or may do so."""
     found = set[int]()
+    if getattr(model, "searched_levels", None) is not None:
+        return frozenset()
     for pipeline in pipelines_in(model):
         walk = Walk(Features(names), recording=True)
         _walk(pipeline, walk)

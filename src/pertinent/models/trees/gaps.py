@@ -16,7 +16,7 @@ from sklearn.utils import get_tags
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.ensembles import as_ensemble
-from pertinent.geometry.region import Region
+from pertinent.geometry.region import Region, as_opaque
 from pertinent.models.registry import lineage
 from pertinent.models.steps.pipeline import HISTOGRAMS, filled_features, final_step, inside
 from pertinent.tables.features import Features
@@ -48,7 +48,7 @@ def may_be_missing(model: Foreign, features: Features, *, may_lose: bool) -> Fea
     now: see `standing`.
     """
     last = final_step(inside(model))
-    if not _takes_missing(last):
+    if not _model_takes_missing(model):
         raise InputError(
             "missing='keep' leaves missing values to the model, and "
             f"{type(last).__name__} is none that is known to take them. Known are "
@@ -66,13 +66,20 @@ def may_be_missing(model: Foreign, features: Features, *, may_lose: bool) -> Fea
 
 def takes_missing(model: Foreign, features: Features) -> bool:
     """Return whether missing numbers may be left to the model, at least those of one feature."""
-    return _takes_missing(final_step(inside(model))) and bool(_reaching(model, features))
+    return _model_takes_missing(model) and bool(_reaching(model, features))
+
+
+def _model_takes_missing(model: Foreign) -> bool:
+    """Return whether missing values may be left to a model; one that is searched has seen some."""
+    gaps = getattr(model, "searched_gaps", None)
+    return _takes_missing(final_step(inside(model))) if gaps is None else bool(gaps)
 
 
 def _reaching(model: Foreign, features: Features) -> list[int]:
     """Return the numbers of which a missing value reaches the model: no step fills it in."""
     filled = filled_features(model, features.names) | features.unused
-    return [j for j in range(len(features)) if not features.is_category(j) and j not in filled]
+    some = getattr(model, "searched_gaps", range(len(features)))
+    return [j for j in some if not features.is_category(j) and j not in filled]
 
 
 def standing(features: Features, stands: Mapping[int, float]) -> Features:
@@ -82,6 +89,9 @@ def standing(features: Features, stands: Mapping[int, float]) -> Features:
 
 def with_gaps(region: Region, features: Features) -> Region:
     """Return a region of the model over columns that say where a number is missing."""
+    opaque = as_opaque(region)
+    if opaque is not None:
+        return replace(opaque, columns=features.dim)
     if not features.absent:
         return region
     trees = as_ensemble(region)

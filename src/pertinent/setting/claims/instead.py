@@ -48,6 +48,13 @@ class Instead:
 METHODS = {Basis.SUFFICIENT: Method.SUFFICIENT, Basis.CONTRAST: Method.TWO_PHASE}
 
 
+def method_of(setting: Setting, basis: Basis) -> Method:
+    """Return how an answer is asked for: of a model that is searched, the sample's own values."""
+    if setting.by_search and basis is Basis.CONTRAST:
+        return Method.STRICT
+    return METHODS[basis]
+
+
 def fixed_by_rules(
     setting: Setting, question: PositiveQuestion, table: Table, method: Method
 ) -> BoolArray:
@@ -97,7 +104,7 @@ def fault(setting: Setting, question: PositiveQuestion, instead: Instead, target
         return "" if found is None else "nothing was said to stand in"
     if instead.basis not in METHODS or found is None:
         return "there is no such answer"
-    if found.method is not METHODS[instead.basis]:
+    if found.method is not method_of(setting, instead.basis):
         return "it was asked for otherwise"
     if instead.basis is Basis.SUFFICIENT:
         if not setting.may_suffice:

@@ -202,6 +202,7 @@ def _few_positives(
         at = (samples, limits, domain, question)
         proved, cost = bounds_of(setting, few, *at), bounds_of(setting, near, *at)
     proved = np.where(found.fallback, 0.0, proved)
+    nothing = setting.by_search  # what a search found is never called the smallest
     if method is Method.EXACT:
         gap = search_gaps(setting, few, question.effort.gap)
         closed = cost >= size * (1 - gap) - ROUNDED
@@ -215,7 +216,13 @@ def _few_positives(
         size = np.where(found.fallback, other, size)
     size = np.where(good, size, np.nan)
     return Shown(
-        Measure(count, proved, (proved >= count) & ~found.fallback, parts=few, foreign=foreign),
+        Measure(
+            count,
+            proved,
+            (proved >= count) & ~found.fallback & (not nothing),
+            parts=few,
+            foreign=foreign,
+        ),
         Measure(size, np.where(good, cost, 0.0), closed, parts=near, foreign=odd),
         good,
         place,

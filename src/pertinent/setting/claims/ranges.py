@@ -46,11 +46,15 @@ def state_rooms(setting: Setting, answer: Answer, proposed: Sequence[Room]) -> l
     proposed : sequence of Room
         One for each row; ends are not looked at.
     """
+    if setting.by_search:  # nothing is known of the points in between
+        return [Room() for _ in proposed]
     return _Stating(setting, answer).rooms(proposed)
 
 
 def points_at_ends(setting: Setting, answer: Answer, proposed: Sequence[Room]) -> FloatArray:
     """Return the points that `state_rooms` is likely to ask the model about."""
+    if setting.by_search:
+        return answer.points[:0]
     return _Stating(setting, answer).points_at_ends(proposed)
 
 

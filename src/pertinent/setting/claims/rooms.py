@@ -44,7 +44,8 @@ def rooms_of(search: RangeSearch, setting: Setting, answer: Answer, *, boxes: bo
     rooms = [Room() for _ in range(len(answer))]
     found = np.flatnonzero(~np.isnan(answer.points).any(axis=1) & answer.chosen.any(axis=1))
     # A blend of neighbours is one only as it is.
-    if not len(found) or by_sample(setting.within):
+    # Of a model that is searched nothing is known in between.
+    if not len(found) or by_sample(setting.within) or setting.by_search:
         return rooms
     some = answer.take(found)
     stated = _spans(search, setting, some)

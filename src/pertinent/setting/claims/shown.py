@@ -115,10 +115,10 @@ def measured(
 
 def gaps_of(setting: Setting, parts: Sequence[Certified], lattice: bool, n: int) -> FloatArray:
     """Return the relative gap within which each answer is optimal; -1: it never is."""
-    gap = np.full(n, GAP_NONCONVEX)
+    gap = np.full(n, -1.0 if setting.by_search else GAP_NONCONVEX)
     for part in parts:
         convex = not lattice and setting.region(part.key, 0.0).is_convex
-        sure = part.certificate.trusted()
+        sure = part.certificate.trusted() & (not setting.by_search)
         gap[part.rows] = np.where(sure, GAP_CONVEX if convex else GAP_NONCONVEX, -1.0)
     return gap
 

@@ -181,7 +181,7 @@ def _settled(
         return np.array([answers.reason[i].kind is Why.NO_PROOF for i in rows], dtype=bool)
 
     refused = (answers.status == FAILED).nonzero()[0]
-    if len(refused):
+    if len(refused) and not setting.by_search:  # a search knows no margins
         slowly = TRIES_SINGLE if ask.table.single_precision else 0
         least = setting.needed_margins(ask.table, ask.centers, ask.kind, ask.labels)
         climb(refused, used, again, slowly + tries, least=least, slowly=slowly, nothing=nothing)

@@ -103,7 +103,7 @@ def _part(setting: Setting, ask: Ask, rows: IntArray) -> Ask:
     """Return some of the questions, their samples only where a search looks at them."""
     if len(rows) == len(ask):
         return ask
-    if isinstance(setting.within, Hulls):
+    if isinstance(setting.within, Hulls) or setting.by_search:
         return ask.take(rows)
     centers, low, high = (_of_some(array, rows) for array in (ask.centers, ask.low, ask.high))
     labels, rules = ask.labels[rows], ask.rules.take(rows)
@@ -222,7 +222,8 @@ def _proved_of(
 ) -> tuple[FloatArray, float | FloatArray]:
     """Return the same of the rows of one part."""
     ask, certified, certificate = part.ask, part.certified, part.certified.certificate
-    if not is_of_distances(setting, certified, proposed.ask.table.values):
+    of_distances = is_of_distances(setting, certified, proposed.ask.table.values)
+    if setting.by_search or not of_distances:
         return np.zeros(len(ask)), np.full(len(ask), -1.0)
     region = setting.region(certified.key, setting.asked_margin)
     domain = ask.rules.domain
@@ -256,7 +257,8 @@ def _give_reasons(
 ) -> None:
     """Say why rows have no point."""
     ask = proposed.ask
-    answers.reason[without & (answers.status == FAILED)] = Reason(Why.NO_PROOF)
+    why = Why.NOT_FOUND if setting.by_search else Why.NO_PROOF
+    answers.reason[without & (answers.status == FAILED)] = Reason(why)
     none = answers.status == INFEASIBLE
     for part in answers.certificates:
         here = np.flatnonzero(none[part.rows])
@@ -304,6 +306,7 @@ def prefer_start(setting: Setting, answers: Answers, ask: Ask, used: FloatArray)
 def _near_start(setting: Setting, answers: Answers, ask: Ask, used: FloatArray) -> IntArray:
     """Return the rows without an answer, or with one no farther than its margin may explain."""
     asks_more = setting.within is not None or setting.min_proba is not None
+    asks_more |= setting.by_search  # its search looked at the start first
     if ask.rules.domain is not None or asks_more or setting.asked_margin > 0:
         return np.zeros(0, dtype=np.int64)
     far = far_from_start(setting, answers.objective, used)

@@ -36,6 +36,7 @@ class Why(Enum):
     #: Not proved: nothing was found, or what was found was refused.
     NO_PROOF = "no-proof"
     NO_RIVAL = "no-rival"
+    NOT_FOUND = "not-found"
     STOPPED = "stopped"
     PREDICT = "predict"
     DENSITY = "density"
@@ -92,6 +93,10 @@ _SENTENCES = {
     Why.TOO_CLOSE: "the sample lies closer to another class than the margin",
     Why.NO_PROOF: "the solvers gave neither a point nor a proof that none exists",
     Why.NO_RIVAL: "the solvers found neither a rival nor a proof that there is none",
+    Why.NOT_FOUND: (
+        "the search found no point that {asked} and obeys the rules; it proves nothing, there may "
+        "be one"
+    ),
     Why.STOPPED: "the search reached its limit before it found a set of features that will do",
     Why.PREDICT: (
         "the point found does not pass the model's predict, or not by more than the model rounds, "

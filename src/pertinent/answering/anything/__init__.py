@@ -1,0 +1,1 @@
+"""Points found by asking ``predict``: for models of which nothing else is known."""
