@@ -45,6 +45,7 @@ WITH_TRUST = {
     "catboost.core.CatBoostClassifier",
     "lightgbm.sklearn.LGBMClassifier",
     "pertinent.models.regressors.classifier.RangeClassifier",  # files hold the regressor itself
+    "pertinent.models.steps.text.classifier.PassageClassifier",  # made of a document, in no file
     "pertinent.models.trees.of_onnx.OnnxClassifier",
     "pertinent.models.trees.native.BoosterClassifier",
     "xgboost.sklearn.XGBClassifier",

@@ -138,17 +138,17 @@ def outside(radius, d):
     return Quadratic.from_matrix(-np.eye(d), np.zeros(d), float(radius**2))
 
 
-def categories():
-    """One number and a group of three, with at most one change; a row that needs the third."""
+def categories(most=1, least=3.0):
+    """One number and a group of three, with at most so many changes; a row that needs the third."""
     own = np.array([[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0, 0.0]])
     domain = Domain(
         np.array([0.0, np.nan, np.nan, np.nan]),
         groups=(np.array([1, 2, 3]),),
         owner=np.array([0, 1, 1, 1]),
-        max_changes=1,
+        max_changes=most,
         own=own,
     )
-    cell = Cell(np.array([[-1.0, 0.0, -1.0, -3.0]]), np.array([-3.0]))
+    cell = Cell(np.array([[-1.0, 0.0, -1.0, -3.0]]), np.array([-least]))
     # x0 = 3 alone costs 3, the third category costs 2; the other row needs x0 = 2 or category 3.
     return projection(cell, own, -4.0, 4.0, domain=domain, truth=[2.0, 1.0])
 
@@ -425,6 +425,7 @@ def projections():
         ),
         "polyhedron": polyhedron(),
         "categories": categories(),
+        "categories, any changes": categories(most=None, least=2.5),
         "no whole number": projection(
             Cell(np.array([[2.0, 0.0], [-2.0, 0.0]]), np.array([1.4, -0.6])),
             zero, domain=WHOLE, truth=[np.inf],

@@ -281,7 +281,7 @@ def unread(model: Foreign, why: Exception) -> UnsupportedModelError:
     own = type(model)
     return UnsupportedModelError(
         f"{own.__module__}.{own.__qualname__} is not supported as it is.\n"
-        f"Why there is no exact answer: {one_line(why)}\n"
+        f"Why there is no exact answer: {one_line(why, limit=2000)}.\n"
         "What to do: search=True finds answers that are valid and not proved; or explain what is "
         "named above. `pertinent models` lists what is supported."
     )

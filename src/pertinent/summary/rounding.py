@@ -52,6 +52,20 @@ def first_steps(samples: FloatArray, scale: FloatArray, baseline: FloatArray) ->
     return np.asarray(np.where(whole, np.maximum(fine, 1.0), fine))
 
 
+def is_read_whole(steps: FloatArray) -> BoolArray:
+    """Return which steps are hidden by the zeros of a number that is read to its last digit.
+
+    A printed 14,500 is taken for 14,500 and not 14,499. A printed 3,310,000,000 is not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_read_whole(np.array([0.1, 1.0, 10.0, 100.0, 1e7])).tolist()
+    [False, False, True, True, False]
+    """
+    return np.asarray((steps > 1) & (steps < 1000))
+
+
 def round_valid(
     setting: Setting,
     table: Table,
@@ -108,8 +122,7 @@ def round_valid(
         close = size <= (1 + SLACK) * distance(points[waiting], start[waiting], setting.weights)
         good = close & judge(setting, ask, tried).passes
         if tight and changes:
-            # A printed 14,500 is read as a whole number: its last digit is never a ten.
-            good &= ~(moved[waiting] & (step > 1)).any(axis=1)
+            good &= ~(moved[waiting] & is_read_whole(step)).any(axis=1)
             fine = np.where(np.isnan(quoted[waiting]), step, quoted[waiting])
             look = every[waiting] & good[:, None] & (fine > 0)
             good &= _is_least(setting, some, tried, look, start[waiting], own, fine)

@@ -94,8 +94,8 @@ _SENTENCES = {
     Why.NO_PROOF: "the solvers gave neither a point nor a proof that none exists",
     Why.NO_RIVAL: "the solvers found neither a rival nor a proof that there is none",
     Why.NOT_FOUND: (
-        "the search found no point that {asked} and obeys the rules; it proves nothing, there may "
-        "be one"
+        "the search found nothing that {asked} and obeys the rules; it proves nothing, there may "
+        "be something"
     ),
     Why.STOPPED: "the search reached its limit before it found a set of features that will do",
     Why.PREDICT: (

@@ -46,15 +46,17 @@ def as_printed(
         Coarsest rounding of the ends.
     """
     printed, exact = points
-    rounded = ((printed != exact) & ~np.isnan(exact)).any(axis=1)
+    rounded = (printed != exact) & ~np.isnan(exact)
     tried: list[tuple[_Moved, FloatArray]] = []
     gone: set[_Moved] = set()
-    for i in np.flatnonzero(rounded).tolist():
+    for i in np.flatnonzero(rounded.any(axis=1)).tolist():
         for span in rooms[i].spans:
             where, value = (i, span.column, False), float(printed[i, span.column])
             low, high = rounded_ends(span, value, float(steps[span.column]))
             if (low is not None and value < low) or (high is not None and value > high):
                 gone.add(where)
+            if not np.delete(rounded[i], span.column).any():
+                continue  # it was proved beside the others as they are
             ends = [end for end in (low, high) if end is not None]
             tried += [(where, _with(printed[i], span.column, end)) for end in ends]
         for j, places in rooms[i].choices.items():
