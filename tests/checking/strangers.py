@@ -129,7 +129,7 @@ def attempt(text, model):
     return None
 
 
-def main(names):
+def main(names, *, in_turns):
     resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
     X, y = load_iris(return_X_y=True)
     models = [LogisticRegression(max_iter=1000).fit(X, y), GaussianNB().fit(X, y)]
@@ -137,8 +137,8 @@ def main(names):
         json.loads(pertinent.Explainer(m, data=X).explain(X[60:61])[0].json()) for m in models
     ]
     for i, name in enumerate(names or ATTACKS):
-        # Attacks on all models take turns, those that are named are made on each.
-        chosen = slice(None) if names else slice(i % 2, i % 2 + 1)
+        # Models take turns, or each attack is made on all.
+        chosen = slice(i % 2, i % 2 + 1) if in_turns else slice(None)
         for model, document in zip(models[chosen], honest[chosen], strict=True):
             forged = copy.deepcopy(document)
             ATTACKS[name](forged)
@@ -153,4 +153,5 @@ def main(names):
 
 if __name__ == "__main__":
     np.seterr(all="ignore")
-    main(sys.argv[1:])
+    given = sys.argv[1:]
+    main([name for name in given if name != "--in-turns"], in_turns="--in-turns" in given)

@@ -58,8 +58,9 @@ from tests.proofs.planting import (
 
 ALL = bool(os.environ.get("PLANT_ALL"))
 KINDS = SPOILERS | RARER if ALL else SPOILERS
-#: Of the bugs beside the first of each function, every so manyeth is planted.
-STRIDE, IN_PLACE_STRIDE = (1, 1) if ALL else (100, 16)
+#: Of the bugs beside the first of each function, every so manyeth may be planted; of these and the
+#: first ones every so manyeth is, and of those that overwrite arguments.
+STRIDE, PLANTED_STRIDE, IN_PLACE_STRIDE = (1, 1, 1) if ALL else (100, 2, 16)
 FOLDERS = ("solvers", "answering", "questions")
 #: Results of a function that are looked at to see what would change them.
 LOOKED_AT = 4
@@ -110,7 +111,7 @@ def trace(problem, functions):
 
 
 def chosen_bugs(traced):
-    """Return the bugs to plant: of each function at least one, the kinds in turns."""
+    """Return bugs that may be planted: of each function at least one, the kinds in turns."""
     bugs = sorted(set.union(*(found for found, _ in traced.values())))
     by_function = [list(own) for _, own in groupby(bugs, key=lambda bug: bug[0])]
     first = [own[i % len(own)] for i, own in enumerate(by_function)]
@@ -123,7 +124,7 @@ def planted(traced):
 
     That is the projection or the question of the fewest calls; bugs that change both take turns.
     """
-    for i, bug in enumerate(chosen_bugs(traced)):
+    for i, bug in enumerate(chosen_bugs(traced)[::PLANTED_STRIDE]):
         names = [name for name, (found, _) in traced.items() if bug in found]
         if ALL:
             yield from ((bug, name) for name in names)
@@ -232,7 +233,7 @@ def test_planted_bugs_make_no_false_claim(functions, traced):
     assert not believed, "\n".join(map(str, believed))
     assert not lies, "\n".join(map(str, lies))
     assert all(tried[folder] for folder in FOLDERS)
-    assert sum(tried.values()) >= 500
+    assert sum(tried.values()) >= 300
 
 
 def written_to(problem, functions):

@@ -114,6 +114,7 @@ class Judge:
 
 
 @pytest.mark.matrix(2)
+@pytest.mark.matrix(2)
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("name", MODELS)
 def test_values_inside_keep_the_class_and_one_step_outside_does_not(name, table):
