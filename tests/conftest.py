@@ -41,10 +41,14 @@ def rng() -> np.random.Generator:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Call all but one in so many cases of a matrix slow: which, their names decide."""
+    """Call all but one in so many cases of a matrix slow: which, their names decide.
+
+    A module may be marked as well: its tests with parameters are then such cases.
+    """
     for item in items:
         matrix = item.get_closest_marker("matrix")
-        if matrix and crc32(item.name.encode()) % matrix.args[0]:
+        is_case = matrix and hasattr(item, "callspec")
+        if is_case and crc32(item.name.encode()) % matrix.args[0]:
             item.add_marker(pytest.mark.slow)
     # First what takes minutes: at the end, one process would work on it while the others wait.
     items.sort(key=lambda item: "test_planted" not in item.nodeid)

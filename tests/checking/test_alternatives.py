@@ -15,6 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 import pertinent
 from pertinent.exceptions import InputError
 
+pytestmark = pytest.mark.matrix(2)
+
 X, y = load_iris(return_X_y=True)
 LISTED = ("proof", "negative", "alternatives", 0)
 EACH = "what would have changed it: each alternative"

@@ -18,6 +18,8 @@ from pertinent.demo import explain_applicants, train_credit_model
 from pertinent.geometry.codec import encode
 from pertinent.lvq import GMLVQ
 
+pytestmark = pytest.mark.matrix(2)
+
 
 def test_linear_explanations_hold(iris):
     model, X = iris

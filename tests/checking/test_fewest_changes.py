@@ -14,6 +14,8 @@ import pertinent
 from pertinent.exceptions import InputError
 from tests.forgeries import refuted, resummed, tampered
 
+pytestmark = pytest.mark.matrix(2)
+
 NEGATIVE = ("proof", "negative")
 
 

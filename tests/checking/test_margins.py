@@ -26,6 +26,8 @@ from pertinent.exceptions import InputError
 from pertinent.lvq import GLVQ
 from pertinent.proofs import FEASIBLE
 
+pytestmark = pytest.mark.matrix(2)
+
 X, y = load_iris(return_X_y=True)
 SOME = np.arange(0, 150, 6)
 ENOUGH, CHANGE = "what was enough", "what would have changed it"

@@ -17,6 +17,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 import pertinent
 
+pytestmark = pytest.mark.matrix(2)
+
 X, Y = load_iris(return_X_y=True)
 MODELS = {
     "linear": LogisticRegression(max_iter=1000).fit(X, Y),

@@ -21,6 +21,8 @@ from pertinent.lvq import GLVQ, GMLVQ
 from pertinent.solvers.curved.interior.ellipsoid import ball_of
 from tests.shown import proved_of_negatives
 
+pytestmark = pytest.mark.matrix(2)
+
 X, y = load_iris(return_X_y=True)
 MODEL = LogisticRegression(max_iter=1000).fit(X, y)
 

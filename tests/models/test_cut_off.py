@@ -24,6 +24,8 @@ from pertinent.exceptions import UnsupportedModelError
 from pertinent.models.steps.pipeline import features_of
 from pertinent.tables.reading import read_table
 
+pytestmark = pytest.mark.matrix(2)
+
 needs_max_abs_clip = pytest.mark.skipif(
     "clip" not in signature(MaxAbsScaler).parameters, reason="this MaxAbsScaler has no clip"
 )

@@ -18,6 +18,8 @@ from pertinent.models.prototype import nearest_region
 from pertinent.solvers import project
 from pertinent.testing import check_region_agrees_with_predict, parametrize_with_region_checks
 
+pytestmark = pytest.mark.matrix(2)
+
 CASES = [(fitted(estimator, "iris"), data("iris")[0]) for estimator in (*ESTIMATORS, "lgmlvq_1")]
 CASES += [(fitted(estimator, "breast_cancer"), data("breast_cancer")[0]) for estimator in (
     "glvq_3", "gmlvq_3", "centroid_priors", "lgmlvq_1")]  # fmt: skip

@@ -54,7 +54,7 @@ THRESHOLDS = {
     "sklearn.model_selection.FixedThresholdClassifier",
     "sklearn.model_selection.TunedThresholdClassifierCV",
 }
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.matrix(2)]
 
 
 def explained(folder, model, table, *options):

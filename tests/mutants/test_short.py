@@ -14,6 +14,8 @@ from mutants.capabilities import EQUIVALENT, FOLLOWS, NOTICED, TABLES, WIDE, sui
 from mutants.catalogue import MUTANTS, Mutant
 from mutants.equivalent import CHECKS
 
+pytestmark = pytest.mark.matrix(2)
+
 CHECKING, PROOFS = "tests/checking/test_single_checks.py", "tests/proofs/test_single_checks.py"
 #: Mutants that survived once, each with a test that notices it within seconds.
 TRIED = {

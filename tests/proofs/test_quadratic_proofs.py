@@ -25,6 +25,8 @@ from pertinent.proofs import (
 )
 from pertinent.solvers import project
 
+pytestmark = pytest.mark.matrix(2)
+
 
 def bounds(proofs, cell, centers):
     free = np.full(centers.shape, np.inf)

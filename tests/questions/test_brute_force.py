@@ -22,6 +22,8 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 import pertinent
 from pertinent.lvq import GLVQ, GMLVQ, LGMLVQ
 
+pytestmark = pytest.mark.matrix(2)
+
 
 def _data(load, columns=slice(None)):
     X, y = load(return_X_y=True)

@@ -19,6 +19,8 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 import pertinent
 from pertinent.models.trees.forests import forest_of
 
+pytestmark = pytest.mark.matrix(2)
+
 X, Y = load_wine(return_X_y=True)
 X = np.round(X[:, [0, 6, 9, 12]], 2)
 MODEL = RandomForestClassifier(8, max_depth=3, random_state=0).fit(X, Y)

@@ -20,6 +20,8 @@ from pertinent.lvq import GLVQ
 from pertinent.setting.question import PositiveQuestion
 from tests.shown import proved_of_negatives, proved_of_positives
 
+pytestmark = pytest.mark.matrix(2)
+
 CHOICES = {
     "job": ["fixed", "part-time", "none"],
     "home": ["own", "rent"],

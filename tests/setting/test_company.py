@@ -21,6 +21,8 @@ from pertinent.geometry.rounding import STEP
 from pertinent.lvq import GLVQ, GMLVQ, LGMLVQ
 from pertinent.testing import assert_valid_in_any_company
 
+pytestmark = pytest.mark.matrix(2)
+
 
 def cars():
     """An unscaled table: 7 columns from about 1 to about 5000, three classes."""

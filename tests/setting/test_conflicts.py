@@ -11,6 +11,8 @@ from sklearn.naive_bayes import GaussianNB
 import pertinent
 from pertinent.rules.reference import RuleKind
 
+pytestmark = pytest.mark.matrix(2)
+
 FIELDS = {
     RuleKind.FROZEN: "frozen",
     RuleKind.INCREASE_ONLY: "increase_only",

@@ -32,6 +32,8 @@ from pertinent.proofs import LinearProofs, check
 from pertinent.setting.nearest.ladder import climb
 from pertinent.solvers import project
 
+pytestmark = pytest.mark.matrix(2)
+
 
 def linear(W, b):
     """A logistic regression with given coefficients."""

@@ -13,6 +13,8 @@ from pertinent.rules.reference import PLAUSIBLE, RuleKind
 from pertinent.setting.reasons.reason import Why
 from pertinent.summary.reasons import read_reason, write_reason
 
+pytestmark = pytest.mark.matrix(2)
+
 MODELS = {"linear": LogisticRegression(), "curved": QuadraticDiscriminantAnalysis()}
 LIKE = {
     "density": {"n_components": 2, "quantile": 0.6},

@@ -22,6 +22,8 @@ from pertinent.setting.judge import noting
 from pertinent.setting.reasons.fewer import Questions, RuleSets, confirmed, each_is_needed
 from pertinent.setting.reasons.reason import Why
 
+pytestmark = pytest.mark.matrix(2)
+
 NUMBERS = ("x0", "x1", "x2", "x3")
 MODELS = {
     "linear": LogisticRegression(),

@@ -13,6 +13,8 @@ from sklearn.preprocessing import scale
 import pertinent
 from pertinent.lvq import LGMLVQ
 
+pytestmark = pytest.mark.matrix(2)
+
 CLAIM = "what would have changed it is the only one of its size"
 ASKED = pertinent.Options(unique=True)
 

@@ -22,6 +22,8 @@ from pertinent.solvers.ensembles.compiled import CompiledSearch
 from pertinent.solvers.ensembles.search import NumpySearch
 from tests.solvers.every_cell import least_cost
 
+pytestmark = pytest.mark.matrix(2)
+
 WINE = load_wine(return_X_y=True)
 
 

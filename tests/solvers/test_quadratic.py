@@ -15,6 +15,8 @@ from pertinent.models import decision_region
 from pertinent.proofs import check
 from pertinent.solvers import choose_method, project
 
+pytestmark = pytest.mark.matrix(2)
+
 #: Rows of each data set: in every run, and with ``make test SUITE=slow`` (all, but for digits).
 COUNTS = {"iris": 9, "wine": 5, "breast_cancer": 6, "digits": 2}
 MANY = {"iris": 150, "wine": 178, "breast_cancer": 569, "digits": 300}

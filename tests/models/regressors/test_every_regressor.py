@@ -14,7 +14,7 @@ from pertinent.setting.question import NegativeQuestion
 from pertinent.testing import CLEAR, assert_valid_in_any_company, probe_points, region_checks
 from tests.models.regressors.examples import EVERY, LINEAR, TREES, X, fitted
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.matrix(2)]
 #: Both ends, one of them, the other; every model gets one of these.
 RANGES = ((85.0, 110.0), (105.0, None), (None, 95.0))
 
