@@ -9,6 +9,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import pertinent
@@ -161,3 +165,16 @@ def test_trees_keep_missing_values_where_the_data_have_some(fitted):
     complete = pertinent.Explainer(model, data=frame.dropna())
     with pytest.raises(InputError, match="missing='keep'"):
         complete.explain(alone)
+
+
+def test_what_fills_a_gap_in_single_precision_is_stored_as_it_is_read():
+    """The mean of a column of single precision is no number of single precision."""
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame({"a": rng.uniform(0, 1e7, 60).astype(np.float32), "b": rng.uniform(0, 9, 60)})
+    y = X.a / 1e6 + X.b > 10
+    X.loc[::5, "a"] = np.nan
+    model = make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression()).fit(X, y)
+    found = pertinent.Explainer(model, data=X).explain(X.iloc[::5])
+    for explanation in found:
+        checked = pertinent.check(explanation.json(), model)
+        assert checked.verdict == "holds", str(checked)

@@ -143,7 +143,7 @@ def _numbers(features: Features, array: Any, name: str) -> FloatArray:
         return values
     values = values.copy()  # it may be the user's own array
     for j in np.flatnonzero(gone).tolist():
-        values[:, j] = _filled(features, j, values[:, j])
+        values[:, j] = _filled(features, j, values[:, j], array.dtype)
     return values
 
 
@@ -175,22 +175,27 @@ def _number_column(features: Features, j: int, column: Any, name: str) -> FloatA
         array = column.to_numpy()
         if array.dtype == object:  # missing values that are no NaN
             array = column.cast(nw.Float64).to_numpy()
-        values = np.asarray(array, dtype=float)
+        values, kind = np.asarray(array, dtype=float), array.dtype
     else:
+        kind = np.dtype(float)
         try:
             values = np.array([np.nan if is_missing([v])[0] else v for v in column], dtype=float)
         except (TypeError, ValueError) as error:
             raise InputError(
                 f"Column {features.names[j]!r} of {name} must hold numbers: {error}."
             ) from error
-    return _filled(features, j, values)
+    return _filled(features, j, values, kind)
 
 
-def _filled(features: Features, j: int, values: FloatArray) -> FloatArray:
-    """Return a column with missing values as the model's imputer fills them, where it does."""
+def _filled(features: Features, j: int, values: FloatArray, kind: np.dtype[Any]) -> FloatArray:
+    """Return a column with missing values as the model's imputer fills them, where it does.
+
+    In single precision where the column is: it is written, stored and read again so.
+    """
     if features.fills is None or j not in features.fills:
         return values
-    return np.where(np.isnan(values), features.fills[j], values)
+    fill = features.fills[j]
+    return np.where(np.isnan(values), np.float32(fill) if kind == np.float32 else fill, values)
 
 
 def _mixed(features: Features, columns: Any, name: str) -> FloatArray:
