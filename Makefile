@@ -104,7 +104,7 @@ campaign: $(VENV)/.stamp-test ## Judge answers of random models for MINUTES=5; r
 	$(ONE_THREAD) $(BIN)/python -m campaign --minutes $(or $(MINUTES),5) --jobs $(JOBS) $(ARGS)
 
 mutants: $(VENV)/.stamp-test ## Break the source line by line for MINUTES=60; resumes
-	$(BIN)/python -m mutants --minutes $(or $(MINUTES),60) --jobs $(JOBS) $(ARGS)
+	$(ONE_THREAD) $(BIN)/python -m mutants --minutes $(or $(MINUTES),60) --jobs $(JOBS) $(ARGS)
 
 house: $(VENV)/.stamp-test ## Measure how the package is built, with the goals for it
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.house $(ARGS)

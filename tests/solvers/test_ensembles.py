@@ -287,6 +287,36 @@ def test_time_that_is_over_leaves_a_valid_point_and_its_bound(cancer):
     assert (found.bound <= found.objective).all()
 
 
+class OneBoxEach:
+    """A search that closes budgets below the cutoff with their first box, in a second each."""
+
+    least, found, boxes = 1e8, None, 0
+
+    def __init__(self, now):
+        self.now = now
+
+    def begin(self, budget):
+        self.now[0] += 1.0
+        self.budget = budget
+
+    def run(self, boxes):
+        self.boxes += 1
+        return self.budget < 1e9
+
+    def branchings(self):
+        return None
+
+
+def test_budgets_that_close_at_once_look_at_the_clock_too(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(solve, "monotonic", lambda: now[0])
+    monkeypatch.setattr(solve, "is_over", lambda end: now[0] > end)
+    monkeypatch.setattr(solve, "FIRST_BOXES", 1)
+    monkeypatch.setattr(solve, "WEIGHING", 0)
+    solve.Row(OneBoxEach(now), end=5.0, cutoff=1e9, step=1).solve()
+    assert now[0] <= 6.0
+
+
 def test_a_new_process_compiles_before_any_time_limit_begins(cancer, monkeypatch):
     model, X = cancer
     explainer = pickle.loads(pickle.dumps(pertinent.Explainer(model, data=X, time_limit=30.0)))

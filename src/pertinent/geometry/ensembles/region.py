@@ -93,16 +93,20 @@ class EnsembleRegion(Region):
 
         In a cell that the margin leaves nothing of, the smallest is above the largest.
         """
-        nodes, out = self.ensemble.trees, []
-        for j, cuts in enumerate(self.ensemble.cuts):
-            margin = np.zeros(len(cuts))
-            if self.keep is not None:
-                own = np.flatnonzero((nodes.column == j) & np.isfinite(nodes.cut))
-                np.maximum.at(margin, np.searchsorted(cuts, nodes.cut[own]), self.keep[own])
-            low = np.concatenate([[-np.inf], np.nextafter(cuts, np.inf) + margin])
-            high = np.concatenate([cuts - margin, [np.inf]])
-            out.append((low, high))
-        return tuple(out)
+        cuts = np.concatenate(self.ensemble.cuts)
+        margin, begin = np.zeros(len(cuts)), np.cumsum(self.ensemble.n_cells - 1)
+        if self.keep is not None:
+            nodes, rank = self.ensemble.trees, self.ensemble.rank
+            own = np.flatnonzero((nodes.column >= 0) & np.isfinite(nodes.cut))
+            first = np.concatenate([[0], begin[:-1]])[nodes.column[own]]
+            np.maximum.at(margin, first + rank[own], self.keep[own])
+        lows, highs = np.nextafter(cuts, np.inf) + margin, cuts - margin
+        return tuple(
+            (np.concatenate([[-np.inf], low]), np.concatenate([high, [np.inf]]))
+            for low, high in zip(
+                np.split(lows, begin[:-1]), np.split(highs, begin[:-1]), strict=True
+            )
+        )
 
     def contains(self, points: FloatArray, tol: float = 0.0) -> BoolArray:
         """Return where the label wins against every rival, the margin kept.

@@ -39,8 +39,10 @@ FIRST, FASTER, SLOWER = 1 / 64, 1.4, 1.1
 GROWTH, FACTORS, TELLING = 3.0, (1.04, 1.3), 10
 #: Boxes of one row after which it is handed out as it is, with its bound; and for the first point.
 MOST_BOXES, FIRST_BOXES = 100_000, 2_000
-#: Boxes between two looks at the clock.
-STEP = 32
+#: The first box with weights takes about so many times as long as without.
+WEIGHING = 16
+#: Boxes between two looks at the clock: at most so many, and so many leaves of the whole box.
+MOST_STEP, STEP_LEAVES = 32, 1 << 15
 
 
 class BoxSearch(Protocol):
@@ -84,6 +86,7 @@ class Row:
     search: BoxSearch
     end: float
     cutoff: float
+    step: int = MOST_STEP
     cost: float = np.inf
     chosen: IntArray | None = None
     proved: float = 0.0
@@ -98,7 +101,7 @@ class Row:
             return
         least, factor, last = SLOWER * self.search.least, SLOWER, 0
         budget = least if least > FIRST * top else self._first_budget(top)
-        while self.proved < top:
+        while self.proved < top and not self._is_over():
             budget = min(budget, top)
             before = self.search.boxes
             if not self._closes(budget, MOST_BOXES - before):
@@ -111,29 +114,31 @@ class Row:
     def _first_budget(self, top: float) -> float:
         """Return a budget at which the whole box is not closed at once."""
         budget = FIRST * top
-        while budget < top and self._closes(budget, 1):
+        while budget < top and not self._is_over() and self._closes(budget, 1):
             budget *= FASTER
         return budget
 
     def _first_point(self) -> bool:
         """Look for any point; return whether there may be one worth looking for."""
+        begun = monotonic()
         self.search.begin(np.inf)
-        done = False
+        done = self.search.run(1)
+        weighing = WEIGHING * (monotonic() - begun)
         while not done and self.search.found is None and self.search.boxes < FIRST_BOXES:
-            done = self.search.run(1)
             if self._is_over():
                 break
+            done = self.search.run(1)
         self._note_point()
         if done and self.search.found is None:
             self.proved, self.cases = np.inf, self.search.branchings()
             return False
-        return not self._is_over()
+        return not is_over(self.end - weighing)
 
     def _closes(self, budget: float, boxes: int) -> bool:
         """Search below a budget; return whether all boxes were closed, and note what that shows."""
         self.search.begin(budget)
         most = self.search.boxes + boxes
-        while not self.search.run(min(STEP, most - self.search.boxes)):
+        while not self.search.run(min(self.step, most - self.search.boxes)):
             if self.search.boxes >= most or self._is_over():
                 self._note_point()
                 return False
@@ -183,7 +188,8 @@ def solve_ensemble(task: Task) -> Solved:
             outcome[i], believed[i] = EMPTY, np.inf
             cases.append(Branchings.closed())
             continue
-        row = Row(make(problem), _end_of_row(end, n - i), float(task.cutoff[i]) - fixed)
+        step = max(1, min(MOST_STEP, STEP_LEAVES // len(problem.leaf)))
+        row = Row(make(problem), _end_of_row(end, n - i), float(task.cutoff[i]) - fixed, step)
         row.solve()
         believed[i] = row.proved + fixed
         cases.append(Branchings.closed() if row.cases is None else row.cases.in_cells(problem))
