@@ -56,6 +56,7 @@ def test_numbers_that_are_not_proved_are_refuted(stored, field, value):
     assert refuted(resummed(forged, model), model)
 
 
+@pytest.mark.matrix(1)
 @pytest.mark.parametrize(
     ("field", "claim"),
     [

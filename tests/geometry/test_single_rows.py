@@ -8,7 +8,7 @@ from pertinent.geometry.affine import AffineMap
 from pertinent.geometry.gaps import GAP_CONVEX, is_closed
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.region import Cell
-from pertinent.geometry.rounding import MarginRows, surely_win
+from pertinent.geometry.rounding import CellRounding, MarginRows, surely_win
 
 
 def test_bounds_of_a_sum_are_rows_of_its_terms():
@@ -43,3 +43,16 @@ def test_a_lead_that_is_sure_in_double_precision_only():
     places = np.zeros(1, dtype=int)
     assert surely_win(W, b, places, point, single=False).tolist() == [True]
     assert surely_win(W, b, places, point, single=True).tolist() == [False]
+
+
+def test_cells_are_left_for_sure_where_double_precision_decides_only():
+    """x <= 1 or x >= 3: the slack at 1 - 3e-7 is below what single precision rounds 1 + 1 by."""
+    cells = tuple(
+        MarginRows.as_written(Cell(np.array([[side]]), np.array([end])))
+        for side, end in ((1.0, 1.0), (-1.0, -3.0))
+    )
+    points = np.array([[1.0 - 3e-7], [1.0 - 1e-4], [1.0 - 1e-16], [2.0], [3.0 + 1e-4]])
+    for some, far in ((cells, True), (cells[:1], False)):
+        rounding = CellRounding(some, 1)
+        assert rounding.hold(points, False).tolist() == [True, True, False, False, far]
+        assert rounding.hold(points, True).tolist() == [False, True, False, False, far]

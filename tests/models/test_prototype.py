@@ -159,6 +159,7 @@ def rebuilt(name):
     return model, record["predicted"]
 
 
+@pytest.mark.matrix(1)
 @pytest.mark.parametrize("name", list(RECORDED))
 def test_models_of_other_packages_as_they_were_fitted(name):
     """Their labels are places in classes_ (sklvq) or labels; their matrices have many forms."""
