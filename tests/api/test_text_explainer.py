@@ -131,16 +131,41 @@ def test_forged_files_are_refuted(model, explained, change):
     assert pertinent.check(forged(explained.json(), change), model).verdict == "refuted"
 
 
+def _another_sample(summary, proof):
+    proof["question"]["sample"][0] = 1 - proof["question"]["sample"][0]
+
+
+def _another_word(summary, proof):
+    proof["question"]["features"][0] += "s"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (_another_word, "the document has other words"),
+        (_another_sample, "the sample has other words than the document"),
+        (_cheaper_words, "a word counts otherwise than by its occurrences"),
+    ],
+)
+def test_each_check_of_a_document_says_what_is_wrong(model, explained, change, words):
+    assert words in str(pertinent.check(forged(explained.json(), change), model))
+
+
 def test_what_is_not_said_of_texts_is_refused(model, explained):
     def with_ranges(summary, proof):
-        span = {"column": 0, "ends": [0.0, 1.0], "cuts": []}
-        proof["ranges"] = {"negative": {"spans": [span]}}
+        ends = {"type": "array", "of": "float", "shape": [2], "values": [0.0, 1.0]}
+        none = {"spans": [], "box": [], "choices": []}
+        some = none | {"spans": [{"column": 0, "ends": ends, "cuts": []}]}
+        proof["ranges"] = {"positive": none, "negative": some}
 
     def with_another_method(summary, proof):
         proof["question"]["method"] = proof["positive"]["method"] = "sufficient"
 
-    for change in (with_ranges, with_another_method):
-        with pytest.raises(InputError):
+    for change, words in (
+        (with_ranges, "has no ranges"),
+        (with_another_method, "must be 'strict'"),
+    ):
+        with pytest.raises(InputError, match=words):
             pertinent.check(forged(explained.json(), change), model)
 
 

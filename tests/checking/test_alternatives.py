@@ -300,6 +300,7 @@ def test_a_kind_that_is_not_known_proves_nothing(linear):
     assert pertinent.check(document, model).verdict != "holds"
 
 
+@pytest.mark.matrix(1)
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
