@@ -293,6 +293,7 @@ TABLES: dict[str, tuple[str, ...]] = {
         "tests/checking/test_refusals.py", "tests/checking/test_single_documents.py",
         "tests/checking/test_alternatives.py",
         "tests/models/regressors/test_questions.py", "tests/api/test_text_explainer.py",
+        "tests/checking/test_searched.py",
     ),
     "checking/alternatives.py": ("tests/checking/test_alternatives.py",),
     "checking/chances.py": ("tests/checking/test_chances.py",),

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 import pertinent
 from pertinent.checking import HOLDS, REFUTED
-from pertinent.exceptions import UnsupportedModelError
+from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.codec import encode
 
 X, y = load_iris(return_X_y=True)
@@ -112,6 +112,22 @@ def test_a_model_that_cannot_be_read_needs_the_word(stored):
     document = copy.deepcopy(stored)
     del document["proof"]["question"]["search"]
     with pytest.raises(UnsupportedModelError):
+        verdict(document)
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "words"),
+    [
+        ("search", 1, "'search' is not true"),
+        ("search", False, "'search' is not true"),
+        ("categories", {"0": None}, "categories are not those of each feature"),
+        ("categories", [None], "categories are not those of each feature"),
+    ],
+)
+def test_what_is_no_search_is_refused(stored, part, value, words):
+    document = copy.deepcopy(stored)
+    document["proof"]["question"][part] = value
+    with pytest.raises(InputError, match=words):
         verdict(document)
 
 
