@@ -44,8 +44,36 @@ def _end(boxes: ShownBoxes, i: int, column: int, sign: float) -> float:
 
     if is_kept(limit):
         return limit
-    good, bad = own, limit
+    good, bad, room = own, limit, _room(boxes, i, column, sign)
+    near = min(abs(limit - own), room) * 2.0**-HALVINGS
+    for end in (own + sign * (room - near / 2), own + sign * (room + near / 2)):
+        if sign * good < sign * end < sign * bad:
+            good, bad = (end, bad) if is_kept(end) else (good, end)
     for _ in range(HALVINGS):
+        if abs(bad - good) <= near:
+            break
         middle = good + (bad - good) / 2
         good, bad = (middle, bad) if is_kept(middle) else (good, middle)
     return good
+
+
+def _room(boxes: ShownBoxes, i: int, column: int, sign: float) -> float:
+    """Return how far a value may move before a linear row fails; inf where that is not known.
+
+    It only says where to look first: what rounds, and curved rows, are left out.
+    """
+    own, room = boxes.answer.points[i, [column]], np.inf
+    low, high = boxes.answer.around(i, np.array([column]), (own, own))
+    for pieces, _ in boxes.unions_of(int(boxes.answer.labels[i])):
+        if len(pieces) != 1:
+            return np.inf
+        G, h, origin = pieces[0].G, pieces[0].h, pieces[0].origin
+        used = sign * G[:, column] > 0
+        ends = [np.where(G == 0, 0.0, G * end)[used] for end in (low, high)]
+        most = np.maximum(*ends)
+        for group in boxes.setting.features.groups:  # one of them is 1
+            most[:, group] = 0.0
+            most[:, group[0]] = ends[1][:, group[high[group] >= 1]].max(axis=1, initial=-np.inf)
+        slack = h[used] - most.sum(axis=1) + (0.0 if origin is None else G[used] @ origin)
+        room = float(np.min(slack / np.abs(G[used, column]), initial=room))
+    return room if room > 0 else np.inf

@@ -164,10 +164,10 @@ class ShownBoxes:
     def holds(self, i: int, low: FloatArray, high: FloatArray) -> bool:
         """Return whether a box lies in the class, obeys relations and is dense enough."""
         label = int(self.answer.labels[i])
-        if label not in self.unions:
-            self.unions[label] = unions_of(self.setting, label, self.answer.table)
+        unions = self.unions_of(label)
+        if label not in self.sums:
             self.sums[label] = sums_of(self.setting, label, self.answer.table)
-        known = self.unions[label] or self.sums[label]
+        known = unions or self.sums[label]
         if not known or self.relation(low, high) is not None:
             return False
         if ((low < self.low[i]) | (high > self.high[i]))[self._visible].any():
@@ -175,11 +175,17 @@ class ShownBoxes:
         if not all(self._in_trees(i, *one, low, high) for one in self.sums[label]):
             return False
         groups = [g for g in self.setting.features.groups if (low[g] < high[g]).any()]
-        for pieces, unit in self.unions[label]:
+        for pieces, unit in unions:
             left = gaps(pieces, low, high, unit, groups)
             if left is None or not all(self._asked(i, *sliver) for sliver in left):
                 return False
         return True
+
+    def unions_of(self, label: int) -> list[tuple[Sequence[MarginRows], float]]:
+        """Return the unions that a box of a class must lie in: see `unions_of`."""
+        if label not in self.unions:
+            self.unions[label] = unions_of(self.setting, label, self.answer.table)
+        return self.unions[label]
 
     def whatever(self, i: int, columns: IntArray, ends: Limits) -> bool:
         """Return whether the class is kept by every value of the free features.
