@@ -75,6 +75,7 @@ def test_every_part_of_a_question_and_its_proofs(model, asked):
     assert tried > 40
 
 
+@pytest.mark.matrix(1)
 @pytest.mark.parametrize("model", MODELS)
 def test_every_kind_of_value(model):
     document = _stored(model, "plain")
