@@ -157,6 +157,24 @@ def test_without_a_token_nothing_is_told(guarded, wrong):
     assert guarded.get("/healthz").status_code == 200
 
 
+def test_every_token_is_compared_in_constant_time(monkeypatch):
+    compared = []
+
+    def counted(one: bytes, other: bytes) -> bool:
+        compared.append((len(one), len(other)))
+        return one == other
+
+    monkeypatch.setattr("pertinent.server.web.guard.hmac.compare_digest", counted)
+    other = TOKEN[::-1]
+    app, _ = application(tokens=(TOKEN, other))
+    with TestClient(app, AT) as client:
+        for given, code in ((TOKEN, 200), (other, 200), ("x", 401)):
+            compared.clear()
+            headers = {"Authorization": f"Bearer {given}"}
+            assert client.get("/api/v1/model", headers=headers).status_code == code
+            assert compared == [(32, 32)] * 2  # digests: how long a guess is does not show, either
+
+
 def test_guesses_are_limited_and_a_token_has_a_rate(guarded):
     wrong = [guarded.get("/api/v1/model").status_code for _ in range(40)]
     assert 429 in wrong
