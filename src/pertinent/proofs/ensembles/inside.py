@@ -3,9 +3,12 @@
 The cuts of a column divide it into cells, and within a product of cells nothing changes. A box
 therefore holds as many different sums as it meets products of cells:
 
-- a few of them are added up one by one, as the library does, to the bit;
-- where they are many, the smallest lead that each tree can give in the box is added up: if even
-  that is enough, the class wins everywhere; else the box is cut in two.
+- the smallest lead that each tree can give in the box is added up: if even that is enough, the
+  class wins everywhere;
+- else a few of them are added up one by one, as the library does, to the bit;
+- where they are many, the box is cut in two.
+
+Some of the sums are added up before: where one of them loses, nothing more is looked at.
 
 Steps before the trees may round a number to the other side of a cut that it is next to (``share``).
 Both sides of such a cut are then part of the box. Where the box has a single number in a column, it
@@ -26,7 +29,9 @@ from pertinent.geometry.cell import Cell
 from pertinent.geometry.ensembles import EnsembleRegion
 
 #: Products of cells that are added up one by one, and parts that a box is cut into.
-MOST_CELLS, MOST_PARTS = 4096, 500
+MOST_CELLS, MOST_PARTS = 256, 1000
+#: Sums that are added up at first, beside two for each column.
+SOME = 32
 #: Sides of single numbers that are tried.
 MOST_SIDES = 64
 
@@ -104,20 +109,25 @@ def _may_be(
     """
     first, last = _cells(region, known, -share), _cells(region, known, share)
     first, last = np.where(same, side, first), np.where(same, side, last)
-    return bool(np.prod(last - first + 1.0) > MOST_CELLS or _wins(region, first, last).any())
+    many = np.prod(last - first + 1.0) > MOST_CELLS
+    return bool(many or _wins(region, _all(first, last)).any())
 
 
 def _holds(region: EnsembleRegion, first: IntArray, last: IntArray) -> bool:
     """Return whether the class wins in all of a box of cells, cut in two where that helps."""
+    if not _wins(region, _some(first, last)).all():
+        return False
     todo, parts = [(first, last)], 0
     while todo:
         (first, last), parts = todo.pop(), parts + 1
+        if _wins_by_far(region, first, last):
+            continue
         if np.prod(last - first + 1.0) <= MOST_CELLS:
-            if not _wins(region, first, last).all():
+            if not _wins(region, _all(first, last)).all():
                 return False
-        elif not _wins_by_far(region, first, last):
-            if parts > MOST_PARTS:
-                return False
+        elif parts > MOST_PARTS:
+            return False
+        else:
             todo += _halves(first, last)
     return True
 
@@ -154,12 +164,25 @@ def _is_common(common: Cell, low: FloatArray, high: FloatArray) -> bool:
     return True
 
 
-def _wins(region: EnsembleRegion, first: IntArray, last: IntArray) -> BoolArray:
-    """Return in which products of cells of a box the class wins, added up one by one."""
+def _all(first: IntArray, last: IntArray) -> IntArray:
+    """Return all products of cells of a box, shape (n, n_columns)."""
     wide = np.flatnonzero(first < last)
     places = list(product(*(range(first[j], last[j] + 1) for j in wide)))
     cells = np.repeat(first[None], len(places), axis=0)
     cells[:, wide] = np.array(places, dtype=np.int64).reshape(len(places), len(wide))
+    return cells
+
+
+def _some(first: IntArray, last: IntArray) -> IntArray:
+    """Return some of them: both ends of each column, whatever the others are."""
+    cells = np.random.default_rng(0).integers(first, last + 1, (SOME + 2 * len(first), len(first)))
+    for j in range(len(first)):
+        cells[SOME + 2 * j : SOME + 2 * j + 2, j] = first[j], last[j]
+    return cells
+
+
+def _wins(region: EnsembleRegion, cells: IntArray) -> BoolArray:
+    """Return in which products of cells the class wins, added up one by one."""
     totals, tally = region.ensemble.totals_of(cells), region.ensemble.tally
     out = np.ones(len(cells), dtype=bool)
     for rival in region.rivals:

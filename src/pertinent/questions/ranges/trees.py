@@ -31,7 +31,7 @@ def ends_in_trees(region: EnsembleRegion, moves: Moves, share: float) -> FloatAr
         own, point = cells[k], float(moves.points[k, column])
         cell = int(own[column])
         last = cell if _has_margin(region) else _last_cell(region, own, column, int(sign))
-        end = _end(region, column, last, float(sign), share)
+        end = end_of_cell(region, column, last, float(sign), share)
         out[k] = sign * max(sign * end, sign * point)
     return out
 
@@ -62,7 +62,7 @@ def _wins(region: EnsembleRegion, cells: IntArray) -> BoolArray:
     return np.asarray(np.logical_and.reduce(ahead)) if ahead else np.ones(len(cells), dtype=bool)
 
 
-def _end(region: EnsembleRegion, column: int, cell: int, sign: float, share: float) -> float:
+def end_of_cell(region: EnsembleRegion, column: int, cell: int, sign: float, share: float) -> float:
     """Return the last number of a cell in a direction, a little before its cut."""
     end = float(region.ends[column][1 if sign > 0 else 0][cell])
     size = float(np.abs(region.ensemble.cuts[column]).max(initial=0.0))
@@ -94,7 +94,7 @@ class TreeBox:
         first = int(np.searchsorted(cells, start))
         last = first if _has_margin(self.region) else int(np.searchsorted(cells, farthest))
         ends = [
-            _end(self.region, column, c, sign, self.share)
+            end_of_cell(self.region, column, c, sign, self.share)
             for c in range(first, last + int(sign), int(sign))
         ]
         lengths = [

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 
+from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.geometry.running import is_over
 from pertinent.questions.ranges.spans import inward
+from pertinent.questions.ranges.trees import end_of_cell
 from pertinent.setting.claims.boxes import Answer, ShownBoxes
 from pertinent.setting.ranges import Span
 from pertinent.setting.setting import Setting
@@ -44,6 +48,11 @@ def _end(boxes: ShownBoxes, i: int, column: int, sign: float) -> float:
 
     if is_kept(limit):
         return limit
+    sums = boxes.sums_of(int(boxes.answer.labels[i]))
+    if sums:
+        stops = sorted({end for one in sums for end in _cell_ends(*one, column, own, limit)})
+        last = bisect_left(stops[:: int(sign)], True, key=lambda end: not is_kept(end))
+        return [own, *stops[:: int(sign)]][last]
     good, bad, room = own, limit, _room(boxes, i, column, sign)
     near = min(abs(limit - own), room) * 2.0**-HALVINGS
     for end in (own + sign * (room - near / 2), own + sign * (room + near / 2)):
@@ -55,6 +64,16 @@ def _end(boxes: ShownBoxes, i: int, column: int, sign: float) -> float:
         middle = good + (bad - good) / 2
         good, bad = (middle, bad) if is_kept(middle) else (good, middle)
     return good
+
+
+def _cell_ends(
+    region: EnsembleRegion, share: float, column: int, own: float, limit: float
+) -> list[float]:
+    """Return where the cells of a column of trees end, on the way from a value to a limit."""
+    cells, sign = region.ensemble.cuts[column], 1.0 if limit > own else -1.0
+    first, last = np.sort(np.searchsorted(cells, [own, limit]))
+    ends = [end_of_cell(region, column, c, sign, share) for c in range(first, last + 1)]
+    return [end for end in ends if sign * own < sign * end < sign * limit]
 
 
 def _room(boxes: ShownBoxes, i: int, column: int, sign: float) -> float:

@@ -164,15 +164,13 @@ class ShownBoxes:
     def holds(self, i: int, low: FloatArray, high: FloatArray) -> bool:
         """Return whether a box lies in the class, obeys relations and is dense enough."""
         label = int(self.answer.labels[i])
-        unions = self.unions_of(label)
-        if label not in self.sums:
-            self.sums[label] = sums_of(self.setting, label, self.answer.table)
-        known = unions or self.sums[label]
+        unions, sums = self.unions_of(label), self.sums_of(label)
+        known = unions or sums
         if not known or self.relation(low, high) is not None:
             return False
         if ((low < self.low[i]) | (high > self.high[i]))[self._visible].any():
             return False
-        if not all(self._in_trees(i, *one, low, high) for one in self.sums[label]):
+        if not all(self._in_trees(i, *one, low, high) for one in sums):
             return False
         groups = [g for g in self.setting.features.groups if (low[g] < high[g]).any()]
         for pieces, unit in unions:
@@ -186,6 +184,12 @@ class ShownBoxes:
         if label not in self.unions:
             self.unions[label] = unions_of(self.setting, label, self.answer.table)
         return self.unions[label]
+
+    def sums_of(self, label: int) -> list[tuple[EnsembleRegion, float]]:
+        """Return the sums of trees that a box of a class must lie in: see `sums_of`."""
+        if label not in self.sums:
+            self.sums[label] = sums_of(self.setting, label, self.answer.table)
+        return self.sums[label]
 
     def whatever(self, i: int, columns: IntArray, ends: Limits) -> bool:
         """Return whether the class is kept by every value of the free features.
