@@ -345,3 +345,22 @@ def test_more_parts_than_are_tried(monkeypatch):
     assert lies_inside(region, *box)
     monkeypatch.setattr(inside, "MOST_PARTS", 0)
     assert not lies_inside(region, *box)
+
+
+@pytest.mark.parametrize("most", [1, 256])
+def test_a_cell_between_others_that_is_lost(monkeypatch, most):
+    """The class is lost where 1 < x <= 2, and a first look at some of the sums does not see it."""
+    monkeypatch.setattr(inside, "_some", lambda first, last: first[None])
+    monkeypatch.setattr(inside, "MOST_CELLS", most)
+    tree = (0, 1.0, [1.0, 0.0], (0, 2.0, [0.0, 1.0], [1.0, 0.0]))
+    region = EnsembleRegion.of(ensemble_of([tree], 1), 0)
+    assert not lies_inside(region, at([0.0]), at([3.0]))
+    assert lies_inside(region, at([2.5]), at([3.0]))
+
+
+def test_a_first_look_sees_both_ends_of_each_column():
+    first, last = np.zeros(3, dtype=int), at([0, 7, 10**6])
+    some = inside._some(first, last)
+    assert ((some >= first) & (some <= last)).all()
+    assert {0, 7} <= set(some[:, 1].tolist())
+    assert {0, 10**6} <= set(some[:, 2].tolist())
