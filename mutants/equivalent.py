@@ -57,7 +57,7 @@ CHECKS: dict[tuple[str, str], str] = {
         "without proofs about the whole region nothing is known of any piece: zeros, as without it",
     ("proofs/ensembles/boxes.py:Rules.narrow", "not moved"): _ROUNDS,
     ("proofs/ensembles/derive.py:Look.open", "np.isfinite(self.claim)"): _ENDLESS,
-    ("proofs/ensembles/inside.py:_holds", "not _wins(region, _some(first, last)).all()"):
+    ("proofs/ensembles/inside.py:_holds", "not _wins(region, whole.some()).all()"):
         "what loses is seen again one by one, or leaves too many parts: it ends a long look early",
     ("proofs/ensembles/derive.py:Look._narrowed", "not moved"): _ROUNDS,
     ("proofs/ensembles/derive.py:Look._narrowed", "np.count_nonzero(batch.alive) == before"):

@@ -98,3 +98,40 @@ def test_margins_and_inequalities_are_kept(region):
         for h in (-0.1, 0.1):
             half = Cell(np.array([[1.0, 1.0, 1.0]]), np.array([point.sum() + h]))
             assert inside.lies_inside(one.intersect(half), point, point) == (h > 0)
+
+
+@pytest.mark.parametrize("most", [1, 8, 256])
+def test_categories_are_looked_at_one_after_the_other(most, monkeypatch):
+    """Two groups of columns and a number: judged in all categories and every cell."""
+    monkeypatch.setattr(inside, "MOST_CELLS", most)
+    rng = np.random.default_rng(1)
+    kinds, groups = rng.integers(0, [3, 4], (200, 2)), [np.arange(3), np.arange(3, 7)]
+    table = np.hstack([np.eye(3)[kinds[:, 0]], np.eye(4)[kinds[:, 1]], rng.normal(size=(200, 1))])
+    labels = (kinds[:, 0] == 1) & (kinds[:, 1] > 1) | (table[:, 7] > 0.5 + 0.3 * kinds[:, 0])
+    model = RandomForestClassifier(5, max_depth=4, random_state=0).fit(table, labels)
+    regions = [pertinent.decision_region(model, label) for label in model.classes_]
+    said = right = 0
+    for row in table[:80]:
+        allowed = [rng.random(len(g)) < 0.7 for g in groups]
+        low, high = row.copy(), row.copy()
+        for group, some in zip(groups, allowed, strict=True):
+            some[np.flatnonzero(row[group])] = True
+            if some.sum() > 1:
+                low[group], high[group] = 0.0, some
+        low[7], high[7] = row[7] - rng.exponential(0.3), row[7] + rng.exponential(0.3)
+        numbers = every_cell(regions[0], low, high)[:, 7]
+        choices = product(
+            *([g[k] for k in np.flatnonzero(high[g])] for g in groups), np.unique(numbers)
+        )
+        points = np.zeros((0, 8))
+        for one, other, number in choices:
+            point = np.zeros(8)
+            point[[one, other]], point[7] = 1.0, number
+            points = np.vstack([points, point])
+        label = int(model.predict(row[None])[0])
+        truth = (model.predict(points) == bool(label)).all()
+        found = inside.lies_inside(regions[label], low, high, groups=groups)
+        assert truth or not found
+        said, right = said + found, right + truth
+    assert 10 < right < 70
+    assert said == right

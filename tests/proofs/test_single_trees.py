@@ -350,7 +350,7 @@ def test_more_parts_than_are_tried(monkeypatch):
 @pytest.mark.parametrize("most", [1, 256])
 def test_a_cell_between_others_that_is_lost(monkeypatch, most):
     """The class is lost where 1 < x <= 2, and a first look at some of the sums does not see it."""
-    monkeypatch.setattr(inside, "_some", lambda first, last: first[None])
+    monkeypatch.setattr(inside._Part, "some", lambda part: part.first[None])
     monkeypatch.setattr(inside, "MOST_CELLS", most)
     tree = (0, 1.0, [1.0, 0.0], (0, 2.0, [0.0, 1.0], [1.0, 0.0]))
     region = EnsembleRegion.of(ensemble_of([tree], 1), 0)
@@ -359,8 +359,27 @@ def test_a_cell_between_others_that_is_lost(monkeypatch, most):
 
 
 def test_a_first_look_sees_both_ends_of_each_column():
-    first, last = np.zeros(3, dtype=int), at([0, 7, 10**6])
-    some = inside._some(first, last)
+    region = EnsembleRegion.of(
+        ensemble_of([(j, 1.0, [1.0, 0.0], [1.0, 0.0]) for j in (0, 1)], 2), 0
+    )
+    first, last = np.zeros(2, dtype=int), at([7, 10**6])
+    some = inside._Part.of(region, first, last, ()).some()
     assert ((some >= first) & (some <= last)).all()
-    assert {0, 7} <= set(some[:, 1].tolist())
-    assert {0, 10**6} <= set(some[:, 2].tolist())
+    assert {0, 7} <= set(some[:, 0].tolist())
+    assert {0, 10**6} <= set(some[:, 1].tolist())
+
+
+@pytest.mark.parametrize("most", [1, 256])
+@pytest.mark.parametrize("seen", [2, 3])
+def test_one_of_a_group_and_no_more(monkeypatch, most, seen):
+    """The class is lost where both or none of two columns are 1: with a third, none may be."""
+    monkeypatch.setattr(inside, "MOST_CELLS", most)
+    lost, kept = [0.0, 1.0], [1.0, 0.0]
+    tree = (0, 0.5, (1, 0.5, lost, kept), (1, 0.5, kept, lost))
+    region = EnsembleRegion.of(ensemble_of([tree], 3), 0)
+    low, high = np.zeros(3), np.array([1.0, 1.0, seen == 3])
+    groups = [np.arange(3)]
+    assert not lies_inside(region, low, high)
+    assert lies_inside(region, low, high, groups=groups) == (seen == 2)
+    assert not lies_inside(region, low, np.array([0.0, 0.0, 1.0]), groups=groups)
+    assert lies_inside(region, low, np.array([1.0, 0.0, 0.0]), groups=groups)

@@ -6,7 +6,8 @@ therefore holds as many different sums as it meets products of cells:
 - the smallest lead that each tree can give in the box is added up: if even that is enough, the
   class wins everywhere;
 - else a few of them are added up one by one, as the library does, to the bit;
-- where they are many, the box is cut in two.
+- where they are many, the box is cut in two: a number between two of its cells, a feature with
+  categories into one of them and all others.
 
 Some of the sums are added up before: where one of them loses, nothing more is looked at.
 
@@ -20,6 +21,9 @@ Plain code on purpose: whoever looks for large boxes does it elsewhere, with cod
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -29,7 +33,7 @@ from pertinent.geometry.cell import Cell
 from pertinent.geometry.ensembles import EnsembleRegion
 
 #: Products of cells that are added up one by one, and parts that a box is cut into.
-MOST_CELLS, MOST_PARTS = 256, 1000
+MOST_CELLS, MOST_PARTS = 256, 400
 #: Sums that are added up at first, beside two for each column.
 SOME = 32
 #: Sides of single numbers that are tried.
@@ -42,6 +46,7 @@ def lies_inside(
     high: FloatArray,
     share: float = 0.0,
     known: FloatArray | None = None,
+    groups: Sequence[IntArray] = (),
 ) -> bool:
     """Return whether a box lies in a region, whatever is rounded by a share of its numbers.
 
@@ -54,6 +59,8 @@ def lies_inside(
         By which share of a number, or of the largest cut of its column, it may be rounded.
     known : ndarray of shape (n_columns,), optional
         A point that the model puts into the class, with the single numbers of the box.
+    groups : sequence of ndarray of int
+        Columns of which one is 1 and all others are 0: no other point of the box counts.
 
     Examples
     --------
@@ -82,7 +89,8 @@ def lies_inside(
     if known is not None:
         same = (low == high) & (known == low)
         sides = [side for side in sides if _may_be(region, known, share, same, side[0])]
-    return bool(sides) and all(_holds(region, *side) for side in sides)
+    choices = [_Choice.of(group, low, high, first, last) for group in groups]
+    return bool(sides) and all(_holds(_Part.of(region, *side, choices)) for side in sides)
 
 
 def _sides(
@@ -109,26 +117,28 @@ def _may_be(
     """
     first, last = _cells(region, known, -share), _cells(region, known, share)
     first, last = np.where(same, side, first), np.where(same, side, last)
-    many = np.prod(last - first + 1.0) > MOST_CELLS
-    return bool(many or _wins(region, _all(first, last)).any())
+    cells = _Part.of(region, first, last, ())
+    return bool(cells.count > MOST_CELLS or _wins(region, cells.all()).any())
 
 
-def _holds(region: EnsembleRegion, first: IntArray, last: IntArray) -> bool:
+def _holds(whole: _Part) -> bool:
     """Return whether the class wins in all of a box of cells, cut in two where that helps."""
-    if not _wins(region, _some(first, last)).all():
+    region = whole.region
+    if not _wins(region, whole.some()).all():
         return False
-    todo, parts = [(first, last)], 0
+    leads = [region.ensemble.lead(region.label, rival) for rival in region.rivals]
+    todo, parts = [whole], 0
     while todo:
-        (first, last), parts = todo.pop(), parts + 1
-        if _wins_by_far(region, first, last):
+        part, parts = todo.pop(), parts + 1
+        if part.wins_by_far(leads):
             continue
-        if np.prod(last - first + 1.0) <= MOST_CELLS:
-            if not _wins(region, _all(first, last)).all():
+        if part.count <= MOST_CELLS:
+            if not _wins(region, part.all()).all():
                 return False
         elif parts > MOST_PARTS:
             return False
         else:
-            todo += _halves(first, last)
+            todo += part.halves()
     return True
 
 
@@ -164,23 +174,6 @@ def _is_common(common: Cell, low: FloatArray, high: FloatArray) -> bool:
     return True
 
 
-def _all(first: IntArray, last: IntArray) -> IntArray:
-    """Return all products of cells of a box, shape (n, n_columns)."""
-    wide = np.flatnonzero(first < last)
-    places = list(product(*(range(first[j], last[j] + 1) for j in wide)))
-    cells = np.repeat(first[None], len(places), axis=0)
-    cells[:, wide] = np.array(places, dtype=np.int64).reshape(len(places), len(wide))
-    return cells
-
-
-def _some(first: IntArray, last: IntArray) -> IntArray:
-    """Return some of them: both ends of each column, whatever the others are."""
-    cells = np.random.default_rng(0).integers(first, last + 1, (SOME + 2 * len(first), len(first)))
-    for j in range(len(first)):
-        cells[SOME + 2 * j : SOME + 2 * j + 2, j] = first[j], last[j]
-    return cells
-
-
 def _wins(region: EnsembleRegion, cells: IntArray) -> BoolArray:
     """Return in which products of cells the class wins, added up one by one."""
     totals, tally = region.ensemble.totals_of(cells), region.ensemble.tally
@@ -190,30 +183,151 @@ def _wins(region: EnsembleRegion, cells: IntArray) -> BoolArray:
     return out
 
 
-def _wins_by_far(region: EnsembleRegion, first: IntArray, last: IntArray) -> bool:
-    """Return whether the smallest leads of all trees, each by itself, add up to enough."""
-    leaves = region.ensemble.leaves
-    met = _met(region, first, last)
-    for rival in region.rivals:
-        lead, needed, error = region.ensemble.lead(region.label, rival)
-        least = np.full(len(region.ensemble.trees), np.inf)
-        np.minimum.at(least, leaves.tree[met], lead[met])
-        if not float(least.sum()) > needed + error:
-            return False
-    return True
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """Columns of a feature with categories, of which one is 1.
+
+    ``others`` says that all may be 0: a category that may be chosen has no cut between 0 and 1.
+    """
+
+    columns: IntArray
+    others: bool
+
+    @classmethod
+    def of(
+        cls, group: IntArray, low: FloatArray, high: FloatArray, first: IntArray, last: IntArray
+    ) -> _Choice:
+        unseen = (high[group] >= 1) & (first[group] == last[group])
+        return cls(group, bool(unseen.any()))
+
+    def open(self, first: IntArray, last: IntArray) -> IntArray:
+        """Return the columns that are 0 or 1."""
+        return self.columns[first[self.columns] < last[self.columns]]
+
+    def options(self, first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
+        """Return these columns, and their cells for each category, shape (n, n_columns)."""
+        columns = self.open(first, last)
+        zero, one = first[columns], last[columns]
+        cells = np.where(np.eye(len(columns), dtype=bool), one, zero)
+        return columns, np.vstack([cells, zero]) if self.others else cells
 
 
-def _met(region: EnsembleRegion, first: IntArray, last: IntArray) -> BoolArray:
-    """Return which leaves a point of the box may reach."""
-    leaves = region.ensemble.leaves
-    beside = (leaves.first > last[leaves.column]) | (leaves.last < first[leaves.column])
-    return np.asarray(np.bincount(leaves.owner[beside], minlength=len(leaves)) == 0)
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A box of cells, and the leaves that the box it is a part of may meet.
 
+    Parameters
+    ----------
+    first, last : ndarray of int, shape (n_columns,)
+    choices : sequence of _Choice
+    above : ndarray of bool, shape (n_leaves,)
+        The leaves that the larger box may meet.
+    asked : ndarray of int
+        The conditions of these leaves.
+    """
 
-def _halves(first: IntArray, last: IntArray) -> list[tuple[IntArray, IntArray]]:
-    """Return a box of cells cut in two, along the column with most of them."""
-    j = int(np.argmax(last - first))
-    middle = (first[j] + last[j]) // 2
-    below, above = last.copy(), first.copy()
-    below[j], above[j] = middle, middle + 1
-    return [(first, below), (above, last)]
+    region: EnsembleRegion
+    first: IntArray
+    last: IntArray
+    choices: Sequence[_Choice]
+    above: BoolArray
+    asked: IntArray
+
+    @classmethod
+    def of(
+        cls, region: EnsembleRegion, first: IntArray, last: IntArray, choices: Sequence[_Choice]
+    ) -> _Part:
+        """Return a whole box."""
+        leaves = region.ensemble.leaves
+        every = np.ones(len(leaves), dtype=bool)
+        return cls(region, first, last, choices, every, np.arange(len(leaves.column)))
+
+    @cached_property
+    def met(self) -> BoolArray:
+        """The leaves that a point of the box may reach."""
+        leaves, asked = self.region.ensemble.leaves, self.asked
+        column = leaves.column[asked]
+        beside = leaves.first[asked] > self.last[column]
+        beside |= leaves.last[asked] < self.first[column]
+        out = self.above.copy()
+        out[leaves.owner[asked[beside]]] = False
+        return out
+
+    def wins_by_far(self, leads: Sequence[tuple[FloatArray, float, float]]) -> bool:
+        """Return whether the smallest leads of all trees, each by itself, add up to enough."""
+        met = np.flatnonzero(self.met)
+        tree = self.region.ensemble.leaves.tree[met]
+        begin = np.flatnonzero(np.diff(tree, prepend=-1))
+        return all(
+            float(np.minimum.reduceat(lead[met], begin).sum()) > needed + error
+            for lead, needed, error in leads
+        )
+
+    @cached_property
+    def _options(self) -> list[tuple[IntArray, IntArray]]:
+        """Columns, and the cells that they may be in together, shape (n, n_columns)."""
+        single = self.first < self.last
+        out = [choice.options(self.first, self.last) for choice in self.choices]
+        for columns, _ in out:
+            single[columns] = False
+        out += [
+            (np.array([j]), np.arange(self.first[j], self.last[j] + 1)[:, None])
+            for j in np.flatnonzero(single).tolist()
+        ]
+        return [(columns, cells) for columns, cells in out if len(columns)]
+
+    @property
+    def count(self) -> float:
+        """How many products of cells there are."""
+        return float(np.prod([float(len(cells)) for _, cells in self._options]))
+
+    def all(self) -> IntArray:
+        """Return all products of cells, shape (n, n_columns)."""
+        places = list(product(*(range(len(cells)) for _, cells in self._options)))
+        return self._at(np.array(places, dtype=np.int64).reshape(len(places), len(self._options)))
+
+    def some(self) -> IntArray:
+        """Return some of them: both ends of each column, whatever the others are."""
+        sizes = [len(cells) for _, cells in self._options]
+        places = np.random.default_rng(0).integers(0, sizes, (SOME + 2 * len(sizes), len(sizes)))
+        for k, size in enumerate(sizes):
+            places[SOME + 2 * k : SOME + 2 * k + 2, k] = 0, size - 1
+        return self._at(places)
+
+    def _at(self, places: IntArray) -> IntArray:
+        out = np.repeat(self.first[None], len(places), axis=0)
+        for (columns, cells), place in zip(self._options, places.T, strict=True):
+            out[:, columns] = cells[place]
+        return out
+
+    def halves(self) -> Iterator[_Part]:
+        """Yield both parts of a box, cut along the column that most leaves ask about."""
+        leaves, met = self.region.ensemble.leaves, self.met
+        asked = self.asked[met[leaves.owner[self.asked]]]
+        column = leaves.column[asked]
+        cuts = (leaves.first[asked] > self.first[column]) | (leaves.last[asked] < self.last[column])
+        wide = self.first < self.last
+        j = int(np.argmax(wide * (1 + np.bincount(column[cuts], minlength=len(wide)))))
+        for first, last in self._cut(j):
+            yield replace(self, first=first, last=last, above=met, asked=asked)
+
+    def _cut(self, j: int) -> Iterator[tuple[IntArray, IntArray]]:
+        below, above = self.last.copy(), self.first.copy()
+        own = next((c for c in self.choices if j in c.columns), None)
+        if own is None:
+            middle = (self.first[j] + self.last[j]) // 2
+            below[j], above[j] = middle, middle + 1
+            yield self.first, below
+            yield above, self.last
+            return
+        # This category, and so none of the others; or one of the others.
+        rest = own.open(self.first, self.last)
+        rest = rest[rest != j]
+        below[rest], above[j] = self.first[rest], self.last[j]
+        yield above, below
+        below, above = self.last.copy(), self.first.copy()
+        below[j] = self.first[j]
+        if len(rest) == 1 and not own.others:
+            above[rest] = self.last[rest]
+        if len(rest) or own.others:
+            yield above, below

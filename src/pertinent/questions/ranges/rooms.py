@@ -30,6 +30,8 @@ class Ranging:
             return propose_spans(setting, answer, TRIES[attempt])
         held = ~answer.free.any(axis=1, keepdims=True)
         found = propose_spans(setting, replace(answer, chosen=answer.chosen & held), TRIES[attempt])
+        if attempt:  # what others are free beside is as large as it is shown to be at once
+            return found
         return [a + b for a, b in zip(found, propose_whatever(setting, answer), strict=True)]
 
     def boxes(

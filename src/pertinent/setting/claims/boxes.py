@@ -170,9 +170,9 @@ class ShownBoxes:
             return False
         if ((low < self.low[i]) | (high > self.high[i]))[self._visible].any():
             return False
-        if not all(self._in_trees(i, *one, low, high) for one in sums):
-            return False
         groups = [g for g in self.setting.features.groups if (low[g] < high[g]).any()]
+        if not all(self._in_trees(i, *one, low, high, groups) for one in sums):
+            return False
         for pieces, unit in unions:
             left = gaps(pieces, low, high, unit, groups)
             if left is None or not all(self._asked(i, *sliver) for sliver in left):
@@ -200,6 +200,8 @@ class ShownBoxes:
         low, high = self.answer.around(i, columns, ends)
         if self.holds(i, low, high):
             return True
+        if self.sums_of(int(self.answer.labels[i])):
+            return False  # categories were looked at one after the other, as far as that helps
         groups = [g[high[g] >= 1] for g in self.setting.features.groups if (low[g] < high[g]).any()]
         if not groups or math.prod(map(len, groups)) > MOST_CATEGORIES:
             return False
@@ -224,11 +226,12 @@ class ShownBoxes:
         return None
 
     def _in_trees(
-        self, i: int, region: EnsembleRegion, share: float, low: FloatArray, high: FloatArray
-    ) -> bool:
+        self, i: int, region: EnsembleRegion, share: float, low: FloatArray, high: FloatArray,
+        groups: Sequence[IntArray],
+    ) -> bool:  # fmt: skip
         """Return whether a box lies in a class of a sum of trees."""
         known = self.answer.points[i] if share > 0 and self._said[i] else None
-        return lies_inside(region, low, high, share, known)
+        return lies_inside(region, low, high, share, known, groups)
 
     @cached_property
     def _said(self) -> BoolArray:

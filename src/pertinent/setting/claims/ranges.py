@@ -192,8 +192,13 @@ class _Stating:
             return False
         whole = replace(span, cuts=())
         if self.answer.is_free(i):
-            ends = np.array([span.low]), np.array([span.high])
-            return self.boxes.whatever(i, np.array([span.column]), ends)
+            # On both sides of the value that the answer has: each is easier to see than both.
+            middle = float(np.clip(point[span.column], span.low, span.high))
+            sides = ((span.low, middle), (middle, span.high))
+            return all(
+                self.boxes.whatever(i, np.array([span.column]), (np.array([a]), np.array([b])))
+                for a, b in (sides if span.low < middle < span.high else [(span.low, span.high)])
+            )
         tried = [whole, *([span] if is_cut((span,)) else []), *self._between(i, whole)]
         return any(
             one.low > one.high
