@@ -162,6 +162,9 @@ def range_questions():
         "ranges, categories": ranges(pipeline, table()[:3]),
         "ranges, whatever the others are": ranges(logistic, base=X[1]),
         "ranges, whatever the others are, tree": ranges(tree, base=X[1]),
+        "ranges, whatever the others are, sum of trees": ranges(
+            truth_of.forest, X[:1], under=without_compiling, base=X[0]
+        ),
     }
 
 
