@@ -34,6 +34,10 @@ def installed_backend() -> Any:
     raise MissingExtraError("pandas", "pandas", "A table of explanations")
 
 
+#: What a `Table` found out about its columns: the same for any of its rows.
+_OF_COLUMNS = ("_schema", "single_precision", "_single_columns", "booleans")
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """Samples as an array, and the way back to the kind of table they came in.
@@ -145,12 +149,16 @@ class Table:
 
     def take(self, rows: IntArray | slice) -> Table:
         """Return some of the rows, of the source as of the values; all of them are the table."""
-        if isinstance(rows, slice) and rows == slice(0, len(self)):
+        if _is_every(rows, len(self)):
             return self
         is_array = isinstance(self.source, np.ndarray)
         known = isinstance(self.source, nw.DataFrame) or is_array
         source = self.source[rows] if known else None
-        return Table(self.features, self.values[rows], source)
+        taken = Table(self.features, self.values[rows], source)
+        if known:
+            found = self.__dict__
+            taken.__dict__.update({name: found[name] for name in _OF_COLUMNS if name in found})
+        return taken
 
     def as_handed_out(self, points: FloatArray) -> FloatArray:
         """Return the values that ``write`` will hand out, in double precision."""
@@ -390,6 +398,14 @@ class Table:
         exact = made.to_native().cast(column.to_native().type)  # string or large_string
         named: nw.Series[Any] = nw.from_native(exact, series_only=True).alias(name)
         return named
+
+
+def _is_every(rows: IntArray | slice, count: int) -> bool:
+    """Return whether rows are all of ``count``, in their order."""
+    if isinstance(rows, slice):
+        return rows == slice(0, count)
+    numbers = len(rows) == count and rows.dtype.kind != "b"
+    return bool(numbers and (rows == np.arange(count)).all())
 
 
 def _as_truths(values: Any) -> Any:
