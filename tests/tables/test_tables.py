@@ -257,14 +257,14 @@ def test_baselines_between_truth_values_are_not_rounded(truths):
 )
 def test_columns_of_pandas_are_as_pandas_makes_them(dtype, values, expected):
     source = pd.Series([], dtype=dtype)
-    made = pd.Series(pandas_column(source, values, missing=None in list(values)))
+    made = pd.Series(pandas_column(source.dtype, values, missing=None in list(values)))
     expected = pd.CategoricalDtype(["a", "b", "c"], ordered=True) if expected is None else expected
     pd.testing.assert_series_equal(made, pd.Series(list(values), dtype=expected))
 
 
 def test_a_number_that_a_column_of_pandas_cannot_hold_is_not_cut_off():
     with pytest.raises((OverflowError, ValueError)):
-        pandas_column(pd.Series([], dtype="int8"), np.array([300]), missing=False)
+        pandas_column(np.dtype("int8"), np.array([300]), missing=False)
 
 
 def test_points_carry_what_the_model_does_not_read():
