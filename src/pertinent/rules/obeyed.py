@@ -189,6 +189,8 @@ class _Check:
             wrong = np.array([v in rule.categories for v in values], dtype=bool) & ~same
             return [(rule.refs()[0], wrong)] if wrong.any() else []
         value = self._number(name)
+        if rule.kind == RANGE and rule.numbers[0] <= value.min() <= value.max() <= rule.numbers[1]:
+            return []  # most often; never where a value is missing
         own = value if self.samples is None else self._own(name)
         if rule.kind == RANGE:
             least, most = rule.numbers
