@@ -149,16 +149,14 @@ class _Check:
         value = self._number(name)
         wrong = np.zeros(len(value), dtype=bool)
         changed = np.flatnonzero(~self._same(name) & np.isfinite(value))
-        if not len(changed):
-            return wrong
-        different, place = np.unique(value[changed], return_inverse=True)
-        off = np.zeros(len(different), dtype=bool)
-        for i, one in enumerate(different):
-            number = _written(one)
-            beyond = (number - first) % step
-            slack = abs(number) / 1_000_000 if self.single else 0
-            off[i] = min(beyond, step - beyond) > slack
-        wrong[changed] = off[place.reshape(-1)]
+        off: dict[float, bool] = {}
+        for one in value[changed].tolist():
+            if one not in off:
+                number = _written(one)
+                beyond = (number - first) % step
+                slack = abs(number) / 1_000_000 if self.single else 0
+                off[one] = min(beyond, step - beyond) > slack
+        wrong[changed] = [off[one] for one in value[changed].tolist()]
         return wrong
 
     def categories(self) -> list[tuple[RuleRef, BoolArray]]:

@@ -288,6 +288,8 @@ class Table:
         if self.features.named and isinstance(self.source, nw.DataFrame):
             if self.features.is_plain and not self._has_other_dtypes():
                 return self._plain_frame(points)
+            if self.source.implementation.is_pandas():
+                return self._pandas_frame(points, self.features.names)
             frame = self._frame(points, self.features.names)
             native = frame.to_native()
             return native if _takes(frame) else native.to_pandas()
@@ -349,7 +351,7 @@ class Table:
             data = {name: values[:, order[name]] for name in columns}
             return nw.from_dict(data, backend=self.source.implementation)
         if self.source.implementation.is_pandas():
-            return nw.from_native(self._pandas_frame(points, columns, order), eager_only=True)
+            return nw.from_native(self._pandas_frame(points, columns), eager_only=True)
         series = {name: self._series(name, order[name], points) for name in columns}
         kind = type(self.source.to_native())
         native = {name: column.to_native() for name, column in series.items()}
@@ -361,10 +363,9 @@ class Table:
         """Whether any column is anything but float64."""
         return any(dtype != nw.Float64 for dtype in self._schema.values())
 
-    def _pandas_frame(
-        self, points: FloatArray, columns: Sequence[str], order: Mapping[str, int]
-    ) -> Any:
+    def _pandas_frame(self, points: FloatArray, columns: Sequence[str]) -> Any:
         """Return points as a frame of pandas, without a word of narwhals about each column."""
+        order = {name: j for j, name in enumerate(self._source_names())}
         data = {}
         for name in columns:
             values, missing = self._typed(name, order[name], points)
