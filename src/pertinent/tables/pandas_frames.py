@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,9 @@ def pandas_column(dtype: Any, values: Any, *, missing: bool) -> Any:
         new = [v for v in dict.fromkeys(values) if v is not None and v not in dtype.categories]
         if new:
             dtype = type(dtype)([*dtype.categories, *new], ordered=dtype.ordered)
-    made = sys.modules["pandas"].Series(list(values), dtype=dtype)
+    from pandas import Series  # here: who has no frame of pandas need not have it
+
+    made = Series(list(values), dtype=dtype)
     # A frame would make an array of objects one of words; a Series it looks at for longer.
     return made if isinstance(made.dtype, np.dtype) else made.array
 
