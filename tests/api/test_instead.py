@@ -270,3 +270,21 @@ def test_work_that_is_cut_off_is_cut_off_in_any_company(monkeypatch, looks):
     assert [together.instead([row])[0].basis.value for row in rows] == told
     assert set(told) <= {"sufficient", "contrast"}
     assert ("contrast" in told, "sufficient" in told) == (looks < 60, looks > 10)
+
+
+def test_one_row_asks_the_model_once_for_what_suffices(iris, linear, monkeypatch):
+    """The worst cases and the point that is handed out go to ``predict`` together."""
+    (X, _), (model, result) = iris, linear
+    row = next(i for i in empty(result) if result[i].basis == "sufficient")
+    alone, calls = pertinent.Explainer(model, data=X).explain(X.iloc[[row]]), []
+    predict = LogisticRegression.predict
+
+    def counted(self, points):
+        calls.append(len(points))
+        return predict(self, points)
+
+    monkeypatch.setattr(LogisticRegression, "predict", counted)
+    [told] = alone.instead([0])
+    assert told.basis == "sufficient"
+    assert len(calls) == 1
+    assert list(alone[0].kept.items()) == list(result[row].kept.items())

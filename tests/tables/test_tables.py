@@ -257,14 +257,14 @@ def test_baselines_between_truth_values_are_not_rounded(truths):
 )
 def test_columns_of_pandas_are_as_pandas_makes_them(dtype, values, expected):
     source = pd.Series([], dtype=dtype)
-    made = pd.Series(pandas_column(source, values, missing=None in list(values)))
+    made = pd.Series(pandas_column(source.dtype, values, missing=None in list(values)))
     expected = pd.CategoricalDtype(["a", "b", "c"], ordered=True) if expected is None else expected
     pd.testing.assert_series_equal(made, pd.Series(list(values), dtype=expected))
 
 
 def test_a_number_that_a_column_of_pandas_cannot_hold_is_not_cut_off():
     with pytest.raises((OverflowError, ValueError)):
-        pandas_column(pd.Series([], dtype="int8"), np.array([300]), missing=False)
+        pandas_column(np.dtype("int8"), np.array([300]), missing=False)
 
 
 def test_points_carry_what_the_model_does_not_read():
@@ -278,3 +278,23 @@ def test_points_carry_what_the_model_does_not_read():
     assert table.for_model(points[:3])["name"].tolist() == ["a", "a", "a"]
     none = read_table(features, frame[:0])
     assert none.write(none.values)["name"].tolist() == []
+
+
+@pytest.mark.parametrize("as_array", [False, True])
+def test_all_rows_in_their_order_are_the_table_itself(model, frame, as_array):
+    table = read_table(features_of(model), frame.to_numpy()[:2] if as_array else frame[:2])
+    assert table.take(np.array([0, 1])) is table
+    for rows in (np.array([1, 0]), np.array([False, True]), np.array([0]), np.array([0, 1, 0])):
+        np.testing.assert_array_equal(table.take(rows).values, frame.to_numpy()[:2][rows])
+
+
+def test_rows_that_are_taken_have_the_types_of_their_table(model, frame):
+    mixed = frame[:4].assign(**{NAMES[1]: [1, 2, 3, 4]}).astype({NAMES[0]: "float32"})
+    table = read_table(features_of(model), mixed)
+    before = table.take(np.array([2, 1]))
+    assert table.single_features == [NAMES[0]]
+    assert table.whole_features() == {1: True}
+    after = table.take(np.array([2, 1]))
+    for taken in (before, after):
+        written = taken.write(taken.values)
+        pd.testing.assert_frame_equal(written, mixed.iloc[[2, 1]])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,12 +102,21 @@ class _Check:
             self.known_same[j] = self._is_same(j)
         return self.known_same[j]
 
-    def _is_same(self, j: int) -> BoolArray:
+    @cached_property
+    def _same_numbers(self) -> BoolArray | None:
+        """Where points are as their samples, shape (n, n_features); None if not all are numbers."""
         if self.samples is None:
-            return np.zeros(len(self.points), dtype=bool)
+            return np.zeros(self.points.shape, dtype=bool)
+        if self.points.dtype.kind != "f" or self.samples.dtype.kind != "f":
+            return None
+        gone = np.isnan(self.points) & np.isnan(self.samples)
+        return np.asarray((self.points == self.samples) | gone)
+
+    def _is_same(self, j: int) -> BoolArray:
+        if self._same_numbers is not None:
+            return self._same_numbers[:, j]
+        assert self.samples is not None
         point, sample = self.points[:, j], self.samples[:, j]
-        if point.dtype.kind == "f" and sample.dtype.kind == "f":
-            return np.asarray((point == sample) | (np.isnan(point) & np.isnan(sample)))
         same = np.array([a == b for a, b in zip(point, sample, strict=True)], dtype=bool)
         if np.count_nonzero(same) < len(same):
             same |= is_missing(point) & is_missing(sample)
@@ -137,16 +147,16 @@ class _Check:
     def _off_steps(self, name: str | int, step: Fraction, first: Fraction) -> BoolArray:
         """Return where a changed number, as it is written, is not ``first`` plus some steps."""
         value = self._number(name)
-        changed = np.flatnonzero(~self._same(name) & np.isfinite(value))
-        different, place = np.unique(value[changed], return_inverse=True)
-        off = np.zeros(len(different), dtype=bool)
-        for i, one in enumerate(different):
-            number = _written(one)
-            beyond = (number - first) % step
-            slack = abs(number) / 1_000_000 if self.single else 0
-            off[i] = min(beyond, step - beyond) > slack
         wrong = np.zeros(len(value), dtype=bool)
-        wrong[changed] = off[place.reshape(-1)]
+        changed = np.flatnonzero(~self._same(name) & np.isfinite(value))
+        off: dict[float, bool] = {}
+        for one in value[changed].tolist():
+            if one not in off:
+                number = _written(one)
+                beyond = (number - first) % step
+                slack = abs(number) / 1_000_000 if self.single else 0
+                off[one] = min(beyond, step - beyond) > slack
+        wrong[changed] = [off[one] for one in value[changed].tolist()]
         return wrong
 
     def categories(self) -> list[tuple[RuleRef, BoolArray]]:
@@ -170,11 +180,15 @@ class _Check:
         if not changes and rule.kind not in (CATEGORIES, RANGE):
             return []
         name, same = rule.feature, self._same(rule.feature)
+        if np.count_nonzero(same) == len(same):  # most often
+            return []
         if rule.kind == CATEGORIES:
             values = self.points[:, self.features.index(name)]
             wrong = np.array([v in rule.categories for v in values], dtype=bool) & ~same
             return [(rule.refs()[0], wrong)] if wrong.any() else []
         value = self._number(name)
+        if rule.kind == RANGE and rule.numbers[0] <= value.min() <= value.max() <= rule.numbers[1]:
+            return []  # most often; never where a value is missing
         own = value if self.samples is None else self._own(name)
         if rule.kind == RANGE:
             least, most = rule.numbers

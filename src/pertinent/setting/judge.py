@@ -282,7 +282,7 @@ def _broken(setting: Setting, ask: Ask, points: FloatArray) -> dict[int, RuleRef
         setting.constraints,
         setting.features,
         table.raw(points),
-        table.raw(table.values) if ask.is_aligned else None,
+        table.own_raw if ask.is_aligned else None,
         changes=ask.rules.changes,
         single=table.single_precision,
     )

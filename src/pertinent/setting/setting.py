@@ -290,6 +290,10 @@ class Setting:
         places = self.places(labels)
         return self.without_company(table, places) if own and len(places) > 1 else places
 
+    def for_one_sample(self) -> Self:
+        """Return the same, to `foresee` what the model says of one sample; regions are shared."""
+        return copy(self)
+
     def foresee(self, table: Table, points: FloatArray) -> None:
         """Ask the model once about the only sample and points that are for it.
 

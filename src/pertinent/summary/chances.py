@@ -22,7 +22,7 @@ def chances_of(setting: Setting, table: Table, points: FloatArray) -> tuple[str,
     ----------
     setting : Setting
     table : Table
-        The samples, one for each point.
+        The samples: one for each point, or those of all samples in their order, then again.
     points : ndarray of shape (n, n_columns)
         Rows of NaN give rows of NaN.
 
@@ -41,7 +41,7 @@ def chances_of(setting: Setting, table: Table, points: FloatArray) -> tuple[str,
         if not len(points):
             return kind, np.zeros((0, len(setting.classes)))
         try:
-            found = np.asarray(ask(table.for_model(np.where(gone[:, None], table.values, points))))
+            found = np.asarray(ask(table.for_model(_without_gaps(table, points, gone))))
         except ValueError:  # as nearest centroids of one sample a class: their spread is no number
             continue
         numbers = _by_class(found.astype(float), len(setting.classes))
@@ -56,8 +56,13 @@ def _values(model: RangeClassifier, table: Table, points: FloatArray) -> FloatAr
     gone: BoolArray = np.asarray(np.isnan(points).any(axis=1))
     found = np.zeros(0)
     if len(points):
-        found = model.values(table.for_model(np.where(gone[:, None], table.values, points)))
+        found = model.values(table.for_model(_without_gaps(table, points, gone)))
     return np.repeat(np.where(gone, np.nan, found)[:, None], len(model.classes_), axis=1)
+
+
+def _without_gaps(table: Table, points: FloatArray, gone: BoolArray) -> FloatArray:
+    """Return the points with the samples where there are none."""
+    return np.where(gone[:, None], np.resize(table.values, points.shape), points)
 
 
 def _by_class(found: FloatArray, n_classes: int) -> FloatArray | None:
@@ -131,8 +136,7 @@ def _one_by_one(
 def _at_once(
     setting: Setting, table: Table, asked: list[FloatArray]
 ) -> tuple[str, list[FloatArray]] | None:
-    many = table.take(np.tile(np.arange(len(table)), len(asked)))
-    found = chances_of(setting, many, np.concatenate(asked))
+    found = chances_of(setting, table, np.concatenate(asked))
     return None if found is None else (found[0], np.split(found[1], len(asked)))
 
 

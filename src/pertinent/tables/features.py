@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pertinent.exceptions import InputError, unknown_name
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
@@ -95,6 +96,16 @@ class Features:
     def has_other(self, j: int) -> bool:
         """Whether a sample may have a category the model does not know."""
         return j in self.others
+
+    @cached_property
+    def known_levels(self) -> dict[int, NDArray[np.object_]]:
+        """Of each feature that holds categories: these, and None at last."""
+        found = {}
+        for j, levels in enumerate(self.levels):
+            if levels is not None:
+                found[j] = np.empty(len(levels) + 1, dtype=object)
+                found[j][:-1] = list(levels)
+        return found
 
     @cached_property
     def _widths(self) -> IntArray:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 
-def pandas_column(source: Any, values: Any, *, missing: bool) -> Any:
-    """Return values in the type of a pandas Series, where that type can hold them.
+def pandas_column(dtype: Any, values: Any, *, missing: bool) -> Any:
+    """Return values as a column of a pandas frame in a type, where that can hold them.
 
     Parameters
     ----------
-    source : Series
+    dtype : dtype of NumPy or pandas
     values : list or ndarray
         None where one is missing.
     missing : bool
@@ -20,9 +20,8 @@ def pandas_column(source: Any, values: Any, *, missing: bool) -> Any:
 
     Returns
     -------
-    ndarray or Series
+    ndarray, ExtensionArray or Series
     """
-    dtype: Any = source.dtype
     if isinstance(dtype, np.dtype):
         plain = None if missing else _as_array(values, dtype)
         if plain is not None:
@@ -37,7 +36,11 @@ def pandas_column(source: Any, values: Any, *, missing: bool) -> Any:
         new = [v for v in dict.fromkeys(values) if v is not None and v not in dtype.categories]
         if new:
             dtype = type(dtype)([*dtype.categories, *new], ordered=dtype.ordered)
-    return type(source)(list(values), dtype=dtype)  # an array of objects may become one of words
+    from pandas import Series  # here: who has no frame of pandas need not have it
+
+    made = Series(list(values), dtype=dtype)
+    # A frame would make an array of objects one of words; a Series it looks at for longer.
+    return made if isinstance(made.dtype, np.dtype) else made.array
 
 
 def _as_array(values: Any, dtype: np.dtype[Any]) -> Any:

@@ -96,6 +96,11 @@ def _decoded(table: Table, values: FloatArray) -> tuple[Any, BoolArray]:
 
 def raw_rows(table: Table, values: FloatArray) -> list[list[Raw]]:
     """Return the points row by row, decoded, in the model's order of features."""
+    if table.features.is_plain and not len(table.booleans):
+        raw, gone = _decoded(table, values)
+        if raw.dtype.kind == "f":
+            known = zip(raw.tolist(), gone.tolist(), strict=True)
+            return [[None if none or v != v else v for v in row] for row, none in known]
     columns = list(raw_columns(table, values).values())
     return [[column[i] for column in columns] for i in range(len(values))]
 

@@ -112,11 +112,13 @@ def _with_types(
     features: Features, frame: nw.DataFrame[Any], names: Sequence[str]
 ) -> nw.DataFrame[Any]:
     """Return the frame with columns of numbers that came as objects, as in `X.values`, typed."""
+    if not frame.implementation.is_pandas() or object not in frame.to_native().dtypes.tolist():
+        return frame
     named = {column for j, column in enumerate(names) if not features.is_category(j)}
     typed = [
         nw.from_native(frame.get_column(column).to_native().infer_objects(), series_only=True)
         for column, dtype in frame.schema.items()
-        if dtype == nw.Object and column in named and frame.implementation.is_pandas()
+        if dtype == nw.Object and column in named
     ]
     return frame.with_columns(*typed) if typed else frame
 

@@ -23,7 +23,7 @@ from pertinent.tables.pandas_frames import pandas_column
 #: Libraries of tables that are written, the preferred one first.
 BACKENDS = ("pandas", "polars", "pyarrow")
 _SIGNED = (nw.Int8, nw.Int16, nw.Int32, nw.Int64)
-_INTEGERS = (*_SIGNED, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
+_UNSIGNED = (nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64)
 
 
 def installed_backend() -> Any:
@@ -32,6 +32,12 @@ def installed_backend() -> Any:
         if importlib.util.find_spec(name) is not None:
             return name
     raise MissingExtraError("pandas", "pandas", "A table of explanations")
+
+
+#: What a `Table` found out about its columns: the same for any of its rows.
+_OF_COLUMNS = (
+    "_schema", "_kinds", "_pandas_types", "single_precision", "_single_columns", "booleans",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +64,15 @@ class Table:
         return dict(self.source.schema)
 
     @cached_property
+    def _kinds(self) -> Mapping[str, str]:
+        """Of the source's columns: b for truth values, i and u for whole numbers, f for float32."""
+        return {name: _kind_of(dtype) for name, dtype in self._schema.items()}
+
+    @cached_property
     def single_precision(self) -> bool:
         """Whether answers are handed out as float32."""
         if isinstance(self.source, nw.DataFrame):
-            return any(dtype == nw.Float32 for dtype in self._schema.values())
+            return "f" in self._kinds.values()
         return getattr(self.source, "dtype", None) == np.float32
 
     @cached_property
@@ -71,7 +82,7 @@ class Table:
             return np.full(self.features.dim, self.single_precision)
         single = np.zeros(self.features.dim, dtype=bool)
         for j, name in enumerate(self._source_names()):
-            single[self.features.first[j]] = self._schema[name] == nw.Float32
+            single[self.features.first[j]] = self._kinds[name] == "f"
         return single
 
     @property
@@ -86,7 +97,7 @@ class Table:
     def booleans(self) -> IntArray:
         """The columns of ``values`` that hold truth values, by the type of their source."""
         if isinstance(self.source, nw.DataFrame):
-            truths = [self._schema[name] == nw.Boolean for name in self._source_names()]
+            truths = [self._kinds[name] == "b" for name in self._source_names()]
         elif self.all_truths:
             truths = [True] * len(self.features)
         else:
@@ -130,8 +141,8 @@ class Table:
     def whole_features(self) -> dict[int, bool]:
         """Return the features of whole numbers by the type of their source; True where signed."""
         if isinstance(self.source, nw.DataFrame):
-            kinds = [self._schema[name] for name in self._source_names()]
-            whole = {j: kind in _SIGNED for j, kind in enumerate(kinds) if kind in _INTEGERS}
+            kinds = [self._kinds[name] for name in self._source_names()]
+            whole = {j: kind == "i" for j, kind in enumerate(kinds) if kind in ("i", "u")}
         elif isinstance(self.source, np.ndarray) and self.source.dtype.kind in "iu":
             whole = dict.fromkeys(range(len(self.features)), self.source.dtype.kind == "i")
         else:
@@ -145,12 +156,16 @@ class Table:
 
     def take(self, rows: IntArray | slice) -> Table:
         """Return some of the rows, of the source as of the values; all of them are the table."""
-        if isinstance(rows, slice) and rows == slice(0, len(self)):
+        if _is_every(rows, len(self)):
             return self
         is_array = isinstance(self.source, np.ndarray)
         known = isinstance(self.source, nw.DataFrame) or is_array
         source = self.source[rows] if known else None
-        return Table(self.features, self.values[rows], source)
+        taken = Table(self.features, self.values[rows], source)
+        if known:
+            found = self.__dict__
+            taken.__dict__.update({name: found[name] for name in _OF_COLUMNS if name in found})
+        return taken
 
     def as_handed_out(self, points: FloatArray) -> FloatArray:
         """Return the values that ``write`` will hand out, in double precision."""
@@ -204,6 +219,11 @@ class Table:
         return out
 
     @cached_property
+    def own_raw(self) -> Any:
+        """The samples as `raw` returns them; not to be written to."""
+        return self.raw(self.values)
+
+    @cached_property
     def _all_numbers(self) -> bool:
         """Return whether every feature that the model does not look at is a number as well."""
         kind = getattr(getattr(self.source, "dtype", None), "kind", "O")
@@ -223,9 +243,7 @@ class Table:
         columns = features.columns_of(j)
         block = points[:, columns]
         place = np.argmax(block, axis=1) if len(columns) else np.zeros(len(points), dtype=int)
-        known = np.empty(len(features.levels[j] or ()) + 1, dtype=object)
-        known[:-1] = list(features.levels[j] or ())
-        known[-1] = None
+        known = features.known_levels[j]
         chosen = known[np.minimum(place, len(known) - 1)]
         if features.has_other(j):
             theirs = np.flatnonzero(place == len(known) - 1)
@@ -270,6 +288,8 @@ class Table:
         if self.features.named and isinstance(self.source, nw.DataFrame):
             if self.features.is_plain and not self._has_other_dtypes():
                 return self._plain_frame(points)
+            if self.source.implementation.is_pandas():
+                return self._pandas_frame(points, self.features.names)
             frame = self._frame(points, self.features.names)
             native = frame.to_native()
             return native if _takes(frame) else native.to_pandas()
@@ -331,7 +351,7 @@ class Table:
             data = {name: values[:, order[name]] for name in columns}
             return nw.from_dict(data, backend=self.source.implementation)
         if self.source.implementation.is_pandas():
-            return nw.from_native(self._pandas_frame(points, columns, order), eager_only=True)
+            return nw.from_native(self._pandas_frame(points, columns), eager_only=True)
         series = {name: self._series(name, order[name], points) for name in columns}
         kind = type(self.source.to_native())
         native = {name: column.to_native() for name, column in series.items()}
@@ -343,44 +363,47 @@ class Table:
         """Whether any column is anything but float64."""
         return any(dtype != nw.Float64 for dtype in self._schema.values())
 
-    def _pandas_frame(
-        self, points: FloatArray, columns: Sequence[str], order: Mapping[str, int]
-    ) -> Any:
+    def _pandas_frame(self, points: FloatArray, columns: Sequence[str]) -> Any:
         """Return points as a frame of pandas, without a word of narwhals about each column."""
-        native = self.source.to_native()
+        order = {name: j for j, name in enumerate(self._source_names())}
         data = {}
         for name in columns:
             values, missing = self._typed(name, order[name], points)
-            if missing is None:
-                data[name] = values
-            else:
-                data[name] = pandas_column(native[name], values, missing=missing)
-        return type(native)(data)
+            if missing is not None:
+                values = pandas_column(self._pandas_types[name], values, missing=missing)
+            data[name] = values
+        return type(self.source.to_native())(data)
+
+    @cached_property
+    def _pandas_types(self) -> Mapping[str, Any]:
+        """The types of the source's columns as pandas knows them."""
+        types: Mapping[str, Any] = self.source.to_native().dtypes.to_dict()
+        return types
 
     def _typed(self, name: str, j: int, points: FloatArray) -> tuple[Any, bool | None]:
         """Return one column, and whether values are missing in it; None: it is of floats.
 
         Whole numbers and truth values are such where all values allow that.
         """
-        dtype = self._schema[name]
+        kind = self._kinds[name]
         values = self._raw_column(j, points)
         if self.features.is_category(j) or values.dtype == object:
             return list(values), any(v is None for v in values)
         gone = np.isnan(values)
         some = bool(gone.any())
-        if dtype == nw.Boolean:
+        if kind == "b":
             return [None if g else bool(v) for v, g in zip(values, gone, strict=True)], some
-        if dtype in _INTEGERS and (values == np.round(values))[~gone].all():
+        if kind in ("i", "u") and (values == np.round(values))[~gone].all():
             if not some:
                 return values.astype(np.int64), False
             return [None if g else int(v) for v, g in zip(values, gone, strict=True)], True
-        return values.astype(np.float32 if dtype == nw.Float32 else np.float64), None
+        return values.astype(np.float32 if kind == "f" else np.float64), None
 
     def _series(self, name: str, j: int, points: FloatArray) -> Any:
         """Return one column in the type of its source, where its values allow that."""
         backend, (values, missing) = self.source.implementation, self._typed(name, j, points)
         if missing is None:
-            kept = nw.Float32 if self._schema[name] == nw.Float32 else nw.Float64
+            kept = nw.Float32 if self._kinds[name] == "f" else nw.Float64
             return nw.new_series(name, values, kept, backend=backend)
         column = self.source.get_column(name)
         kind = None if column.dtype == nw.Object else column.dtype
@@ -390,6 +413,23 @@ class Table:
         exact = made.to_native().cast(column.to_native().type)  # string or large_string
         named: nw.Series[Any] = nw.from_native(exact, series_only=True).alias(name)
         return named
+
+
+def _kind_of(dtype: Any) -> str:
+    """Return a letter for what the type of a column says of its values; none of most types."""
+    if dtype in _SIGNED:
+        return "i"
+    if dtype in _UNSIGNED:
+        return "u"
+    return "f" if dtype == nw.Float32 else "b" if dtype == nw.Boolean else ""
+
+
+def _is_every(rows: IntArray | slice, count: int) -> bool:
+    """Return whether rows are all of ``count``, in their order."""
+    if isinstance(rows, slice):
+        return rows == slice(0, count)
+    numbers = len(rows) == count and rows.dtype.kind != "b"
+    return bool(numbers and (rows == np.arange(count)).all())
 
 
 def _as_truths(values: Any) -> Any:

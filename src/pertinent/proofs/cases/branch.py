@@ -182,18 +182,20 @@ class Replay:
         boxes, nodes = Boxes(np.arange(n), self.task.lower, self.task.upper, state), roots
         while len(nodes):
             boxes, empty = narrow(self.domain, boxes)
-            boxes, nodes = boxes.take(~empty), nodes[~empty]
-            kind = self.proofs.tree.kind[nodes]
-            leaf = kind == LEAF
-            self._note(best, boxes.take(leaf), nodes[leaf])
-            boxes, nodes = boxes.take(~leaf), nodes[~leaf]
+            boxes, nodes = _only(boxes, nodes, ~empty)
+            leaf = self.proofs.tree.kind[nodes] == LEAF
+            self._note(best, *_only(boxes, nodes, leaf))
+            boxes, nodes = _only(boxes, nodes, ~leaf)
+            if not len(nodes):
+                break
             lossless = self._is_lossless(boxes, nodes)
             np.minimum.at(best, boxes.row[~lossless], 0.0)
-            boxes, nodes = boxes.take(lossless), nodes[lossless]
-            boxes, nodes = children(self.proofs.tree, boxes, nodes)
+            boxes, nodes = children(self.proofs.tree, *_only(boxes, nodes, lossless))
         return best
 
     def _note(self, best: FloatArray, boxes: Boxes, nodes: IntArray) -> None:
+        if not len(nodes):
+            return
         proof = self.proofs.tree.proof[nodes]
         bound = np.zeros(len(nodes))
         known = np.flatnonzero(proof >= 0)
@@ -222,6 +224,11 @@ class Replay:
                 below, above = domain.next_to_own(int(place[i]), own)
                 out[i] = low[i] >= below and high[i] <= above
         return np.asarray(out)
+
+
+def _only(boxes: Boxes, nodes: IntArray, which: BoolArray) -> tuple[Boxes, IntArray]:
+    """Return some of the cases, with their nodes."""
+    return (boxes, nodes) if which.all() else (boxes.take(which), nodes[which])
 
 
 def next_allowed(

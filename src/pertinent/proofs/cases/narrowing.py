@@ -114,9 +114,9 @@ def _one_is_chosen(columns: IntArray, low: FloatArray, high: FloatArray) -> Bool
     A column can be 1 if its upper end is, and if no other column is above 0 for sure.
     """
     sure = low[:, columns] > 0
-    alone = np.count_nonzero(sure, axis=1)[:, None] == sure
+    alone = sure.sum(axis=1)[:, None] == sure
     possible = (high[:, columns] >= 1.0) & alone
-    left = np.count_nonzero(possible, axis=1)
+    left = possible.sum(axis=1)
     high[:, columns] = possible
     low[:, columns] = possible & (left == 1)[:, None]
     return np.asarray(left == 0)

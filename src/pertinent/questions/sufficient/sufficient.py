@@ -56,7 +56,11 @@ def sufficient(
     question = question.in_precision_of(table)
     limits = sufficient_limits(setting, table, question)
     domain = discrete_domain(setting, table)
+    rest = _at_rest(setting, table, question, *limits)
     varying = Varying(setting, table, -1, *limits, question.effort, domain)
+    if len(table) == 1:
+        setting = setting.for_one_sample()
+        varying = replace(varying, setting=setting, rest=rest)
     n, d = len(table), len(setting.features)
     mask, found = np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
     size = np.zeros(n)
@@ -75,7 +79,7 @@ def sufficient(
         if answer.none_left is not None:
             none_left.append(Certified(Not(int(k)), rows, answer.none_left))
     kept = setting.features.by_column(mask)
-    points = np.where(kept, table.values, _at_rest(setting, table, question, *limits))
+    points = np.where(kept, table.values, rest)
     positives = _result(
         setting, table, labels, question, points, mask, found, size, reason, tuple(certificates)
     )

@@ -27,7 +27,11 @@ from pertinent.tables.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Varying(Rows):
-    """Samples of class k, and between which values their features vary that are not kept."""
+    """Samples of class k, and between which values their features vary that are not kept.
+
+    ``rest`` is where these are in the point that is handed out, where the setting is one for an
+    only sample; None elsewhere.
+    """
 
     setting: Setting = field(metadata=SHARED)
     table: Table
@@ -36,6 +40,7 @@ class Varying(Rows):
     upper: FloatArray
     effort: Effort = field(metadata=SHARED)
     domain: Domain | None = None
+    rest: FloatArray | None = None
 
 
 @dataclass(eq=False)
@@ -144,6 +149,9 @@ def _refused(asked: Varying, cell: Cell, answer: Suffices) -> IntArray:
         corner = _worst_places(cell.G, table.values, asked.lower, asked.upper, asked.domain)
     kept = asked.setting.features.by_column(answer.mask)
     points = np.where(kept, table.values, corner).reshape(m * n, d)
+    if asked.rest is not None:  # a call costs more than a point: ask about what is handed out, too
+        handed = np.where(kept, table.values, asked.rest)
+        asked.setting.foresee(table, np.concatenate([points, handed]))
     rows = np.tile(np.arange(n), m)  # all samples for the first row, then for the next
     limits, labels = (asked.lower[rows], asked.upper[rows]), np.full(m * n, asked.k)
     judged = judge_points(asked.setting, table.take(rows), points, Kind.IS, labels, limits)
