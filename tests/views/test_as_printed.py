@@ -6,7 +6,7 @@ import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
 
 import pertinent
 from pertinent.setting.ranges import Room, Span
@@ -61,3 +61,48 @@ def test_categories_hold_beside_printed_values():
         given = (np.array([1]), points, [room], np.full(3, 0.01))
         [shown] = as_printed(setting, table, *given)
         assert (shown.choices == room.choices) is both
+
+
+@pytest.mark.parametrize(("printed", "sides"), [([0.51, 0.50], 2), ([0.50, 0.51], 0)])
+def test_a_box_is_shown_around_printed_values(asked, printed, sides):
+    """The side of a box would be printed in place of a number outside of it."""
+    setting, table = asked
+    room = Room(box=(Span(0, 0.5049, np.inf), Span(1, 0.4960, np.inf)))
+    points = np.array([printed]), EXACT
+    [shown] = as_printed(setting, table, np.array([TARGET]), points, [room], STEPS)
+    assert len(shown.box) == sides
+
+
+def _full_precision(scale):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": scale * rng.normal(5, 1, 80), "b": rng.normal(size=80)})
+    return X, (X.a / scale + X.b) > 5
+
+
+def _changes(one):
+    return {v["feature"]: v["value"] for v in one.summary()["negative"]["values"]}
+
+
+def test_large_numbers_are_told_to_the_unit():
+    """440,000 with "no smaller change does" is wrong where 440,001 does as well."""
+    X, y = _full_precision(1e6)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    for i, one in enumerate(pertinent.Explainer(model, data=X).explain(X[:20])):
+        changes = _changes(one)
+        if "a" in changes:
+            closer = changes["a"] - np.sign(changes["a"] - X.a[i])
+            there, back = (X[i : i + 1].assign(**changes | {"a": a}) for a in (changes["a"], closer))
+            assert model.predict(there) != model.predict(X[i : i + 1]) == model.predict(back)
+
+
+def test_a_value_just_before_an_edge_is_printed_before_it():
+    """The double before a bin's edge 5.1 was told as "about 5.1", which lies behind it."""
+    X, y = _full_precision(1.0)
+    bins = KBinsDiscretizer(4, encode="onehot-dense", strategy="uniform").fit(X)
+    bins.bin_edges_[0] = np.array([2.0, 4.3, 5.1, 6.7, 9.0])
+    last = LogisticRegression().fit(bins.transform(X), y)
+    model = make_pipeline(bins, last)
+    for i, one in enumerate(pertinent.Explainer(model, data=X).explain(X[:30])):
+        assert "about" not in one.text()
+        told = model.predict(X[i : i + 1].assign(**_changes(one)))
+        assert told == one.summary()["negative"]["target"]
