@@ -91,7 +91,8 @@ def test_large_numbers_are_told_to_the_unit():
         changes = _changes(one)
         if "a" in changes:
             closer = changes["a"] - np.sign(changes["a"] - X.a[i])
-            there, back = (X[i : i + 1].assign(**changes | {"a": a}) for a in (changes["a"], closer))
+            there = X[i : i + 1].assign(**changes)
+            back = there.assign(a=closer)
             assert model.predict(there) != model.predict(X[i : i + 1]) == model.predict(back)
 
 

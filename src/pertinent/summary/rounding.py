@@ -159,8 +159,8 @@ def _candidates(
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yield the points on finer and finer grids: away from the origin, to the nearest, farther.
 
-    Each with the steps of its grid. A value a rounding before a number of the grid is first shown as
-    that number. Where that is an edge, and of another class, it goes on to the next one.
+    Each with the steps of its grid. A value a rounding before a number of the grid is first shown
+    as that number. Where that is an edge, and of another class, it goes on to the next one.
     """
     for step in steps:
         ratio = points / step
