@@ -107,3 +107,16 @@ def test_a_value_just_before_an_edge_is_printed_before_it():
         assert "about" not in one.text()
         told = model.predict(X[i : i + 1].assign(**_changes(one)))
         assert told == one.summary()["negative"]["target"]
+
+
+def test_the_value_one_step_closer_is_the_number_that_is_written():
+    """5.43 + 0.01 is a double below the edge 5.44; nobody would try it."""
+    X, y = _full_precision(1.0)
+    X, edge = X.assign(b=(X.b + 5.44).round(2)), 5.44
+    bins = KBinsDiscretizer(2, encode="onehot-dense", strategy="uniform").fit(X)
+    bins.bin_edges_[0], bins.bin_edges_[1] = np.array([0.0, 5.1, 9.0]), np.array([0.0, edge, 9.0])
+    model = make_pipeline(bins, LogisticRegression().fit(bins.transform(X), y))
+    model[-1].coef_, model[-1].intercept_ = np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([-0.5])
+    high = np.flatnonzero((X.a > 5.1) & (X.b >= edge))[:3]
+    for one in pertinent.Explainer(model, data=X).explain(X.iloc[high]):
+        assert _changes(one) == {"a": 5.099, "b": 5.43}

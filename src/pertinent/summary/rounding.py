@@ -149,9 +149,23 @@ def _is_least(
         if not len(rows):
             continue
         closer, way = points[rows].copy(), origin[rows, j] - points[rows, j]
-        closer[:, j] += np.sign(way) * np.minimum(np.abs(way), step[rows, j])
+        next_ = _as_written(points[rows, j] + np.sign(way) * step[rows, j])
+        closer[:, j] = np.where(np.abs(way) > step[rows, j], next_, origin[rows, j])
         least[rows] = setting.predict(table.take(rows), closer) != labels[rows]
     return least
+
+
+def _as_written(values: FloatArray) -> FloatArray:
+    """Return sums of printed numbers as they would be printed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.summary.rounding import _as_written
+    >>> 5.43 + 0.01, float(_as_written(np.array([5.43 + 0.01]))[0])
+    (5.4399999999999995, 5.44)
+    """
+    return np.array([float(f"{value:.{LONG + 2}g}") for value in values.tolist()])
 
 
 def _candidates(
