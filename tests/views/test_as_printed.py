@@ -12,6 +12,7 @@ import pertinent
 from pertinent.setting.ranges import Room, Span
 from pertinent.summary.ranges.as_printed import as_printed
 from pertinent.summary.summary import asked_of
+from pertinent.views.phrases import new_value, told_together
 
 TARGET = 1
 EXACT = np.array([[0.5049, 0.4960]])
@@ -63,14 +64,13 @@ def test_categories_hold_beside_printed_values():
         assert (shown.choices == room.choices) is both
 
 
-@pytest.mark.parametrize(("printed", "sides"), [([0.51, 0.50], 2), ([0.50, 0.51], 0)])
-def test_a_box_is_shown_around_printed_values(asked, printed, sides):
-    """The side of a box would be printed in place of a number outside of it."""
-    setting, table = asked
-    room = Room(box=(Span(0, 0.5049, np.inf), Span(1, 0.4960, np.inf)))
-    points = np.array([printed]), EXACT
-    [shown] = as_printed(setting, table, np.array([TARGET]), points, [room], STEPS)
-    assert len(shown.box) == sides
+def test_no_side_of_a_box_is_told_in_place_of_a_printed_value():
+    """The box ends at 314.66: "314 or less" would be told of the 314.7 that was found."""
+    feature = {"text": "capital", "unit": None, "sample": 342.1}
+    ends = {"low_end": {"kind": "open"}, "high_end": {"kind": "class"}}
+    side = {"low": None, "high": 314.0, "exact_low": None, "exact_high": 314.66, **ends}
+    told = told_together([{"value": 314.7, "box": side}, {"value": 673.0, "box": side}])
+    assert [new_value(feature, entry) for entry in told] == ["314.7", "673"]
 
 
 def _full_precision(scale):

@@ -31,6 +31,7 @@ from pertinent.views.phrases import (
     prediction_words,
     reason,
     target_words,
+    told_together,
     typical,
     with_unit,
 )
@@ -337,7 +338,7 @@ def _change_list(summary: Summary, length: str) -> str:
 def _changes(summary: Summary, values: list[Summary], length: str) -> str:
     features = {feature["name"]: feature for feature in summary["features"]}
     parts = []
-    for entry in values:
+    for entry in told_together(values):
         feature = features[entry["feature"]]
         value = new_value(feature, entry)
         parts.append(f"{feature['text']} {value} instead of {own_value(feature)}")

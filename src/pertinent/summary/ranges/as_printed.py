@@ -30,7 +30,7 @@ def as_printed(
     rooms: Sequence[Room],
     steps: FloatArray,
 ) -> list[Room]:
-    """Return the rooms without the ranges and boxes that printed numbers leave.
+    """Return the rooms without the ranges that printed numbers leave.
 
     Parameters
     ----------
@@ -47,7 +47,6 @@ def as_printed(
     """
     printed, exact = points
     rounded = (printed != exact) & ~np.isnan(exact)
-    rooms = [_held(room, point) for room, point in zip(rooms, printed, strict=True)]
     tried: list[tuple[_Moved, FloatArray]] = []
     gone: set[_Moved] = set()
     for i in np.flatnonzero(rounded.any(axis=1)).tolist():
@@ -70,16 +69,7 @@ def as_printed(
         said = setting.predict(table.take(rows), np.array([point for _, point in tried]))
         wrong = np.flatnonzero(said != labels[rows])
         gone |= {tried[k][0] for k in wrong.tolist()}
-    return [_without(room, i, gone) for i, room in enumerate(rooms)] if gone else rooms
-
-
-def _held(room: Room, printed: FloatArray) -> Room:
-    """Return a room without its box where a printed number lies outside.
-
-    Its sides would be printed in place of that number: "314 or less" where 314.7 was found.
-    """
-    held = all(span.low <= printed[span.column] <= span.high for span in room.box)
-    return room if held else replace(room, box=())
+    return [_without(room, i, gone) for i, room in enumerate(rooms)] if gone else list(rooms)
 
 
 def _with(point: FloatArray, column: int | IntArray, value: float) -> FloatArray:
