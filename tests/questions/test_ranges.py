@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
@@ -361,3 +361,31 @@ def test_between_two_right_ends_on_a_grid_everything_must_be_right():
     assert not holds(5.0, 12.0)
     assert not holds(4.0, 11.0)
     assert not holds(5.0, 10.5)
+
+
+def test_a_range_goes_on_through_bins_of_the_same_class():
+    """Numbers are cut into bins before the model: a range ends where the class does."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    bins = KBinsDiscretizer(6, encode="onehot-dense", strategy="uniform")
+    model = make_pipeline(bins, LogisticRegression()).fit(X, X.sum(axis=1) > 0)
+    ends = {"class": 0, "rule": 0, "shown": 0}
+    for row, one in zip(X[:15], pertinent.Explainer(model, data=X).explain(X[:15]), strict=True):
+        negative = one.summary()["negative"]
+        there = row.copy()
+        for value in negative["values"]:
+            there[int(value["feature"][1:])] = value["exact"]
+        for value in negative["values"]:
+            j, found = int(value["feature"][1:]), value["range"]
+            low, high = found["exact_low"], found["exact_high"]
+            drawn = np.repeat(there[None], 60, axis=0)
+            drawn[:, j] = np.linspace(low, high, 60)
+            assert (model.predict(drawn) == negative["target"]).all()
+            for side, end in (("low_end", low - 1e-5), ("high_end", high + 1e-5)):
+                ends[found[side]["kind"]] += 1
+                if found[side]["kind"] == "class":
+                    drawn[0, j] = end
+                    assert model.predict(drawn[:1]) != negative["target"]
+    assert ends["class"] >= 15
+    assert ends["rule"] >= 15
+    assert not ends["shown"]

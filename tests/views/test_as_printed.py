@@ -6,12 +6,13 @@ import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
 
 import pertinent
 from pertinent.setting.ranges import Room, Span
 from pertinent.summary.ranges.as_printed import as_printed
 from pertinent.summary.summary import asked_of
+from pertinent.views.phrases import new_value, told_together
 
 TARGET = 1
 EXACT = np.array([[0.5049, 0.4960]])
@@ -61,3 +62,61 @@ def test_categories_hold_beside_printed_values():
         given = (np.array([1]), points, [room], np.full(3, 0.01))
         [shown] = as_printed(setting, table, *given)
         assert (shown.choices == room.choices) is both
+
+
+def test_no_side_of_a_box_is_told_in_place_of_a_printed_value():
+    """The box ends at 314.66: "314 or less" would be told of the 314.7 that was found."""
+    feature = {"text": "capital", "unit": None, "sample": 342.1}
+    ends = {"low_end": {"kind": "open"}, "high_end": {"kind": "class"}}
+    side = {"low": None, "high": 314.0, "exact_low": None, "exact_high": 314.66, **ends}
+    told = told_together([{"value": 314.7, "box": side}, {"value": 673.0, "box": side}])
+    assert [new_value(feature, entry) for entry in told] == ["314.7", "673"]
+
+
+def _full_precision(scale):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": scale * rng.normal(5, 1, 80), "b": rng.normal(size=80)})
+    return X, (X.a / scale + X.b) > 5
+
+
+def _changes(one):
+    return {v["feature"]: v["value"] for v in one.summary()["negative"]["values"]}
+
+
+def test_large_numbers_are_told_to_the_unit():
+    """440,000 with "no smaller change does" is wrong where 440,001 does as well."""
+    X, y = _full_precision(1e6)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    for i, one in enumerate(pertinent.Explainer(model, data=X).explain(X[:20])):
+        changes = _changes(one)
+        if "a" in changes:
+            closer = changes["a"] - np.sign(changes["a"] - X.a[i])
+            there = X[i : i + 1].assign(**changes)
+            back = there.assign(a=closer)
+            assert model.predict(there) != model.predict(X[i : i + 1]) == model.predict(back)
+
+
+def test_a_value_just_before_an_edge_is_printed_before_it():
+    """The double before a bin's edge 5.1 was told as "about 5.1", which lies behind it."""
+    X, y = _full_precision(1.0)
+    bins = KBinsDiscretizer(4, encode="onehot-dense", strategy="uniform").fit(X)
+    bins.bin_edges_[0] = np.array([2.0, 4.3, 5.1, 6.7, 9.0])
+    last = LogisticRegression().fit(bins.transform(X), y)
+    model = make_pipeline(bins, last)
+    for i, one in enumerate(pertinent.Explainer(model, data=X).explain(X[:30])):
+        assert "about" not in one.text()
+        told = model.predict(X[i : i + 1].assign(**_changes(one)))
+        assert told == one.summary()["negative"]["target"]
+
+
+def test_the_value_one_step_closer_is_the_number_that_is_written():
+    """5.43 + 0.01 is a double below the edge 5.44; nobody would try it."""
+    X, y = _full_precision(1.0)
+    X, edge = X.assign(b=(X.b + 5.44).round(2)), 5.44
+    bins = KBinsDiscretizer(2, encode="onehot-dense", strategy="uniform").fit(X)
+    bins.bin_edges_[0], bins.bin_edges_[1] = np.array([0.0, 5.1, 9.0]), np.array([0.0, edge, 9.0])
+    model = make_pipeline(bins, LogisticRegression().fit(bins.transform(X), y))
+    model[-1].coef_, model[-1].intercept_ = np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([-0.5])
+    high = np.flatnonzero((X.a > 5.1) & (X.b >= edge))[:3]
+    for one in pertinent.Explainer(model, data=X).explain(X.iloc[high]):
+        assert _changes(one) == {"a": 5.099, "b": 5.43}

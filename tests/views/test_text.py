@@ -130,3 +130,21 @@ def test_where_no_value_is_needed_nobody_counts_fewer_than_none():
     assert "Proved: whatever the values are within their bounds, the model predicts False." in said
     assert "What was enough: no value is needed." in said
     assert "fewer" not in said
+
+
+def test_what_is_proved_of_a_departure_is_true_of_the_printed_value():
+    """The own value is told, though less is enough: only that this feature departs is proved."""
+    model = LogisticRegression().fit([[0.0, 0.0], [1.0, 1.0]], [0, 1])
+    model.coef_, model.intercept_ = np.array([[1.0, 0.5]]), np.array([-1.0])
+    [one] = pertinent.Explainer(model, baseline=[0.0, 0.0]).explain(np.array([[3.0, 0.0]]))
+    said = one.text()
+    assert "x0 3 (typical 0)" in said  # x0 = 1.1 would do
+    assert "no smaller departure" not in said
+    assert "the least departure from the typical values that is enough is in this value" in said
+
+
+def test_bounds_of_what_may_be_whatever_are_explained():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = LogisticRegression().fit(X, X[:, 0] > 0)
+    free = pertinent.Explainer(model, data=X, method="sufficient", limits_from=None)
+    assert "leave free stays in the range of the data" in free.explain(X[:1])[0].text("long")

@@ -52,20 +52,6 @@ def first_steps(samples: FloatArray, scale: FloatArray, baseline: FloatArray) ->
     return np.asarray(np.where(whole, np.maximum(fine, 1.0), fine))
 
 
-def is_read_whole(steps: FloatArray) -> BoolArray:
-    """Return which steps are hidden by the zeros of a number that is read to its last digit.
-
-    A printed 14,500 is taken for 14,500 and not 14,499. A printed 3,310,000,000 is not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> is_read_whole(np.array([0.1, 1.0, 10.0, 100.0, 1e7])).tolist()
-    [False, False, True, True, False]
-    """
-    return np.asarray((steps > 1) & (steps < 1000))
-
-
 def round_valid(
     setting: Setting,
     table: Table,
@@ -111,7 +97,10 @@ def round_valid(
         moved = moved & np.isnan(quoted)
     waiting = np.flatnonzero(~np.isnan(points).any(axis=1) & moved.any(axis=1))
     start = np.broadcast_to(origin, points.shape)
-    for candidate, step in _candidates(points, start, steps, REFINEMENTS + 3 * tight):
+    # A printed 440,000 is not read as 440,271: whole numbers are told to the last digit.
+    coarsest = 1.0 if tight and changes else np.inf
+    finer = [np.minimum(steps / 10.0**k, coarsest) for k in range(REFINEMENTS + 3 * tight)]
+    for candidate, step in _candidates(points, start, finer):
         if not len(waiting):
             break
         tried = np.where(moved[waiting], candidate[waiting], points[waiting])
@@ -122,7 +111,6 @@ def round_valid(
         close = size <= (1 + SLACK) * distance(points[waiting], start[waiting], setting.weights)
         good = close & judge(setting, ask, tried).passes
         if tight and changes:
-            good &= ~(moved[waiting] & is_read_whole(step)).any(axis=1)
             fine = np.where(np.isnan(quoted[waiting]), step, quoted[waiting])
             look = every[waiting] & good[:, None] & (fine > 0)
             good &= _is_least(setting, some, tried, look, start[waiting], own, fine)
@@ -161,27 +149,45 @@ def _is_least(
         if not len(rows):
             continue
         closer, way = points[rows].copy(), origin[rows, j] - points[rows, j]
-        closer[:, j] += np.sign(way) * np.minimum(np.abs(way), step[rows, j])
+        next_ = _as_written(points[rows, j] + np.sign(way) * step[rows, j])
+        closer[:, j] = np.where(np.abs(way) > step[rows, j], next_, origin[rows, j])
         least[rows] = setting.predict(table.take(rows), closer) != labels[rows]
     return least
 
 
-def _candidates(
-    points: FloatArray, origin: FloatArray, steps: FloatArray, refinements: int
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield the points on finer and finer grids: away from the origin, then to the nearest.
+def _as_written(values: FloatArray) -> FloatArray:
+    """Return sums of printed numbers as they would be printed.
 
-    Each with the steps of its grid.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pertinent.summary.rounding import _as_written
+    >>> 5.43 + 0.01, float(_as_written(np.array([5.43 + 0.01]))[0])
+    (5.4399999999999995, 5.44)
     """
-    for refinement in range(refinements):
-        step = steps / 10.0**refinement
+    return np.array([float(f"{value:.{LONG + 2}g}") for value in values.tolist()])
+
+
+def _candidates(
+    points: FloatArray, origin: FloatArray, steps: list[FloatArray]
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield the points on finer and finer grids: away from the origin, to the nearest, farther.
+
+    Each with the steps of its grid. A value a rounding before a number of the grid is first shown
+    as that number. Where that is an edge, and of another class, it goes on to the next one.
+    """
+    for step in steps:
         ratio = points / step
         up = points > origin
         # A value that lies on the grid but for rounding stays where it is.
         near = np.abs(ratio - np.round(ratio)) < ON_GRID * np.maximum(1.0, np.abs(ratio))
         away = np.where(near, np.round(ratio), np.where(up, np.ceil(ratio), np.floor(ratio)))
-        yield _on_grid(away, step), step
+        shown = _on_grid(away, step)
+        yield shown, step
         yield _on_grid(np.round(ratio), step), step
+        before = np.where(up, shown < points, shown > points)
+        if before.any():
+            yield _on_grid(away + before * np.where(up, 1.0, -1.0), step), step
 
 
 def _on_grid(counts: FloatArray, step: FloatArray) -> FloatArray:

@@ -25,7 +25,7 @@ from pertinent.summary.chances import chance_columns, shown_chances
 from pertinent.summary.instead import instead_summary, rounded_positive
 from pertinent.summary.ranges.as_printed import as_printed
 from pertinent.summary.ranges.shown import shown_range, shown_side
-from pertinent.summary.rounding import first_steps, is_read_whole, round_valid
+from pertinent.summary.rounding import first_steps, round_valid
 from pertinent.tables.features import Features
 from pertinent.tables.raw import (
     first_column,
@@ -183,7 +183,7 @@ def rounding_steps(explanations: Answered) -> FloatArray:
 
 def _steps_of_ends(asked: Asked, steps: FloatArray) -> FloatArray:
     """Return the coarsest step at which ends of ranges are shown: on a lattice, all its digits."""
-    steps = np.where(is_read_whole(steps), 1.0, steps)
+    steps = np.minimum(steps, 1.0)
     for j, lattice in asked.setting.constraints.lattice(asked.setting.features).items():
         steps[j] = min(steps[j], 10.0**-lattice.decimals)
     return steps

@@ -137,7 +137,10 @@ class _Positive(_Words):
         row, count = self.row, self.count
         if not row.fewest:
             if row.status == Said.OPTIMAL:
-                return "Proved smallest: no smaller departure from the typical values is enough."
+                these = "this value" if count == 1 else f"these {count:,} values"
+                which = f"the least departure from the typical values that is enough is in {these}"
+                none = "no smaller departure from the typical values is enough"
+                return f"Proved smallest: {which if count else none}."
             return "Checked with the model, but not proved smallest."
         if row.fallback:
             return "Checked with the model; fewer features might be enough."

@@ -26,6 +26,11 @@ GAPS = (
     "To fill in a missing value is a change from the median of the data (without data: from 0), "
     "and as much again as a change of category."
 )
+#: What is said where values are enough whatever the others are.
+BOUNDS = (
+    "Bounds of the other values are the rules; a number that they leave free stays in the range of "
+    "the data."
+)
 CAUTION = (
     "Shown numbers are rounded only as far as the model's answer stays the same. This says how the "
     "model decides, not what causes what in the world."
@@ -159,6 +164,8 @@ def rule_words(summary: Summary) -> str:
     """Return the rules in force, those that the data suggest among them."""
     rules, usual = summary["rules"], typical(summary)
     parts = [] if rules["constraints"] == "none" else [f"Rules in force: {rules['constraints']}."]
+    if as_told(summary["positive"])["method"] == Method.SUFFICIENT:
+        parts.append(BOUNDS)
     if rules["between"]:
         parts.append(f"What was enough uses values between the {usual} and the own ones only.")
     return " ".join(parts)

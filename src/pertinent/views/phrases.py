@@ -105,6 +105,29 @@ def new_value(feature: Summary, entry: Summary) -> str:
     return f"{plain(first, exact=True)} to {with_unit(feature, last, exact=True)}"
 
 
+def told_together(values: list[Summary]) -> list[Summary]:
+    """Return changed values, without their box where one of them is printed outside of it.
+
+    Sides would be told in place of the numbers: "314 or less" where 314.7 was found.
+
+    Examples
+    --------
+    >>> from pertinent.views.phrases import told_together
+    >>> side = {"exact_low": None, "exact_high": 314.66}
+    >>> [told_together([{"value": v, "box": side}])[0]["box"] for v in (314.6, 314.7)]
+    [{'exact_low': None, 'exact_high': 314.66}, None]
+    """
+    held = all(_is_held(entry["value"], entry.get("box")) for entry in values)
+    return values if held else [entry | {"box": None} for entry in values]
+
+
+def _is_held(value: Any, side: Summary | None) -> bool:
+    if side is None:
+        return True
+    low, high = side.get("exact_low"), side.get("exact_high")
+    return (low is None or low <= value) and (high is None or value <= high)
+
+
 def proposed(feature: Summary, value: Any) -> str:
     """Return a proposed value with its unit; one of more digits than anyone reads is said about."""
     if _is_long(value):

@@ -31,6 +31,7 @@ from pertinent.views.phrases import (
     prediction_words,
     reason,
     target_words,
+    told_together,
     typical,
     with_unit,
 )
@@ -216,11 +217,28 @@ def _enough_proof(summary: Summary) -> str:
     if positive["status"] == Said.OPTIMAL:
         if exact:
             return "Proved smallest: no fewer values are enough."
-        return f"Proved smallest: no smaller departure from the {usual} values is enough."
+        return _least_departure(summary)
     noun = "fewer values" if exact else f"a smaller departure from the {usual} values"
     if positive.get("search"):
         return f"{FOUND.capitalize()}: checked with the model, and {noun} might be enough."
     return f"Checked with the model, but not proved smallest: {noun} might be enough."
+
+
+def _least_departure(summary: Summary) -> str:
+    """Return what is proved of a departure from the typical values.
+
+    Which values depart is what the smallest one tells. How far they do is not: kept values are as
+    close to the own ones as they can be.
+    """
+    kept, usual = len(summary["positive"]["values"]), typical(summary)
+    if not kept:
+        return f"Proved smallest: no smaller departure from the {usual} values is enough."
+    these = "this value" if kept == 1 else f"these {kept:,} values"
+    alone = "" if _near_typical(summary) else " alone"
+    return (
+        f"Proved smallest: the least departure from the {usual} values that is enough is in "
+        f"{these}{alone}."
+    )
 
 
 def _kept_list(summary: Summary, length: str) -> str:
@@ -320,7 +338,7 @@ def _change_list(summary: Summary, length: str) -> str:
 def _changes(summary: Summary, values: list[Summary], length: str) -> str:
     features = {feature["name"]: feature for feature in summary["features"]}
     parts = []
-    for entry in values:
+    for entry in told_together(values):
         feature = features[entry["feature"]]
         value = new_value(feature, entry)
         parts.append(f"{feature['text']} {value} instead of {own_value(feature)}")

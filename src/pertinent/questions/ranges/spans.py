@@ -233,15 +233,10 @@ def propose_spans(setting: Setting, answer: Answer, asked: Try = BOLD) -> list[l
     for label in np.unique(answer.labels[rows]):
         mine = np.flatnonzero(answer.labels[rows] == label)
         moves = Moves(answer.points[rows[mine]], columns[mine], signs[mine])
-        walk = SpanWalk(setting, answer, int(label), moves, asked.room)
-        last = walk.ends()
-        curved[answer.labels == label] = walk.is_curved
-        by_rules = walk.own + moves.signs * relation_reach(setting, moves)
-        for limit in (by_rules, bin_ends(setting, moves)):
-            last = moves.signs * np.minimum(moves.signs * last, moves.signs * limit)
-        ends[mine] = last
-        for k, place in enumerate(mine):
-            cuts[place] = walk.cuts[k]
+        ends[mine], found, bent = _through_bins(setting, answer, int(label), moves, asked.room)
+        curved[answer.labels == label] = bent
+        for place, own_cuts in zip(mine, found, strict=True):
+            cuts[place] = own_cuts
     own = answer.points[rows, columns]
     ends = _changed_only(setting, answer, rows, columns, ends, signs)
     ends = _less(asked, setting.weights[columns], own, ends)
@@ -254,6 +249,54 @@ def propose_spans(setting: Setting, answer: Answer, asked: Try = BOLD) -> list[l
         near = _around(float(own[2 * k]), float(low), float(high)) if curved[i] else []
         inner = sorted({c for c in (*cuts[2 * k], *cuts[2 * k + 1], *near) if low < c < high})
         out[i].append(Span(column, float(low), float(high), tuple(inner)))
+    return out
+
+
+def _through_bins(
+    setting: Setting, answer: Answer, label: int, moves: Moves, room: float
+) -> tuple[FloatArray, list[list[float]], bool]:
+    """Return the last value of each move, where it is cut, and whether rows are curved.
+
+    Where a bin ends, the walk goes on from the first value of the next one.
+    """
+    walk = SpanWalk(setting, answer, label, moves, room)
+    ends, cuts, known = _ends_in_bin(setting, walk), walk.cuts, setting.features.domain()
+    left, here = moves.every, moves
+    for _ in range(MOST_PIECES):
+        entries = _next_bins(setting, here, ends[left])
+        on = np.flatnonzero(np.isfinite(entries))
+        if known is None or not len(on):
+            break
+        left, points = left[on], here.points[on]
+        points[np.arange(len(on)), here.columns[on]] = entries[on]
+        here = Moves(known.completed(points), here.columns[on], here.signs[on])
+        further = SpanWalk(setting, answer, label, here, room)
+        new = _ends_in_bin(setting, further)
+        moved = np.flatnonzero(here.signs * (new - entries[on]) > 0)
+        for k in moved.tolist():
+            cuts[left[k]] += further.cuts[k]
+        left, here = left[moved], here.take(moved)
+        ends[left] = new[moved]
+    return ends, cuts, walk.is_curved
+
+
+def _ends_in_bin(setting: Setting, walk: SpanWalk) -> FloatArray:
+    """Return the last values that class, relations and bins allow."""
+    moves = walk.moves
+    by_rules = walk.own + moves.signs * relation_reach(setting, moves)
+    limits = (walk.ends(), by_rules, bin_ends(setting, moves))
+    return np.asarray(moves.signs * np.min([moves.signs * end for end in limits], axis=0))
+
+
+def _next_bins(setting: Setting, moves: Moves, ends: FloatArray) -> FloatArray:
+    """Return the first value of the next bin where a bin is what ends a walk, else NaN."""
+    out = np.full(len(ends), np.nan)
+    for bins in setting.features.bins:
+        for k in np.flatnonzero((moves.columns == bins.column) & np.isfinite(ends)).tolist():
+            up = moves.signs[k] > 0
+            own = int(bins.of(moves.points[k, [bins.column]])[0])
+            if ends[k] == (bins.high if up else bins.low)[own]:
+                out[k] = bins.low[own + 1] if up else bins.high[own - 1]
     return out
 
 
