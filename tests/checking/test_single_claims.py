@@ -9,6 +9,7 @@ from forgeries import refuted
 from sklearn.datasets import load_iris
 
 import pertinent
+from pertinent.checking.claims import _is_exact
 
 ROW = 0
 #: What is asked, by name.
@@ -127,3 +128,16 @@ def test_the_claim_is_refuted(iris, documents, name, forge, claim):
     document = copy.deepcopy(documents[name])
     forge(document, X)
     assert any(claim in found for found in refuted(document, model))
+
+
+def test_a_number_may_be_told_as_it_is(iris, documents):
+    """Other versions round what is shown less; nothing else of it may be told otherwise."""
+    model, _ = iris
+    document = copy.deepcopy(documents["plain"])
+    told = document["summary"]["negative"]["values"][0]
+    told["value"] = told["exact"]
+    assert pertinent.check(document, model).ok
+    told["value"] += 1e-3
+    assert refuted(document, model) == ["what is shown is what was checked"]
+    assert not _is_exact({"exact": 0.0}, "fixed", False)
+    assert not _is_exact({"value": 1.0}, "value", 1.0)

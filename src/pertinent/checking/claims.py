@@ -213,7 +213,7 @@ class _Differences:
             name = f"{within}{key}"
             if key not in own and key not in MARKS:
                 self.strange.append(name)
-            elif key not in PLACES:
+            elif key not in PLACES and not _is_exact(own, key, value):
                 self._values(own.get(key, False), value, name, words or key in SENTENCES)
 
     def _values(self, own: Any, told: Any, name: str, words: bool) -> None:
@@ -227,3 +227,8 @@ class _Differences:
         elif own != told:
             both = words and not {own, told} & {None, NONE} and isinstance(told, str)
             (self.worded if both else self.wrong).append(name)
+
+
+def _is_exact(own: dict[str, Any], key: str, told: Any) -> bool:
+    """Return whether a number is told as it is: other versions may round it less."""
+    return key == "value" and "exact" in own and bool(told == own["exact"])

@@ -27,10 +27,7 @@ GAPS = (
     "and as much again as a change of category."
 )
 #: What is said where values are enough whatever the others are.
-BOUNDS = (
-    "Bounds of the other values are the rules; a number that they leave free stays in the range of "
-    "the data."
-)
+BOUNDS = "Where nothing else bounds a number, its bounds are the least and the largest of the data."
 CAUTION = (
     "Shown numbers are rounded only as far as the model's answer stays the same. This says how the "
     "model decides, not what causes what in the world."
