@@ -129,7 +129,8 @@ def judge_rules(case: Case, found: Any, kind: str, tally: Tally) -> None:
         return
     here = np.flatnonzero(found.found)
     own = case.X.astype(float)[here]
-    points = np.asarray(found.points, dtype=float)[here]
+    # Rows without an answer are missing values, which whole numbers of a frame are objects beside.
+    points = np.asarray(found.points[np.asarray(found.found)], dtype=float)
     for rule in names:
         right = obeys(rule, points, own, kind)
         tally.counts["rules obeyed"] += len(here)
