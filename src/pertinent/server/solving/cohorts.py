@@ -13,7 +13,7 @@ from pertinent.proofs import ALREADY
 from pertinent.setting.results import Negatives
 from pertinent.summary.words import percent
 
-#: Samples of the bootstrap, its seed, and the share of them within an interval.
+#: Samples that are drawn, their seed, and the share of them within an interval.
 DRAWS, SEED, WITHIN = 1000, 0, 0.95
 #: Rows of a group that are named, and features of its changes.
 MOST_IDS, MOST_LEVERS = 100, 5
@@ -54,7 +54,11 @@ def cohort_answer(
 
 
 def _draws(random: Any, answered: Any, cost: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return shares and median costs of samples of a group, drawn with replacement."""
+    """Return shares that may be, and median costs of samples of a group with replacement.
+
+    Of k answers in n rows shares are drawn from Beta(k + 1/2, n - k + 1/2) (Jeffreys): samples of
+    5 in 5 would all be 5 in 5, as if 5 rows told everything.
+    """
     if not len(answered):
         return np.full(DRAWS, np.nan), np.full(DRAWS, np.nan)
     chosen = random.integers(0, len(answered), (DRAWS, len(answered)))
@@ -62,7 +66,8 @@ def _draws(random: Any, answered: Any, cost: FloatArray) -> tuple[FloatArray, Fl
     empty = np.isnan(known).all(axis=1)
     known[empty] = 0.0
     medians = np.where(empty, np.nan, np.nanmedian(known, axis=1))
-    return answered[chosen].mean(axis=1), medians
+    count = np.count_nonzero(answered)
+    return random.beta(count + 0.5, len(answered) - count + 0.5, DRAWS), medians
 
 
 def _group(

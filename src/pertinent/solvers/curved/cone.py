@@ -20,6 +20,8 @@ from pertinent.solvers.problem import SOLVED, Outcome
 from pertinent.solvers.programs.conic import Block, Cone, solve_conic
 from pertinent.solvers.tolerances import WANTED
 
+#: Sizes are squared, and must stay numbers then.
+LARGEST = 1e150
 #: Iterations after which a program counts as trouble.
 ITERATIONS = 100
 #: Problems with no more features than this are always solved whole.
@@ -121,7 +123,8 @@ class _Restricted:
         # |P s| = |R s| with the triangular factor of P: no more rows than columns.
         self.groups = [_compressed(P[:, free] * self.unit) for P in program.groups]
         # Each cone is scaled to entries of size 1: |P s|^2 = size^2 |(P / size) s|^2.
-        self.sizes = [max(float(np.abs(P).max(initial=0.0)), 1e-300) for P, _ in self.groups]
+        largest = (float(np.abs(P).max(initial=0.0)) for P, _ in self.groups)
+        self.sizes = [min(max(size, 1e-300), LARGEST) for size in largest]
 
     def solve(self, penalty: float | None) -> ConeAnswer:
         slopes, values = self.slopes, self.values
