@@ -383,3 +383,14 @@ def test_one_of_a_group_and_no_more(monkeypatch, most, seen):
     assert lies_inside(region, low, high, groups=groups) == (seen == 2)
     assert not lies_inside(region, low, np.array([0.0, 0.0, 1.0]), groups=groups)
     assert lies_inside(region, low, np.array([1.0, 0.0, 0.0]), groups=groups)
+
+
+def test_a_category_that_no_cut_tells_is_not_forgotten(monkeypatch):
+    """Where none of two columns is 1 the class is lost: a first look that misses it, and parts."""
+    monkeypatch.setattr(inside, "MOST_CELLS", 1)
+    monkeypatch.setattr(inside._Part, "some", lambda part: np.array([[1, 0, 0], [0, 1, 0]]))
+    tree = (0, 0.5, (1, 0.5, [0.0, 1.0], [1.0, 0.0]), [1.0, 0.0])
+    region = EnsembleRegion.of(ensemble_of([tree], 3), 0)
+    for third in (0.0, 1.0):
+        high, groups = np.array([1.0, 1.0, third]), [np.arange(3)]
+        assert lies_inside(region, np.zeros(3), high, groups=groups) == (third == 0)
