@@ -89,7 +89,10 @@ def lies_inside(
     if known is not None:
         same = (low == high) & (known == low)
         sides = [side for side in sides if _may_be(region, known, share, same, side[0])]
-    choices = [_Choice.of(group, low, high, first, last) for group in groups]
+    # What rounds 0 or 1 beyond a cut makes its column one of numbers.
+    ends = _cells(region, np.zeros(len(low)), share), _cells(region, np.ones(len(low)), -share)
+    sure = (first == last) | ((ends[0] == first) & (ends[1] == last))
+    choices = [_Choice.of(group, high, first, last) for group in groups if sure[group].all()]
     return bool(sides) and all(_holds(_Part.of(region, *side, choices)) for side in sides)
 
 
@@ -194,9 +197,8 @@ class _Choice:
     others: bool
 
     @classmethod
-    def of(
-        cls, group: IntArray, low: FloatArray, high: FloatArray, first: IntArray, last: IntArray
-    ) -> _Choice:
+    def of(cls, group: IntArray, high: FloatArray, first: IntArray, last: IntArray) -> _Choice:
+        """Return the columns of a group, of a box that ends at these cells."""
         unseen = (high[group] >= 1) & (first[group] == last[group])
         return cls(group, bool(unseen.any()))
 
