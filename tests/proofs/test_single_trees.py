@@ -396,9 +396,10 @@ def test_a_category_that_no_cut_tells_is_not_forgotten(monkeypatch):
         assert lies_inside(region, np.zeros(3), high, groups=groups) == (third == 0)
 
 
-def test_a_category_that_a_step_may_round_beyond_a_cut_is_a_number():
-    """The class is lost where 1e-12 < x0 <= 1/2: neither 0 nor 1 is there, but for what rounds."""
-    tree = (0, 1e-12, [1.0, 0.0], (0, 0.5, [0.0, 1.0], [1.0, 0.0]))
+@pytest.mark.parametrize("cuts", [(1e-12, 0.5), (0.5, 1 - 1e-12)])
+def test_a_category_that_a_step_may_round_beyond_a_cut_is_a_number(cuts):
+    """The class is lost between two cuts: neither 0 nor 1 is there, but for what rounds."""
+    tree = (0, cuts[0], [1.0, 0.0], (0, cuts[1], [0.0, 1.0], [1.0, 0.0]))
     region = EnsembleRegion.of(ensemble_of([tree], 2), 0)
     box, groups = (np.zeros(2), np.ones(2)), [np.arange(2)]
     assert lies_inside(region, *box, groups=groups)
