@@ -297,10 +297,11 @@ def _encode_array(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     at = np.flatnonzero(flat)
     if len(flat) > 8 and 2 * len(at) < len(flat):
         out["at"], flat = at.tolist(), flat[at]
-    out["values"] = [
-        str(item) if isinstance(item, float) and not np.isfinite(item) else item
-        for item in flat.tolist()
-    ]
+    values = flat.tolist()
+    if flat.dtype.kind == "f":  # JSON has no word for what is not finite
+        for place in np.flatnonzero(~np.isfinite(flat)).tolist():
+            values[place] = str(values[place])
+    out["values"] = values
     return out
 
 

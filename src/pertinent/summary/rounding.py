@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import islice
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from pertinent.tables.table import Table
 REFINEMENTS = 6
 #: A number of more digits is said about.
 LONG = 10
+#: Points that the model is asked about at once, where a row has several to be tried: one call for
+#: twenty points costs little more than one for a single point.
+TRIED_AT_ONCE = 32
 
 
 def first_steps(samples: FloatArray, scale: FloatArray, baseline: FloatArray) -> FloatArray:
@@ -100,22 +104,27 @@ def round_valid(
     # A printed 440,000 is not read as 440,271: whole numbers are told to the last digit.
     coarsest = 1.0 if tight and changes else np.inf
     finer = [np.minimum(steps / 10.0**k, coarsest) for k in range(REFINEMENTS + 3 * tight)]
-    for candidate, step in _candidates(points, start, finer):
-        if not len(waiting):
-            break
-        tried = np.where(moved[waiting], candidate[waiting], points[waiting])
-        limits = low[waiting], high[waiting]
-        some, own = table.take(waiting), labels[waiting]
-        ask = Ask(some, tried, Kind.IS, own, *limits, RowRules(None, changes))
-        size = distance(tried, start[waiting], setting.weights)
-        close = size <= (1 + SLACK) * distance(points[waiting], start[waiting], setting.weights)
+    candidates, most = _candidates(points, start, finer), 1  # most rows need one only
+    while len(waiting) and (several := list(islice(candidates, most))):
+        rows = np.tile(waiting, len(several))
+        grids = np.concatenate([candidate[waiting] for candidate, _ in several])
+        tried = np.where(moved[rows], grids, points[rows])
+        some, own = table.take(rows), labels[rows]
+        ask = Ask(some, tried, Kind.IS, own, low[rows], high[rows], RowRules(None, changes))
+        size = distance(tried, start[rows], setting.weights)
+        close = size <= (1 + SLACK) * distance(points[rows], start[rows], setting.weights)
         good = close & judge(setting, ask, tried).passes
         if tight and changes:
-            fine = np.where(np.isnan(quoted[waiting]), step, quoted[waiting])
-            look = every[waiting] & good[:, None] & (fine > 0)
-            good &= _is_least(setting, some, tried, look, start[waiting], own, fine)
-        shown[waiting[good]] = tried[good]
-        waiting = waiting[~good]
+            step = np.repeat([step for _, step in several], len(waiting), axis=0)
+            fine = np.where(np.isnan(quoted[rows]), step, quoted[rows])
+            look = every[rows] & good[:, None] & (fine > 0)
+            good &= _is_least(setting, some, tried, look, start[rows], own, fine)
+        passes = good.reshape(len(several), len(waiting))
+        done = np.flatnonzero(passes.any(axis=0))
+        coarsest_good = passes[:, done].argmax(axis=0) * len(waiting) + done
+        shown[waiting[done]] = tried[coarsest_good]
+        waiting = np.delete(waiting, done)
+        most = max(1, TRIED_AT_ONCE // max(1, len(waiting)))
     return shown
 
 
@@ -143,15 +152,14 @@ def _is_least(
     step: FloatArray,
 ) -> BoolArray:
     """Return whether no value, one step of what is shown closer to its origin, would do as well."""
+    rows, columns = np.nonzero(moved)
     least = np.ones(len(points), dtype=bool)
-    for j in np.flatnonzero(moved.any(axis=0)).tolist():
-        rows = np.flatnonzero(moved[:, j] & least)
-        if not len(rows):
-            continue
-        closer, way = points[rows].copy(), origin[rows, j] - points[rows, j]
-        next_ = _as_written(points[rows, j] + np.sign(way) * step[rows, j])
-        closer[:, j] = np.where(np.abs(way) > step[rows, j], next_, origin[rows, j])
-        least[rows] = setting.predict(table.take(rows), closer) != labels[rows]
+    if len(rows):
+        closer, step = points[rows], step[rows, columns]
+        here, home = points[rows, columns], origin[rows, columns]
+        next_ = _as_written(here + np.sign(home - here) * step)
+        closer[np.arange(len(rows)), columns] = np.where(np.abs(home - here) > step, next_, home)
+        least[rows[setting.predict(table.take(rows), closer) == labels[rows]]] = False
     return least
 
 
