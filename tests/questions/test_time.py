@@ -19,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 import pertinent
 from pertinent import Constraints, pertinent_negatives, pertinent_positives
 from pertinent.questions.ranges.rooms import Ranging
+from pertinent.setting.claims import ranges
 
 #: Seconds of processor time: what is asked for, and what reading model and sample may take.
 LIMIT, PREPARING = 0.2, 0.1
@@ -134,6 +135,34 @@ def test_all_sets_of_a_menu_share_the_time_of_their_sample(models, data, name, r
     spent, menu = seconds(lambda: explainer.menu(X[1:2]))
     assert spent <= 1.2 * LIMIT / 2 + 0.05 + PREPARING
     assert len(menu) == DIM + DIM * (DIM - 1) // 2
+
+
+def test_a_text_takes_the_time_of_one_question_whatever_rows_are_beside_it(models, data):
+    X, _ = data
+    explainer = pertinent.Explainer(models["forest"], X, time_limit=LIMIT)
+    found = explainer.explain(X[1:6])
+    found[0].text()  # reads what all texts need
+    for row in (1, 2):
+        spent, text = seconds(found[row].text)
+        assert spent <= MOST
+        assert text.startswith("The model predicts ")
+        assert pertinent.check(found[row].json(), models["forest"]).ok
+
+
+def test_a_box_that_was_looked_at_too_long_is_not_claimed(models, data, monkeypatch):
+    """Whether a side could move farther would be asked when the time is over."""
+    X, _ = data
+    explainer = pertinent.Explainer(models["forest"], X)
+    assert explainer.explain(X[1:2])[0].box
+    side = ranges._Stating._side
+
+    def slow_side(*some):
+        found = side(*some)
+        monkeypatch.setattr(ranges, "is_late", lambda: True)
+        return found
+
+    monkeypatch.setattr(ranges._Stating, "_side", slow_side)
+    assert not explainer.explain(X[1:2])[0].box
 
 
 def test_time_does_not_change_what_takes_little(models, data):

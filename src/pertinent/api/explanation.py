@@ -371,21 +371,35 @@ class Explanations(Answered):
         """Return the summary of one row; neighbours are made together and remembered.
 
         What stands in for an empty positive may take long to find: then it is left for when the
-        row is looked at.
+        row is looked at. All that is looked for then takes the time limit of one question.
         """
+        if row not in self._looked_at:
+            with asked_of(self).question.effort.limiting(1):
+                self._look_at(row)
+            self._looked_at.add(row)
+        return self._summaries[row]
+
+    def _look_at(self, row: int) -> None:
+        rows = self._neighbours(row)
+        if len(rows) == 1:
+            self._summaries[row] = summarize(self, rows)[0]
+            return
         if row not in self._summaries:
-            start = row - row % SUMMARIES_AT_ONCE
-            rows = list(range(start, min(len(self), start + SUMMARIES_AT_ONCE)))
+            rooms = self.rooms(rows, ("positive", "negative"))
             self._look_instead(rows, alone=False)
             known = [self._instead.get(other) for other in rows]
-            rooms = self.rooms(rows, ("positive", "negative"))
             made = summarize(self, rows, instead=known, rooms=rooms)
             self._summaries.update(zip(rows, made, strict=True))
-        if row not in self._looked_at and self.instead([row])[0] is not None:
+        if self.instead([row])[0] is not None:
             chances = self._summaries[row]["probability"]  # their last digits are those of the rows
             self._summaries[row] = summarize(self, [row])[0] | {"probability": chances}
-        self._looked_at.add(row)
-        return self._summaries[row]
+
+    def _neighbours(self, row: int) -> list[int]:
+        """Return the rows that are looked at together: under a time limit, each by itself."""
+        if asked_of(self).question.effort.time_limit is not None:
+            return [row]
+        start = row - row % SUMMARIES_AT_ONCE
+        return list(range(start, min(len(self), start + SUMMARIES_AT_ONCE)))
 
     @cached_property
     def _looked_at(self) -> set[int]:

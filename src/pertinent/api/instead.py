@@ -17,7 +17,7 @@ import numpy as np
 from pertinent.api.asking import positives_of
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import BoolArray, IntArray
-from pertinent.geometry.running import is_over, one_thread, working
+from pertinent.geometry.running import is_late, is_over, one_thread, working
 from pertinent.setting.claims.instead import Basis, Instead, fault, is_empty, method_of
 from pertinent.setting.question import Method, PositiveQuestion
 from pertinent.setting.results import Positives
@@ -77,7 +77,7 @@ def _contrast(explanations: Answered, asked: Asked, rows: Sequence[int]) -> dict
     """Return the positives from the typical values of the contrast classes, by row."""
     places = explanations.negative.target_place
     found: dict[int, Instead] = {}
-    if asked.typical is None or not rows:
+    if asked.typical is None or not rows or is_late():
         return found
     for here in _by(places, rows):
         baseline = asked.typical.get(int(places[here[0]]))

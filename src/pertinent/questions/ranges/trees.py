@@ -12,6 +12,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.ensembles import EnsembleRegion
+from pertinent.geometry.running import is_over
 from pertinent.questions.ranges.reach import Moves
 
 #: Cells that are looked at together, at first; then four times as many.
@@ -101,7 +102,7 @@ class TreeBox:
             max(sign * (min(sign * end, sign * farthest) * sign - start), 0.0) for end in ends
         ]
         good, bad = -1, len(lengths)
-        while bad - good > 1:
+        while bad - good > 1 and not is_over():
             middle = (good + bad) // 2
             holds = self._holds(*extended(lengths[middle]))
             good, bad = (middle, bad) if holds else (good, middle)

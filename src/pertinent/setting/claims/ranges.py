@@ -23,6 +23,7 @@ from itertools import product
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.running import is_late
 from pertinent.proofs.boxes import Box
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.setting.claims.boxes import Answer, ShownBoxes
@@ -251,12 +252,13 @@ class _Stating:
             return ()
         if not self._is_box(i, spans):  # of a single number the ends may be asked about
             return tuple(self._spans([(i, spans[0])])[i]) if len(spans) == 1 else ()
-        return tuple(
+        box = tuple(
             replace(
                 span, low_end=self._side(i, spans, k, -1.0), high_end=self._side(i, spans, k, 1.0)
             )
             for k, span in enumerate(spans)
         )
+        return () if is_late() else box  # a side may seem to end where only the time did
 
     def _is_box(self, i: int, spans: tuple[Span, ...]) -> bool:
         columns = [span.column for span in spans]

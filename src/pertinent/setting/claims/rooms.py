@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from pertinent.density.measure import by_sample
-from pertinent.geometry.running import is_over
+from pertinent.geometry.running import is_late, is_over
 from pertinent.setting.claims.boxes import Answer
 from pertinent.setting.claims.ranges import state_rooms
 from pertinent.setting.ranges import Room, Span
@@ -45,13 +45,14 @@ def rooms_of(search: RangeSearch, setting: Setting, answer: Answer, *, boxes: bo
     found = np.flatnonzero(~np.isnan(answer.points).any(axis=1) & answer.chosen.any(axis=1))
     # A blend of neighbours is one only as it is.
     # Of a model that is searched nothing is known in between.
-    if not len(found) or by_sample(setting.within) or setting.by_search:
+    if not len(found) or by_sample(setting.within) or setting.by_search or is_late():
         return rooms
     some = answer.take(found)
     stated = _spans(search, setting, some)
-    choices = _categories(setting, some)
-    shown = state_rooms(setting, some, [Room((), (), own) for own in choices])
-    stated = [replace(a, choices=b.choices) for a, b in zip(stated, shown, strict=True)]
+    if not is_late():
+        choices = _categories(setting, some)
+        shown = state_rooms(setting, some, [Room((), (), own) for own in choices])
+        stated = [replace(a, choices=b.choices) for a, b in zip(stated, shown, strict=True)]
     if boxes:
         stated = _boxes(search, setting, some, stated)
     for place, room in zip(found.tolist(), stated, strict=True):
