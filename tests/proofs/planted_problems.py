@@ -23,6 +23,7 @@ from pertinent.proofs import status_names
 from pertinent.setting.options import Options
 from pertinent.solvers import project
 from pertinent.solvers.linear import simplex
+from pertinent.solvers.scip import mixed as mixed_curved
 from pertinent.solvers.search import curved as curved_cases
 from tests.proofs.planting import plain_kernel
 
@@ -268,9 +269,16 @@ def uncompiled():
 
 
 @contextmanager
+def case_by_case():
+    """Let each case be solved by the cell's own method, as if its rows coupled numbers."""
+    with mock.patch.object(mixed_curved, "is_separable_choice", return_value=False):
+        yield
+
+
+@contextmanager
 def no_cases():
     """Let the own search over cases look at none, so that SCIP is asked."""
-    with mock.patch.object(curved_cases, "MAX_NODES", 0):
+    with mock.patch.object(curved_cases, "MAX_NODES", 0), case_by_case():
         yield
 
 
@@ -323,7 +331,8 @@ def further_projections():
             Cell(np.array([[-1.0, 0.0, -1.0]]), np.array([-3.0])), linked.own, -4.0, 4.0,
             domain=linked, truth=[2.4],
         ),
-        "curved categories": curved_categories(),
+        "sums over categories": curved_categories(),
+        "curved categories": curved_categories(under=case_by_case),
         "saddle and ellipsoid": saddle_and_ellipsoid(),
         "pieces, no time": pieces(under=lambda: until(0.0), stopped=True),
     }  # fmt: skip

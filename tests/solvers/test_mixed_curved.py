@@ -26,6 +26,7 @@ from pertinent.proofs.cases.curved import CurvedBranchProofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.solvers import Options, project
 from pertinent.solvers.problem import Task as SolverTask
+from pertinent.solvers.scip import mixed
 from pertinent.solvers.search import curved as mixed_curved
 from pertinent.solvers.search.near import moved_back
 
@@ -155,7 +156,8 @@ def ring(dim):
     return Cell(np.zeros((0, dim)), np.zeros(0), (outside,))
 
 
-def test_a_stored_tree_proves_the_same_and_a_false_claim_nothing():
+def test_a_stored_tree_proves_the_same_and_a_false_claim_nothing(monkeypatch):
+    monkeypatch.setattr(mixed, "is_separable_choice", lambda task: False)
     center = np.array([[0.5, 0.0, 0.1]])
     domain = Domain(np.full(3, np.nan), max_changes=1, own=center)
     found = project(center, ring(3), lower=np.full(3, -3.0), upper=np.full(3, 3.0), domain=domain)

@@ -9,6 +9,7 @@ from pertinent.proofs.cases.branch import BranchProofs
 from pertinent.proofs.cases.curved import CurvedBranchProofs
 from pertinent.proofs.cases.halving import HalvingProofs
 from pertinent.proofs.cases.separable import SeparableProofs
+from pertinent.proofs.cases.separable_branch import SeparableBranchProofs
 from pertinent.proofs.copositive.replay import CopositiveProofs
 from pertinent.proofs.copositive.simplices import Simplices
 from pertinent.proofs.core import (
@@ -63,6 +64,7 @@ __all__ = [
     "Proofs",
     "RivalProofs",
     "RivalSetProofs",
+    "SeparableBranchProofs",
     "SeparableProofs",
     "SeveralProofs",
     "Simplices",

@@ -68,6 +68,8 @@ NO_WIDTH = 1e-12
 #: All of a box, looked at as a ball, has a radius this share larger than its corners ask for: of
 #: copositive forms, and of separable rows.
 WHOLE, WHOLE_SEPARABLE = 1e-9, 1e-12
+#: And all that can be chosen, where no point is known.
+WHOLE_CHOICE = 1e-9
 #: An entry of the matrix of a copositive form.
 ENTRY_ROUNDING = 3e-14
 #: A matrix is positive definite if its eigenvalues, scaled to a diagonal of 1, exceed this share
@@ -132,8 +134,12 @@ NEARLY_INSIDE, LEFT_OVER = 1e-6, 1e-9
 AIMS = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10)
 #: The same, of a step that is nearly optimal: at once.
 FIRST_AIM = 1e-14
-#: By how much steps of separable rows grow, one after the other, until a point is inside.
+#: By how much steps of separable rows grow, one after the other, until a point is inside; and those
+#: of rows over numbers and categories.
 GROWTHS = (1e-15, 4e-15, 1.6e-14, 6.4e-14)
+CHOICE_GROWTHS = (0.0, *GROWTHS, 1e-12, 1e-10)
+#: A multiplier is good enough where another can show no more than this share of what it shows.
+GOOD_MULTIPLIER = 1e-12
 #: Newton's method is done once a change is below the first share of the step; below the second it
 #: may grow again.
 NEWTON_DONE, NEWTON_NEAR = 1e-15, 1e-9

@@ -34,7 +34,7 @@ def is_separable(cell: Cell) -> bool:
 def axis_row(row: Quadratic, start: FloatArray, weights: FloatArray) -> AxisRow:
     """Return a separable row as seen from the starts."""
     unit, u = rounding_unit(len(weights), 1), row.seen(start)
-    a, size = _squares(row)
+    a, size = squares(row)
     value = (a * u * u + row.q * u).sum(axis=1) + row.c
     terms = (size * u * u + np.abs(row.q * u)).sum(axis=1) + abs(row.c)
     slope, slopes = 2 * a * u + row.q, 2 * size * np.abs(u) + np.abs(row.q)
@@ -61,7 +61,7 @@ def seen_from(row: Quadratic, point: FloatArray) -> Seen:
         slopes, values = quadratic_sizes(row, point[None])
         here = row.gradient(point[None])[0], float(row.value(point[None])[0])
         return Seen(row.A, *here, form_sizes(row), slopes[0], float(values[0]))
-    a, size = _squares(row)
+    a, size = squares(row)
     one = axis_row(row, point[None], np.ones(len(a)))
     unit = rounding_unit(len(a), 1)
     sizes = one.slope_off[0] / unit, float(one.value_off[0] / unit)
@@ -78,7 +78,7 @@ def linear_rows(cell: Cell, start: FloatArray, weights: FloatArray) -> list[Axis
     return out
 
 
-def _squares(row: Quadratic) -> tuple[FloatArray, FloatArray]:
+def squares(row: Quadratic) -> tuple[FloatArray, FloatArray]:
     """Return the diagonal of a separable row's form, and the sizes of what it was added up from."""
     plus, minus = row.plus, row.minus
     if plus.shape == minus.shape:

@@ -30,6 +30,7 @@ from pertinent.solvers.search.curved import Continuous, solve_mixed_curved
 from pertinent.solvers.search.leaf import Leaf
 from pertinent.solvers.search.narrow import CHANGED, UNCHANGED, Boxes, narrow, whole_boxes
 from pertinent.solvers.search.near import moved_back, solve_near
+from pertinent.solvers.search.separable.solve import is_separable_choice, solve_separable_choice
 from pertinent.solvers.tolerances import CASE_CLOSED, LEAST_SIZE, SCIP_LARGER_BOX, SCIP_SAME
 
 #: Cases of one row that are looked at where a rounded answer is known.
@@ -48,6 +49,13 @@ def mixed_by_scip(continuous: Continuous) -> Callable[[Task], Solved]:
         return continuous(task.cell).solve(task) if task.domain is None else search(task)
 
     def solve(task: Task) -> Solved:
+        if not is_separable_choice(task):
+            return thoroughly(task)
+        answer, open_ = solve_separable_choice(task)
+        rows = np.flatnonzero(open_ | (answer.outcome == TROUBLE))
+        return _put(task, answer, rows, thoroughly(task.take(rows))) if len(rows) else answer
+
+    def thoroughly(task: Task) -> Solved:
         assert task.domain is not None
         rounds = task.options.round_steps and not task.options.exact
         if not (rounds and len(task.domain.confined)):

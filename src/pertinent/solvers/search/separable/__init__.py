@@ -1,0 +1,1 @@
+"""Separable rows over whole numbers and categories: branch and bound with multipliers."""
