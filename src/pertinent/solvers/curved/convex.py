@@ -9,9 +9,9 @@ from pertinent.proofs import TangentProofs
 from pertinent.solvers.curved.cone import ConeProgram
 from pertinent.solvers.curved.convex_concave import polish
 from pertinent.solvers.curved.shifted import Shifted, shift, tangent_bounds
-from pertinent.solvers.curved.stationary import point_inside, shortened
+from pertinent.solvers.curved.stationary import may_replace, point_inside, shortened
 from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
-from pertinent.solvers.tolerances import INTERIOR_DUST, NO_WORSE
+from pertinent.solvers.tolerances import INTERIOR_DUST
 
 
 def solve_convex(task: Task) -> Solved:
@@ -50,7 +50,7 @@ def solve_convex_row(
     touched = tuple(image + p for image, p in zip(images, answer.tangents, strict=True))
     if answer.outcome == SOLVED:
         exact = polish(local, answer.step)
-        if exact is not None and exact.cost <= np.abs(answer.step).sum() * (1 + NO_WORSE):
+        if exact is not None and may_replace(local, exact, np.abs(answer.step).sum()):
             point = point_inside(shifted, i, exact.step)
             if point is not None:
                 at = zip(images, local.plus, strict=True)

@@ -23,6 +23,7 @@ from pertinent.solvers.tolerances import (
     LEFT_OVER,
     NEWTON_DONE,
     NEWTON_NEAR,
+    NO_WORSE,
     ROOT_ROUNDING,
     ROUNDED,
     STATIONARY,
@@ -69,6 +70,15 @@ def is_stationary(local: Local, found: Stationary, rtol: float = STATIONARY) -> 
     return bool(
         ((rise >= -rtol) | (s >= local.up)).all() and ((fall >= -rtol) | (s <= -local.down)).all()
     )
+
+
+def may_replace(local: Local, exact: Stationary, cost: float) -> bool:
+    """Return whether a step made exact, of convex rows, may stand for the one it was made from.
+
+    What a solver leaves may be outside by little and so cost too little: of convex rows a step from
+    which no feature would like to move is the best, whatever the other one costs.
+    """
+    return exact.cost <= cost * (1 + NO_WORSE) or is_stationary(local, exact)
 
 
 def shortened(local: Local, step: FloatArray) -> FloatArray:

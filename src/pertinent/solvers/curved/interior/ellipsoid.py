@@ -20,9 +20,9 @@ from pertinent.solvers.curved.convex import solve_convex_row
 from pertinent.solvers.curved.convex_concave import polish
 from pertinent.solvers.curved.interior.points import Balls, Inside, solve_balls
 from pertinent.solvers.curved.shifted import Shifted, shift, tangent_bounds
-from pertinent.solvers.curved.stationary import point_inside, refine
+from pertinent.solvers.curved.stationary import may_replace, point_inside, refine
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Solved, Task
-from pertinent.solvers.tolerances import FIRST_AIM, INTERIOR_DUST, NO_MULTIPLIER, NO_SLOPE, NO_WORSE
+from pertinent.solvers.tolerances import FIRST_AIM, INTERIOR_DUST, NO_MULTIPLIER, NO_SLOPE
 
 #: Newton's method starts next to the optimum.
 NEWTON_STEPS = 4
@@ -254,10 +254,10 @@ def _exact(shifted: Shifted, i: int, step: FloatArray) -> tuple[FloatArray, Floa
     """Return the step without dust, just inside its rows, and its multipliers if it is exact."""
     local, cost = shifted.row(i), float(np.abs(step).sum())
     quick = refine(local, step, inside=FIRST_AIM, steps=NEWTON_STEPS)
-    if quick is not None and quick.cost <= cost * (1 + NO_WORSE) and local.within(quick.step, 0.0):
+    if quick is not None and local.within(quick.step, 0.0) and may_replace(local, quick, cost):
         return quick.step, quick.multipliers
     exact = polish(local, step)
-    if exact is not None and exact.cost <= cost * (1 + NO_WORSE):
+    if exact is not None and may_replace(local, exact, cost):
         return exact.step, exact.multipliers
     return np.where(np.abs(step) < INTERIOR_DUST * np.abs(step).max(), 0.0, step), None
 
