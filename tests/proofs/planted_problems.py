@@ -25,6 +25,7 @@ from pertinent.solvers import project
 from pertinent.solvers.linear import simplex
 from pertinent.solvers.scip import mixed as mixed_curved
 from pertinent.solvers.search import curved as curved_cases
+from pertinent.solvers.search.separable import solve as separable_cases
 from tests.proofs.planting import plain_kernel
 
 
@@ -276,6 +277,13 @@ def case_by_case():
 
 
 @contextmanager
+def no_sums():
+    """Let the search over sums look at no case, so that the one case by case is asked."""
+    with mock.patch.object(separable_cases, "MOST_CASES", 0):
+        yield
+
+
+@contextmanager
 def no_cases():
     """Let the own search over cases look at none, so that SCIP is asked."""
     with mock.patch.object(curved_cases, "MAX_NODES", 0), case_by_case():
@@ -333,6 +341,10 @@ def further_projections():
         ),
         "sums over categories": curved_categories(),
         "curved categories": curved_categories(under=case_by_case),
+        "sums, given up": curved_categories(under=no_sums),
+        "whole numbers, case by case": projection(
+            Cell(*ROW, (RING,)), zero, 0.0, 6.0, domain=WHOLE, truth=[2.75], under=case_by_case
+        ),
         "saddle and ellipsoid": saddle_and_ellipsoid(),
         "pieces, no time": pieces(under=lambda: until(0.0), stopped=True),
     }  # fmt: skip
