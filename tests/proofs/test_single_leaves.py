@@ -21,6 +21,7 @@ from pertinent.proofs.cases.halving import HalvingProofs, _end, _extent, _Few
 from pertinent.proofs.cases.leaves import _Parts, leaf_bounds
 from pertinent.proofs.cases.narrowing import Boxes
 from pertinent.proofs.cases.near import Near
+from pertinent.proofs.cases.separable_branch import SeparableBranchProofs
 
 INF, NO, ROOT = np.inf, np.array([False]), np.zeros(1, dtype=np.int64)
 LEAF = Tree(np.zeros(1, np.int8), ROOT, np.zeros(1), np.zeros(1), ROOT - 1, ROOT - 1, ROOT)
@@ -255,3 +256,90 @@ def test_boxes_too_large_to_compute_with_are_not_closed(claim, end, dim):
     cell = Cell(np.zeros((0, dim)), np.zeros(0), (Quadratic.from_matrix(form, slope, 0.75),))
     with np.errstate(over="ignore", invalid="ignore"):
         assert HalvingProofs(np.array([claim])).bounds(task(cell, -end, end))[0] <= 0.5
+
+
+# -- One case of rows that are sums over parts -------------------------------------------------
+
+
+def by_sums(multipliers, reach):
+    return SeparableBranchProofs(
+        ROOT, LEAF, np.array([multipliers], dtype=float), np.array([reach])
+    )
+
+
+def test_sums_speak_of_linear_and_quadratic_rows_alone():
+    """x >= 2 costs 2; where there is another row, or bins follow from x, nothing is said."""
+    asked = task(rows((-1.0, -2.0)), -9.0, 9.0)
+    assert by_sums([1.0], 3.0).bounds(asked)[0] == pytest.approx(2.0)
+    also = Cell(*(asked.cell.G, asked.cell.h), exponentials=(Exponential(np.eye(1), np.zeros(1)),))
+    assert by_sums([1.0], 3.0).bounds(task(also, -9.0, 9.0))[0] == 0
+    binned = Domain(
+        np.full(3, np.nan), (np.array([1, 2]),), np.zeros(3, dtype=int),
+        (Bins(0, np.array([1, 2]), np.array([0.5])),),
+    )  # fmt: skip
+    with_bins = task(rows((-1.0, 0.0, 0.0, -2.0)), [-9.0, 0.0, 0.0], [9.0, 1.0, 1.0], domain=binned)
+    assert by_sums([1.0], 3.0).bounds(with_bins)[0] == 0
+
+
+def test_sums_have_a_multiplier_for_each_row():
+    asked = task(rows((-1.0, -2.0)), -9.0, 9.0)
+    assert by_sums([1.0, 1.0], 3.0).bounds(asked)[0] == 0
+
+
+def test_sums_of_what_costs_nothing_prove_nothing():
+    """x >= 2 costs nothing where x does not; y is paid for."""
+    free = task(rows((-1.0, 0.0, -2.0)), -9.0, 9.0, weights=[0.0, 1.0])
+    assert by_sums([1.0], 3.0).bounds(free)[0] == 0
+
+
+def test_sums_show_no_more_than_their_reach():
+    """x >= 2 or x <= -2; what lies beyond the reach was not looked at."""
+    outside = Cell(
+        np.zeros((0, 1)), np.zeros(0), (Quadratic.from_matrix(-np.eye(1), np.zeros(1), 4.0),)
+    )
+    asked = task(outside, -9.0, 9.0)
+    assert by_sums([100.0], 1.5).bounds(asked)[0] == 1.5
+    assert by_sums([100.0], 2.5).bounds(asked)[0] < 2.0
+
+
+def test_sums_are_empty_only_where_all_was_looked_at():
+    """x >= 2 within [-1, 1] is nowhere; a reach of 1 leaves the ends out."""
+    asked = task(rows((-1.0, -2.0)), -1.0, 1.0)
+    assert by_sums([10.0], 1.1).bounds(asked)[0] == INF
+    assert by_sums([10.0], 1.0).bounds(asked)[0] == 1.0
+
+
+def test_sums_of_parts_that_are_coupled_prove_nothing():
+    """-x y <= -4 is met by x = y = 2 at a cost of 4."""
+    row = Quadratic.from_matrix(np.array([[0.0, -0.5], [-0.5, 0.0]]), np.zeros(2), 4.0)
+    asked = task(Cell(np.zeros((0, 2)), np.zeros(0), (row,)), -9.0, 9.0)
+    assert by_sums([1.0], 99.0).bounds(asked)[0] == 0
+
+
+def test_sums_count_features_that_change():
+    """x + y >= 2 with one change costs 2; each by itself may move."""
+    own = np.zeros((1, 2))
+    few = Domain(np.full(2, np.nan), max_changes=1, own=own)
+    asked = task(rows((-1.0, -1.0, -2.0)), -1.5, 1.5, domain=few)
+    assert by_sums([4.0], 1.9).bounds(asked)[0] == pytest.approx(1.9)  # 1.5 + 4 * 0.5
+    free = task(rows((-1.0, -1.0, -2.0)), -1.5, 1.5)
+    assert by_sums([4.0], 1.9).bounds(free)[0] < 1.0
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_sums_know_which_features_have_changed(sign):
+    """x + y >= 2 for |x| >= 1/2 and no more changes: x = 2 alone; y may not help."""
+    few = Domain(np.full(2, np.nan), max_changes=1, own=np.zeros((1, 2)))
+    near, far = sorted([sign * 0.5, sign * 9.0])
+    asked = task(rows((-sign, -1.0, -2.0)), [near, -9.0], [far, 9.0], domain=few)
+    assert by_sums([1.0], 9.0).bounds(asked)[0] == pytest.approx(2.0)
+    assert by_sums([1.5], 2.0).bounds(asked)[0] == pytest.approx(2.0)
+
+
+def test_sums_know_when_a_category_has_changed():
+    """Another category by itself costs 2, and is all that may change: x >= 2 is nowhere."""
+    own, group = np.array([[0.0, 1.0, 0.0]]), (np.array([1, 2]),)
+    few = Domain(np.full(3, np.nan), group, np.array([0, 1, 1]), max_changes=1, own=own)
+    low, high = [-9.0, 0.0, 1.0], [9.0, 0.0, 1.0]
+    asked = task(rows((-1.0, 0.0, 0.0, -2.0)), low, high, own, domain=few)
+    assert by_sums([9.0], 9.0).bounds(asked)[0] >= 9.0

@@ -33,7 +33,7 @@ from pertinent.geometry.task import Task
 from pertinent.proofs.cases.axes import squares
 from pertinent.proofs.cases.axis_boxes import Sums
 from pertinent.proofs.cases.branch import TreeProofs
-from pertinent.proofs.cases.narrowing import CHANGED, UNDECIDED, Boxes
+from pertinent.proofs.cases.narrowing import Boxes
 from pertinent.proofs.rounding import form_sizes, rounding_unit
 from pertinent.proofs.tolerances import CURVED, SUMS
 
@@ -203,19 +203,17 @@ class _Parts:
     def _of_few_changes(self, least: FloatArray, at_own: FloatArray, own: FloatArray) -> FloatArray:
         """Return the least sum where at most `max_changes` units leave their own values.
 
-        A unit whose own value is not in the box has left it; it is not counted, which proves less.
+        Units that cannot stay in their case have left them. Of the others no choice gains more than
+        those that gain most.
         """
-        domain, boxes = self.domain, self.boxes
-        inside = (boxes.lower <= own) & (own <= boxes.upper)
-        shape = (len(own), len(domain.units))
-        lowest, stays, can_stay = np.zeros(shape), np.zeros(shape), np.ones(shape, dtype=bool)
-        for j, unit in enumerate(domain.unit_of_column):
+        shape = (len(least), len(self.domain.units))
+        lowest, stays, gone = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=bool)
+        outside = (own < self.boxes.lower) | (own > self.boxes.upper)
+        for j, unit in enumerate(self.domain.unit_of_column):
             lowest[:, unit] += least[:, j]
             stays[:, unit] += at_own[:, j]
-            can_stay[:, unit] &= inside[:, j]
-        can_stay &= boxes.state == UNDECIDED
-        gain = np.sort(np.where(can_stay, np.minimum(lowest - stays, 0.0), 0.0), axis=1)
-        left = (domain.max_changes or 0) - np.count_nonzero(boxes.state == CHANGED, axis=1)
-        counted = np.arange(gain.shape[1]) < left[:, None]
-        fixed = np.where(can_stay, stays, lowest).sum(axis=1)
-        return np.asarray(fixed + np.where(counted, gain, 0.0).sum(axis=1))
+            gone[:, unit] |= outside[:, j]
+        gain = np.sort(np.where(gone, 0.0, np.minimum(lowest - stays, 0.0)), axis=1)
+        left = (self.domain.max_changes or 0) - np.count_nonzero(gone, axis=1)
+        gained = np.where(np.arange(gain.shape[1]) < left[:, None], gain, 0.0)
+        return np.asarray(np.where(gone, lowest, stays).sum(axis=1) + gained.sum(axis=1))

@@ -20,7 +20,7 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Quadratic
 from pertinent.geometry.task import distance
 from pertinent.solvers.problem import Task
-from pertinent.solvers.search.narrow import CHANGED, UNDECIDED, Boxes
+from pertinent.solvers.search.narrow import Boxes
 from pertinent.solvers.tolerances import ROW_ROUNDING
 
 
@@ -134,17 +134,16 @@ class Cases:
         return (domain.own[row] - self.rows.start[row]) * self.rows.weights
 
     @cached_property
-    def can_stay(self) -> BoolArray:
-        """Which units are not decided, and have their own values in the box."""
+    def gone(self) -> BoolArray:
+        """Which units cannot be at their own values, shape (m, n_units)."""
         domain, boxes = self.rows.domain, self.boxes
-        if domain.own is None:
-            return np.zeros((len(boxes), len(domain.units)), dtype=bool)
-        own = domain.own[boxes.row]
-        inside = (boxes.lower <= own) & (own <= boxes.upper)
-        out = boxes.state == UNDECIDED
-        for j, unit in enumerate(domain.unit_of_column):
-            out[:, unit] &= inside[:, j]
-        return np.asarray(out)
+        out = np.zeros((len(boxes), len(domain.units)), dtype=bool)
+        if domain.own is not None:
+            own = domain.own[boxes.row]
+            outside = (own < boxes.lower) | (own > boxes.upper)
+            for j, unit in enumerate(domain.unit_of_column):
+                out[:, unit] |= outside[:, j]
+        return out
 
     def least(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the least cost that multipliers show, shape (m,), and the steps where it is."""
@@ -170,13 +169,12 @@ class Cases:
         """Leave all units at their own values but those that gain most, in place."""
         domain = self.rows.domain
         at_own, units = parts.at(own), domain.unit_of_column
-        gain = np.zeros(self.can_stay.shape)
+        gain, gone = np.zeros((len(own), len(domain.units))), self.gone
         np.add.at(gain.T, units, (least - at_own).T)
-        gain = np.where(self.can_stay, np.minimum(gain, 0.0), 0.0)
-        left = (domain.max_changes or 0) - (self.boxes.state == CHANGED).sum(axis=1)
+        gain = np.where(gone, 0.0, np.minimum(gain, 0.0))
         rank = np.argsort(np.argsort(gain, axis=1, kind="stable"), axis=1, kind="stable")
-        moves = ~self.can_stay | ((rank < left[:, None]) & (gain < 0))
-        kept = ~moves[:, units]
+        left = (domain.max_changes or 0) - np.count_nonzero(gone, axis=1)
+        kept = ~(gone | ((rank < left[:, None]) & (gain < 0)))[:, units]
         steps[kept], least[kept] = own[kept], at_own[kept]
         np.maximum(size, np.abs(at_own) + np.abs(own), out=size)
 
