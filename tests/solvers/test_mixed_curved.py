@@ -1,5 +1,6 @@
 """Rules of change, whole numbers and categories under curved rows, against every choice of them."""
 
+from dataclasses import replace
 from itertools import combinations, product
 
 import brute_force
@@ -24,7 +25,8 @@ from pertinent.lvq import LGMLVQ
 from pertinent.proofs import OPTIMAL
 from pertinent.proofs.cases.curved import CurvedBranchProofs
 from pertinent.proofs.cases.halving import HalvingProofs
-from pertinent.solvers import Options, project
+from pertinent.solvers import Options, choose_method, project
+from pertinent.solvers.curved.interior import ellipsoid
 from pertinent.solvers.problem import Task as SolverTask
 from pertinent.solvers.search import curved as mixed_curved
 from pertinent.solvers.search.near import moved_back
@@ -255,3 +257,41 @@ def test_numbers_move_back_to_the_end_of_a_gap_or_all_the_way():
     assert found[0] == pytest.approx([0.0, 1.0], rel=1e-6)
     assert found[1].tolist() == [1.0, 0.0]
     assert not domain.violation(found).any()
+
+
+def whole_ellipsoid():
+    """Return an ellipsoid askew and a half-space that cuts it: whole points in it take a search."""
+    rng = np.random.default_rng(5)
+    root = rng.normal(size=(4, 4)) / 3
+    middle = np.array([6.3, 5.1, -4.7, 3.2])
+    A = root.T @ root
+    inside = Quadratic.from_matrix(A, -2 * A @ middle, float(middle @ A @ middle) - 1.5)
+    return Cell(np.array([[1.0, 1.0, 1.0, 1.0]]), np.array([11.0]), (inside,))
+
+
+def test_cases_that_can_be_solved_together_are_and_each_row_stands_for_itself(monkeypatch):
+    cell, calls, domain = whole_ellipsoid(), [], Domain(np.zeros(4))
+    together = ellipsoid.solve_ellipsoids
+    low, high = np.full(4, -20.0), np.full(4, 20.0)
+    grid = np.stack(np.meshgrid(*[np.arange(-12.0, 13.0)] * 4, indexing="ij"), -1).reshape(-1, 4)
+    grid = grid[cell.violation(grid) <= 0]
+    centers = np.array([[0.0, 0, 0, 0], [3, -2, 1, 0], [9, 9, -9, 2]])
+
+    def counted(tasks):
+        calls.append(len(tasks))
+        return together(tasks)
+
+    method = replace(choose_method(cell), together=counted)
+    task = SolverTask(
+        cell, centers, np.ones(4), np.tile(low, (3, 1)), np.tile(high, (3, 1)),
+        np.full(3, np.inf), domain=domain,
+    )  # fmt: skip
+    found, open_ = mixed_curved.solve_mixed_curved(task, lambda _: method)
+    assert not open_.any()
+    assert max(calls) > 3
+    nearest = np.abs(grid[None] - centers[:, None]).sum(axis=2).min(axis=1)
+    np.testing.assert_allclose(np.abs(found.points - centers).sum(axis=1), nearest, rtol=1e-4)
+    np.testing.assert_allclose(found.proofs.bounds(task), nearest, rtol=1e-4)
+    for i in range(3):
+        alone, _ = mixed_curved.solve_mixed_curved(task.take(np.array([i])), lambda _: method)
+        assert alone.points[0].tobytes() == found.points[i].tobytes()
