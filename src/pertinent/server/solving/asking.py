@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields
 from typing import Any
 
@@ -14,11 +15,13 @@ from pertinent.exceptions import InputError
 from pertinent.models.registry import predicted_labels
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.form import RuleFields
-from pertinent.server.solving.recipe import Recipe
+from pertinent.server.solving.recipe import Recipe, evenly
 from pertinent.server.solving.refusal import Refusal
 
 #: Explainers kept ready, one for each set of rules and options that was asked with lately.
 MOST_READY = 32
+#: Rows, evenly spread, that densities are fitted to.
+MOST_FITTED = 5_000
 FIELDS = tuple(f.name for f in fields(RuleFields))
 
 Request = Mapping[str, Any]
@@ -52,6 +55,11 @@ class Ready:
         while len(self._known) > MOST_READY:
             self._known.popitem(last=False)
         return known
+
+    def fit(self) -> None:
+        """Fit the densities of plausible answers now, if the data allow any."""
+        with suppress(InputError):  # whoever asks for plausible answers is told
+            self._recipe.explainer(plausibility=self._plausible())
 
     def _other(self, request: Request) -> dict[str, Any]:
         """Return the arguments of `Explainer` that a request gives."""
@@ -92,7 +100,7 @@ class Ready:
         if self._recipe.data is None:
             raise Refusal("plausible needs training data, and the server has none.", "plausible")
         if self._plausibility is None:
-            data = self._recipe.data
+            data = evenly(self._recipe.data, MOST_FITTED)
             self._plausibility = Plausibility(data, predicted_labels(self._recipe.model, data))
         return self._plausibility
 

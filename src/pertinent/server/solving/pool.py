@@ -229,7 +229,7 @@ class _Slot:
         watch.daemon = True
         watch.start()
         try:
-            send(_stdin(process), (job.task, job.request))
+            send(_stdin(process), (job.task, job.request, max(job.left, 0.0)))
             kind, content = receive(_stdout(process))
             return kind, content
         finally:
