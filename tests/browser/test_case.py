@@ -214,7 +214,7 @@ def test_only_plausible_cases(opened):
     # A loan a little higher would do, and nobody whom the model refuses has such a one.
     expect(change).to_contain_text("Assets")
     expect(change).not_to_contain_text("Loan amount")
-    assert state_of(page)["ask"] == {"plausible": True}
+    assert state_of(page)["ask"]["plausible"] is True
     page.reload()
     settle(page)
     expect(box).to_be_checked()
@@ -222,7 +222,6 @@ def test_only_plausible_cases(opened):
     box.uncheck()
     settle(page)
     expect(change).to_contain_text("Loan amount")
-    assert "ask" not in state_of(page)
 
 
 LOCKED = ["age", "marital", "records", "price", "amount", "seniority", "job", "income", "assets"]

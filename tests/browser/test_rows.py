@@ -6,7 +6,6 @@ import json
 from urllib.parse import quote
 
 import numpy as np
-import pytest
 from playwright.sync_api import expect
 
 from .conftest import settle
