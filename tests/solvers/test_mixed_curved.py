@@ -1,9 +1,11 @@
 """Rules of change, whole numbers and categories under curved rows, against every choice of them."""
 
+import json
 from dataclasses import replace
 from itertools import combinations, product
 
 import brute_force
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -197,6 +199,29 @@ def test_what_the_search_leaves_open_is_given_to_scip(monkeypatch, ruled):
         least_cost(pieces, sample[0], RULES[ruled]), rel=1e-3
     )
     assert 0 < found.bound[0] <= found.objective[0]
+
+
+def test_a_solvers_word_is_told_as_such_and_never_as_proved(monkeypatch):
+    pytest.importorskip("pyscipopt")
+    monkeypatch.setattr(mixed_curved, "MAX_NODES", 0)
+    model, y = FAMILIES["QDA"]
+    model.fit(IRIS, y)
+    bounds = dict(enumerate(zip(LOW, HIGH, strict=True)))
+    rules = pertinent.Constraints(bounds=bounds, integer=[0, 1, 2, 3])
+    one = pertinent.Explainer(model, constraints=rules).explain(IRIS[[77]])[0]
+    change, text = one.summary()["negative"], one.text("long")
+    assert change["status"] == "feasible"
+    assert change["solver"] is True
+    assert change["bound"] > 0
+    assert "proved is only" not in text
+    assert "without a proof" in text
+    assert "A solver says that none below" in text
+    assert "exists; smaller ones" not in text
+    stored = json.loads(one.json())
+    jsonschema.validate(stored, pertinent.json_schema())
+    assert pertinent.check(stored, model).verdict != "refuted"
+    del stored["summary"]["negative"]["solver"]
+    assert not pertinent.check(stored, model).ok
 
 
 def test_a_search_that_ends_early_says_so(monkeypatch):
