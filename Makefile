@@ -75,7 +75,7 @@ suite-browser: $(VENV)/.stamp-test
 	BROWSER_TESTS=required $(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_ARGS) tests/browser
 
 suite-fuzz: $(VENV)/.stamp-test
-	$(ONE_THREAD) PERTINENT_FUZZ=200 $(BIN)/python -m pytest -n $(JOBS) -rP $(PYTEST_ARGS) tests/server/test_fuzz.py
+	$(ONE_THREAD) PERTINENT_FUZZ=200 $(BIN)/python -m pytest -n $(JOBS) -rP $(PYTEST_ARGS) tests/server/test_*fuzz.py
 
 suite-lvq-peers:
 	@$(MAKE) --no-print-directory .venv-peers/lvq PEER="$(LVQ_PEERS)"

@@ -63,6 +63,21 @@ def server(credit: Any) -> Iterator[Any]:
 
 
 @pytest.fixture
+def serving() -> Callable[..., Any]:
+    """Return what serves another model: without worker processes, whose start takes seconds."""
+    from pertinent.server.serving import Server
+    from pertinent.server.solving.recipe import Recipe
+    from pertinent.server.web.settings import ServerSettings
+    from tests.server.inline import Inline
+
+    def make(model: Any, data: Any, rows: Any = None, **settings: Any) -> Any:
+        recipe = Recipe(model, data)
+        return Server(recipe, rows, ServerSettings(port=0, **settings), Inline(recipe))
+
+    return make
+
+
+@pytest.fixture
 def opened(browser: Any, server: Any) -> Iterator[Callable[..., Any]]:
     """Return what opens the page; an error in it, or a request elsewhere, fails the test."""
     contexts = []

@@ -205,6 +205,25 @@ def test_the_question(opened, credit):
     assert (state["norm"], state["method"]) == ("l0", "exact")
 
 
+def test_only_plausible_cases(opened):
+    page = opened("#row=9")
+    change, box = page.locator(".card.change"), page.get_by_label("only plausible cases")
+    expect(change).to_contain_text("Loan amount")
+    box.check()
+    settle(page)
+    # A loan a little higher would do, and nobody whom the model refuses has such a one.
+    expect(change).to_contain_text("Assets")
+    expect(change).not_to_contain_text("Loan amount")
+    assert state_of(page)["ask"]["plausible"] is True
+    page.reload()
+    settle(page)
+    expect(box).to_be_checked()
+    expect(change).to_contain_text("Assets")
+    box.uncheck()
+    settle(page)
+    expect(change).to_contain_text("Loan amount")
+
+
 LOCKED = ["age", "marital", "records", "price", "amount", "seniority", "job", "income", "assets"]
 
 
@@ -313,16 +332,11 @@ def test_a_new_row(opened, credit, tmp_path):
     assert state_of(page)["own"] == values
 
 
-@pytest.mark.slow
-def test_a_missing_value(browser):
+def test_a_missing_value(browser, serving):
     import pandas as pd
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
-
-    from pertinent.server.serving import make_server
-    from pertinent.server.solving.recipe import Recipe
-    from pertinent.server.web.settings import ServerSettings
 
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"size": rng.normal(size=300), "mass": rng.normal(size=300)})
@@ -333,7 +347,7 @@ def test_a_missing_value(browser):
     gone = frame.iloc[[row]].assign(size=np.nan)
     assert model.predict(frame.iloc[[row]])[0] == "big"
     assert model.predict(gone)[0] == "small"
-    with make_server(Recipe(model, frame), frame, ServerSettings(port=0, workers=1)) as server:
+    with serving(model, frame) as server:
         page = browser.new_page()
         page.goto(f"{server.url}#row={row}")
         page.wait_for_selector("html[data-ready]")

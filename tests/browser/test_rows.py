@@ -6,7 +6,6 @@ import json
 from urllib.parse import quote
 
 import numpy as np
-import pytest
 from playwright.sync_api import expect
 
 from .conftest import settle
@@ -90,22 +89,16 @@ def test_cohorts_and_drill_down(opened, credit):
     expect(page.locator("#view-case")).to_be_visible()
 
 
-@pytest.mark.slow
-def test_a_million_rows(browser):
+def test_a_million_rows(browser, serving):
     """The list draws what is in sight only, and goes to the last row at once."""
     import time
 
     from sklearn.linear_model import LogisticRegression
 
-    from pertinent.server.serving import make_server
-    from pertinent.server.solving.recipe import Recipe
-    from pertinent.server.web.settings import ServerSettings
-
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(1_000_000, 5))
     model = LogisticRegression().fit(rows[:2000], rows[:2000] @ [1, -1, 0.5, 0, 2] > 0)
-    settings = ServerSettings(port=0, workers=1)
-    with make_server(Recipe(model, rows[:2000]), rows, settings) as server:
+    with serving(model, rows[:2000], rows) as server:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         begun = time.perf_counter()
         page.goto(f"{server.url}#view=%22rows%22")

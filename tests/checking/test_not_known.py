@@ -114,6 +114,14 @@ def _places(value, path=()):
             yield (*path, key)
 
 
+@pytest.mark.parametrize("odd", [0, True, "x", [1.5], [True, None], {"a": 1}])
+def test_sets_of_features_that_are_no_lists_are_refused(odd):
+    document = _stored("linear", "others")
+    document["proof"]["negative"]["alternatives"] = odd
+    with pytest.raises(pertinent.exceptions.InputError, match="malformed"):
+        pertinent.check(document, MODELS["linear"])
+
+
 def test_anything_anywhere_is_answered_or_refused_in_words():
     """A file with alternatives has all that a plain one has."""
     document, refused = _stored("linear", "others"), 0

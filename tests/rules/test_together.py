@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import pertinent
+from pertinent.exceptions import InputError
 
 GRID = np.array(list(itertools.product(range(5), [0.0, 0.1, 0.2, 0.3, 0.4])))
 LABELS = (GRID[:, 0] - 10 * GRID[:, 1] > 0).astype(int)
@@ -29,3 +30,8 @@ def test_the_smallest_change_of_both_is_that_of_all_points(model, sample):
     assert found.status.tolist() == ["optimal"]
     assert found.objective[0] == pytest.approx(least)
     assert found.bound[0] <= least * (1 + 1e-9)
+
+
+def test_an_empty_group_is_refused():
+    with pytest.raises(InputError, match="must name features. Got an empty one"):
+        pertinent.Constraints(together=[[0, 1], []])

@@ -240,9 +240,6 @@ GOOD = values_of(0)
         ("predict", {"rows": [{"age": 3}]}, 422, "rows[0].income"),
         ("explain", {"ids": [0, 9999]}, 422, "ids[1]"),
         ("explain", {"ids": [0], "target": "maybe"}, 422, "target"),
-        ("explain", {"ids": [0], "rules": {"frozen": ["incme"]}}, 422, "rules"),
-        ("explain", {"ids": [0], "rules": {"bounds": {"income": [2, 1]}}}, 422, "rules"),
-        ("explain", {"ids": [0], "rules": {"relations": ["age <="]}}, 422, "rules"),
         ("explain", {"ids": [0], "rules": {"lock": ["age"]}}, 422, "rules.lock"),
         ("explain", {"ids": [0], "method": "magic"}, 422, "method"),
         ("explain", {"ids": [0], "min_probability": 2}, 422, "min_probability"),
@@ -261,6 +258,60 @@ def test_what_is_wrong_is_named(served, path, body, status, field):
     assert (answer.status_code, problem["field"]) == (status, field)
     assert answer.headers["content-type"] == "application/problem+json"
     assert problem["request_id"] == answer.headers["x-request-id"]
+
+
+FAULTS = [
+    ({"frozen": ["age", "incme"]}, "frozen[1]"),
+    ({"frozen": "age"}, "frozen"),
+    ({"frozen": ["age", 3]}, "frozen[1]"),
+    ({"bounds": {"age": [0, 9], "income": [2, 1]}}, "bounds.income"),
+    ({"bounds": {"income": [1]}}, "bounds.income[1]"),
+    ({"bounds": {"income": [1, "a"]}}, "bounds.income[1]"),
+    ({"bounds": {"job": [0, 1]}}, "bounds.job"),
+    ({"increase_only": ["age", "job"]}, "increase_only[1]"),
+    ({"decrease_only": ["shoe"]}, "decrease_only[0]"),
+    ({"integer": ["age", "job"]}, "integer[1]"),
+    ({"decimals": {"income": 99}}, "decimals.income"),
+    ({"decimals": {"age": 1, "shoe": 1}}, "decimals.shoe"),
+    ({"step": {"income": -1}}, "step.income"),
+    ({"step": {"income": "a"}}, "step.income"),
+    ({"step": {"income": 5}, "decimals": {"age": 1, "income": 1}}, "step.income"),
+    ({"integer": ["age", "income"], "step": {"income": 5}}, "step.income"),
+    ({"categories": {"job": ["fixed", "none"]}}, "categories.job[1]"),
+    ({"categories": {"age": [1]}}, "categories.age"),
+    ({"transitions": {"job": {"fixed": ["part-time", "none"]}}}, "transitions.job.fixed[1]"),
+    ({"transitions": {"job": {"fixed": [], "none": ["fixed"]}}}, "transitions.job.none"),
+    ({"transitions": {"age": {"fixed": []}}}, "transitions.age"),
+    ({"relations": ["age <= income", "age <="]}, "relations[1]"),
+    ({"relations": ["age <= shoe"]}, "relations[0]"),
+    ({"max_changes": 0}, "max_changes"),
+    ({"costs": {"age": 2, "income": -1}}, "costs.income"),
+    ({"costs": {"income": "a"}}, "costs.income"),
+    ({"together": [["age", "job"], ["income", "shoe"]]}, "together[1][1]"),
+    ({"together": [["age", "job"], []]}, "together[1]"),
+    ({"lock": ["age"]}, "lock"),
+]
+
+
+@pytest.mark.parametrize(("rules", "field"), FAULTS)
+def test_the_very_part_of_the_rules_that_is_wrong_is_named(served, rules, field):
+    sound = {"frozen": [HOSTILE], "max_changes": 3, "costs": {HOSTILE: 2}}
+    for given in (rules, sound | rules, rules | {k: sound[k] for k in sound if k not in rules}):
+        answer = post(served, "explain", ids=[0], rules=given)
+        assert (answer.status_code, answer.json()["field"]) == (422, f"rules.{field}")
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"method": "exact", "rules": {"frozen": ["age"]}, "plausible": True}, "plausible"),
+        ({"target": [1]}, "target"),
+        ({"time_limit": 0}, "time_limit"),
+    ],
+)
+def test_the_very_option_that_is_wrong_is_named(served, body, field):
+    answer = post(served, "explain", ids=[0], **body)
+    assert (answer.status_code, answer.json()["field"]) == (422, field)
 
 
 @pytest.mark.parametrize(

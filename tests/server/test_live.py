@@ -6,6 +6,8 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -14,6 +16,7 @@ import pytest
 import pertinent
 from pertinent.client import Client, ServerError
 from pertinent.server import ServerSettings, make_server
+from pertinent.server.solving import pool as pool_of
 from pertinent.server.solving.engine import Engine
 from pertinent.server.solving.pool import Busy, Died, TooLong
 from pertinent.server.solving.refusal import Refusal
@@ -123,6 +126,34 @@ def test_a_worker_that_dies_is_replaced_and_its_request_answered(pool, client):
     assert told[0]["summary"]["id"] == 3
     assert pool.processes != [pid]
     assert pool.counts["died"] == 1
+
+
+#: A worker that is ready at once, and never answers.
+IDLE = """
+import pickle, struct, sys, time
+ready = pickle.dumps(("ready", None))
+sys.stdout.buffer.write(struct.pack("<Q", len(ready)) + ready)
+sys.stdout.flush()
+time.sleep(60)
+"""
+
+
+def test_a_worker_that_dies_with_nothing_to_do_is_replaced_before_somebody_asks(monkeypatch):
+    monkeypatch.setattr(pool_of, "_spawn", lambda: subprocess.Popen(
+        [sys.executable, "-S", "-c", IDLE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ))  # fmt: skip
+    pool = pool_of.Pool(None, workers=1)
+    pool.start()
+    assert pool.wait_ready()
+    [pid] = pool.processes
+    os.kill(pid, signal.SIGKILL)
+    end = time.monotonic() + 60
+    while pool.processes in ([], [pid]) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert pool.wait_ready()
+    assert pool.processes != [pid]
+    pool.close()
+    assert not pool.processes
 
 
 def test_a_request_that_takes_too_long_is_ended(pool):

@@ -1,8 +1,11 @@
 """Rules of change, whole numbers and categories under curved rows, against every choice of them."""
 
+import json
+from dataclasses import replace
 from itertools import combinations, product
 
 import brute_force
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,7 +27,8 @@ from pertinent.lvq import LGMLVQ
 from pertinent.proofs import OPTIMAL
 from pertinent.proofs.cases.curved import CurvedBranchProofs
 from pertinent.proofs.cases.halving import HalvingProofs
-from pertinent.solvers import Options, project
+from pertinent.solvers import Options, choose_method, project
+from pertinent.solvers.curved.interior import ellipsoid
 from pertinent.solvers.problem import Task as SolverTask
 from pertinent.solvers.scip import mixed
 from pertinent.solvers.search import curved as mixed_curved
@@ -199,6 +203,29 @@ def test_what_the_search_leaves_open_is_given_to_scip(monkeypatch, ruled):
     assert 0 < found.bound[0] <= found.objective[0]
 
 
+def test_a_solvers_word_is_told_as_such_and_never_as_proved(monkeypatch):
+    pytest.importorskip("pyscipopt")
+    monkeypatch.setattr(mixed_curved, "MAX_NODES", 0)
+    model, y = FAMILIES["QDA"]
+    model.fit(IRIS, y)
+    bounds = dict(enumerate(zip(LOW, HIGH, strict=True)))
+    rules = pertinent.Constraints(bounds=bounds, integer=[0, 1, 2, 3])
+    one = pertinent.Explainer(model, constraints=rules).explain(IRIS[[77]])[0]
+    change, text = one.summary()["negative"], one.text("long")
+    assert change["status"] == "feasible"
+    assert change["solver"] is True
+    assert change["bound"] > 0
+    assert "proved is only" not in text
+    assert "without a proof" in text
+    assert "A solver says that none below" in text
+    assert "exists; smaller ones" not in text
+    stored = json.loads(one.json())
+    jsonschema.validate(stored, pertinent.json_schema())
+    assert pertinent.check(stored, model).verdict != "refuted"
+    del stored["summary"]["negative"]["solver"]
+    assert not pertinent.check(stored, model).ok
+
+
 def test_a_search_that_ends_early_says_so(monkeypatch):
     monkeypatch.setattr(mixed_curved, "MAX_NODES", 2)
     model, y = FAMILIES["QDA"]
@@ -257,3 +284,41 @@ def test_numbers_move_back_to_the_end_of_a_gap_or_all_the_way():
     assert found[0] == pytest.approx([0.0, 1.0], rel=1e-6)
     assert found[1].tolist() == [1.0, 0.0]
     assert not domain.violation(found).any()
+
+
+def whole_ellipsoid():
+    """Return an ellipsoid askew and a half-space that cuts it: whole points in it take a search."""
+    rng = np.random.default_rng(5)
+    root = rng.normal(size=(4, 4)) / 3
+    middle = np.array([6.3, 5.1, -4.7, 3.2])
+    A = root.T @ root
+    inside = Quadratic.from_matrix(A, -2 * A @ middle, float(middle @ A @ middle) - 1.5)
+    return Cell(np.array([[1.0, 1.0, 1.0, 1.0]]), np.array([11.0]), (inside,))
+
+
+def test_cases_that_can_be_solved_together_are_and_each_row_stands_for_itself(monkeypatch):
+    cell, calls, domain = whole_ellipsoid(), [], Domain(np.zeros(4))
+    together = ellipsoid.solve_ellipsoids
+    low, high = np.full(4, -20.0), np.full(4, 20.0)
+    grid = np.stack(np.meshgrid(*[np.arange(-12.0, 13.0)] * 4, indexing="ij"), -1).reshape(-1, 4)
+    grid = grid[cell.violation(grid) <= 0]
+    centers = np.array([[0.0, 0, 0, 0], [3, -2, 1, 0], [9, 9, -9, 2]])
+
+    def counted(tasks):
+        calls.append(len(tasks))
+        return together(tasks)
+
+    method = replace(choose_method(cell), together=counted)
+    task = SolverTask(
+        cell, centers, np.ones(4), np.tile(low, (3, 1)), np.tile(high, (3, 1)),
+        np.full(3, np.inf), domain=domain,
+    )  # fmt: skip
+    found, open_ = mixed_curved.solve_mixed_curved(task, lambda _: method)
+    assert not open_.any()
+    assert max(calls) > 3
+    nearest = np.abs(grid[None] - centers[:, None]).sum(axis=2).min(axis=1)
+    np.testing.assert_allclose(np.abs(found.points - centers).sum(axis=1), nearest, rtol=1e-4)
+    np.testing.assert_allclose(found.proofs.bounds(task), nearest, rtol=1e-4)
+    for i in range(3):
+        alone, _ = mixed_curved.solve_mixed_curved(task.take(np.array([i])), lambda _: method)
+        assert alone.points[0].tobytes() == found.points[i].tobytes()

@@ -78,7 +78,8 @@ def _not_read_of_sets(key: str, sets: Any) -> list[str]:
 
     A proof of a kind that is not known leaves their order open, and no more.
     """
-    listed = [one for many in sets or () for one in many if isinstance(one, dict)]
+    rows = [many for many in sets if isinstance(many, list)] if isinstance(sets, list) else []
+    listed = [one for many in rows for one in many if isinstance(one, dict)]
     parts = [part for one in listed for name, part in one.items() if name != "type"]
     found = strange_parts(parts, f"{key}.{ALTERNATIVES}")
     return [part for part in found if KIND not in part]

@@ -9,7 +9,7 @@ looks, does not.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import Lock
@@ -123,3 +123,12 @@ def until(end: float) -> Iterator[None]:
         yield
     finally:
         _END.reset(token)
+
+
+def share_of_time(share: float) -> AbstractContextManager[None]:
+    """Let everything inside end after a share of the time that is left; without a limit, never."""
+    end = _END.get()
+    if end == np.inf:
+        return nullcontext()
+    now = monotonic()
+    return until(now + share * max(0.0, end - now))

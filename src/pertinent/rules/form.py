@@ -64,6 +64,9 @@ def require_well_formed(rules: RuleFields) -> None:
             raise InputError(
                 f"{name} must be a mapping such as {example}. Got {getattr(rules, name)!r} instead."
             )
+    for group in rules.together:
+        if not isinstance(group, str) and not len(group):
+            raise InputError("A group of together must name features. Got an empty one.")
     for feature, pair in rules.bounds.items():
         _require_bounds(feature, pair)
     for feature, count in rules.decimals.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -188,3 +189,8 @@ def claimed_unique(unique: CodeArray, status: CodeArray) -> CodeArray:
     if not np.count_nonzero(doubtful):
         return unique
     return np.where((unique == 1) & doubtful, -1, unique).astype(np.int8)
+
+
+def are_trusted(certificates: Iterable[Certified], row: int) -> bool:
+    """Return whether no certificate of a row repeats a solver's word."""
+    return all(bool(part.certificate.trusted()[part.rows == row].all()) for part in certificates)

@@ -10,7 +10,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.gaps import GAP_CONVEX
-from pertinent.geometry.running import deadline, is_over, until
+from pertinent.geometry.running import deadline, is_over, share_of_time, until
 from pertinent.tables.numbers import is_number, require_number
 
 
@@ -75,10 +75,16 @@ class Effort:
         return Budget(self.nodes, end, self.time_limit)
 
     def limiting(self, samples: int, share: float = 1.0) -> AbstractContextManager[None]:
-        """Let what starts now end after this share of the time for so many samples."""
+        """Let what starts now end after this share of the time for so many samples.
+
+        A share of the time that an earlier limit leaves counts as well.
+        """
         if self.time_limit is None:
-            return nullcontext()
-        return until(monotonic() + share * self.time_limit * max(1, samples))
+            return share_of_time(share) if share < 1 else nullcontext()
+        now = monotonic()
+        end = now + share * self.time_limit * max(1, samples)
+        left = max(0.0, deadline() - now)
+        return until(min(end, now + share * left))
 
 
 #: The effort where none is asked for.

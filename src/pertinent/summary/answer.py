@@ -10,6 +10,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray
 from pertinent.geometry.gaps import GAP_NONCONVEX
 from pertinent.rules.wording import Wording
+from pertinent.setting.answers import are_trusted
 from pertinent.setting.question import Method, Norm
 from pertinent.setting.results import Negatives, Positives
 from pertinent.summary.summary import Summary
@@ -131,6 +132,5 @@ def summarize_answer(
 def _is_number_proved(results: Positives | Negatives, row: int) -> bool:
     if results.status[row] == Said.OPTIMAL:
         return True
-    return bool(results.bound[row] >= results.objective[row]) and all(
-        bool(part.certificate.trusted()[part.rows == row].all()) for part in results.certificates
-    )
+    met = bool(results.bound[row] >= results.objective[row])
+    return met and are_trusted(results.certificates, row)

@@ -15,6 +15,7 @@ from pertinent.proofs import status_names
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.inferred import STEP
 from pertinent.rules.words import Speech, in_words, words_from_data
+from pertinent.setting.answers import are_trusted
 from pertinent.setting.claims.instead import Instead, fixed_by_rules
 from pertinent.setting.claims.negatives import with_its_limit
 from pertinent.setting.limits import negative_limits, positive_limits
@@ -265,6 +266,9 @@ def _summary(
         for part in (*parts.values(), instead):
             if part is not None:
                 part["search"] = True  # found by asking the model: nothing of it is proved
+    for part, results in ((parts["positive"], positive), (parts["negative"], negative)):
+        if part["bound"] and not are_trusted(results.certificates, row):
+            part["solver"] = True  # the bound is a solver's word
     return {
         "row": row,
         "id": name,

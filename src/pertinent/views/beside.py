@@ -120,9 +120,10 @@ def proof_words(summary: Summary) -> str:
         parts.append(_closeness(positive))
     parts.append(answer_proof(Heading.CHANGE, negative))
     if any(answer["status"] in (Said.OPTIMAL, Said.INFEASIBLE) for answer in (positive, negative)):
+        words = any(answer.get("solver") for answer in (positive, negative))
         parts.append(
-            "These proofs were re-checked without the solver, and can be checked again by anyone "
-            "who has the model: pertinent check."
+            f"{'Proofs told of here' if words else 'These proofs'} were re-checked without the "
+            "solver, and can be checked again by anyone who has the model: pertinent check."
         )
     return " ".join(parts)
 
@@ -148,6 +149,9 @@ def answer_proof(what: str, answer: Summary) -> str:
         return f"{what}: {count}; {proved}."
     if answer["status"] == Said.OPTIMAL:
         return f"{what}: size {length}, and no valid answer is smaller (bound {bound})."
+    if answer.get("solver"):
+        word = "that is its word, and no proof"
+        return f"{what}: size {length}. A solver says that none below {bound} exists: {word}."
     return f"{what}: size {length}, and none below {bound} exists; smaller ones in between might."
 
 

@@ -328,6 +328,8 @@ def _change_proof(summary: Summary) -> str:
     objective, bound = negative["objective"], negative["bound"]
     share = bound / objective if objective and bound else 0.0
     known = f"; proved is only that none below {percent(share)} of its size does" if share else ""
+    if share and negative.get("solver"):
+        known = f"; a solver says so of none below {percent(share)} of its size, without a proof"
     return f"Checked with the model, but not proved smallest{known}."
 
 

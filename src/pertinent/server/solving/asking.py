@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields
 from typing import Any
 
@@ -14,11 +15,20 @@ from pertinent.exceptions import InputError
 from pertinent.models.registry import predicted_labels
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.form import RuleFields
-from pertinent.server.solving.recipe import Recipe
+from pertinent.server.solving.blame import blamed
+from pertinent.server.solving.recipe import Recipe, evenly
 from pertinent.server.solving.refusal import Refusal
 
 #: Explainers kept ready, one for each set of rules and options that was asked with lately.
 MOST_READY = 32
+#: Rows, evenly spread, that densities are fitted to.
+MOST_FITTED = 5_000
+#: Arguments of `Explainer`, and what they are called in a request.
+OPTIONS = {
+    "method": "method", "norm": "norm", "min_proba": "min_probability",
+    "alternatives": "alternatives", "time_limit": "time_limit",
+}  # fmt: skip
+FIELD_OF = {**OPTIONS, "alternatives": "count", "constraints": "rules", "plausibility": "plausible"}
 FIELDS = tuple(f.name for f in fields(RuleFields))
 
 Request = Mapping[str, Any]
@@ -53,11 +63,14 @@ class Ready:
             self._known.popitem(last=False)
         return known
 
+    def fit(self) -> None:
+        """Fit the densities of plausible answers now, if the data allow any."""
+        with suppress(InputError):  # whoever asks for plausible answers is told
+            self._recipe.explainer(plausibility=self._plausible())
+
     def _other(self, request: Request) -> dict[str, Any]:
         """Return the arguments of `Explainer` that a request gives."""
-        names = {"method": "method", "norm": "norm", "min_probability": "min_proba",
-                 "alternatives": "alternatives", "time_limit": "time_limit"}  # fmt: skip
-        found = {ours: request[name] for name, ours in names.items() if request.get(name)}
+        found = {ours: request[name] for ours, name in OPTIONS.items() if request.get(name)}
         if request.get("rules") is not None:
             found["constraints"] = self._rules(request["rules"])
         if request.get("plausible"):
@@ -69,13 +82,17 @@ class Ready:
     def _rules(self, rules: Mapping[str, Any]) -> Constraints:
         base: Constraints = self._recipe.arguments.get("constraints") or Constraints()
         kept = {name: rule for name, rule in base.transitions.items() if callable(rule)}
+
+        def made(some: Mapping[str, Any]) -> Constraints:
+            moves = {**kept, **(some.get("transitions") or {})}
+            rules = rules_of({**some, "transitions": moves})
+            rules.validate(self._base.setting.features)
+            return rules
+
         try:
-            made = rules_of(rules)
-            made = rules_of({**rules, "transitions": {**kept, **made.transitions}})
-            made.validate(self._base.setting.features)
+            return made(rules)
         except InputError as error:
-            raise Refusal(str(error), "rules") from error
-        return made
+            raise blamed(rules, made) or Refusal(str(error), "rules") from error
 
     def _make(self, request: Request, other: dict[str, Any]) -> Explainer:
         if other.get("plausibility") is True:
@@ -83,7 +100,18 @@ class Ready:
         try:
             return self._recipe.explainer(**other)
         except InputError as error:
-            raise Refusal(str(error), _blamed(request)) from error
+            raise Refusal(str(error), self._blamed(other)) from error
+
+    def _blamed(self, other: Mapping[str, Any]) -> str | None:
+        """Return the field with which, beside those before it, no Explainer can be made."""
+        some: dict[str, Any] = {}
+        for name in other:
+            some[name] = other[name]
+            try:
+                self._recipe.explainer(**some)
+            except InputError:
+                return FIELD_OF[name]
+        return None
 
     def _plausible(self) -> Plausibility:
         given = self._recipe.arguments.get("plausibility")
@@ -92,7 +120,7 @@ class Ready:
         if self._recipe.data is None:
             raise Refusal("plausible needs training data, and the server has none.", "plausible")
         if self._plausibility is None:
-            data = self._recipe.data
+            data = evenly(self._recipe.data, MOST_FITTED)
             self._plausibility = Plausibility(data, predicted_labels(self._recipe.model, data))
         return self._plausibility
 
@@ -100,12 +128,6 @@ class Ready:
 _ASKED = (
     "rules", "method", "norm", "min_probability", "alternatives", "time_limit", "plausible",
 )  # fmt: skip
-
-
-def _blamed(request: Request) -> str | None:
-    """Return the field that an Explainer cannot be made with: the only one, or the rules."""
-    given = [name for name in _ASKED if request.get(name)]
-    return given[0] if given else None
 
 
 def rules_of(given: Mapping[str, Any]) -> Constraints:

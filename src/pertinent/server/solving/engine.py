@@ -35,6 +35,8 @@ Answer = dict[str, Any]
 
 #: The detail of answers while somebody edits: how far values may move is left for later.
 LIVE = "live"
+#: With more features, densities are fitted when somebody asks for them.
+MOST_REHEARSED = 30
 #: What stands above sentences, by the part of an answer's words; they do not begin with it.
 HEADINGS: dict[str, str] = {
     "enough": phrases.Heading.ENOUGH,
@@ -83,6 +85,11 @@ class Engine:
             return
         result = self.base.explain(evenly(self.recipe.data, 1))
         self._all_told(self.base, result, {})
+
+    def rehearse_plausible(self) -> None:
+        """Fit the densities of plausible answers, unless that takes long."""
+        if len(self.base.setting.features) <= MOST_REHEARSED:
+            self.ready.fit()
 
     # -- the tasks -------------------------------------------------------------------------
 

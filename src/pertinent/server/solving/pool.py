@@ -27,6 +27,8 @@ from pertinent.server.solving.worker import ANSWER, BROKEN, READY, REFUSED
 START_LIMIT, PAUSE = 120.0, 1.0
 #: How often a request is given to a worker that dies over it.
 ATTEMPTS = 2
+#: Seconds after which one looks whether a worker with nothing to do still lives.
+LOOK = 0.5
 
 
 class Busy(Exception):
@@ -128,14 +130,11 @@ class Pool:
             self._changed.notify()
         return job.future
 
-    def take(self) -> Job | None:
-        """Return the next request for a worker, waiting for one; None where the pool closes."""
+    def take(self, patience: float) -> Job | None:
+        """Return the next request for a worker; None if none comes in time, or the pool closes."""
         with self._changed:
-            while not self._waiting:
-                if self._closing:
-                    return None
-                self._changed.wait()
-            return self._waiting.popleft()
+            self._changed.wait_for(lambda: self._waiting or self._closing, patience)
+            return self._waiting.popleft() if self._waiting else None
 
     def close(self, timeout: float = 10.0) -> None:
         """Answer what is waiting, then end all workers; what takes longer is given up."""
@@ -171,8 +170,9 @@ class _Slot:
 
     def _run(self) -> None:
         self._ensure()
-        while (job := self.pool.take()) is not None:
-            self._answer(job)
+        while (job := self.pool.take(LOOK)) is not None or not self.pool.closing:
+            if job is not None:
+                self._answer(job)
             if not self._alive():
                 self._ensure()
         self.kill()
@@ -229,7 +229,7 @@ class _Slot:
         watch.daemon = True
         watch.start()
         try:
-            send(_stdin(process), (job.task, job.request))
+            send(_stdin(process), (job.task, job.request, max(job.left, 0.0)))
             kind, content = receive(_stdout(process))
             return kind, content
         finally:

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import gc
 import os
+import select
 import signal
 import sys
+import time
 import traceback
 import warnings
+from math import inf
 from typing import IO, Any
 
+from pertinent.geometry.running import until
 from pertinent.server.solving.refusal import Refusal
 from pertinent.server.solving.wire import receive, send
 
 #: How a message to the server begins: an answer, a refusal, or what went wrong.
 ANSWER, REFUSED, BROKEN, READY = "answer", "refused", "broken", "ready"
+
+#: The share of a request's time after which searches end: an answer has to be written yet.
+USED = 0.8
+#: Seconds without a request after which a worker prepares, once, for rarer ones.
+QUIET = 1.0
 
 
 def main() -> None:
@@ -39,15 +48,31 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
     gc.collect()
     gc.freeze()  # what is loaded stays: collecting need not look at it again
     send(sink, (READY, None))
+    rehearsed = False
     while True:
-        task, request = receive(source)
-        send(sink, answered(engine, task, request))
+        if not rehearsed and _is_quiet(source):
+            engine.rehearse_plausible()
+            rehearsed = True
+        task, request, seconds = receive(source)
+        send(sink, answered(engine, task, request, seconds))
 
 
-def answered(engine: Any, task: str, request: Any) -> tuple[str, Any]:
-    """Return the answer, or what went wrong, without any value of the request."""
+def _is_quiet(source: IO[bytes]) -> bool:
+    """Return whether no request comes for a moment: time for what not everybody asks for."""
     try:
-        return ANSWER, engine.answer(task, request)
+        return not select.select([source], [], [], QUIET)[0]
+    except (OSError, ValueError):  # not every system can wait for a pipe
+        return False
+
+
+def answered(engine: Any, task: str, request: Any, seconds: float = inf) -> tuple[str, Any]:
+    """Return the answer, or what went wrong, without any value of the request.
+
+    The request fails after so many seconds. Searches end before, with what they have then.
+    """
+    try:
+        with until(time.monotonic() + USED * seconds):
+            return ANSWER, engine.answer(task, request)
     except Refusal as refusal:
         return REFUSED, refusal
     except Exception as error:  # whatever a model raises is told, and the worker goes on

@@ -85,7 +85,9 @@ def _handle(app: FastAPI) -> None:
         words = f"{str(first['msg']).rstrip('.')}."
         if first["type"] == "json_invalid":
             return Problem(400, "The body is not JSON.").response(request_id_of(request))
-        return Problem(422, words, field_of(first["loc"])).response(request_id_of(request))
+        return Problem(
+            422, words, field_of(first["loc"], error.body, first["type"] == "missing")
+        ).response(request_id_of(request))
 
 
 def _api(service: Service) -> APIRouter:

@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from pertinent.exceptions import visible
+from pertinent.server.solving.refusal import path_text
 
 MEDIA_TYPE = "application/problem+json"
 TITLES = {
@@ -71,16 +72,37 @@ class Problem(HTTPException):
         )
 
 
-def field_of(location: Sequence[str | int]) -> str | None:
+def field_of(location: Sequence[str | int], body: Any = None, missing: bool = False) -> str | None:
     """Return where in a request something is, as a path.
+
+    Parameters
+    ----------
+    location : sequence of str and int
+        As Pydantic tells it. Where one of several types is expected it ends with the name of one
+        of these, which is no part of the request and is left out.
+    body : parsed JSON, optional
+    missing : bool
+        Whether what is told of is not there.
 
     Examples
     --------
     >>> from pertinent.server.web.problems import field_of
     >>> field_of(("body", "rows", 0, "age")), field_of(("query", "limit")), field_of(("body",))
     ('rows[0].age', 'limit', None)
+    >>> field_of(("body", "target", "bool"), {"target": [1]})
+    'target'
     """
-    path = ""
-    for part in location[1:]:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
-    return path[:200] or None
+    path = tuple(location[1:])
+    known = path if body is None else path[: _depth(path, body)]
+    return path_text(path if missing else known) or None
+
+
+def _depth(path: Sequence[str | int], body: Any) -> int:
+    """Return how many parts of a path there are."""
+    for k, part in enumerate(path):
+        named = isinstance(body, Mapping) and part in body
+        placed = isinstance(body, list) and isinstance(part, int) and part < len(body)
+        if not (named or placed):
+            return k
+        body = body[part]
+    return len(path)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 from collections.abc import Mapping, Sequence
+from math import floor, isfinite, log2
 from typing import Any
 
 import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.models.registry import predicted_labels
-from pertinent.server.solving.engine import class_named
+from pertinent.server.solving.engine import LIVE, class_named
 from pertinent.server.solving.form import RowForm
 from pertinent.server.solving.pool import Broken, Busy, Died, Pool, TooLong
 from pertinent.server.solving.recipe import Recipe
@@ -24,6 +24,8 @@ from pertinent.server.web.problems import Problem
 from pertinent.server.web.settings import ServerSettings
 
 Body = Mapping[str, Any]
+#: Seconds for each row of a plausible question without a limit of its own, and while it is edited.
+PLAUSIBLE_SECONDS, PLAUSIBLE_LIVE = 2.0, 0.5
 
 
 class Service:
@@ -124,7 +126,26 @@ class Service:
         rows = given if ids is None else self.rows.values(ids)
         class_named(self.classes, body.get("target"))
         values = self.form.read(rows, "rows" if ids is None else "ids")
-        return {**body, "rows": values, "ids": list(range(len(rows))) if ids is None else list(ids)}
+        ids = list(range(len(rows))) if ids is None else list(ids)
+        return {**self._in_time(body, len(rows)), "rows": values, "ids": ids}
+
+    def _in_time(self, body: Body, count: int) -> Body:
+        """Return the question of so many rows with the time that each may take, if it needs one.
+
+        Plausible answers are quick to find and may take minutes to prove. With a time limit they
+        come with the bound so far. Each row may take it thrice: for the positive, for the
+        negative, and for ranges; as much again is left for all else.
+        """
+        asked = body.get("plausible")
+        given = self.recipe.arguments.get("plausibility") is not None
+        plausible = given if asked is None else asked
+        if not plausible or body.get("time_limit") is not None:
+            return body
+        wanted = PLAUSIBLE_LIVE if body.get("detail") == LIVE else PLAUSIBLE_SECONDS
+        share = self.pool.limit / (4 * max(1, count)) / wanted
+        if share < 1:  # halved until it fits: Explainers are kept by their limit
+            wanted *= 2.0 ** floor(log2(share))
+        return {**body, "time_limit": wanted}
 
     def cohort_question(self, body: Body) -> tuple[dict[str, Any], int]:
         """Return a request for a worker, and how many rows match."""
@@ -150,7 +171,8 @@ class Service:
         if not ids:
             raise Refusal("No row matches the filters.", "filters")
         values = self.form.read(self.rows.values(ids), "ids")
-        return {**body, "rows": values, "ids": ids, "groups": told}, matching
+        timed = self._in_time(body, len(ids))
+        return {**timed, "rows": values, "ids": ids, "groups": told}, matching
 
     async def solve(self, task: str, request: Body) -> Any:
         """Return the answer of a worker; problems where there is none."""
@@ -206,4 +228,4 @@ def _finite(content: Any) -> Any:
         return {key: _finite(value) for key, value in content.items()}
     if isinstance(content, list | tuple):
         return [_finite(value) for value in content]
-    return None if isinstance(content, float) and not math.isfinite(content) else content
+    return None if isinstance(content, float) and not isfinite(content) else content

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from pertinent.geometry.arrays import IntArray
+from pertinent.geometry.running import share_of_time
 from pertinent.setting.nearest.flow import answered, answered_if_guessed, guess
 from pertinent.setting.nearest.negative import (
     beside_already,
@@ -74,7 +75,8 @@ def _both(
 ) -> tuple[Positives, Negatives] | None:
     """Return both for samples predicted as ``labels``; None where these were wrongly guessed."""
     allowed = setting.constraints.limits(setting.features, table)
-    positive = propose_positives(search, setting, table, labels, question, allowed)
+    with share_of_time(0.5):  # a hard positive leaves the negative its time
+        positive = propose_positives(search, setting, table, labels, question, allowed)
     contrast = NegativeQuestion(target)
     negative = propose_negatives(search, setting, table, labels, contrast, allowed)
     proposals = [*positive.proposals, negative.found]

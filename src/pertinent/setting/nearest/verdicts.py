@@ -17,10 +17,12 @@ from pertinent.geometry.gaps import (
     is_closed,
     rounding_unit,
 )
+from pertinent.geometry.running import share_of_time
 from pertinent.geometry.task import Task, distance
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Answers, Ask, Certified
 from pertinent.setting.claims.about import is_of_distances
+from pertinent.setting.effort import SEARCHING
 from pertinent.setting.judge import Judged, handed_out, judge
 from pertinent.setting.nearest.search import Found, Search
 from pertinent.setting.reasons.fewer import Questions, confirmed
@@ -88,7 +90,8 @@ def proposal(search: Search, setting: Setting, ask: Ask, used: FloatArray) -> Pr
     parts = []
     for k, margin, rows in _alike(ask.labels, used):
         key, some = RegionKey(ask.kind, k), _part(setting, ask, rows)
-        found = search.find(setting, some, key, setting.asked_margin + margin)
+        with share_of_time(SEARCHING):  # the rest is for the proofs
+            found = search.find(setting, some, key, setting.asked_margin + margin)
         parts.append(Part(some, found, Certified(key, rows, found.certificate)))
     points = parts[0].found.points if len(parts) == 1 else np.full(ask.centers.shape, np.nan)
     if len(parts) > 1:

@@ -18,7 +18,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell
-from pertinent.geometry.running import is_over
+from pertinent.geometry.running import is_over, share_of_time
 from pertinent.geometry.task import distance
 from pertinent.proofs import Proofs, SeveralProofs, SolverBounds
 from pertinent.proofs.cases.branch import BranchProofs
@@ -35,13 +35,16 @@ from pertinent.solvers.tolerances import CASE_CLOSED, LEAST_SIZE, SCIP_LARGER_BO
 
 #: Cases of one row that are looked at where a rounded answer is known.
 FEW_CASES = 30
+#: The own search takes this share of the time: SCIP may find a point where it finds none.
+OWN_SHARE = 0.5
 
 
 def mixed_by_scip(continuous: Continuous) -> Callable[[Task], Solved]:
     """Return the solver; ``continuous`` says how a cell is solved once all else is fixed."""
 
     def search(task: Task) -> Solved:
-        answer, open_ = solve_mixed_curved(task, continuous)
+        with share_of_time(OWN_SHARE):
+            answer, open_ = solve_mixed_curved(task, continuous)
         rows = _left_open(task, answer, open_)
         return _ask_about(task, answer, rows, continuous) if len(rows) else answer
 

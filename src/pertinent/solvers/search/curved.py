@@ -34,6 +34,8 @@ from pertinent.solvers.tolerances import CASE_CLOSED
 MAX_NODES = 600
 #: A box with so few free columns is halved before it is split.
 HALVED_COLUMNS = 3
+#: Cases of one row that are solved at once, where many cost little more than one.
+AT_ONCE = 16
 
 Continuous = Callable[[Cell], Method]
 
@@ -67,11 +69,12 @@ def solve_mixed_curved(
 
 
 class _Search(CaseSearch):
-    """The search over leaves that are solved one by one."""
+    """The search over leaves, solved one by one or many at once, as the cell's method can."""
 
     def __init__(self, task: Task, continuous: Continuous, most: int) -> None:
-        super().__init__(task, 1, most)
         self.continuous = continuous
+        self.together = continuous(task.cell).together
+        super().__init__(task, 1 if self.together is None else AT_ONCE, most)
         self.leaves: list[Proofs] = []
         # Solvers must prove what they say: no word of another solver counts in a leaf.
         self.options = replace(task.options, exact=False, unique=False)
@@ -83,32 +86,43 @@ class _Search(CaseSearch):
     def advance(self, chosen: Open) -> Open:
         """Solve some cases, and return the cases they are split into: those worth it.
 
-        One case is solved, whatever the time; the others are given up when it is over.
+        What is solved first is solved, whatever the time; the others are given up when it is over.
         """
-        self.looked_at[chosen.row] += 1
+        self.looked_at += np.bincount(chosen.row, minlength=len(self.looked_at))
         splits, done = Splits.none(len(chosen)), list[bool]()
+        # All at once or one by one: what is found of a row must not depend on its neighbours.
+        step = 1 if self.together is None else len(chosen)
         while len(done) < len(chosen) and not (done and is_over()):
-            done.append(self._is_done(chosen, len(done), splits))
+            done += self._are_done(chosen, np.arange(len(done), len(done) + step), splits)
         closed, solved = np.array(done, dtype=bool), np.arange(len(done))
         self.leave(chosen.take(np.arange(len(done), len(chosen))))
         chosen, splits = chosen.take(solved), splits.take(solved)
         self.close(chosen.take(closed))
         return self.split(chosen.take(~closed), splits.take(~closed))
 
-    def _is_done(self, chosen: Open, k: int, splits: Splits) -> bool:
-        """Solve one case; return whether its bound will do, or else choose how to split it."""
-        leaf = Leaf.of(self.task, chosen.boxes, k, self.options)
-        answer = self._solve(leaf)
-        bound = leaf.bound(answer)
-        if bound > chosen.bound[k]:
-            self._keep(chosen, k, bound, answer.proofs)
+    def _are_done(self, chosen: Open, some: IntArray, splits: Splits) -> list[bool]:
+        """Solve some cases; return which bounds will do, or else choose how to split each."""
+        leaves = [self._leaf(chosen.boxes, k, self._limit_of(chosen, k)) for k in some]
+        solved = list(zip(some, leaves, self._solve(leaves), strict=True))
+        for k, leaf, answer in solved:
+            bound = leaf.bound(answer)
+            if bound > chosen.bound[k]:
+                self._keep(chosen, k, bound, answer.proofs)
+        points = [
+            (chosen.boxes.take(np.array([k])), leaf.completed(answer.points))
+            for k, leaf, answer in solved
+            if answer.outcome[0] == SOLVED and chosen.bound[k] < self._limit_of(chosen, k)
+        ]
+        self._try(points)
+        return [self._is_done(chosen, k, leaf, answer, splits) for k, leaf, answer in solved]
+
+    def _is_done(self, chosen: Open, k: int, leaf: Leaf, answer: Solved, splits: Splits) -> bool:
+        """Return whether the bound of a solved case will do, or else choose how to split it."""
         if chosen.bound[k] >= self._limit_of(chosen, k):
             return True
-        found = answer.outcome[0] == SOLVED
+        found = bool(answer.outcome[0] == SOLVED)
         point = answer.points if found else leaf.task.start()
         box = chosen.boxes.take(np.array([k]))
-        if found:
-            self._try(box, leaf.completed(point))
         undercut = found and self._undercuts(chosen, k, leaf, point)
         if not undercut and self._is_halved(chosen, k, leaf, HALVED_COLUMNS):
             return True
@@ -121,8 +135,21 @@ class _Search(CaseSearch):
         cost = distance(point, leaf.task.centers, leaf.task.weights)[0]
         return bool(cost < self._limit_of(chosen, k) + leaf.toll)
 
-    def _solve(self, leaf: Leaf) -> Solved:
-        return self.continuous(leaf.task.cell).solve(leaf.task)
+    def _leaf(self, boxes: Boxes, k: int, cutoff: float) -> Leaf:
+        """Return the leaf of a case; what is solved with others is cut where it is of no interest.
+
+        The cutoff is what a leaf may cost, its toll included.
+        """
+        leaf = Leaf.of(self.task, boxes, k, self.options)
+        if self.together is not None:
+            leaf.task.cutoff = np.array([cutoff + leaf.toll])
+        return leaf
+
+    def _solve(self, leaves: list[Leaf]) -> list[Solved]:
+        """Return the answers to leaves, each by itself."""
+        if self.together is None:
+            return [self.continuous(leaf.task.cell).solve(leaf.task) for leaf in leaves]
+        return self.together([leaf.task for leaf in leaves])
 
     def _limit_of(self, chosen: Open, k: int) -> float:
         return float(self.limit(chosen.row[[k]])[0])
@@ -144,19 +171,27 @@ class _Search(CaseSearch):
         self._keep(chosen, k, limit, HalvingProofs(np.array([claim])))
         return True
 
-    def _try(self, box: Boxes, point: FloatArray) -> None:
-        """Take the point of a box, or one rounded from it, if it is allowed and the best."""
-        own = self.domain.take(box.row)
-        if own.violation(point)[0]:
+    def _try(self, near: list[tuple[Boxes, FloatArray]]) -> None:
+        """Take the points of boxes, or those rounded from them, if allowed and the best."""
+        good: list[tuple[int, FloatArray]] = []
+        leaves: list[tuple[int, Leaf]] = []
+        for box, point in near:
+            i = int(box.row[0])
+            if not self.domain.take(box.row).violation(point)[0]:
+                good.append((i, point))
+                continue
             rounded, empty = narrow(self.domain, rounded_boxes(self.domain, box, point, self.task))
-            if empty[0]:
-                return
-            leaf = Leaf.of(self.task, rounded, 0, self.options)
-            answer = self._solve(leaf)
+            if not empty[0]:
+                reach = min(float(self.best[i]), float(self.task.cutoff[i]))
+                leaves.append((i, self._leaf(rounded, 0, reach)))
+        answers = self._solve([leaf for _, leaf in leaves])
+        for (i, leaf), answer in zip(leaves, answers, strict=True):
             point = leaf.completed(answer.points)
-            if answer.outcome[0] != SOLVED or own.violation(point)[0]:
-                return
-        self.offer(box.row, point)
+            own = self.domain.take(np.array([i]))
+            if answer.outcome[0] == SOLVED and not own.violation(point)[0]:
+                good.append((i, point))
+        for i, point in good:
+            self.offer(np.array([i]), point)
 
     def _choose_split(
         self, box: Boxes, point: FloatArray, found: bool, splits: Splits, k: int
