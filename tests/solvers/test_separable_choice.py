@@ -15,8 +15,12 @@ from pertinent.demo import train_credit_model
 from pertinent.geometry.affine import AffineMap
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Quadratic
+from pertinent.proofs import NoProofs
 from pertinent.proofs.cases.separable_branch import SeparableBranchProofs
-from pertinent.solvers.problem import EMPTY, SOLVED, Task
+from pertinent.solvers import choose_method
+from pertinent.solvers.problem import EMPTY, SOLVED, TROUBLE, Solved, Task
+from pertinent.solvers.scip import mixed
+from pertinent.solvers.search.separable import solve
 from pertinent.solvers.search.separable.solve import is_separable_choice, solve_separable_choice
 from pertinent.solvers.tolerances import CASE_CLOSED
 
@@ -152,6 +156,24 @@ def test_all_of_a_point_at_the_center_is_not_empty():
 
 def problem_cell(cell):
     return replace(cell, quadratics=(Quadratic.from_matrix(0 * np.eye(DIM), np.zeros(DIM), -1.0),))
+
+
+def test_a_point_that_was_found_is_kept_where_nothing_better_comes(monkeypatch):
+    """The search is given up at once, and the one after it finds nothing."""
+    monkeypatch.setattr(solve, "MOST_CASES", 0)
+    task = problem(3)
+    found, open_ = solve_separable_choice(task)
+    assert open_.any()
+
+    def nothing(task, *given):
+        points, outcome = np.full((len(task), DIM), np.nan), np.full(len(task), TROUBLE, np.int8)
+        return Solved(points, outcome, NoProofs(len(task))), np.ones(len(task), dtype=bool)
+
+    monkeypatch.setattr(mixed, "solve_mixed_curved", nothing)
+    monkeypatch.setattr(mixed, "_left_open", lambda *given: np.zeros(0, dtype=np.int64))
+    answer = choose_method(task.cell, task.domain).solve(task)
+    np.testing.assert_array_equal(answer.points, found.points)
+    assert (answer.outcome == found.outcome).all()
 
 
 def test_naive_bayes_with_categories_is_proved():

@@ -93,11 +93,14 @@ def _worth_a_look(task: Task, answer: Solved) -> IntArray:
 
 
 def _put(task: Task, answer: Solved, rows: IntArray, again: Solved) -> Solved:
-    """Return the answer with the points of another one for some rows, and the proofs of both."""
+    """Return the answer with another one for some rows: the better points, the proofs of both."""
+    some, before = task.take(rows), answer.take(rows)
     points, outcome, bound = answer.points.copy(), answer.outcome.copy(), answer.believed(task)
-    points[rows], outcome[rows] = again.points, again.outcome
+    cost, known = (distance(a.points, some.centers, some.weights) for a in (again, before))
+    better = (before.outcome != SOLVED) | ((again.outcome == SOLVED) & (cost < known))
+    points[rows[better]], outcome[rows[better]] = again.points[better], again.outcome[better]
     bound = bound.copy()
-    bound[rows] = np.maximum(bound[rows], again.believed(task.take(rows)))
+    bound[rows] = np.maximum(bound[rows], again.believed(some))
     parts = ((np.arange(len(task)), answer.proofs), (rows, again.proofs))
     return Solved(points, outcome, SeveralProofs(len(task), parts), bound)
 
