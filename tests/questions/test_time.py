@@ -186,12 +186,17 @@ def test_a_forest_that_takes_longer_than_what_is_left_is_not_begun(models, data,
     assert not begun
 
 
-def test_the_check_of_forests_takes_row_by_row_until_the_time_is_over(models, data, monkeypatch):
+@pytest.mark.parametrize("states_weights", [False, True])
+def test_the_check_of_forests_takes_row_by_row_until_the_time_is_over(
+    models, data, monkeypatch, states_weights
+):
     X, _ = data
     found = pertinent_negatives(models["forest"], X[1:4])
     region = pertinent.decision_region(models["forest"], found.target[0])
     task = Task.of(region, X[1:4], np.ones(DIM))
-    proofs = replace(solve_ensemble(onto(task, region, np.full(3, np.inf))).proofs, weights=None)
+    proofs = solve_ensemble(onto(task, region, np.full(3, np.inf))).proofs
+    if not states_weights:
+        proofs = replace(proofs, weights=None)
     known, whole, sizes = proofs.bounds(task), Rules.whole, []
 
     def counted(rules, rows, nodes):

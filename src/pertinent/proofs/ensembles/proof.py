@@ -130,16 +130,16 @@ class _Check:
         holds = np.zeros(len(self.rules.claim), dtype=bool)
         size = max(1, AT_ONCE // max(1, len(self.rules.conditions.leaf)))
         for first in range(0, len(others), size):
-            some = others[first : first + size]
-            holds[some] = self._rest(some, [self.rules.whole(some, self.nodes.root[some])])
             if is_over():  # what is not looked at shows nothing
                 break
+            some = others[first : first + size]
+            holds[some] = self._rest(some, [self.rules.whole(some, self.nodes.root[some])])
         for first in range(0, len(stated), size):
+            if is_over():
+                break
             some = stated[first : first + size]
             wrong = np.zeros(len(holds), dtype=bool)
             holds[some] = self._rest(some, self._replayed(some, wrong)) & ~wrong[some]
-            if is_over():
-                break
         return holds[rows]
 
     def _rest(self, rows: IntArray, boxes: list[Boxes]) -> BoolArray:
