@@ -38,6 +38,9 @@ def test_every_attack_is_refused_or_answered_in_time_and_memory(part):
         ('{"a": [' + "1," * 5_000_000 + "1]}", "commas"),
         ('{"a": ' + "9" * 5_000 + "}", "as JSON"),
         ('{"a": NaN}', "NaN is no number"),
+        ('{"a": -1e400}', "-1e400 is larger than any number"),
+        ('{"a": 1E+0309}', "1E.0309 is larger than any number"),
+        ('{"a": ' + "9" * 400 + ".5}", "9 is larger than any number"),
         ('{"format": ', "as JSON"),
         ("{" + " " * 100_000_001, "characters"),
         (b'{"a": \xff}', "as JSON"),
@@ -45,7 +48,7 @@ def test_every_attack_is_refused_or_answered_in_time_and_memory(part):
         ("\x00", "cannot be read"),
         ("", "cannot be read"),
     ],
-    ids=range(11),
+    ids=range(14),
 )
 def test_texts_that_are_no_explanation_are_refused(iris, text, words):
     for read in (pertinent.Explanation.from_json, lambda text: pertinent.check(text, iris[0])):
@@ -62,6 +65,12 @@ def test_files_that_are_no_explanation_are_refused_by_name(iris, tmp_path):
     for path in (empty, folder, tmp_path / "absent.json"):
         with pytest.raises(InputError, match=path.name):
             pertinent.check(path, model)
+
+
+def test_a_version_of_any_length_is_refused_in_one_sentence(stored):
+    with pytest.raises(InputError, match="has version") as refused:
+        pertinent.Explanation.from_json(json.dumps({**stored, "version": [[]] * 10_000}))
+    assert len(str(refused.value)) < 200
 
 
 def test_a_summary_that_no_view_can_show_is_refused(stored):

@@ -88,6 +88,17 @@ def test_scalers_fold_into_the_cuts(scaler):
         np.testing.assert_array_equal(region.contains(points), model.predict(points) == label)
 
 
+def test_all_classes_share_the_trees_in_raw_units():
+    X, y = IRIS
+    model = make_pipeline(StandardScaler(), RandomForestClassifier(5, random_state=0)).fit(X, y)
+    regions = [pertinent.decision_region(model, label) for label in (0, 1)]
+    assert regions[0].ensemble is regions[1].ensemble
+    kept = [pertinent.decision_region(model, label, margin=0.1) for label in (0, 1)]
+    assert kept[0].ensemble is kept[1].ensemble is not regions[0].ensemble
+    model.steps[0] = ("standardscaler", StandardScaler().fit(3 * X))
+    assert pertinent.decision_region(model, 0).ensemble is not regions[0].ensemble
+
+
 def test_sums_of_columns_are_refused_with_the_reason():
     model = make_pipeline(PCA(2), RandomForestClassifier(5)).fit(*WINE)
     with pytest.raises(UnsupportedModelError, match="adds up several columns, as PCA does"):

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,8 +19,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from pertinent import Constraints, pertinent_negatives, pertinent_positives
+from pertinent.proofs.ensembles import proof
+from pertinent.proofs.ensembles.boxes import Rules
 from pertinent.questions.ranges.rooms import Ranging
 from pertinent.setting.claims import ranges
+from pertinent.solvers.ensembles import problem
+from pertinent.solvers.ensembles.problem import RowProblem
+from pertinent.solvers.ensembles.solve import solve_ensemble
+from pertinent.solvers.problem import Task, onto
 
 #: Seconds of processor time: what is asked for, and what reading model and sample may take.
 LIMIT, PREPARING = 0.2, 0.1
@@ -163,6 +170,50 @@ def test_a_box_that_was_looked_at_too_long_is_not_claimed(models, data, monkeypa
 
     monkeypatch.setattr(ranges._Stating, "_side", slow_side)
     assert not explainer.explain(X[1:2])[0].box
+
+
+def test_a_forest_that_takes_longer_than_what_is_left_is_not_begun(models, data, monkeypatch):
+    """Laying out a million conditions of leaves takes longer than many a limit."""
+    X, _ = data
+    made = RowProblem.of
+    begun = []
+    monkeypatch.setattr(RowProblem, "of", lambda left: begun.append(left) or made(left))
+    monkeypatch.setattr(problem, "CONDITIONS_A_SECOND", 1)
+    assert pertinent_negatives(models["forest"], X[1:2]).status[0] == "optimal"
+    assert begun
+    begun.clear()
+    assert pertinent_negatives(models["forest"], X[1:2], time_limit=5).status[0] == "failed"
+    assert not begun
+
+
+@pytest.mark.parametrize("states_weights", [False, True])
+def test_the_check_of_forests_takes_row_by_row_until_the_time_is_over(
+    models, data, monkeypatch, states_weights
+):
+    X, _ = data
+    found = pertinent_negatives(models["forest"], X[1:4])
+    region = pertinent.decision_region(models["forest"], found.target[0])
+    task = Task.of(region, X[1:4], np.ones(DIM))
+    proofs = solve_ensemble(onto(task, region, np.full(3, np.inf))).proofs
+    if not states_weights:
+        proofs = replace(proofs, weights=None)
+    known, whole, sizes = proofs.bounds(task), Rules.whole, []
+
+    def counted(rules, rows, nodes):
+        sizes.append(len(rows))
+        return whole(rules, rows, nodes)
+
+    monkeypatch.setattr(proof, "AT_ONCE", 1)
+    monkeypatch.setattr(Rules, "whole", counted)
+    assert (proofs.bounds(task) == known).all()
+    assert set(sizes) == {1}
+    assert len(sizes) >= 3
+    sizes.clear()
+    monkeypatch.setattr(proof, "is_over", lambda: bool(sizes))
+    late = proofs.bounds(task)
+    assert len(sizes) == 1
+    assert late[0] <= known[0]
+    assert (late[1:] == 0).all()
 
 
 def test_time_does_not_change_what_takes_little(models, data):

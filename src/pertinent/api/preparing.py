@@ -13,12 +13,14 @@ import numpy as np
 from pertinent.density import Plausibility
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.geometry.ensembles.region import as_ensemble
 from pertinent.models import region_function
 from pertinent.models.combined.searched import Searched, is_read, searched
 from pertinent.models.registry import unread
 from pertinent.models.regressors import RangeClassifier, is_regressor, read_range
 from pertinent.models.steps.pipeline import features_of
 from pertinent.models.trees.gaps import may_be_missing, standing, takes_missing
+from pertinent.proofs.ensembles.conditions import Conditions
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.form import ends_of
 from pertinent.setting.options import Settings
@@ -165,7 +167,11 @@ def be_ready(setting: Setting) -> None:
     Called before any time limit begins: also by processes that work side by side, which were
     handed a setting that another one has prepared.
     """
-    make_ready(setting.region(Is(0), setting.asked_margin))
+    region = setting.region(Is(0), setting.asked_margin)
+    make_ready(region)
+    trees = as_ensemble(region)
+    if trees is not None:  # listed once, for the proofs about all classes
+        Conditions.of(trees, setting.features.groups)
 
 
 def typical_numbers(features: Features, data: Table | None, rules: Constraints) -> dict[int, float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, TypeVar
@@ -70,6 +71,10 @@ def record_as(name: str, retired: tuple[str, ...] = ()) -> Callable[[C], C]:
     return add
 
 
+#: What may be larger than any number: an exponent of three digits, or a hundred digits.
+_LARGE = re.compile(r"[eE]\+?0*[1-9]\d\d|\d{100}")
+
+
 def read_json(text: str | bytes) -> Any:
     """Return what a text of JSON holds, if it is no larger than an explanation can be.
 
@@ -79,7 +84,8 @@ def read_json(text: str | bytes) -> Any:
     try:
         said = text.decode("utf-8") if isinstance(text, bytes) else text
         _require_short(said)
-        return json.loads(said, parse_constant=_refuse_constant)
+        as_float = _finite if _LARGE.search(said) else float
+        return json.loads(said, parse_constant=_refuse_constant, parse_float=as_float)
     except RecursionError as error:
         raise InputError("This JSON is nested too deeply.") from error
     except InputError:
@@ -100,6 +106,13 @@ def _require_short(said: str) -> None:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
+
+
+def _finite(said: str) -> float:
+    number = float(said)
+    if not math.isfinite(number):  # `json` reads 1e400 as infinity, which it does not write
+        raise ValueError(f"{said[:20]} is larger than any number")
+    return number
 
 
 def require_modest(record: Any) -> None:

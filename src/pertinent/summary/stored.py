@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pertinent.exceptions import InputError, reading, visible_json
+from pertinent.exceptions import InputError, one_line, reading, visible_json
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.codec import MOST_CHARACTERS, encode, read_json, record_as, require_modest
 from pertinent.models.combined.searched import Searched
@@ -307,4 +307,5 @@ def require_document(found: Any) -> Document:
 def _require_version(version: Any) -> None:
     if isinstance(version, bool) or not isinstance(version, int) or version not in VERSIONS:
         known = " and ".join(map(str, VERSIONS))
-        raise InputError(f"This explanation has version {version!r}; this library reads {known}.")
+        said = one_line(repr(version), 40)
+        raise InputError(f"This explanation has version {said}; this library reads {known}.")

@@ -341,6 +341,14 @@ class Ensemble:
         return np.asarray(at)
 
     @cached_property
+    def pulled_back(self) -> dict[tuple[object, ...], tuple[Ensemble, FloatArray]]:
+        """The same over the inputs of maps, with the margins of its cuts, by map and margins.
+
+        The regions of all classes share it, and what is known of its leaves.
+        """
+        return {}
+
+    @cached_property
     def leaves(self) -> Leaves:
         """The leaves as products of intervals of cells."""
         nodes = self.trees

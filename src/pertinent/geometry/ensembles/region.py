@@ -21,6 +21,9 @@ from pertinent.geometry.pieces import Joined
 from pertinent.geometry.region import Region, Tightened
 from pertinent.geometry.rounding import Rounding
 
+#: Maps that an ensemble is remembered behind, the newest ones.
+PULLED_BACK = 2
+
 
 @dataclass(frozen=True, eq=False)
 class EnsembleRegion(Region):
@@ -154,6 +157,21 @@ class EnsembleRegion(Region):
         A column may then follow from several columns of a group: an encoder's number.
         """
         common = None if self.common is None else self.common.pull_back(through)
+        known = self.ensemble.pulled_back
+        arrays = (through.matrix, through.shift, self._kept, *groups)
+        key = (through.matrix.shape, *(array.tobytes() for array in arrays))
+        if key not in known:
+            while len(known) >= PULLED_BACK:
+                known.pop(next(iter(known)))
+            known[key] = self._pulled_back(through, groups)
+        ensemble, keep = known[key]
+        kept = None if self.keep is None else keep
+        return replace(self, ensemble=ensemble, keep=kept, common=common)
+
+    def _pulled_back(
+        self, through: AffineMap, groups: Sequence[IntArray]
+    ) -> tuple[Ensemble, FloatArray]:
+        """Return the ensemble over the inputs of a map, and the margins of its cuts."""
         dim = through.dim_in
         trees, keep, through = with_choices(self.ensemble.trees, self._kept, through, groups)
         inputs = single_inputs(through)
@@ -164,9 +182,7 @@ class EnsembleRegion(Region):
                 "leave it out, or put the trees in front of it."
             )
         trees, keep = folded(trees, keep, inputs)
-        ensemble = Ensemble(trees, dim, self.ensemble.tally)
-        kept = None if self.keep is None else keep
-        return replace(self, ensemble=ensemble, keep=kept, common=common)
+        return Ensemble(trees, dim, self.ensemble.tally), keep
 
     def behind(
         self, bends: Sequence[tuple[int, Callable[[FloatArray], FloatArray], float]], dim: int

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray
-from pertinent.geometry.ensembles import EnsembleRegion, Leaves
+from pertinent.geometry.ensembles import Ensemble, EnsembleRegion, Leaves
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,22 +42,36 @@ class Conditions:
         """Return the conditions of all leaves."""
         ensemble, leaves = region.ensemble, region.ensemble.leaves
         found = [ensemble.lead(region.label, rival) for rival in region.rivals]
-        leaf, column, first, last = _in_places(region, leaves, groups)
-        order = np.lexsort((leaf, column, leaves.tree[leaf]))
         return cls(
             leaves.tree,
             len(ensemble.trees),
             np.stack([lead for lead, _, _ in found], axis=1),
             np.array([needed for _, needed, _ in found]),
             max(error for _, _, error in found),
-            *(part[order] for part in (leaf, column, first, last)),
+            *_listed(ensemble, groups),
         )
 
 
 Listed = tuple[IntArray, IntArray, IntArray, IntArray]
 
+#: The conditions of ensembles, by the groups of columns of which exactly one is 1: those of all
+#: classes are the same, and to list a million of them takes as long as many a proof.
+_KNOWN: WeakKeyDictionary[Ensemble, dict[tuple[bytes, ...], Listed]] = WeakKeyDictionary()
 
-def _in_places(region: EnsembleRegion, leaves: Leaves, groups: Sequence[IntArray]) -> Listed:
+
+def _listed(ensemble: Ensemble, groups: Sequence[IntArray]) -> Listed:
+    """Return leaf, column, first and last place of all conditions, listed once."""
+    known, key = _KNOWN.setdefault(ensemble, {}), tuple(group.tobytes() for group in groups)
+    if key not in known:
+        leaves = ensemble.leaves
+        leaf, column, first, last = _in_places(ensemble, leaves, groups)
+        # Sorted by tree, column and leaf: runs of what is sorted by leaf and column.
+        order = np.argsort(leaves.tree[leaf] * ensemble.dim + column, kind="stable")
+        known[key] = leaf[order], column[order], first[order], last[order]
+    return known[key]
+
+
+def _in_places(ensemble: Ensemble, leaves: Leaves, groups: Sequence[IntArray]) -> Listed:
     """Return conditions in places: of categories the values 0 and 1, and what a choice implies."""
     leaf, column = leaves.owner, leaves.column
     first, last = leaves.first.copy(), leaves.last.copy()
@@ -64,7 +79,7 @@ def _in_places(region: EnsembleRegion, leaves: Leaves, groups: Sequence[IntArray
     for group in groups:
         for j in group:
             own = np.flatnonzero(column == j)
-            cell = np.searchsorted(region.ensemble.cuts[j], np.array([0.0, 1.0]))
+            cell = np.searchsorted(ensemble.cuts[j], np.array([0.0, 1.0]))
             zero = (first[own] <= cell[0]) & (cell[0] <= last[own])
             one = (first[own] <= cell[1]) & (cell[1] <= last[own])
             first[own], last[own] = np.where(zero, 0, 1), np.where(one, 1, 0)
@@ -76,7 +91,7 @@ def _in_places(region: EnsembleRegion, leaves: Leaves, groups: Sequence[IntArray
     parts = zip((leaf, column, first, last), *more, strict=True)
     leaf, column, first, last = (np.concatenate(part) for part in parts)
     # Conditions of one leaf on one column are one: where all of them hold.
-    order = np.lexsort((column, leaf))
+    order = np.argsort(leaf * ensemble.dim + column, kind="stable")
     leaf, column, first, last = (part[order] for part in (leaf, column, first, last))
     if not len(leaf):
         return leaf, column, first, last

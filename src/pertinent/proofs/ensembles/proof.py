@@ -127,12 +127,23 @@ class _Check:
         """Return for which rows every box is closed."""
         stated = np.array([row for row in rows.tolist() if row in self.nodes.stated], dtype=int)
         others = np.setdiff1d(rows, stated)
-        rest = [self.rules.whole(others, self.nodes.root[others])]
-        wrong = np.zeros(len(self.rules.claim), dtype=bool)
+        holds = np.zeros(len(self.rules.claim), dtype=bool)
         size = max(1, AT_ONCE // max(1, len(self.rules.conditions.leaf)))
+        for first in range(0, len(others), size):
+            if is_over():  # what is not looked at shows nothing
+                break
+            some = others[first : first + size]
+            holds[some] = self._rest(some, [self.rules.whole(some, self.nodes.root[some])])
         for first in range(0, len(stated), size):
-            rest += self._replayed(stated[first : first + size], wrong)
-        return Rest(self.rules, self.region, self.nodes).run(rows, rest) & ~wrong[rows]
+            if is_over():
+                break
+            some = stated[first : first + size]
+            wrong = np.zeros(len(holds), dtype=bool)
+            holds[some] = self._rest(some, self._replayed(some, wrong)) & ~wrong[some]
+        return holds[rows]
+
+    def _rest(self, rows: IntArray, boxes: list[Boxes]) -> BoolArray:
+        return Rest(self.rules, self.region, self.nodes).run(rows, boxes)
 
     @cached_property
     def _sections(self) -> Sections:

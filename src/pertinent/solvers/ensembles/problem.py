@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.geometry.task import Task
 from pertinent.solvers.ensembles.choices import Choices, choices_of
+
+#: Conditions of leaves that are laid out in a second, about, until the first box is looked at; and
+#: how many seconds a row may take for that beyond the end of the time.
+CONDITIONS_A_SECOND, ANYWAY = 5_000_000, 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +36,55 @@ class Leads:
         lead = np.stack([lead for lead, _, _ in found], axis=1)
         needed = np.array([needed for _, needed, _ in found])
         return cls(region, np.ascontiguousarray(lead), needed, max(e for _, _, e in found))
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """Which leaves and conditions are left for one row.
+
+    Parameters
+    ----------
+    leads : Leads
+    choices : Choices
+    domain : Domain, optional
+    dead : ndarray of bool, shape (n_leaves,)
+        The leaves that no choice leads to.
+    kept : ndarray of bool, shape (n_conditions,)
+        The conditions of the others that some choice does not meet.
+    first, last : ndarray of int, shape (n_conditions,)
+    """
+
+    leads: Leads
+    choices: Choices
+    domain: Domain | None
+    dead: BoolArray
+    kept: BoolArray
+    first: IntArray
+    last: IntArray
+
+    @classmethod
+    def of(cls, leads: Leads, task: Task, row: int) -> Left:
+        """Return what is left for one row of a task."""
+        choices, leaves = choices_of(leads.region, task, row), leads.region.ensemble.leaves
+        n_cells = leads.region.ensemble.n_cells
+        place = np.concatenate([[0], np.cumsum(n_cells)])
+        lowest, highest = _choices_of_cells(choices, n_cells)
+        first = lowest[place[leaves.column] + leaves.first]
+        last = highest[place[leaves.column] + leaves.last]
+        first = np.maximum(first, choices.first[leaves.column])
+        last = np.minimum(last, choices.last[leaves.column])
+        dead = np.zeros(len(leaves), dtype=bool)
+        dead[leaves.owner[first > last]] = True
+        asks = (first > choices.first[leaves.column]) | (last < choices.last[leaves.column])
+        return cls(leads, choices, task.domain, dead, asks & ~dead[leaves.owner], first, last)
+
+    def is_too_much(self, end: float) -> bool:
+        """Return whether the first box of so many conditions would be looked at after ``end``.
+
+        What takes next to no time is looked at in any case, so that there is a point at all.
+        """
+        takes = int(np.count_nonzero(self.kept)) / CONDITIONS_A_SECOND
+        return end < np.inf and takes > ANYWAY and monotonic() + takes > end
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,29 +120,19 @@ class RowProblem:
     most_changes: int
 
     @classmethod
-    def of(cls, leads: Leads, task: Task, row: int) -> RowProblem:
-        """Return the problem of one row of a task."""
-        choices, leaves = choices_of(leads.region, task, row), leads.region.ensemble.leaves
-        n_cells = leads.region.ensemble.n_cells
-        place = np.concatenate([[0], np.cumsum(n_cells)])
-        lowest, highest = _choices_of_cells(choices, n_cells)
-        first = lowest[place[leaves.column] + leaves.first]
-        last = highest[place[leaves.column] + leaves.last]
-        first = np.maximum(first, choices.first[leaves.column])
-        last = np.minimum(last, choices.last[leaves.column])
-        dead = np.zeros(len(leaves), dtype=bool)
-        dead[leaves.owner[first > last]] = True
-        asks = (first > choices.first[leaves.column]) | (last < choices.last[leaves.column])
-        kept = asks & ~dead[leaves.owner]
-        groups = () if task.domain is None else task.domain.groups
+    def of(cls, left: Left) -> RowProblem:
+        """Return the problem of one row."""
+        leads, choices, domain = left.leads, left.choices, left.domain
+        leaves, dead, kept = leads.region.ensemble.leaves, left.dead, left.kept
+        groups = () if domain is None else domain.groups
         owner = (np.cumsum(~dead) - 1)[leaves.owner[kept]]
-        conditions = owner, leaves.column[kept], first[kept], last[kept]
+        conditions = owner, leaves.column[kept], left.first[kept], left.last[kept]
         if len(groups):
             conditions = _with_own_category(conditions, groups, choices)
         owner, column, first, last = conditions
         leaf = np.flatnonzero(~dead)
         start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(leaf)))])
-        unit, most = _units(task.domain, len(n_cells))
+        unit, most = _units(domain, len(choices.center))
         return cls(leads, choices, leaf, start, column, first, last, tuple(groups), unit, most)
 
     @property
@@ -187,22 +231,25 @@ def _with_own_category(
     Its cost is paid by leaving the cheapest one (see `Choices`), so a leaf must say that it does.
     """
     owner, column, first, last = conditions
-    more = []
+    dim = len(choices.center)
+    own = np.full(dim, -1)  # the sample's own category of each column's group
     for group in groups:
-        own = [int(j) for j in group if choices.center[j] == 1]
-        if not own:
-            continue
-        chooses = np.isin(column, group) & (column != own[0]) & (first == 1)
-        has = np.unique(owner[column == own[0]])
-        leaf = np.setdiff1d(np.unique(owner[chooses]), has)
-        zeros = np.zeros(len(leaf), dtype=np.int64)
-        more.append((leaf, zeros + own[0], zeros, zeros))
-    if not more:
-        return conditions
-    parts = [np.concatenate(part) for part in zip(conditions, *more, strict=True)]
-    order = np.lexsort((parts[1], parts[0]))
-    owner, column, first, last = (part[order] for part in parts)
-    return owner, column, first, last
+        chosen = group[choices.center[group] == 1]
+        if len(chosen):
+            own[group] = chosen[0]
+    other = own[column]
+    chooses = (first == 1) & (other >= 0) & (other != column)
+    key = owner * dim + column  # ascending: the conditions of each leaf are sorted by column
+    new = np.unique(owner[chooses] * dim + other[chooses])
+    at = np.searchsorted(key, new)
+    has = key[np.minimum(at, len(key) - 1)] == new if len(key) else at < 0
+    new, at = new[~has], at[~has]
+    return (
+        np.insert(owner, at, new // dim),
+        np.insert(column, at, new % dim),
+        np.insert(first, at, 0),
+        np.insert(last, at, 0),
+    )
 
 
 def _units(domain: Domain | None, dim: int) -> tuple[IntArray, int]:

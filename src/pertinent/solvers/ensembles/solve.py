@@ -25,7 +25,7 @@ from pertinent.geometry.running import deadline, is_over
 from pertinent.proofs.ensembles.proof import EnsembleProofs
 from pertinent.proofs.ensembles.weights import Weights
 from pertinent.setting.effort import SEARCHING
-from pertinent.solvers.ensembles.problem import Branchings, Leads, RowProblem
+from pertinent.solvers.ensembles.problem import Branchings, Leads, Left, RowProblem
 from pertinent.solvers.ensembles.search import NumpySearch
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Method, Solved, Task
 from pertinent.solvers.select import choose_method, make_ready
@@ -182,7 +182,11 @@ def solve_ensemble(task: Task) -> Solved:
         if i and is_over(end):  # one row is tried, whatever the time
             cases.append(Branchings.closed())
             continue
-        problem = RowProblem.of(leads, task, i)
+        left = Left.of(leads, task, i)
+        if left.is_too_much(deadline()):
+            cases.append(Branchings.closed())
+            continue
+        problem = RowProblem.of(left)
         fixed = problem.choices.fixed
         if problem.is_empty:
             outcome[i], believed[i] = EMPTY, np.inf
@@ -235,8 +239,9 @@ def search_class() -> Callable[[RowProblem], BoxSearch]:
 
 @make_ready.register
 def _compile(region: EnsembleRegion) -> None:
-    """Compile the kernel, or read numba's cache, once in every process."""
+    """Compile the kernel, or read numba's cache, once in every process; list the leaves."""
     _try_out(search_class())
+    _ = region.ensemble.leaves
 
 
 @cache
@@ -247,7 +252,7 @@ def _try_out(make: Callable[[RowProblem], BoxSearch]) -> None:
     trees = Trees(one, one - 1, np.zeros(1), one, one, leaf)
     small = EnsembleRegion.of(Ensemble(trees, 1, Tally(np.zeros(2))), 0)
     task = task_of.Task.of(small, np.zeros((1, 1)), np.ones(1))
-    search = make(RowProblem.of(Leads.of(small), task, 0))
+    search = make(RowProblem.of(Left.of(Leads.of(small), task, 0)))
     search.begin(1.0)
     search.run(1)
 
