@@ -297,7 +297,8 @@ class CellUnion(Region):
         ]
         space = Cell.whole_space(self.dim)
         curved = [replace(space, quadratics=(row.reversed(),)) for row in cell.quadratics]
-        return CellUnion((*linear, *curved), self.dim)
+        bent = [replace(space, bent=(row,)) for block in cell.bent for row in block.reversed()]
+        return CellUnion((*linear, *curved, *bent), self.dim)
 
     def with_margin(self, margin: float, tightened: Tightened) -> Region:
         """Return the region with a margin, in units of the cells' own where they have some."""
@@ -331,6 +332,8 @@ class CellUnion(Region):
     def rounding(self, tight: Region) -> Rounding | None:
         """Return what rounds in the rows; None where cells are made on demand: too many rows."""
         if self.is_lazy or not self._pairs_with(tight):
+            return None
+        if any(cell.bent for cell in self.cells):
             return None
         return CellRounding.of(self.cells, tight.cells, self.dim)
 

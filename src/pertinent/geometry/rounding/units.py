@@ -56,4 +56,7 @@ def clearly_inside(cell: Cell, points: FloatArray) -> BoolArray:
     terms = row_products(np.abs(points), np.abs(cell.G)) + np.abs(cell.h)
     slack = cell.h - row_products(points, cell.G)
     far = (slack >= (cell.dim + 4) * ROUNDOFF * terms).all(axis=1)
+    for block in cell.bent:
+        unit = (cell.dim + len(block.curves) + 4) * ROUNDOFF
+        far &= (-block.value(points) >= unit * block.sizes(points)).all(axis=1)
     return np.asarray(cell.contains(points) & far)

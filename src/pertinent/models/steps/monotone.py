@@ -6,8 +6,9 @@ A column is then ``u = f(slope z + offset)`` of one raw column z. Two cases are 
 * what follows compares u with cuts (trees): ``f(z) <= cut`` is ``z <= c``, with c the last double
   at which f, as it is computed, is at most the cut.
 
-A linear model behind it is refused: in raw units the cost is no linear function of u, and the
-boundary no plane.
+A linear model behind it adds up bent columns: in raw units its boundary is no plane, and its rows
+are those of `pertinent.geometry.bent`, bounded and branched on in raw units. Curved rows (quadratic
+discriminants, softmax probabilities) behind it are refused.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.arrays import FloatArray, Foreign
+from pertinent.geometry.bent import BentRows
 from pertinent.geometry.cell import Cell
 from pertinent.geometry.ensembles import as_ensemble
 from pertinent.geometry.ensembles.folding import last_at_most
@@ -45,6 +47,10 @@ RISING: dict[str, tuple[float, float]] = {
 }
 
 
+#: By how much a function of a function may steepen what the inner one rounds.
+STEEPENED = 1e4
+
+
 @dataclass(frozen=True, eq=False)
 class Bent:
     """A column ``f(slope z + offset)`` of a raw number z, or of a column that is bent itself.
@@ -60,6 +66,8 @@ class Bent:
     slope, offset : float
     inner : Bent, optional
         What z is, where it is no raw number.
+    added : float
+        The size of what the function adds up beside its value (see `Curve.beside`).
     """
 
     feature: int
@@ -69,6 +77,7 @@ class Bent:
     slope: float
     offset: float
     inner: Bent | None = None
+    added: float = 0.0
     _known: dict[float, float] = field(default_factory=dict, repr=False)
 
     def last(self, most: FloatArray) -> FloatArray:
@@ -85,6 +94,11 @@ class Bent:
         return own if self.inner is None else own * self.inner.sign
 
     @property
+    def beside(self) -> float:
+        """The size of what is added up beside the value: what an inner one rounds, steepened."""
+        return self.added + (0.0 if self.inner is None else STEEPENED * (1.0 + self.inner.beside))
+
+    @property
     def is_total(self) -> bool:
         """Whether every number may come."""
         return self.ends == _ALL and (self.inner is None or self.inner.is_total)
@@ -95,6 +109,8 @@ class Bent:
 
     def __call__(self, z: FloatArray) -> FloatArray:
         """Return the column; infinite where the function is not defined."""
+        if not len(z):
+            return np.zeros(0)  # steps refuse tables without rows
         with np.errstate(all="ignore"):
             x = self._before(z)
             inside = np.clip(np.nan_to_num(x, posinf=1e300, neginf=-1e300), *self.ends)
@@ -131,8 +147,9 @@ def bend(
     walk: Walk,
     functions: Sequence[Callable[[FloatArray], FloatArray]],
     ends: tuple[float, float],
+    added: Sequence[float] | None = None,
 ) -> Columns:
-    """Return the columns bent by one function each."""
+    """Return the columns bent by one function each, which add up so much beside their values."""
     columns.require_numbers(walk, step)
     if columns.products is not None:
         raise walk.refuse(step, "bends products of columns.")
@@ -156,7 +173,8 @@ def bend(
             feature = int(features.owner[place]) if inner is None else inner.feature
             column = place if inner is None else inner.column
             slope, offset = float(old[k, place]), float(old_shift[k])
-            bends.append(Bent(feature, column, function, ends, slope, offset, inner))
+            beside = 0.0 if added is None else added[k]
+            bends.append(Bent(feature, column, function, ends, slope, offset, inner, beside))
             more.append(k)
     wide = np.hstack([matrix, np.zeros((count, len(more)))])
     wide[more, width + np.arange(len(more))] = 1.0
@@ -199,19 +217,15 @@ def unbend(region: Region, bends: tuple[Bent, ...], dim: int) -> Region:
         ends = _ends(bends, dim)
         return folded if ends is None else folded.intersect(ends)
     cells = cells_of(region)
-    if cells is None or not all(_compares_only(cell, dim) for cell in cells):
+    if cells is None or not all(cell.is_linear and cell.sums is None for cell in cells):
         raise UnsupportedModelError(
-            "Behind a step that bends columns (logarithms, powers, quantiles) trees are supported, "
-            "which compare each column with cuts. Other models add the bent columns up: their "
-            "boundary is no plane in raw units, and what a change costs there is no linear "
-            "function of the column. Put the step in front of the pipeline, and explain in its "
-            "units."
+            "Behind a step that bends columns (logarithms, powers, quantiles) trees and linear "
+            "models are supported. This one decides by squares, distances or a softmax "
+            "probability of bent columns, of which no bound is known in raw units. Use "
+            "search=True, a linear model, or put the step in front of the pipeline, and explain "
+            "in its units."
         )
     return CellUnion(tuple(_unbent(cells, bends, dim)) if len(cells) else (), dim)
-
-
-def _compares_only(cell: Cell, dim: int) -> bool:
-    return cell.is_linear and not cell.G[:, dim:].any()
 
 
 def _ends(bends: tuple[Bent, ...], dim: int) -> Cell | None:
@@ -227,12 +241,14 @@ def _ends(bends: tuple[Bent, ...], dim: int) -> Cell | None:
 
 
 def _unbent(cells: Sequence[Cell], bends: tuple[Bent, ...], dim: int) -> list[Cell]:
-    """Return boxes over bent columns as boxes over raw ones."""
+    """Return cells over raw and bent columns, which come last, as cells over raw ones."""
     low = np.array([cell.lower for cell in cells])
     high = np.array([cell.upper for cell in cells])
     for place, b in enumerate(bends, dim):
         # low <= u <= high, in terms of sign u, which rises with z
         least, most = low[:, place], high[:, place]
+        if not (np.isfinite(least) | np.isfinite(most)).any():
+            continue
         least, most = (least, most) if b.sign > 0 else (-most, -least)
         first, last = b.last(np.array([np.nextafter(least, -np.inf), most]))
         first = np.where(np.isfinite(least), np.nextafter(first, np.inf), -np.inf)
@@ -240,8 +256,24 @@ def _unbent(cells: Sequence[Cell], bends: tuple[Bent, ...], dim: int) -> list[Ce
         low[:, b.column] = np.maximum(low[:, b.column], first)
         high[:, b.column] = np.minimum(high[:, b.column], last)
     ends = _ends(bends, dim)
-    boxes = [
-        Cell(cell.G[:, :dim], cell.h, (), one[:dim], other[:dim])
+    found = [
+        _split(cell, bends, dim, one[:dim], other[:dim])
         for cell, one, other in zip(cells, low, high, strict=True)
     ]
-    return boxes if ends is None else [box.intersect(ends) for box in boxes]
+    return found if ends is None else [cell.intersect(ends) for cell in found]
+
+
+def _split(cell: Cell, bends: tuple[Bent, ...], dim: int, low: FloatArray, high: FloatArray) -> Cell:
+    """Return a cell whose rows over bent columns are kept apart from its linear ones."""
+    bent, terms = cell.G[:, dim:].any(axis=1), cell.terms
+    raw = np.delete(terms, np.s_[dim:-1], axis=1)
+    plain = Cell(cell.G[~bent, :dim], cell.h[~bent], (), low, high, magnitudes=raw[~bent])
+    if not bent.any():
+        return plain
+    used = np.flatnonzero(cell.G[:, dim:].any(axis=0))
+    sizes = np.hstack([terms[:, :dim], terms[:, dim + used], terms[:, -1:]])
+    curves = tuple(bends[m] for m in used)
+    rows = BentRows(
+        curves, cell.G[bent, :dim], cell.G[np.ix_(bent, dim + used)], cell.h[bent], sizes[bent]
+    )
+    return replace(plain, bent=(rows,))

@@ -236,7 +236,7 @@ class StrictProofs(Proofs):
         start = np.where(forced, centers, rest)
         # What is to be refuted: supports with this many free features.
         fewer = np.minimum(fewer_than(self.size) - granted, free.sum(axis=1)).astype(np.int64)
-        plain = is_cell and not cell.exponentials
+        plain = is_cell and not cell.has_other_rows
         plain = plain and all(_is_diagonal(row) for row in cell.quadratics)
         closed = fewer < 0
         if plain:
