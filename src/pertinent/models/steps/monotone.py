@@ -16,9 +16,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.arrays import FloatArray, Foreign
@@ -68,6 +70,8 @@ class Bent:
         What z is, where it is no raw number.
     added : float
         The size of what the function adds up beside its value (see `Curve.beside`).
+    quick : callable, optional
+        The same function up to rounding, in less time: cuts are those of ``function``.
     """
 
     feature: int
@@ -78,6 +82,7 @@ class Bent:
     offset: float
     inner: Bent | None = None
     added: float = 0.0
+    quick: Callable[[FloatArray], FloatArray] | None = field(default=None, repr=False)
     _known: dict[float, float] = field(default_factory=dict, repr=False)
 
     def last(self, most: FloatArray) -> FloatArray:
@@ -102,6 +107,12 @@ class Bent:
     def is_total(self) -> bool:
         """Whether every number may come."""
         return self.ends == _ALL and (self.inner is None or self.inner.is_total)
+
+    @cached_property
+    def as_curve(self) -> Bent:
+        """The column for rows that add it up, where rounding is allowed for."""
+        inner = None if self.inner is None else self.inner.as_curve
+        return replace(self, function=self.quick or self.function, inner=inner, _known={})
 
     def _before(self, z: FloatArray) -> FloatArray:
         below = z if self.inner is None else self.inner(z)
@@ -148,6 +159,7 @@ def bend(
     functions: Sequence[Callable[[FloatArray], FloatArray]],
     ends: tuple[float, float],
     added: Sequence[float] | None = None,
+    quick: Sequence[Callable[[FloatArray], FloatArray]] | None = None,
 ) -> Columns:
     """Return the columns bent by one function each, which add up so much beside their values."""
     columns.require_numbers(walk, step)
@@ -174,7 +186,8 @@ def bend(
             column = place if inner is None else inner.column
             slope, offset = float(old[k, place]), float(old_shift[k])
             beside = 0.0 if added is None else added[k]
-            bends.append(Bent(feature, column, function, ends, slope, offset, inner, beside))
+            fast = None if quick is None else quick[k]
+            bends.append(Bent(feature, column, function, ends, slope, offset, inner, beside, fast))
             more.append(k)
     wide = np.hstack([matrix, np.zeros((count, len(more)))])
     wide[more, width + np.arange(len(more))] = 1.0
@@ -190,6 +203,9 @@ def known_function(step: Foreign) -> tuple[Callable[[FloatArray], FloatArray], A
         return step.func, RISING[name]
     return None
 
+
+#: How close to its ends scikit-learn's quantiles are cut off, and by how much less.
+NEAR_END, EPSILON = 1e-7, float(np.spacing(1.0))
 
 #: Steps are asked about numbers of this size at most (and at least, where they must be above 0):
 #: beyond it powers overflow, and nobody has cuts there.
@@ -207,6 +223,51 @@ def asked(step: Foreign, k: int, least: float = -FAR) -> Callable[[FloatArray], 
             return np.asarray(step.transform(table), dtype=float)[:, k]
 
     return function
+
+
+def power(step: Foreign, k: int, least: float) -> Callable[[FloatArray], FloatArray]:
+    """Return what a fitted PowerTransformer makes of its column k, up to rounding."""
+    exponent, is_box_cox = float(step.lambdas_[k]), step.method == "box-cox"
+    mean = float(step._scaler.mean_[k]) if step.standardize else 0.0
+    scale = float(step._scaler.scale_[k]) if step.standardize else 1.0
+
+    def bent(x: FloatArray) -> FloatArray:
+        x = np.clip(x, least, FAR)
+        if is_box_cox:
+            return (_risen(np.log(x), exponent) - mean) / scale
+        up = _risen(np.log1p(np.maximum(x, 0.0)), exponent)
+        down = _risen(np.log1p(np.maximum(-x, 0.0)), 2.0 - exponent)
+        return np.asarray((np.where(x >= 0, up, -down) - mean) / scale)
+
+    return bent
+
+
+def _risen(logarithm: FloatArray, exponent: float) -> FloatArray:
+    """Return ``(exp(exponent log) - 1) / exponent``, or the logarithm where the exponent is 0."""
+    if abs(exponent) < np.spacing(1.0):
+        return logarithm
+    return np.asarray(np.expm1(exponent * logarithm) / exponent)
+
+
+def quantiles(step: Foreign, k: int) -> Callable[[FloatArray], FloatArray]:
+    """Return what a fitted QuantileTransformer makes of its column k, up to rounding."""
+    knots, shares = np.asarray(step.quantiles_)[:, k], np.asarray(step.references_)
+    normal = step.output_distribution == "normal"
+    room = NEAR_END if normal else 0.0
+    first, last = ndtri(np.array([NEAR_END, 1.0 - NEAR_END]) + [-EPSILON, EPSILON])
+
+    def bent(x: FloatArray) -> FloatArray:
+        # Where quantiles are equal, the mean of what both sides say.
+        up = np.interp(x, knots, shares)
+        down = -np.interp(-x, -knots[::-1], -shares[::-1])
+        share = 0.5 * (up + down)
+        share = np.where(x + room > knots[-1], 1.0, share) if normal else np.where(
+            x == knots[-1], 1.0, share)
+        share = np.where(x - room < knots[0], 0.0, share) if normal else np.where(
+            x == knots[0], 0.0, share)
+        return np.clip(ndtri(share), first, last) if normal else np.asarray(share)
+
+    return bent
 
 
 def unbend(region: Region, bends: tuple[Bent, ...], dim: int) -> Region:
@@ -272,7 +333,7 @@ def _split(cell: Cell, bends: tuple[Bent, ...], dim: int, low: FloatArray, high:
         return plain
     used = np.flatnonzero(cell.G[:, dim:].any(axis=0))
     sizes = np.hstack([terms[:, :dim], terms[:, dim + used], terms[:, -1:]])
-    curves = tuple(bends[m] for m in used)
+    curves = tuple(bends[m].as_curve for m in used)
     rows = BentRows(
         curves, cell.G[bent, :dim], cell.G[np.ix_(bent, dim + used)], cell.h[bent], sizes[bent]
     )

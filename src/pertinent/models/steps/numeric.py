@@ -12,7 +12,7 @@ from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import AffineMap
 from pertinent.models.registry import dense
 from pertinent.models.steps.clip import cut_off
-from pertinent.models.steps.monotone import FAR, RISING, asked, bend, known_function
+from pertinent.models.steps.monotone import FAR, RISING, asked, bend, known_function, power, quantiles
 from pertinent.models.steps.products import Products, polynomial_pairs
 from pertinent.models.steps.walk import (
     Columns,
@@ -227,7 +227,8 @@ def power_transformer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     # (u - mean) / scale: where powers level off, both are close and the scale is small.
     scaler = step._scaler if step.standardize else None
     added = None if scaler is None else (np.abs(scaler.mean_) / scaler.scale_).tolist()
-    return bend(step, columns, walk, functions, ends, added)
+    quick = [power(step, k, least) for k in range(len(columns))]
+    return bend(step, columns, walk, functions, ends, added, quick)
 
 
 #: The slope of the normal quantile where scikit-learn cuts it off, at 1e-7 from both ends.
@@ -240,7 +241,8 @@ def quantile_transformer(step: Foreign, columns: Columns, walk: Walk) -> Columns
     functions = [asked(step, k) for k in range(len(columns))]
     # Near its ends the normal quantile is as steep as that.
     steep = 1.0 if step.output_distribution == "uniform" else NORMAL_ENDS
-    return bend(step, columns, walk, functions, RISING["cbrt"], [steep] * len(columns))
+    quick = [quantiles(step, k) for k in range(len(columns))]
+    return bend(step, columns, walk, functions, RISING["cbrt"], [steep] * len(columns), quick)
 
 
 @register_symbolic(

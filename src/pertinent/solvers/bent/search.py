@@ -26,7 +26,7 @@ from pertinent.solvers.search.cases import CaseSearch, Open, TreeBuilder
 from pertinent.solvers.search.split import Splits, choose_splits
 from pertinent.solvers.tolerances import (
     BENT_CLOSED,
-    BENT_HALVINGS,
+    BENT_CUTS,
     BENT_NODES,
     BENT_REACH,
     BENT_ROUNDS,
@@ -260,13 +260,14 @@ class _Search(CaseSearch):
         """Offer points near the mix: each part as it is chosen most, or by what gains most."""
         i = int(chosen.row[k])
         picks = np.array([int(share.argmax()) for share in box.mix.shares])
-        for to_the_full in (False, True):
-            pick = picks.copy()
-            for p, part in enumerate(box.candidates):
-                options = box.mix.options(p)
-                if to_the_full and len(options) > 1 and len(box.mix.y):
-                    pick[p] = int(options[(part.adds[options] @ box.mix.y).argmin()])
-            self._offer(box, pick, chosen, k, i)
+        full = picks.copy()
+        for p, part in enumerate(box.candidates):
+            options = box.mix.options(p)
+            if len(options) > 1 and len(box.mix.y):
+                full[p] = int(options[(part.adds[options] @ box.mix.y).argmin()])
+        self._offer(box, full, chosen, k, i)
+        if (picks != full).any():
+            self._offer(box, picks, chosen, k, i)
 
     def _offer(self, box: _Box, pick: IntArray, chosen: Open, k: int, i: int) -> None:
         point = chosen.boxes.lower[k].copy()
@@ -292,25 +293,36 @@ class _Search(CaseSearch):
 
     def _moved_back(self, point: FloatArray, i: int) -> FloatArray:
         """Return a point with each number moved back to its center as far as the rows allow."""
-        center, t = self.task.centers[i], self.task
         for number in sorted(self.numbers, key=lambda n: -n.weight):
-            j = number.column
-            inside, out = point[j], min(max(center[j], t.lower[i, j]), t.upper[i, j])
-            if inside == out:
+            j, center = number.column, float(self.task.centers[i, number.column])
+            out = min(max(center, self.task.lower[i, j]), self.task.upper[i, j])
+            if point[j] == out:
                 continue
-            for step in range(BENT_HALVINGS):
-                tried = point.copy()
-                tried[j] = out if not step else inside + (out - inside) / 2
-                if j in self.domain.confined:
-                    side = self.domain.floor if out < inside else self.domain.ceil
-                    tried[j] = side(j, tried[[j]], np.array([i]))[0]
-                if tried[j] == inside:
-                    break
-                tried = self.domain.completed(tried[None])[0]
-                if self._holds(tried, i):
-                    point, inside = tried, tried[j]
-                    if not step:
-                        break
-                else:
-                    out = tried[j]
+            tried = point.copy()
+            tried[j] = self._back(number, point, i, float(out))
+            tried = self.domain.completed(tried[None])[0]
+            if tried[j] != point[j] and self._holds(tried, i):
+                point = tried
         return point
+
+    def _back(self, number: Number, point: FloatArray, i: int, out: float) -> float:
+        """Return the number closest to ``out`` with which the rows hold, as cutting finds it."""
+        j, inside = number.column, float(point[number.column])
+        others = self.rows.value(point[None])[0] - number.adds(point[[j]])[0]
+        shares = np.linspace(0.0, 1.0, BENT_CUTS)
+        for _ in range(BENT_ROUNDS):
+            x = inside + (out - inside) * shares
+            x[-1] = out
+            if j in self.domain.confined:
+                side = self.domain.floor if out < inside else self.domain.ceil
+                x = side(j, x, np.full(len(x), i))
+            with np.errstate(invalid="ignore"):
+                good = (others + number.adds(x) <= 0).all(axis=1)
+            good[0] = True
+            k = int(np.flatnonzero(good)[-1])
+            if k == len(x) - 1:
+                return float(x[k])
+            step, inside, out = abs(out - inside), float(x[k]), float(x[k + 1])
+            if abs(out - inside) >= step or inside == out:
+                break
+        return inside
