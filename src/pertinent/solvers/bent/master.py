@@ -49,12 +49,17 @@ class Mix:
         return np.flatnonzero(self.shares[p] > NO_SHARE)
 
 
-def cheapest_mix(parts: Sequence[Candidates], h: FloatArray) -> Mix | None:
-    """Return the cheapest mix; None where the program has no answer."""
+def cheapest_mix(
+    parts: Sequence[Candidates], h: FloatArray, near: FloatArray | None = None
+) -> Mix | None:
+    """Return the cheapest mix; None where the program has no answer.
+
+    ``near`` are multipliers to begin with.
+    """
     if not len(h):
         shares = [_one(part, int(part.cost.argmin())) for part in parts]
         return Mix(np.zeros(0), sum(float(part.cost.min()) for part in parts), shares)
-    return _of_one_row(parts, h) if len(h) == 1 else _of_rows(parts, h)
+    return _of_one_row(parts, h) if len(h) == 1 else _of_rows(parts, h, near)
 
 
 def _one(part: Candidates, k: int) -> FloatArray:
@@ -157,7 +162,48 @@ def _shares(parts: Sequence[Candidates], chosen: IntArray) -> list[FloatArray]:
     return [_one(part, int(k)) for part, k in zip(parts, chosen, strict=True)]
 
 
-def _of_rows(parts: Sequence[Candidates], h: FloatArray) -> Mix | None:
+def _of_rows(
+    parts: Sequence[Candidates], h: FloatArray, near: FloatArray | None
+) -> Mix | None:
+    """Return the mix that a linear program finds over few candidates, and more where they help."""
+    used = [_useful(part, near) for part in parts]
+    for _ in range(ROUNDS):
+        some = [
+            Candidates(part.values[own], part.cost[own], part.adds[own])
+            for part, own in zip(parts, used, strict=True)
+        ]
+        mix = _program(some, h)
+        if mix is None:
+            return None
+        more = 0
+        for p, (part, few) in enumerate(zip(parts, some, strict=True)):
+            weight = 0.0 if np.isinf(mix.value) else 1.0
+            value, known = (weight * c.cost + c.adds @ mix.y for c in (part, few))
+            best = int(value.argmin())
+            size = abs(float(known.min())) + float(np.abs(part.adds[best]) @ mix.y)
+            if value[best] < known.min() - 1e-12 * size and best not in used[p]:
+                used[p] = np.union1d(used[p], [best])
+                more += 1
+        if not more:
+            break
+    shares = []
+    for part, own, few in zip(parts, used, mix.shares, strict=True):
+        share = np.zeros(len(part.cost))
+        share[own] = few
+        shares.append(share)
+    return Mix(mix.y, mix.value, shares)
+
+
+def _useful(part: Candidates, near: FloatArray | None) -> IntArray:
+    """Return the candidates that cost least, that add least to each row, and the best in between."""
+    few = [int(part.cost.argmin()), *part.adds.argmin(axis=0).tolist()]
+    if near is not None:
+        best = int((part.cost + part.adds @ near).argmin())
+        few += [max(best - 1, 0), best, min(best + 1, len(part.cost) - 1)]
+    return np.unique(few)
+
+
+def _program(parts: Sequence[Candidates], h: FloatArray) -> Mix | None:
     """Return the mix that a linear program finds; of an empty box its ray."""
     sizes = [len(part.cost) for part in parts]
     ends, n, m = np.cumsum([0, *sizes]), sum(sizes), len(h)
@@ -171,22 +217,20 @@ def _of_rows(parts: Sequence[Candidates], h: FloatArray) -> Mix | None:
     upper = np.concatenate([h / scale, np.ones(len(parts))])
     lower = np.concatenate([np.full(m, -np.inf), np.ones(len(parts))])
     rows = np.vstack([adds / scale[:, None], picks])
-    answer = LinearProgram(
-        cost / unit, rows, row_lower=lower, row_upper=upper, options=SIMPLEX
-    ).solve()
-    if answer.outcome == SOLVED:
-        y = np.maximum(-answer.prices[:m], 0.0) * unit / scale
-        shares = [answer.v[ends[p] : ends[p + 1]] for p in range(len(parts))]
-        return Mix(y, float(answer.v @ cost), shares)
-    # How much all rows must be exceeded by at least, each in its own unit: the prices are a ray.
+    # First how much all rows must be exceeded by at least, each in its own unit.
     wide = np.hstack([rows, np.vstack([-np.eye(m), np.zeros((len(parts), m))])])
-    answer = LinearProgram(
-        np.repeat([0.0, 1.0], [n, m]), wide, row_lower=lower, row_upper=upper, options=SIMPLEX
-    ).solve()
-    if answer.outcome != SOLVED:
-        return None
-    shares = [answer.v[ends[p] : ends[p + 1]] for p in range(len(parts))]
-    return Mix(np.maximum(-answer.prices[:m], 0.0) / scale, np.inf, shares)
+    for is_ray in (False, True):
+        prices, columns = (np.repeat([0.0, 1.0], [n, m]), wide) if is_ray else (cost / unit, rows)
+        program = LinearProgram(
+            prices, columns, row_lower=lower, row_upper=upper, options=SIMPLEX
+        )
+        answer = program.solve()
+        if answer.outcome == SOLVED:
+            shares = [answer.v[ends[p] : ends[p + 1]] for p in range(len(parts))]
+            y = np.maximum(-answer.prices[:m], 0.0) / scale
+            value = np.inf if is_ray else float(answer.v[:n] @ cost)
+            return Mix(y if is_ray else y * unit, value, shares)
+    return None
 
 
 def is_mixed(mix: Mix, parts: Sequence[Candidates]) -> BoolArray:

@@ -76,7 +76,8 @@ class _Search(CaseSearch):
         with np.errstate(divide="ignore"):
             far = np.where(t.weights > 0, BENT_REACH / t.weights, np.inf)
         self.run(np.maximum(t.lower, t.centers - far), np.minimum(t.upper, t.centers + far))
-        cap = np.where(np.isfinite(self.best), self.best, np.inf)
+        # Without a point nothing is claimed beyond what all boxes cost; of empty ones, no cost.
+        cap = np.where(np.isfinite(self.best), self.best, np.maximum(self.least, 0.0))
         proofs = BentProofs(self.roots, *self.tree.finish(), cap)
         return Solved(self.points, self.outcome(), proofs)
 
@@ -135,9 +136,10 @@ class _Search(CaseSearch):
             if np.isinf(mix.value) or is_over():
                 break
             missed, more = self._refine(parts, mix, i, center)
-            if not more:
+            # As soon as the box is of no interest, or all that can be is found, it is enough.
+            if not more or mix.value - missed >= self.limit(chosen.row[[k]])[0]:
                 break
-            mix = cheapest_mix(parts, self.rows.h)
+            mix = cheapest_mix(parts, self.rows.h, mix.y)
         return None if mix is None else _Box(parts, mix, missed)
 
     def _first(
