@@ -135,10 +135,12 @@ class _Search(CaseSearch):
                 return None
             if np.isinf(mix.value) or is_over():
                 break
-            missed, more = self._refine(parts, mix, i, center)
+            finer = list(parts)
+            missed, more = self._refine(finer, mix, i, center)
             # As soon as the box is of no interest, or all that can be is found, it is enough.
             if not more or mix.value - missed >= self.limit(chosen.row[[k]])[0]:
                 break
+            parts = finer
             mix = cheapest_mix(parts, self.rows.h, mix.y)
         return None if mix is None else _Box(parts, mix, missed)
 
