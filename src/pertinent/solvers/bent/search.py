@@ -44,11 +44,15 @@ def solve_bent(task: Task) -> Solved:
 
 @dataclass(eq=False)
 class _Box:
-    """One box with the candidates of its parts, the last mix of them, and what that may miss."""
+    """One box with the candidates of its parts, the last mix of them, and what that may miss.
+
+    ``hidden`` is the number that may miss most by itself, and between which two of its values.
+    """
 
     candidates: list[Candidates]
     mix: Mix
     missed: float
+    hidden: tuple[int, float] | None
 
     @property
     def bound(self) -> float:
@@ -129,20 +133,20 @@ class _Search(CaseSearch):
         parts += [group.candidates(high, center) for group in self.groups]
         if not all(len(part.cost) for part in parts):
             return None
-        mix, missed = cheapest_mix(parts, self.rows.h), 0.0
+        mix, missed, hidden = cheapest_mix(parts, self.rows.h), 0.0, None
         for _ in range(BENT_ROUNDS):
             if mix is None:
                 return None
             if np.isinf(mix.value) or is_over():
                 break
             finer = list(parts)
-            missed, more = self._refine(finer, mix, i, center)
+            missed, more, hidden = self._refine(finer, mix, i, center)
             # As soon as the box is of no interest, or all that can be is found, it is enough.
             if not more or mix.value - missed >= self.limit(chosen.row[[k]])[0]:
                 break
             parts = finer
             mix = cheapest_mix(parts, self.rows.h, mix.y)
-        return None if mix is None else _Box(parts, mix, missed)
+        return None if mix is None else _Box(parts, mix, missed, hidden)
 
     def _first(
         self, number: Number, i: int, low: FloatArray, high: FloatArray, center: FloatArray
@@ -162,12 +166,14 @@ class _Search(CaseSearch):
 
     def _refine(
         self, parts: list[Candidates], mix: Mix, i: int, center: FloatArray
-    ) -> tuple[float, bool]:
+    ) -> tuple[float, bool, tuple[int, float] | None]:
         """Add candidates where something cheaper may lie between two; return what is missed.
 
-        Between neighbours p < q a rising curve lies between its values there.
+        Between neighbours p < q a rising curve lies between its values there. Beside: whether any
+        were added, and where most may be missed.
         """
         missed, more, share = 0.0, False, self.closed / 4 / max(1, len(self.numbers))
+        most, hidden = 0.0, None
         enough = share * min(mix.value, float(self.best[i]))
         for p, number in enumerate(self.numbers):
             part = parts[p]
@@ -175,6 +181,10 @@ class _Search(CaseSearch):
                 continue
             value = part.cost + part.adds @ mix.y
             below = value.min() - self._least_between(number, part, mix.y, float(center[number.column]))
+            worst = int(below.argmax())
+            if below[worst] > most:
+                most = float(below[worst])
+                hidden = number.column, float(part.values[[worst, worst + 1]].mean())
             open_ = np.flatnonzero(below > enough)
             if len(open_):
                 left, right = part.values[open_], part.values[open_ + 1]
@@ -189,7 +199,7 @@ class _Search(CaseSearch):
             # Allowed neighbours: nothing lies between them.
             if number.column not in self.domain.lattice:
                 missed += max(0.0, float(below.max()))
-        return missed, more
+        return missed, more, hidden
 
     def _least_between(
         self, number: Number, part: Candidates, y: FloatArray, center: float
@@ -234,7 +244,7 @@ class _Search(CaseSearch):
             wrong = abs(float((own - box.mix.shares[p] @ part.adds) @ box.mix.y)) + 1e-9 * away
             if not np.isfinite(wrong) or wrong > best:
                 best, found = wrong, (number.column, float(x[0]))
-        return found
+        return box.hidden if found is None else found
 
     def _between(
         self, splits: Splits, some: Open, mixed: list[tuple[int, float] | None]
