@@ -333,8 +333,6 @@ class CellUnion(Region):
         """Return what rounds in the rows; None where cells are made on demand: too many rows."""
         if self.is_lazy or not self._pairs_with(tight):
             return None
-        if any(cell.bent for cell in self.cells):
-            return None
         return CellRounding.of(self.cells, tight.cells, self.dim)
 
     def surely_contains(self, points: FloatArray) -> BoolArray:

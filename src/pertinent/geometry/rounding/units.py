@@ -48,7 +48,10 @@ def shows_margin(plain: Cell, tight: Cell) -> bool:
     the rounding of a row's constant.
     """
     pairs = zip(plain.quadratics, tight.quadratics, strict=True)
-    return bool((plain.h != tight.h).all()) and all(row.c != other.c for row, other in pairs)
+    bent = zip(plain.bent, tight.bent, strict=True)
+    shown = all(row.c != other.c for row, other in pairs)
+    shown = shown and all(bool((one.h != other.h).all()) for one, other in bent)
+    return bool((plain.h != tight.h).all()) and shown
 
 
 def clearly_inside(cell: Cell, points: FloatArray) -> BoolArray:

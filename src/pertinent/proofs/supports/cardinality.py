@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pertinent.geometry.arrays import BY_KEY, SHARED, BoolArray, FloatArray, IntArray
+from pertinent.geometry.bent import BentRows
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.pieces import outline_of
 from pertinent.geometry.region import Cell, Quadratic, Region
@@ -236,7 +237,7 @@ class StrictProofs(Proofs):
         start = np.where(forced, centers, rest)
         # What is to be refuted: supports with this many free features.
         fewer = np.minimum(fewer_than(self.size) - granted, free.sum(axis=1)).astype(np.int64)
-        plain = is_cell and not cell.has_other_rows
+        plain = is_cell and not cell.exponentials
         plain = plain and all(_is_diagonal(row) for row in cell.quadratics)
         closed = fewer < 0
         if plain:
@@ -271,6 +272,10 @@ class StrictProofs(Proofs):
             start = np.where(forced[i][owner], x[i], rest[i])
             gain = np.where(free[i], (-cell.G * (x[i] - start)) @ fold, 0.0)
             need = least_excess(cell, start[None])[0]
+            for block in cell.bent:
+                most, short = _bent_rows(block, start[None], x[i][None])
+                gain = np.vstack([gain, np.where(free[i], most[0] @ fold, 0.0)])
+                need = np.concatenate([need, short[0]])
             rows = weighted(gain, need, self.extra.get(int(i)))
             fewer = int(min(fewer_than(self.size[i]) - granted[i], free[i].sum()))
             if refutes(*not_all_of(*rows, self.listed, ~forced[i]), fewer):
@@ -297,10 +302,9 @@ def _one_row_suffices(
     cell: Cell, start: FloatArray, x: FloatArray, free: BoolArray, count: IntArray
 ) -> BoolArray:
     """Return for which samples a single row refutes all supports of ``count`` features."""
-    step = np.where(free, x - start, 0.0)
     closed = np.zeros(len(x), dtype=bool)
     here, top = np.arange(len(x)), int(count.max(initial=1))
-    for gain, need in _separable_rows(cell, start, step):
+    for gain, need in _separable_rows(cell, start, np.where(free, x, start)):
         largest = np.sort(np.maximum(gain, 0.0), axis=1)[:, ::-1]
         reach = np.cumsum(largest[:, :top], axis=1)
         most = np.where(count > 0, reach[here, np.maximum(count, 1) - 1], 0.0)
@@ -309,10 +313,15 @@ def _one_row_suffices(
 
 
 def _separable_rows(
-    cell: Cell, start: FloatArray, step: FloatArray
+    cell: Cell, start: FloatArray, x: FloatArray
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
+    step = x - start
     for g, need in zip(cell.G, least_excess(cell, start).T, strict=True):
         yield -g * step, need
+    for block in cell.bent:
+        gain, short = _bent_rows(block, start, x)
+        for k in range(len(block)):
+            yield gain[:, k], short[:, k]
     unit = rounding_unit(cell.dim, cell.dim)
     for row in cell.quadratics:
         a, size = np.diag(row.A), np.diag(form_sizes(row))
@@ -332,6 +341,10 @@ def switch_gains(
     step = np.where(free, x - start, 0.0)
     gain = [-cell.G * step]
     need = [least_excess(cell, start[None])[0]]
+    for block in cell.bent:
+        most, short = _bent_rows(block, start[None], np.where(free, x, start)[None])
+        gain.append(most[0])
+        need.append(short[0])
     unit = rounding_unit(cell.dim, cell.dim)
     for row in cell.quadratics:
         alone, pairs = _switched(row, start, step)
@@ -341,6 +354,32 @@ def switch_gains(
         gain.append((alone + best.sum(axis=1) / 2 + off)[None])
         need.append(row.value(start[None]) - unit * values)
     return np.concatenate(gain), np.concatenate(need)
+
+
+def _bent_rows(
+    block: BentRows, start: FloatArray, x: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return what switching columns from ``start`` to ``x`` takes off rows over bent columns.
+
+    At most, of shape (n, n_rows, n_columns); and by how much each row is exceeded at the start, at
+    least. Where a curve is not defined at one of them nothing is known: the gain is endless.
+    """
+    unit = rounding_unit(block.dim + len(block.curves), 1)
+    gain = -block.G * (x - start)[:, None, :]
+    off = block.terms[:, : block.dim] * (np.abs(x) + np.abs(start))[:, None, :]
+    for m, curve in enumerate(block.curves):
+        j = curve.column
+        here, there = curve(start[:, j]), curve(x[:, j])
+        moved, size = there - here, np.abs(there) + np.abs(here) + 2 * curve.beside
+        known = (np.isfinite(here) & np.isfinite(there))[:, None]
+        with np.errstate(invalid="ignore"):
+            gain[:, :, j] -= np.where(known, moved[:, None] * block.B[:, m], -np.inf)
+            off[:, :, j] += np.where(known, size[:, None] * block.terms[:, block.dim + m], 0.0)
+    same = (x == start)[:, None, :]
+    gain = np.where(same, 0.0, gain + unit * off)
+    value = block.value(start)
+    short = np.where(np.isfinite(value), value, 0.0) - unit * block.sizes(start)
+    return gain, short
 
 
 def _switched(row: Quadratic, start: FloatArray, step: FloatArray) -> tuple[FloatArray, FloatArray]:
