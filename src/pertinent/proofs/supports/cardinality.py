@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pertinent.geometry.arrays import BY_KEY, SHARED, BoolArray, FloatArray, IntArray
-from pertinent.geometry.bent import BentRows
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.pieces import outline_of
 from pertinent.geometry.region import Cell, Quadratic, Region
@@ -25,6 +24,7 @@ from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 from pertinent.proofs.rounding import form_sizes, least_excess, quadratic_sizes, rounding_unit
+from pertinent.proofs.supports.curves import switched_curves
 from pertinent.proofs.tolerances import FIRST_BRANCHES, MOST_BRANCHES, NOTHING, SUMS
 
 #: Branches looked at together.
@@ -273,7 +273,7 @@ class StrictProofs(Proofs):
             gain = np.where(free[i], (-cell.G * (x[i] - start)) @ fold, 0.0)
             need = least_excess(cell, start[None])[0]
             for block in cell.bent:
-                most, short = _bent_rows(block, start[None], x[i][None])
+                most, short = switched_curves(block, start[None], x[i][None])
                 gain = np.vstack([gain, np.where(free[i], most[0] @ fold, 0.0)])
                 need = np.concatenate([need, short[0]])
             rows = weighted(gain, need, self.extra.get(int(i)))
@@ -319,7 +319,7 @@ def _separable_rows(
     for g, need in zip(cell.G, least_excess(cell, start).T, strict=True):
         yield -g * step, need
     for block in cell.bent:
-        gain, short = _bent_rows(block, start, x)
+        gain, short = switched_curves(block, start, x)
         for k in range(len(block)):
             yield gain[:, k], short[:, k]
     unit = rounding_unit(cell.dim, cell.dim)
@@ -342,7 +342,7 @@ def switch_gains(
     gain = [-cell.G * step]
     need = [least_excess(cell, start[None])[0]]
     for block in cell.bent:
-        most, short = _bent_rows(block, start[None], np.where(free, x, start)[None])
+        most, short = switched_curves(block, start[None], np.where(free, x, start)[None])
         gain.append(most[0])
         need.append(short[0])
     unit = rounding_unit(cell.dim, cell.dim)
@@ -354,32 +354,6 @@ def switch_gains(
         gain.append((alone + best.sum(axis=1) / 2 + off)[None])
         need.append(row.value(start[None]) - unit * values)
     return np.concatenate(gain), np.concatenate(need)
-
-
-def _bent_rows(
-    block: BentRows, start: FloatArray, x: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return what switching columns from ``start`` to ``x`` takes off rows over bent columns.
-
-    At most, of shape (n, n_rows, n_columns); and by how much each row is exceeded at the start, at
-    least. Where a curve is not defined at one of them nothing is known: the gain is endless.
-    """
-    unit = rounding_unit(block.dim + len(block.curves), 1)
-    gain = -block.G * (x - start)[:, None, :]
-    off = block.terms[:, : block.dim] * (np.abs(x) + np.abs(start))[:, None, :]
-    for m, curve in enumerate(block.curves):
-        j = curve.column
-        here, there = curve(start[:, j]), curve(x[:, j])
-        moved, size = there - here, np.abs(there) + np.abs(here) + 2 * curve.beside
-        known = (np.isfinite(here) & np.isfinite(there))[:, None]
-        with np.errstate(invalid="ignore"):
-            gain[:, :, j] -= np.where(known, moved[:, None] * block.B[:, m], -np.inf)
-            off[:, :, j] += np.where(known, size[:, None] * block.terms[:, block.dim + m], 0.0)
-    same = (x == start)[:, None, :]
-    gain = np.where(same, 0.0, gain + unit * off)
-    value = block.value(start)
-    short = np.where(np.isfinite(value), value, 0.0) - unit * block.sizes(start)
-    return gain, short
 
 
 def _switched(row: Quadratic, start: FloatArray, step: FloatArray) -> tuple[FloatArray, FloatArray]:
