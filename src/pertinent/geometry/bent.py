@@ -74,6 +74,7 @@ class BentRows:
     >>> from pertinent.geometry.bent import BentRows
     >>> class Root:
     ...     column, beside = 0, 0.0
+    ...
     ...     def __call__(self, z):
     ...         return np.sqrt(z)
     >>> rows = BentRows.of((Root(),), np.zeros((1, 2)), np.ones((1, 1)), np.array([2.0]))
@@ -97,7 +98,9 @@ class BentRows:
         terms: FloatArray | None = None,
     ) -> BentRows:
         """Return the rows; what they add up is what is seen, unless more is said."""
-        return cls(curves, G, B, h, np.abs(np.hstack([G, B, h[:, None]])) if terms is None else terms)
+        return cls(
+            curves, G, B, h, np.abs(np.hstack([G, B, h[:, None]])) if terms is None else terms
+        )
 
     def __len__(self) -> int:
         return len(self.h)
@@ -183,9 +186,7 @@ class BentRows:
         return BentRows(tuple(curves), through.rows(self.G), self.B[:, kept], h, terms)
 
 
-def joined(
-    blocks: Sequence[BentRows], G: FloatArray, h: FloatArray, terms: FloatArray
-) -> BentRows:
+def joined(blocks: Sequence[BentRows], G: FloatArray, h: FloatArray, terms: FloatArray) -> BentRows:
     """Return linear rows ``G x <= h``, then those of several blocks, as one block."""
     curves = tuple(dict.fromkeys(curve for block in blocks for curve in block.curves))
     place = {curve: m for m, curve in enumerate(curves)}

@@ -253,18 +253,16 @@ def quantiles(step: Foreign, k: int) -> Callable[[FloatArray], FloatArray]:
     """Return what a fitted QuantileTransformer makes of its column k, up to rounding."""
     knots, shares = np.asarray(step.quantiles_)[:, k], np.asarray(step.references_)
     normal = step.output_distribution == "normal"
-    room = NEAR_END if normal else 0.0
-    first, last = ndtri(np.array([NEAR_END, 1.0 - NEAR_END]) + [-EPSILON, EPSILON])
+    first, last = ndtri(np.array([NEAR_END - EPSILON, 1.0 - (NEAR_END - EPSILON)]))
 
     def bent(x: FloatArray) -> FloatArray:
         # Where quantiles are equal, the mean of what both sides say.
         up = np.interp(x, knots, shares)
         down = -np.interp(-x, -knots[::-1], -shares[::-1])
         share = 0.5 * (up + down)
-        share = np.where(x + room > knots[-1], 1.0, share) if normal else np.where(
-            x == knots[-1], 1.0, share)
-        share = np.where(x - room < knots[0], 0.0, share) if normal else np.where(
-            x == knots[0], 0.0, share)
+        above = x + NEAR_END > knots[-1] if normal else x == knots[-1]
+        below = x - NEAR_END < knots[0] if normal else x == knots[0]
+        share = np.where(below, 0.0, np.where(above, 1.0, share))
         return np.clip(ndtri(share), first, last) if normal else np.asarray(share)
 
     return bent
@@ -324,7 +322,9 @@ def _unbent(cells: Sequence[Cell], bends: tuple[Bent, ...], dim: int) -> list[Ce
     return found if ends is None else [cell.intersect(ends) for cell in found]
 
 
-def _split(cell: Cell, bends: tuple[Bent, ...], dim: int, low: FloatArray, high: FloatArray) -> Cell:
+def _split(
+    cell: Cell, bends: tuple[Bent, ...], dim: int, low: FloatArray, high: FloatArray
+) -> Cell:
     """Return a cell whose rows over bent columns are kept apart from its linear ones."""
     bent, terms = cell.G[:, dim:].any(axis=1), cell.terms
     raw = np.delete(terms, np.s_[dim:-1], axis=1)

@@ -12,7 +12,15 @@ from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import AffineMap
 from pertinent.models.registry import dense
 from pertinent.models.steps.clip import cut_off
-from pertinent.models.steps.monotone import FAR, RISING, asked, bend, known_function, power, quantiles
+from pertinent.models.steps.monotone import (
+    FAR,
+    RISING,
+    asked,
+    bend,
+    known_function,
+    power,
+    quantiles,
+)
 from pertinent.models.steps.products import Products, polynomial_pairs
 from pertinent.models.steps.walk import (
     Columns,

@@ -141,9 +141,7 @@ class Parts:
             out |= np.isinf(end) & (np.abs(slope) > CANCELLED * size)
         return out
 
-    def falls_beyond(
-        self, slopes: FloatArray, weights: FloatArray, boxes: Boxes
-    ) -> BoolArray:
+    def falls_beyond(self, slopes: FloatArray, weights: FloatArray, boxes: Boxes) -> BoolArray:
         """Return the cases in which a slope towards an open end outweighs what the way costs."""
         out = np.zeros(len(slopes), dtype=bool)
         for j, slope in self._far_out(slopes):

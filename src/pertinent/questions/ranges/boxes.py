@@ -110,7 +110,7 @@ class Growing:
                 continue
             for union in unions_of(self.setting, k, self.answer.table)[:1]:
                 for piece in () if isinstance(union[0], Leading) else union[0]:
-                    if not is_plain_box(piece):
+                    if piece.ends is None or not is_plain_box(piece):
                         return None
                     found.append(piece.ends)
         own = self.pieces[0][0] if self.pieces else None

@@ -24,6 +24,8 @@ ROUNDS = 60
 NO_SHARE = 1e-9
 #: The least that a row counts as being exceeded by, as a share of what it adds up.
 EXCEEDED = 1e-13
+#: Candidates are no better if they are so by this share only.
+SAME = 1e-12
 
 
 @dataclass(eq=False)
@@ -104,7 +106,9 @@ class _Stack:
 
 def _of_one_row(parts: Sequence[Candidates], h: FloatArray) -> Mix:
     stack, most = _Stack.of(parts), float(h[0])
-    size = EXCEEDED * float(np.abs(np.where(np.isinf(stack.cost), 0.0, stack.adds)).max(axis=1).sum())
+    size = EXCEEDED * float(
+        np.abs(np.where(np.isinf(stack.cost), 0.0, stack.adds)).max(axis=1).sum()
+    )
     over, cost, adds = stack.best(0.0)
     # Of equally cheap ones those that add least.
     if adds <= most:
@@ -120,7 +124,7 @@ def _of_one_row(parts: Sequence[Candidates], h: FloatArray) -> Mix:
         y = (under_cost - cost) / (adds - under_adds)
         chosen, new_cost, new_adds = stack.best(y)
         line = cost + y * (adds - most)
-        if new_cost + y * (new_adds - most) >= line - 1e-12 * max(abs(line), new_cost):
+        if new_cost + y * (new_adds - most) >= line - SAME * max(abs(line), new_cost):
             break
         if new_adds > most:
             over, cost, adds = chosen, new_cost, new_adds
@@ -162,30 +166,19 @@ def _shares(parts: Sequence[Candidates], chosen: IntArray) -> list[FloatArray]:
     return [_one(part, int(k)) for part, k in zip(parts, chosen, strict=True)]
 
 
-def _of_rows(
-    parts: Sequence[Candidates], h: FloatArray, near: FloatArray | None
-) -> Mix | None:
+def _of_rows(parts: Sequence[Candidates], h: FloatArray, near: FloatArray | None) -> Mix | None:
     """Return the mix that a linear program finds over few candidates, and more where they help."""
-    used = [_useful(part, near) for part in parts]
+    used, mix = [_useful(part, near) for part in parts], None
     for _ in range(ROUNDS):
         some = [
             Candidates(part.values[own], part.cost[own], part.adds[own])
             for part, own in zip(parts, used, strict=True)
         ]
         mix = _program(some, h)
-        if mix is None:
-            return None
-        more = 0
-        for p, (part, few) in enumerate(zip(parts, some, strict=True)):
-            weight = 0.0 if np.isinf(mix.value) else 1.0
-            value, known = (weight * c.cost + c.adds @ mix.y for c in (part, few))
-            best = int(value.argmin())
-            size = abs(float(known.min())) + float(np.abs(part.adds[best]) @ mix.y)
-            if value[best] < known.min() - 1e-12 * size and best not in used[p]:
-                used[p] = np.union1d(used[p], [best])
-                more += 1
-        if not more:
+        if mix is None or not _add_better(parts, some, used, mix):
             break
+    if mix is None:
+        return None
     shares = []
     for part, own, few in zip(parts, used, mix.shares, strict=True):
         share = np.zeros(len(part.cost))
@@ -194,8 +187,22 @@ def _of_rows(
     return Mix(mix.y, mix.value, shares)
 
 
+def _add_better(
+    parts: Sequence[Candidates], some: Sequence[Candidates], used: list[IntArray], mix: Mix
+) -> bool:
+    """Use, in place, candidates that are better at the multipliers of a mix than those used."""
+    more, weight = False, 0.0 if np.isinf(mix.value) else 1.0
+    for p, (part, few) in enumerate(zip(parts, some, strict=True)):
+        value, known = (weight * c.cost + c.adds @ mix.y for c in (part, few))
+        best = int(value.argmin())
+        size = abs(float(known.min())) + float(np.abs(part.adds[best]) @ mix.y)
+        if value[best] < known.min() - SAME * size and best not in used[p]:
+            used[p], more = np.union1d(used[p], [best]), True
+    return more
+
+
 def _useful(part: Candidates, near: FloatArray | None) -> IntArray:
-    """Return the candidates that cost least, that add least to each row, and the best in between."""
+    """Return the candidates that cost least, that add least to each row, and the best between."""
     few = [int(part.cost.argmin()), *part.adds.argmin(axis=0).tolist()]
     if near is not None:
         best = int((part.cost + part.adds @ near).argmin())
@@ -221,9 +228,7 @@ def _program(parts: Sequence[Candidates], h: FloatArray) -> Mix | None:
     wide = np.hstack([rows, np.vstack([-np.eye(m), np.zeros((len(parts), m))])])
     for is_ray in (False, True):
         prices, columns = (np.repeat([0.0, 1.0], [n, m]), wide) if is_ray else (cost / unit, rows)
-        program = LinearProgram(
-            prices, columns, row_lower=lower, row_upper=upper, options=SIMPLEX
-        )
+        program = LinearProgram(prices, columns, row_lower=lower, row_upper=upper, options=SIMPLEX)
         answer = program.solve()
         if answer.outcome == SOLVED:
             shares = [answer.v[ends[p] : ends[p + 1]] for p in range(len(parts))]

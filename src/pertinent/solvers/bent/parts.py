@@ -55,7 +55,7 @@ class Number:
         return not self.curves and not self.bins
 
     def adds(self, x: FloatArray) -> FloatArray:
-        """Return what numbers add to each row, shape (n, n_rows); NaN where a curve is undefined."""
+        """Return what numbers add to each row, shape (n, n_rows); no number where undefined."""
         out = x[:, None] * self.slopes
         with np.errstate(invalid="ignore"):
             for curve, factor in zip(self.curves, self.factors, strict=True):
@@ -108,7 +108,7 @@ def parts_of(
     rows: BentRows, weights: FloatArray, domain: Domain
 ) -> tuple[list[Number], list[Group]]:
     """Return the parts that the rows add up."""
-    numbers, groups, binned = [], [], {j for bins in domain.bins for j in bins.columns.tolist()}
+    numbers, binned = list[Number](), {j for bins in domain.bins for j in bins.columns.tolist()}
     for j in np.flatnonzero(~domain.in_group & ~domain.follows).tolist():
         places = [m for m, curve in enumerate(rows.curves) if curve.column == j]
         curves = tuple(rows.curves[m] for m in places)
@@ -119,7 +119,9 @@ def parts_of(
                 families.append((bins, rows.G[:, bins.columns].T, beyond))
         own = rows.G[:, j], curves, rows.B[:, places].T
         numbers.append(Number(j, *own, tuple(families), float(weights[j])))
-    for group in domain.groups:
-        if not binned.intersection(group.tolist()):
-            groups.append(Group(group, rows.G[:, group].T, weights[group]))
+    groups = [
+        Group(group, rows.G[:, group].T, weights[group])
+        for group in domain.groups
+        if not binned.intersection(group.tolist())
+    ]
     return numbers, groups

@@ -180,7 +180,9 @@ class _Search(CaseSearch):
             if not number.curves or len(part.values) < 2:
                 continue
             value = part.cost + part.adds @ mix.y
-            below = value.min() - self._least_between(number, part, mix.y, float(center[number.column]))
+            below = value.min() - self._least_between(
+                number, part, mix.y, float(center[number.column])
+            )
             worst = int(below.argmax())
             if below[worst] > most:
                 most = float(below[worst])
@@ -208,8 +210,8 @@ class _Search(CaseSearch):
         x = part.values
         bent, straight = np.zeros(len(x) - 1), part.cost + x * float(number.slopes @ y)
         for curve, factor in zip(number.curves, number.factors, strict=True):
-            price = float(factor @ y)
-            at = price * curve(x) if price else np.zeros(len(x))
+            slope = float(factor @ y)
+            at = slope * curve(x) if slope else np.zeros(len(x))
             bent += np.minimum(at[:-1], at[1:])
         for bins, own, beyond in number.bins:
             price = own[bins.of(x)] @ y
@@ -246,9 +248,7 @@ class _Search(CaseSearch):
                 best, found = wrong, (number.column, float(x[0]))
         return box.hidden if found is None else found
 
-    def _between(
-        self, splits: Splits, some: Open, mixed: list[tuple[int, float] | None]
-    ) -> None:
+    def _between(self, splits: Splits, some: Open, mixed: list[tuple[int, float] | None]) -> None:
         """Split the numbers that are mixed, where the rules ask for no other split."""
         for k, found in enumerate(mixed):
             if found is None or not splits.is_leaf[k]:
