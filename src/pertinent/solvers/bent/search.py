@@ -27,6 +27,7 @@ from pertinent.solvers.search.split import Splits, choose_splits
 from pertinent.solvers.tolerances import (
     BENT_CLOSED,
     BENT_CUTS,
+    BENT_MEANS,
     BENT_NODES,
     BENT_REACH,
     BENT_ROUNDS,
@@ -234,7 +235,11 @@ class _Search(CaseSearch):
         return np.asarray(self.domain.completed(point[None])[0])
 
     def _widest(self, box: _Box, point: FloatArray) -> tuple[int, float] | None:
-        """Return the number whose mix misses its own rows by most, and where it may be split."""
+        """Return the number whose mix misses its own rows by most, and where it may be split.
+
+        Where the values between are farthest from the chord of those mixed: at the multipliers the
+        mixed ones are all as good, and others are worse.
+        """
         best, found = 0.0, None
         for p, number in enumerate(self.numbers):
             options = box.mix.options(p)
@@ -245,7 +250,10 @@ class _Search(CaseSearch):
             away = float(np.ptp(part.values[options])) * max(number.weight, 1e-12)
             wrong = abs(float((own - box.mix.shares[p] @ part.adds) @ box.mix.y)) + 1e-9 * away
             if not np.isfinite(wrong) or wrong > best:
-                best, found = wrong, (number.column, float(x[0]))
+                value = part.cost + part.adds @ box.mix.y
+                inner = np.arange(options[0] + 1, options[-1])
+                at = float(part.values[inner[value[inner].argmax()]]) if len(inner) else float(x[0])
+                best, found = wrong, (number.column, at)
         return box.hidden if found is None else found
 
     def _between(self, splits: Splits, some: Open, mixed: list[tuple[int, float] | None]) -> None:
@@ -282,6 +290,28 @@ class _Search(CaseSearch):
         self._offer(box, full, chosen, k, i)
         if (picks != full).any():
             self._offer(box, picks, chosen, k, i)
+        if len(self.rows) > 1:
+            self._offer_mean(box, chosen, k, i)
+
+    def _offer_mean(self, box: _Box, chosen: Open, k: int, i: int) -> None:
+        """Offer the mix itself as a point, of rows that are asked for the more they are missed.
+
+        Where its values lie close together, the rows miss little.
+        """
+        asked, mix = self.rows.h.copy(), box.mix
+        for _ in range(BENT_MEANS):
+            point = self._mean(replace(box, mix=mix), chosen, k)
+            if self._holds(point, i):
+                self.offer(np.array([i]), self._moved_back(point, i)[None])
+                return
+            over = self.rows.value(point[None])[0]
+            if not (np.isfinite(over).all() and (over > 0).any()):
+                return
+            asked = asked - np.where(over > 0, 2 * over, 0.0)
+            again = cheapest_mix(box.candidates, asked, mix.y)
+            if again is None or not again.value < self.best[i]:
+                return
+            mix = again
 
     def _offer(self, box: _Box, pick: IntArray, chosen: Open, k: int, i: int) -> None:
         point = chosen.boxes.lower[k].copy()
