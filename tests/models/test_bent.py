@@ -1,5 +1,8 @@
 """Linear models behind steps that bend single columns: logarithms, powers, quantiles."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,8 +22,10 @@ from sklearn.svm import LinearSVC
 
 import pertinent
 from pertinent.exceptions import UnsupportedModelError
+from pertinent.geometry.task import Task
 from pertinent.models.steps.monotone import FAR, asked, power, quantiles
 from pertinent.proofs.cases.bent import BentProofs
+from pertinent.solvers.bent import parts, search
 from pertinent.testing import parametrize_with_region_checks
 
 X, y = load_iris(return_X_y=True)
@@ -149,7 +154,7 @@ def test_every_question_is_answered_and_holds():
     model = powers(LogisticRegression(), y == 2, X)
     samples, middle = X[[60, 77, 110]], np.median(X, axis=0)
     for method in ("two-phase", "strict", "exact", "sufficient"):
-        found = pertinent.pertinent_positives(model, samples, method, middle, between=True)
+        found = pertinent.pertinent_positives(model, samples, method, middle, between=True, data=X)
         assert (found.status == "optimal").all(), method
         assert (model.predict(found.points) == model.predict(samples)).all()
     for one in pertinent.Explainer(model, data=X).explain(samples):
@@ -204,8 +209,6 @@ def test_curved_rows_beside_are_refused_with_what_to_do(last, ask, match):
 
 def test_a_search_that_errs_proves_nothing_wrong(monkeypatch):
     """Planted: numbers are seen at their ends and far away only, and nothing may be missed."""
-    from pertinent.solvers.bent import parts, search
-
     model = powers(LogisticRegression(), y == 2)
     samples = TWO[[60, 77, 110, 140]]
     truth = pertinent.pertinent_negatives(model, samples)
@@ -233,10 +236,6 @@ def test_no_multipliers_or_caps_raise_a_bound_above_the_truth():
         if isinstance(block.proofs, BentProofs)
     ]
     assert with_proofs
-    from dataclasses import replace
-
-    from pertinent.geometry.task import Task
-
     for proofs in with_proofs:
         for k in (False, True):
             part = samples[np.asarray(model.predict(samples) == k)]
@@ -262,8 +261,6 @@ def test_a_stored_answer_that_was_moved_does_not_hold():
     one = pertinent.Explainer(model).explain(TWO[[60]])[0]
     text = one.json()
     assert pertinent.check(text, model).verdict == "holds"
-    import json
-
     stored = json.loads(text)
     point = float(one.summary()["negative"]["values"][0]["value"])
     moved = json.loads(text.replace(repr(point), repr(point + 0.5)))

@@ -23,6 +23,8 @@ CASE_EXACT, CASE_CLOSED = 1e-9, 5e-5
 #: Of rows over bent columns a box is closed this far below the best cost; a row may look at so many
 #: boxes, as far away as such a cost, and adds candidates to each so often.
 BENT_CLOSED, BENT_NODES, BENT_REACH, BENT_ROUNDS = 3e-5, 400, 2.0**12, 12
+#: A mix of which one value has a larger share is nearly this value.
+BENT_LOPSIDED = 0.9
 #: How often rows that a mix misses, taken as a point, are asked for by more.
 BENT_MEANS = 4
 #: In how many parts the way of a number back to its center is cut, again and again.

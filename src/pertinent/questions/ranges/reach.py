@@ -89,11 +89,12 @@ def _bent(block: BentRows, moves: Moves, unit: float) -> FloatArray:
         good = holds(tried) & np.isnan(high)
         high = np.where(np.isnan(high) & ~good, tried, high)
         low, tried = np.where(good, tried, low), np.where(good, 2 * tried, tried)
+    endless = np.isnan(high)
     for _ in range(HALVINGS):
         middle = np.where(np.isnan(high), low, (low + high) / 2)
         good = holds(middle)
         low, high = np.where(good, middle, low), np.where(good, high, middle)
-    return np.where(inside, low, -1.0)
+    return np.where(inside, np.where(endless, np.inf, low), -1.0)
 
 
 def _to_ends(ends: tuple[FloatArray, FloatArray], moves: Moves) -> FloatArray:

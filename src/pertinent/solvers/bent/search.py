@@ -27,6 +27,7 @@ from pertinent.solvers.search.split import Splits, choose_splits
 from pertinent.solvers.tolerances import (
     BENT_CLOSED,
     BENT_CUTS,
+    BENT_LOPSIDED,
     BENT_MEANS,
     BENT_NODES,
     BENT_REACH,
@@ -237,8 +238,8 @@ class _Search(CaseSearch):
     def _widest(self, box: _Box, point: FloatArray) -> tuple[int, float] | None:
         """Return the number whose mix misses its own rows by most, and where it may be split.
 
-        Where the values between are farthest from the chord of those mixed: at the multipliers the
-        mixed ones are all as good, and others are worse.
+        At the mix itself; where that is nearly one of the values, the values between that are
+        farthest from their chord: at the multipliers the mixed ones are all as good, others worse.
         """
         best, found = 0.0, None
         for p, number in enumerate(self.numbers):
@@ -252,7 +253,9 @@ class _Search(CaseSearch):
             if not np.isfinite(wrong) or wrong > best:
                 value = part.cost + part.adds @ box.mix.y
                 inner = np.arange(options[0] + 1, options[-1])
-                at = float(part.values[inner[value[inner].argmax()]]) if len(inner) else float(x[0])
+                at = float(x[0])
+                if len(inner) and box.mix.shares[p].max() > BENT_LOPSIDED:
+                    at = float(part.values[inner[value[inner].argmax()]])
                 best, found = wrong, (number.column, at)
         return box.hidden if found is None else found
 
