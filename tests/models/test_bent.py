@@ -25,7 +25,7 @@ from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.task import Task
 from pertinent.models.steps.monotone import FAR, asked, power, quantiles
 from pertinent.proofs.cases.bent import BentProofs
-from pertinent.solvers.bent import parts, search
+from pertinent.solvers.search.bent import parts, search
 from pertinent.testing import parametrize_with_region_checks
 
 X, y = load_iris(return_X_y=True)

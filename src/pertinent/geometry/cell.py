@@ -13,9 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from pertinent.exceptions import InputError
-from pertinent.geometry.affine import AffineMap, row_products
+from pertinent.geometry.affine import AffineMap, BentRows, joined, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, read_only
-from pertinent.geometry.bent import BentRows, joined
 from pertinent.geometry.quadratic import Quadratic, Sums
 
 

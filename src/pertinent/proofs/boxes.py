@@ -23,9 +23,8 @@ from itertools import product
 
 import numpy as np
 
-from pertinent.geometry.affine import row_products
+from pertinent.geometry.affine import BentRows, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.bent import BentRows
 from pertinent.geometry.cell import Exponential
 from pertinent.geometry.quadratic import Quadratic, Squares, Sums
 from pertinent.geometry.rounding import Leading, MarginRows

@@ -7,7 +7,6 @@ from functools import singledispatch
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Region
-from pertinent.solvers.bent.search import solve_bent
 from pertinent.solvers.curved.convex import solve_convex
 from pertinent.solvers.curved.convex_rows import COMBINED_ROWS, CONVEX_ROWS, has_convex_row
 from pertinent.solvers.curved.copositive.quadratic import solve_quadratic
@@ -24,6 +23,7 @@ from pertinent.solvers.linear.polyhedron import solve_polyhedra, solve_polyhedro
 from pertinent.solvers.problem import Method, Solver
 from pertinent.solvers.scip.continuous import EXACT_IF_ASKED
 from pertinent.solvers.scip.mixed import mixed_by_scip
+from pertinent.solvers.search.bent.search import solve_bent
 from pertinent.solvers.search.linear import solve_mixed
 from pertinent.solvers.stages import Stage, anew, staged
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.geometry.affine import row_products
+from pertinent.geometry.affine import BentRows, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
-from pertinent.geometry.bent import BentRows
 from pertinent.geometry.cell import Cell, Exponential
 from pertinent.geometry.gaps import GENEROUS
 from pertinent.geometry.quadratic import Quadratic, Sums

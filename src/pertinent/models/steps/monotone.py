@@ -7,8 +7,8 @@ A column is then ``u = f(slope z + offset)`` of one raw column z. Two cases are 
   at which f, as it is computed, is at most the cut.
 
 A linear model behind it adds up bent columns: in raw units its boundary is no plane, and its rows
-are those of `pertinent.geometry.bent`, bounded and branched on in raw units. Curved rows (quadratic
-discriminants, softmax probabilities) behind it are refused.
+are those of `pertinent.geometry.affine`, bounded and branched on in raw units. Curved rows behind
+it (quadratic discriminants, softmax probabilities) are refused.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from pertinent.exceptions import UnsupportedModelError
+from pertinent.geometry.affine import BentRows
 from pertinent.geometry.arrays import FloatArray, Foreign
-from pertinent.geometry.bent import BentRows
 from pertinent.geometry.cell import Cell
 from pertinent.geometry.ensembles import as_ensemble
 from pertinent.geometry.ensembles.folding import last_at_most
@@ -32,6 +32,7 @@ from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.region import AffineMap, CellUnion, Region
 from pertinent.models.steps.clip import group_of
 from pertinent.models.steps.walk import Columns, Walk
+from pertinent.models.tolerances import NEAR_END
 
 #: Rising functions of NumPy, with the smallest and the largest number they take (finite results).
 _ALL = (-np.inf, np.inf)
@@ -204,9 +205,6 @@ def known_function(step: Foreign) -> tuple[Callable[[FloatArray], FloatArray], A
     return None
 
 
-#: How close to its ends scikit-learn's quantiles are cut off, and by how much less.
-NEAR_END, EPSILON = 1e-7, float(np.spacing(1.0))
-
 #: Steps are asked about numbers of this size at most (and at least, where they must be above 0):
 #: beyond it powers overflow, and nobody has cuts there.
 FAR = 1e15
@@ -253,7 +251,7 @@ def quantiles(step: Foreign, k: int) -> Callable[[FloatArray], FloatArray]:
     """Return what a fitted QuantileTransformer makes of its column k, up to rounding."""
     knots, shares = np.asarray(step.quantiles_)[:, k], np.asarray(step.references_)
     normal = step.output_distribution == "normal"
-    first, last = ndtri(np.array([NEAR_END - EPSILON, 1.0 - (NEAR_END - EPSILON)]))
+    first, last = ndtri(np.array([NEAR_END - np.spacing(1.0), 1.0 - (NEAR_END - np.spacing(1.0))]))
 
     def bent(x: FloatArray) -> FloatArray:
         # Where quantiles are equal, the mean of what both sides say.

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from pertinent.geometry.affine import BentRows, Curve
 from pertinent.geometry.arrays import SHARED, BoolArray, FloatArray, IntArray
-from pertinent.geometry.bent import BentRows, Curve
 from pertinent.geometry.codec import record_as
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.pieces import as_cell

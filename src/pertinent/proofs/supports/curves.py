@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pertinent.geometry.affine import BentRows
 from pertinent.geometry.arrays import FloatArray
-from pertinent.geometry.bent import BentRows
 from pertinent.proofs.rounding import rounding_unit
 
 

@@ -14,8 +14,8 @@ from itertools import product
 
 import numpy as np
 
+from pertinent.geometry.affine import BentRows
 from pertinent.geometry.arrays import FloatArray
-from pertinent.geometry.bent import BentRows
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.rounding import Leading, MarginRows

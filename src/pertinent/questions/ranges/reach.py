@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.geometry.affine import row_products
+from pertinent.geometry.affine import BentRows, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Rows
-from pertinent.geometry.bent import BentRows
 from pertinent.geometry.cell import Exponential
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.rounding import MarginRows

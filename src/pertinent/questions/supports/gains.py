@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pertinent.geometry.affine import BentRows
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.bent import BentRows
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Quadratic, row_products
 from pertinent.questions.supports.reach import corners, most_by_feature

@@ -1,8 +1,8 @@
 """The nearest point where rows of bent columns hold: branch and bound over boxes of raw numbers.
 
 The rows ``G x + B f(x) <= h`` are sums over numbers and groups of categories. In a box the cheapest
-*mix* of candidates that keeps them (`pertinent.solvers.bent.master`) costs no more than the nearest
-point, up to the distance of candidates; more come where a curve, which rises, may still hide
+*mix* of candidates that keeps them (`pertinent.solvers.search.bent.master`) costs no more than the
+nearest point, up to the distance of candidates; more come where a curve, which rises, may still hide
 something cheaper between two of them. The multipliers of the mix are the proof of the box
 (`pertinent.proofs.cases.bent`). A mix of two values of one number is no point: the larger change is
 one where there is one row, moved back as far as it can, and the box is split between the two.
@@ -19,9 +19,9 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.running import is_over
 from pertinent.proofs.cases.bent import BentProofs
 from pertinent.proofs.cases.branch import SPLIT
-from pertinent.solvers.bent.master import Mix, cheapest_mix
-from pertinent.solvers.bent.parts import Candidates, Number, parts_of
 from pertinent.solvers.problem import Solved, Task
+from pertinent.solvers.search.bent.master import Mix, cheapest_mix
+from pertinent.solvers.search.bent.parts import Candidates, Number, parts_of
 from pertinent.solvers.search.cases import CaseSearch, Open, TreeBuilder
 from pertinent.solvers.search.split import Splits, choose_splits
 from pertinent.solvers.tolerances import (
@@ -32,6 +32,7 @@ from pertinent.solvers.tolerances import (
     BENT_NODES,
     BENT_REACH,
     BENT_ROUNDS,
+    BENT_WIDTH,
     CASE_EXACT,
 )
 
@@ -248,8 +249,10 @@ class _Search(CaseSearch):
                 continue
             part, x = box.candidates[p], point[[number.column]]
             own = number.adds(x)[0]
-            away = float(np.ptp(part.values[options])) * max(number.weight, 1e-12)
-            wrong = abs(float((own - box.mix.shares[p] @ part.adds) @ box.mix.y)) + 1e-9 * away
+            away = float(np.ptp(part.values[options])) * number.weight
+            wrong = (
+                abs(float((own - box.mix.shares[p] @ part.adds) @ box.mix.y)) + BENT_WIDTH * away
+            )
             if not np.isfinite(wrong) or wrong > best:
                 value = part.cost + part.adds @ box.mix.y
                 inner = np.arange(options[0] + 1, options[-1])

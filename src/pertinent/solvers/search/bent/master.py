@@ -14,18 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.solvers.bent.parts import Candidates
 from pertinent.solvers.problem import SOLVED
 from pertinent.solvers.programs.linear import SIMPLEX, LinearProgram
-
-#: Rounds of the search for the multiplier of one row, after which what is known is enough.
-ROUNDS = 60
-#: Shares below this are none.
-NO_SHARE = 1e-9
-#: The least that a row counts as being exceeded by, as a share of what it adds up.
-EXCEEDED = 1e-13
-#: Candidates are no better if they are so by this share only.
-SAME = 1e-12
+from pertinent.solvers.search.bent.parts import Candidates
+from pertinent.solvers.tolerances import MIX_EXCEEDED, MIX_ROUNDS, MIX_SAME, NO_SHARE
 
 
 @dataclass(eq=False)
@@ -106,7 +98,7 @@ class _Stack:
 
 def _of_one_row(parts: Sequence[Candidates], h: FloatArray) -> Mix:
     stack, most = _Stack.of(parts), float(h[0])
-    size = EXCEEDED * float(
+    size = MIX_EXCEEDED * float(
         np.abs(np.where(np.isinf(stack.cost), 0.0, stack.adds)).max(axis=1).sum()
     )
     over, cost, adds = stack.best(0.0)
@@ -118,13 +110,13 @@ def _of_one_row(parts: Sequence[Candidates], h: FloatArray) -> Mix:
     if under_adds > most + size:
         return Mix(np.ones(1), np.inf, _shares(parts, under))
     y = 0.0
-    for _ in range(ROUNDS):
+    for _ in range(MIX_ROUNDS):
         if adds <= under_adds:
             break
         y = (under_cost - cost) / (adds - under_adds)
         chosen, new_cost, new_adds = stack.best(y)
         line = cost + y * (adds - most)
-        if new_cost + y * (new_adds - most) >= line - SAME * max(abs(line), new_cost):
+        if new_cost + y * (new_adds - most) >= line - MIX_SAME * max(abs(line), new_cost):
             break
         if new_adds > most:
             over, cost, adds = chosen, new_cost, new_adds
@@ -169,7 +161,7 @@ def _shares(parts: Sequence[Candidates], chosen: IntArray) -> list[FloatArray]:
 def _of_rows(parts: Sequence[Candidates], h: FloatArray, near: FloatArray | None) -> Mix | None:
     """Return the mix that a linear program finds over few candidates, and more where they help."""
     used, mix = [_useful(part, near) for part in parts], None
-    for _ in range(ROUNDS):
+    for _ in range(MIX_ROUNDS):
         some = [
             Candidates(part.values[own], part.cost[own], part.adds[own])
             for part, own in zip(parts, used, strict=True)
@@ -196,7 +188,7 @@ def _add_better(
         value, known = (weight * c.cost + c.adds @ mix.y for c in (part, few))
         best = int(value.argmin())
         size = abs(float(known.min())) + float(np.abs(part.adds[best]) @ mix.y)
-        if value[best] < known.min() - SAME * size and best not in used[p]:
+        if value[best] < known.min() - MIX_SAME * size and best not in used[p]:
             used[p], more = np.union1d(used[p], [best]), True
     return more
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pertinent.geometry.affine import BentRows, Curve
 from pertinent.geometry.arrays import FloatArray, IntArray
-from pertinent.geometry.bent import BentRows, Curve
 from pertinent.geometry.domain import Bins, Domain
 
 #: Candidates of a number at first: so many evenly between its ends, and so many on either side of
