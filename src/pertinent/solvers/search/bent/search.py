@@ -1,11 +1,11 @@
 """The nearest point where rows of bent columns hold: branch and bound over boxes of raw numbers.
 
-The rows ``G x + B f(x) <= h`` are sums over numbers and groups of categories. In a box the cheapest
-*mix* of candidates that keeps them (`pertinent.solvers.search.bent.master`) costs no more than the
-nearest point, up to the distance of candidates; more come where a curve, which rises, may still hide
-something cheaper between two of them. The multipliers of the mix are the proof of the box
-(`pertinent.proofs.cases.bent`). A mix of two values of one number is no point: the larger change is
-one where there is one row, moved back as far as it can, and the box is split between the two.
+The rows ``G x + B f(x) <= h`` are sums over numbers and groups of categories. In a box the
+cheapest *mix* of candidates that keeps them (`pertinent.solvers.search.bent.master`) costs no more
+than the nearest point, up to the distance of candidates; more come where a curve, which rises, may
+still hide something cheaper between two of them. The multipliers of the mix are the proof of the
+box (`pertinent.proofs.cases.bent`). A mix of two values of one number is no point: the larger
+change is one where there is one row, moved back as far as it can, and the box is split between.
 """
 
 from __future__ import annotations
