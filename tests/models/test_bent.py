@@ -60,7 +60,7 @@ CASES = [
 ]
 
 
-@pytest.mark.matrix(9)
+@pytest.mark.matrix(18)
 @parametrize_with_region_checks(
     [
         (make_pipeline(steps(kind), last).fit(TWO, y == 2 if two else y), TWO)
@@ -76,7 +76,7 @@ def test_common(model, X, check):
     ["log1p", "box-cox", "quantiles", "normal quantiles", "both", "one after the other"],
 )
 @pytest.mark.parametrize("two", [True, False], ids=["two", "three"])
-@pytest.mark.matrix(3)
+@pytest.mark.matrix(6)
 def test_nothing_on_a_grid_is_closer(kind, two):
     """Every point of a fine grid of raw numbers is asked about: none is closer than the bound."""
     labels = y == 2 if two else y
@@ -162,6 +162,7 @@ def test_every_question_is_answered_and_holds():
         assert pertinent.check(one.json(), model).verdict == "holds"
 
 
+@pytest.mark.slow
 def test_ranges_end_where_the_class_does():
     model = powers(LogisticRegression(), y == 2, X)
     explained = pertinent.Explainer(model).explain(X[[60, 100]])
@@ -177,6 +178,7 @@ def test_ranges_end_where_the_class_does():
                     assert model.predict(point)[0] != explained.negative.target[i]
 
 
+@pytest.mark.slow
 def test_predictions_in_a_range_behind_powers():
     model = make_pipeline(PowerTransformer(), Ridge()).fit(X[:, :2], X[:, 2])
     explained = pertinent.Explainer(model).explain(X[:3, :2], target=(3.0, None))
