@@ -41,7 +41,14 @@ from sklearn.naive_bayes import (
 )
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    PolynomialFeatures,
+    PowerTransformer,
+    QuantileTransformer,
+    StandardScaler,
+)
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -105,6 +112,12 @@ def models() -> Iterator[tuple[str, Any, bool]]:
         make_pipeline(StandardScaler(), PolynomialFeatures(2), logistic),
         True,
     )
+    for bend in (
+        FunctionTransformer(np.log1p), PowerTransformer(), QuantileTransformer(n_quantiles=20)
+    ):  # fmt: skip
+        name = bend.func.__name__ if hasattr(bend, "func") else type(bend).__name__
+        for two in (True, False):
+            yield f"{name}, LogisticRegression of {3 - two}", make_pipeline(bend, logistic), two
     yield "NearestCentroid", NearestCentroid(), False
     yield "KNeighborsClassifier(1)", KNeighborsClassifier(1), False
     yield "GLVQ", GLVQ(max_iter=20, random_state=0), False

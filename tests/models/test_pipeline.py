@@ -68,9 +68,12 @@ def test_other_steps_are_refused_with_the_reason(step, words):
         FunctionTransformer(np.log1p),
     ],
 )
-def test_steps_that_bend_columns_before_a_sum_are_refused_with_the_reason(step):
-    with pytest.raises(UnsupportedModelError, match="trees are supported.*explain in its units"):
-        pertinent.decision_region(pipeline(step), "barolo")
+def test_steps_that_bend_columns_before_a_sum_become_rows_of_bent_columns(step):
+    model = pipeline(step)
+    region = pertinent.decision_region(model, "barolo")
+    assert all(cell.bent for cell in region.cells)
+    samples = data("wine")[0][::10]
+    assert (region.contains(samples) == (model.predict(samples) == "barolo")).all()
 
 
 class Halver(TransformerMixin, BaseEstimator):

@@ -18,7 +18,7 @@ from pertinent.proofs.cases import halving
 from pertinent.proofs.cases.branch import Tree
 from pertinent.proofs.cases.curved import CurvedBranchProofs, Leaf, _is_cut
 from pertinent.proofs.cases.halving import HalvingProofs, _end, _extent, _Few
-from pertinent.proofs.cases.leaves import _Parts, leaf_bounds
+from pertinent.proofs.cases.leaves import Parts, leaf_bounds
 from pertinent.proofs.cases.narrowing import Boxes
 from pertinent.proofs.cases.near import Near
 from pertinent.proofs.cases.separable_branch import SeparableBranchProofs
@@ -91,7 +91,7 @@ BINNED = Domain(np.full(5, np.nan), (np.array([1, 2, 3]),), np.zeros(5, dtype=in
 
 def test_a_binned_number_and_what_is_cut_off_count_once():
     """At most 1 is cut off: x <= 2, from 3."""
-    parts = _Parts.of(BINNED)
+    parts = Parts.of(BINNED)
     assert (parts.numbers, parts.groups, parts.binned) == ([], [], [CUT])
     cell = rows((0.0, 0.0, 0.0, 0.0, 1.0, 1.0))
     ends = np.array([-9.0, 0, 0, 0, -9.0]), np.array([9.0, 1, 1, 1, 9.0])

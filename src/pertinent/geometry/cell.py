@@ -1,7 +1,7 @@
 """A cell: the points that satisfy every one of some inequalities.
 
-These are linear rows ``G x <= h``, quadratic rows ``x'Ax + q'x + c <= 0``, exponential rows and
-bounds ``lower <= x <= upper``.
+These are linear rows ``G x <= h``, quadratic rows ``x'Ax + q'x + c <= 0``, exponential rows, rows
+of bent columns ``G x + B f(x) <= h`` and bounds ``lower <= x <= upper``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from pertinent.exceptions import InputError
-from pertinent.geometry.affine import AffineMap, row_products
+from pertinent.geometry.affine import AffineMap, BentRows, joined, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, read_only
 from pertinent.geometry.quadratic import Quadratic, Sums
 
@@ -118,6 +118,8 @@ class Cell:
     sums : Sums, optional
         What a model adds up beside that to decide any of the linear rows: squares that cancel. The
         rows are those of the model up to what these sums round to.
+    bent : tuple of BentRows, optional
+        Rows over columns that are bent by rising functions.
 
     Examples
     --------
@@ -137,6 +139,7 @@ class Cell:
     exponentials: tuple[Exponential, ...] = ()
     magnitudes: FloatArray | None = field(default=None, repr=False)
     sums: Sums | None = field(default=None, repr=False)
+    bent: tuple[BentRows, ...] = ()
 
     def __post_init__(self) -> None:
         G = np.atleast_2d(np.asarray(self.G, dtype=float))
@@ -167,13 +170,23 @@ class Cell:
 
     @property
     def is_linear(self) -> bool:
-        """Whether there are no quadratic rows."""
-        return not self.quadratics and not self.exponentials
+        """Whether there are no other rows than linear ones."""
+        return not self.quadratics and not self.has_other_rows
+
+    @property
+    def has_other_rows(self) -> bool:
+        """Whether there are rows that are neither linear nor quadratic."""
+        return bool(self.exponentials or self.bent)
+
+    @cached_property
+    def sums_of_curves(self) -> BentRows:
+        """The linear rows and those of bent columns, as one block of rows of bent columns."""
+        return joined(self.bent, self.G, self.h, self.terms)
 
     @property
     def is_convex(self) -> bool:
         """Whether every row is convex by its form."""
-        return all(row.is_convex for row in self.quadratics)
+        return not self.bent and all(row.is_convex for row in self.quadratics)
 
     @cached_property
     def has_bounds(self) -> bool:
@@ -210,6 +223,8 @@ class Cell:
             yield row.value(points)[:, None]
         for bend in self.exponentials:
             yield bend.value(points)[:, None]
+        for block in self.bent:
+            yield block.value(points)
         if self.has_bounds:
             yield self.lower - points
             yield points - self.upper
@@ -223,6 +238,8 @@ class Cell:
         used = (self.G != 0).any(axis=0) | np.isfinite(self.lower) | np.isfinite(self.upper)
         for row in self.quadratics:
             used |= (row.A != 0).any(axis=0) | (row.gradient(np.zeros((1, self.dim)))[0] != 0)
+        for block in self.bent:
+            used |= block.used_columns()
         return np.asarray(used)
 
     def tighten(self, margin: float) -> Cell:
@@ -236,7 +253,9 @@ class Cell:
         slope = np.abs(self.G).max(axis=1, initial=0.0)
         rows = tuple(row.raised(margin * row.scale()) for row in self.quadratics)
         bends = tuple(bend.tighten(margin) for bend in self.exponentials)
-        return replace(self, h=self.h - margin * slope, quadratics=rows, exponentials=bends)
+        bent = tuple(block.tighten(margin) for block in self.bent)
+        h = self.h - margin * slope
+        return replace(self, h=h, quadratics=rows, exponentials=bends, bent=bent)
 
     def intersect(self, other: Cell) -> Cell:
         """Return the cell of the points that lie in both."""
@@ -251,6 +270,7 @@ class Cell:
             self.exponentials + other.exponentials,
             _joined_terms(self, other),
             _joined_sums(self, other),
+            self.bent + other.bent,
         )
 
     def pull_back(self, through: AffineMap) -> Cell:
@@ -265,6 +285,8 @@ class Cell:
         if self.sums is not None:
             sums = self.sums.pull_back(through, self.sums.constant)[0]
         cell = Cell(G, h, rows, anchors=anchors, exponentials=bends, magnitudes=terms, sums=sums)
+        if self.bent:
+            cell = replace(cell, bent=tuple(block.pull_back(through) for block in self.bent))
         if not self.has_bounds:
             return cell
         return cell.intersect(_pull_back_bounds(self.lower, self.upper, through))

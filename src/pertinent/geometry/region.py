@@ -297,7 +297,8 @@ class CellUnion(Region):
         ]
         space = Cell.whole_space(self.dim)
         curved = [replace(space, quadratics=(row.reversed(),)) for row in cell.quadratics]
-        return CellUnion((*linear, *curved), self.dim)
+        bent = [replace(space, bent=(row,)) for block in cell.bent for row in block.reversed()]
+        return CellUnion((*linear, *curved, *bent), self.dim)
 
     def with_margin(self, margin: float, tightened: Tightened) -> Region:
         """Return the region with a margin, in units of the cells' own where they have some."""

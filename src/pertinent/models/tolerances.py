@@ -17,3 +17,5 @@ OFF_EDGE = 1e-13
 RANGES_OVERLAP, ROWS_WIDER = 1e-6, 1e-9
 #: Nearer to a boundary than this share of its terms the empty text is a part of its own.
 EMPTY_TIE = 1e-9
+#: How close to their ends scikit-learn cuts normal quantiles off.
+NEAR_END = 1e-7

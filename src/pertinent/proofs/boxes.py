@@ -8,6 +8,8 @@ of a region if each row of the piece holds at the box's worst point by more than
 - *quadratic rows*: exact in one column, and in many where the row does not mix them; else by the
   corners (convex rows), by all faces (few columns), or term by term, which is a bound.
 - *exponential rows*: convex. Exact in one column, term by term in several.
+- *rows over bent columns*: each curve rises or falls, and is largest at an end; column by column,
+  term by term, which is a bound.
 
 Several pieces together: a box may be cut, and each part must lie in some piece.
 
@@ -21,7 +23,7 @@ from itertools import product
 
 import numpy as np
 
-from pertinent.geometry.affine import row_products
+from pertinent.geometry.affine import BentRows, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.cell import Exponential
 from pertinent.geometry.quadratic import Quadratic, Squares, Sums
@@ -72,7 +74,29 @@ def lies_in(
         return False
     if not all(worst_quadratic(row, low, high, unit) <= 0 for row, _ in piece.curved):
         return False
+    for block, _ in piece.bent:
+        if not (_worst_bent(block, low, high, 2 * unit, groups) <= block.h).all():
+            return False
     return all(_worst_exponential(bend, low, high) <= -LOGARITHMS for bend in piece.bends)
+
+
+def _worst_bent(
+    block: BentRows, low: FloatArray, high: FloatArray, unit: float, groups: Groups
+) -> FloatArray:
+    """Return the largest left-hand side of each row, with what it may be rounded by."""
+    dim, ones = block.dim, np.ones(len(block))
+    flat = np.hstack([block.terms[:, :dim], block.terms[:, -1:]])
+    piece = MarginRows(block.G, block.h, flat, ones, (), None)
+    most = _worst_linear(piece, low, high, unit, groups)
+    for m, curve in enumerate(block.curves):
+        at = curve(np.array([low[curve.column], high[curve.column]]))
+        B, size = block.B[:, [m]], unit * block.terms[:, [dim + m]]
+        with np.errstate(invalid="ignore"):
+            value = np.where(B == 0, 0.0, B * at) + np.where(
+                size == 0, 0.0, size * (np.abs(at) + curve.beside)
+            )
+        most = most + value.max(axis=1)  # NaN, where no curve is defined, shows nothing
+    return np.asarray(most)
 
 
 def _worst_linear(

@@ -78,6 +78,12 @@ MOST_CORNERS = 128
 #: one; and in how many steps a multiplier is looked for, up to how many times the least one.
 AXIS_BOXES, MULTIPLIER_STEPS = 200, (16, 1e3)
 
+#: What all numbers that are seen through curves may be off by together, as a share of the claim;
+#: next to nothing, for the ends of boxes and where nothing is claimed but that they are empty.
+CURVES, PIECE = 1e-5, 1e-12
+#: Pieces of numbers seen through curves that are halved at once, and how often.
+MOST_PIECES, PIECES_ROUNDS = 400_000, 80
+
 # Tree ensembles, boxes, and bounds that are lowered.
 
 #: A claim is met by costs that are this share smaller: sums of costs are rounded.

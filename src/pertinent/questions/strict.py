@@ -70,7 +70,10 @@ def _refuse_unfolded(setting: Setting, labels: IntArray) -> None:
     """Say which models and rules with categories or bins are not known."""
     regions = [setting.region(Is(int(k)), 0.0) for k in np.unique(labels)]
     cells = [cells_of(region) for region in regions]
-    if not all(own is not None and all(cell.is_linear for cell in own) for own in cells):
+    if not all(
+        own is not None and not any(cell.quadratics or cell.exponentials for cell in own)
+        for own in cells
+    ):
         refuse_categories(setting, 'method="strict" of a model with curved regions')
     if setting.constraints.categories or setting.constraints.transitions:
         raise InputError(

@@ -23,6 +23,7 @@ from pertinent.solvers.linear.polyhedron import solve_polyhedra, solve_polyhedro
 from pertinent.solvers.problem import Method, Solver
 from pertinent.solvers.scip.continuous import EXACT_IF_ASKED
 from pertinent.solvers.scip.mixed import mixed_by_scip
+from pertinent.solvers.search.bent.search import solve_bent
 from pertinent.solvers.search.linear import solve_mixed
 from pertinent.solvers.stages import Stage, anew, staged
 
@@ -41,6 +42,7 @@ def choose_method(region: Cell | Region, domain: Domain | None = None) -> Method
 
     A union is solved piece by piece, the nearest first. For a cell:
 
+    - rows over bent columns (logarithms, powers, quantiles): branch and bound over boxes;
     - a probability of a softmax: tangents, the first at the answer of a cone program;
     - whole numbers, categories, bins or rules of change: branch and bound over the dual simplex
       (linear rows) or over the methods below (quadratic ones), then SCIP for what that leaves open;
@@ -80,6 +82,16 @@ def make_ready(region: Cell | Region) -> None:
 
 @choose_method.register
 def _method_of_cell(cell: Cell, domain: Domain | None = None) -> Method:
+    if cell.bent:
+        if cell.quadratics or cell.exponentials:
+            raise UnsupportedModelError(
+                "Behind a step that bends columns (logarithms, powers, quantiles) linear rows are "
+                "supported, not together with curved ones: a density (plausibility) or a softmax "
+                "probability (min_proba). Ask without it, or put the step in front of the "
+                "pipeline, and explain in its units."
+            )
+        why = "sums of bent columns: branch and bound over boxes of raw numbers, proved by its tree"
+        return Method("bent branch and bound", why, solve_bent)
     if cell.exponentials:
         why = "a softmax probability: exponential cones by Clarabel, made exact by tangents"
         return Method("tangents", why, solve_exponential)

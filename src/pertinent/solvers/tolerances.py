@@ -20,6 +20,22 @@ PROVED_BY_BOXES, PROVED_BY_CONVEX_BOXES = 1 - 5e-5, 1 - 2e-7
 CLAIMED_BY_BOXES = 1 - 1e-11
 #: A case of a search is closed this far below the best cost: first, and after many cases.
 CASE_EXACT, CASE_CLOSED = 1e-9, 5e-5
+#: Of rows over bent columns a box is closed this far below the best cost; a row may look at so many
+#: boxes, as far away as such a cost, and adds candidates to each so often.
+BENT_CLOSED, BENT_NODES, BENT_REACH, BENT_ROUNDS = 3e-5, 400, 2.0**12, 12
+#: A mix of which one value has a larger share is nearly this value.
+BENT_LOPSIDED = 0.9
+#: Of mixes that miss their rows by as much, the wider one is split: its width counts as this much.
+BENT_WIDTH = 1e-9
+#: Rounds of the search for the multipliers of a mix, after which what is known is enough.
+MIX_ROUNDS = 60
+#: Shares of a mix below this are none; candidates that are better by less, relatively, are not; and
+#: the least by which a row counts as exceeded, as a share of what it adds up.
+NO_SHARE, MIX_SAME, MIX_EXCEEDED = 1e-9, 1e-12, 1e-13
+#: How often rows that a mix misses, taken as a point, are asked for by more.
+BENT_MEANS = 4
+#: In how many parts the way of a number back to its center is cut, again and again.
+BENT_CUTS = 33
 #: Boxes of tree ensembles are closed this share below the best cost.
 CLOSER = 1e-10
 

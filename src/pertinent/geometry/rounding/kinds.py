@@ -96,6 +96,8 @@ class CellRounding(Rounding):
         cells = self.cells
         if not cells or any(c.curved or c.ends is not None or not len(c.G) for c in cells):
             return None
+        if any(cell.bent for cell in cells):
+            return None
         if any(cell.sums is not None for cell in cells):
             return None
         terms = np.vstack([cell.terms for cell in cells])
@@ -126,6 +128,12 @@ class CellRounding(Rounding):
         worst = sums[:, 0] if sums.shape[1] == 1 else sums.max(axis=1, initial=0.0)
         for row, unit in self._curved:
             np.maximum(worst, row.added_up(points) / unit, out=worst)
+        for cell in self.cells:
+            for block, units in cell.bent:
+                used = units > 0
+                if used.any():
+                    most = 2 * block.sizes(points)[:, used] / units[used]
+                    np.maximum(worst, most.max(axis=1), out=worst)
         return np.asarray(worst)
 
     def hold(self, points: FloatArray, single: bool) -> BoolArray:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.geometry.affine import row_products
+from pertinent.geometry.affine import BentRows, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.cell import Cell, Exponential
 from pertinent.geometry.gaps import GENEROUS
@@ -44,6 +44,8 @@ class MarginRows:
         Linear rows are ``G (x - origin) <= h``; 0 by default.
     sums : Sums, optional
         What is added up twice at a point, whatever the linear row, beside its terms.
+    bent : tuple of (BentRows, ndarray)
+        Rows over bent columns, with what one unit of margin adds to each.
     """
 
     G: FloatArray
@@ -55,6 +57,7 @@ class MarginRows:
     bends: tuple[Exponential, ...] = ()
     origin: FloatArray | None = None
     sums: Sums | None = None
+    bent: tuple[tuple[BentRows, FloatArray], ...] = ()
 
     @classmethod
     def of(cls, plain: Cell, tight: Cell) -> MarginRows:
@@ -74,6 +77,10 @@ class MarginRows:
             (plain.lower, plain.upper) if plain.has_bounds else None,
             plain.exponentials,
             sums=plain.sums,
+            bent=tuple(
+                (block, (block.h - other.h) / STEP)
+                for block, other in zip(plain.bent, tight.bent, strict=True)
+            ),
         )
 
     @classmethod
@@ -82,7 +89,8 @@ class MarginRows:
         curved = tuple((row, 1.0) for row in cell.quadratics)
         ends = (cell.lower, cell.upper) if cell.has_bounds else None
         unit = np.ones(len(cell.h))
-        return cls(cell.G, cell.h, cell.terms, unit, curved, ends, cell.exponentials)
+        bent = tuple((block, np.ones(len(block))) for block in cell.bent)
+        return cls(cell.G, cell.h, cell.terms, unit, curved, ends, cell.exponentials, bent=bent)
 
     def hold(self, points: FloatArray, sizes: FloatArray, unit: float) -> BoolArray:
         """Return which points satisfy every row by more than ``unit`` times its terms."""
@@ -91,6 +99,9 @@ class MarginRows:
         for row, _ in self.curved:
             value, size = row.value_and_sizes(points)
             clear &= -value >= unit * (size + row.model_sizes(points))
+        for block, _ in self.bent:
+            # Twice: curves are sums of their own.
+            clear &= (-block.value(points) >= 2 * unit * block.sizes(points)).all(axis=1)
         if self.ends is not None:
             clear &= ((points >= self.ends[0]) & (points <= self.ends[1])).all(axis=1)
         return np.asarray(clear)
@@ -106,6 +117,8 @@ class MarginRows:
         most = self._linear_sizes(points, sizes).max(axis=1, initial=0.0)
         for row, _ in self.curved:
             np.maximum(most, row.added_up(points), out=most)
+        for block, _ in self.bent:
+            np.maximum(most, block.sizes(points).max(axis=1, initial=0.0), out=most)
         return np.asarray(most)
 
 

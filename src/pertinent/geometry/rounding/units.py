@@ -48,7 +48,10 @@ def shows_margin(plain: Cell, tight: Cell) -> bool:
     the rounding of a row's constant.
     """
     pairs = zip(plain.quadratics, tight.quadratics, strict=True)
-    return bool((plain.h != tight.h).all()) and all(row.c != other.c for row, other in pairs)
+    bent = zip(plain.bent, tight.bent, strict=True)
+    shown = all(row.c != other.c for row, other in pairs)
+    shown = shown and all(bool((one.h != other.h).all()) for one, other in bent)
+    return bool((plain.h != tight.h).all()) and shown
 
 
 def clearly_inside(cell: Cell, points: FloatArray) -> BoolArray:
@@ -56,4 +59,7 @@ def clearly_inside(cell: Cell, points: FloatArray) -> BoolArray:
     terms = row_products(np.abs(points), np.abs(cell.G)) + np.abs(cell.h)
     slack = cell.h - row_products(points, cell.G)
     far = (slack >= (cell.dim + 4) * ROUNDOFF * terms).all(axis=1)
+    for block in cell.bent:
+        unit = (cell.dim + len(block.curves) + 4) * ROUNDOFF
+        far &= (-block.value(points) >= unit * block.sizes(points)).all(axis=1)
     return np.asarray(cell.contains(points) & far)

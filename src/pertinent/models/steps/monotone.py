@@ -6,8 +6,9 @@ A column is then ``u = f(slope z + offset)`` of one raw column z. Two cases are 
 * what follows compares u with cuts (trees): ``f(z) <= cut`` is ``z <= c``, with c the last double
   at which f, as it is computed, is at most the cut.
 
-A linear model behind it is refused: in raw units the cost is no linear function of u, and the
-boundary no plane.
+A linear model behind it adds up bent columns: in raw units its boundary is no plane, and its rows
+are those of `pertinent.geometry.affine`, bounded and branched on in raw units. Curved rows behind
+it (quadratic discriminants, softmax probabilities) are refused.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from pertinent.exceptions import UnsupportedModelError
+from pertinent.geometry.affine import BentRows
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.cell import Cell
 from pertinent.geometry.ensembles import as_ensemble
@@ -28,6 +32,7 @@ from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.region import AffineMap, CellUnion, Region
 from pertinent.models.steps.clip import group_of
 from pertinent.models.steps.walk import Columns, Walk
+from pertinent.models.tolerances import NEAR_END
 
 #: Rising functions of NumPy, with the smallest and the largest number they take (finite results).
 _ALL = (-np.inf, np.inf)
@@ -45,6 +50,10 @@ RISING: dict[str, tuple[float, float]] = {
 }
 
 
+#: By how much a function of a function may steepen what the inner one rounds.
+STEEPENED = 1e4
+
+
 @dataclass(frozen=True, eq=False)
 class Bent:
     """A column ``f(slope z + offset)`` of a raw number z, or of a column that is bent itself.
@@ -60,6 +69,10 @@ class Bent:
     slope, offset : float
     inner : Bent, optional
         What z is, where it is no raw number.
+    added : float
+        The size of what the function adds up beside its value (see `Curve.beside`).
+    quick : callable, optional
+        The same function up to rounding, in less time: cuts are those of ``function``.
     """
 
     feature: int
@@ -69,6 +82,8 @@ class Bent:
     slope: float
     offset: float
     inner: Bent | None = None
+    added: float = 0.0
+    quick: Callable[[FloatArray], FloatArray] | None = field(default=None, repr=False)
     _known: dict[float, float] = field(default_factory=dict, repr=False)
 
     def last(self, most: FloatArray) -> FloatArray:
@@ -85,9 +100,20 @@ class Bent:
         return own if self.inner is None else own * self.inner.sign
 
     @property
+    def beside(self) -> float:
+        """The size of what is added up beside the value: what an inner one rounds, steepened."""
+        return self.added + (0.0 if self.inner is None else STEEPENED * (1.0 + self.inner.beside))
+
+    @property
     def is_total(self) -> bool:
         """Whether every number may come."""
         return self.ends == _ALL and (self.inner is None or self.inner.is_total)
+
+    @cached_property
+    def as_curve(self) -> Bent:
+        """The column for rows that add it up, where rounding is allowed for."""
+        inner = None if self.inner is None else self.inner.as_curve
+        return replace(self, function=self.quick or self.function, inner=inner, _known={})
 
     def _before(self, z: FloatArray) -> FloatArray:
         below = z if self.inner is None else self.inner(z)
@@ -95,9 +121,11 @@ class Bent:
 
     def __call__(self, z: FloatArray) -> FloatArray:
         """Return the column; infinite where the function is not defined."""
+        if not len(z):
+            return np.zeros(0)  # steps refuse tables without rows
         with np.errstate(all="ignore"):
             x = self._before(z)
-            inside = np.clip(np.nan_to_num(x, posinf=1e300, neginf=-1e300), *self.ends)
+            inside = np.clip(np.clip(x, -1e300, 1e300), *self.ends)
             u = np.asarray(self.function(inside), dtype=float)
         u = np.where(np.isnan(u), np.where(inside > 0, np.inf, -np.inf), u)
         return np.where(x < self.ends[0], -np.inf, np.where(x > self.ends[1], np.inf, u))
@@ -131,8 +159,10 @@ def bend(
     walk: Walk,
     functions: Sequence[Callable[[FloatArray], FloatArray]],
     ends: tuple[float, float],
+    added: Sequence[float] | None = None,
+    quick: Sequence[Callable[[FloatArray], FloatArray]] | None = None,
 ) -> Columns:
-    """Return the columns bent by one function each."""
+    """Return the columns bent by one function each, which add up so much beside their values."""
     columns.require_numbers(walk, step)
     if columns.products is not None:
         raise walk.refuse(step, "bends products of columns.")
@@ -156,7 +186,9 @@ def bend(
             feature = int(features.owner[place]) if inner is None else inner.feature
             column = place if inner is None else inner.column
             slope, offset = float(old[k, place]), float(old_shift[k])
-            bends.append(Bent(feature, column, function, ends, slope, offset, inner))
+            beside = 0.0 if added is None else added[k]
+            fast = None if quick is None else quick[k]
+            bends.append(Bent(feature, column, function, ends, slope, offset, inner, beside, fast))
             more.append(k)
     wide = np.hstack([matrix, np.zeros((count, len(more)))])
     wide[more, width + np.arange(len(more))] = 1.0
@@ -191,6 +223,49 @@ def asked(step: Foreign, k: int, least: float = -FAR) -> Callable[[FloatArray], 
     return function
 
 
+def power(step: Foreign, k: int, least: float) -> Callable[[FloatArray], FloatArray]:
+    """Return what a fitted PowerTransformer makes of its column k, up to rounding."""
+    exponent, is_box_cox = float(step.lambdas_[k]), step.method == "box-cox"
+    mean = float(step._scaler.mean_[k]) if step.standardize else 0.0
+    scale = float(step._scaler.scale_[k]) if step.standardize else 1.0
+
+    def bent(x: FloatArray) -> FloatArray:
+        x = np.clip(x, least, FAR)
+        if is_box_cox:
+            return (_risen(np.log(x), exponent) - mean) / scale
+        up = _risen(np.log1p(np.maximum(x, 0.0)), exponent)
+        down = _risen(np.log1p(np.maximum(-x, 0.0)), 2.0 - exponent)
+        return np.asarray((np.where(x >= 0, up, -down) - mean) / scale)
+
+    return bent
+
+
+def _risen(logarithm: FloatArray, exponent: float) -> FloatArray:
+    """Return ``(exp(exponent log) - 1) / exponent``, or the logarithm where the exponent is 0."""
+    if abs(exponent) < np.spacing(1.0):
+        return logarithm
+    return np.asarray(np.expm1(exponent * logarithm) / exponent)
+
+
+def quantiles(step: Foreign, k: int) -> Callable[[FloatArray], FloatArray]:
+    """Return what a fitted QuantileTransformer makes of its column k, up to rounding."""
+    knots, shares = np.asarray(step.quantiles_)[:, k], np.asarray(step.references_)
+    normal = step.output_distribution == "normal"
+    first, last = ndtri(np.array([NEAR_END - np.spacing(1.0), 1.0 - (NEAR_END - np.spacing(1.0))]))
+
+    def bent(x: FloatArray) -> FloatArray:
+        # Where quantiles are equal, the mean of what both sides say.
+        up = np.interp(x, knots, shares)
+        down = -np.interp(-x, -knots[::-1], -shares[::-1])
+        share = 0.5 * (up + down)
+        above = x + NEAR_END > knots[-1] if normal else x == knots[-1]
+        below = x - NEAR_END < knots[0] if normal else x == knots[0]
+        share = np.where(below, 0.0, np.where(above, 1.0, share))
+        return np.clip(ndtri(share), first, last) if normal else np.asarray(share)
+
+    return bent
+
+
 def unbend(region: Region, bends: tuple[Bent, ...], dim: int) -> Region:
     """Return a region over raw columns and bent ones, which come last, over the raw ones alone."""
     ensemble = as_ensemble(region)
@@ -199,19 +274,15 @@ def unbend(region: Region, bends: tuple[Bent, ...], dim: int) -> Region:
         ends = _ends(bends, dim)
         return folded if ends is None else folded.intersect(ends)
     cells = cells_of(region)
-    if cells is None or not all(_compares_only(cell, dim) for cell in cells):
+    if cells is None or not all(cell.is_linear and cell.sums is None for cell in cells):
         raise UnsupportedModelError(
-            "Behind a step that bends columns (logarithms, powers, quantiles) trees are supported, "
-            "which compare each column with cuts. Other models add the bent columns up: their "
-            "boundary is no plane in raw units, and what a change costs there is no linear "
-            "function of the column. Put the step in front of the pipeline, and explain in its "
-            "units."
+            "Behind a step that bends columns (logarithms, powers, quantiles) trees and linear "
+            "models are supported. This one decides by squares, distances or a softmax "
+            "probability of bent columns, of which no bound is known in raw units. Use "
+            "search=True, a linear model, or put the step in front of the pipeline, and explain "
+            "in its units."
         )
     return CellUnion(tuple(_unbent(cells, bends, dim)) if len(cells) else (), dim)
-
-
-def _compares_only(cell: Cell, dim: int) -> bool:
-    return cell.is_linear and not cell.G[:, dim:].any()
 
 
 def _ends(bends: tuple[Bent, ...], dim: int) -> Cell | None:
@@ -227,12 +298,14 @@ def _ends(bends: tuple[Bent, ...], dim: int) -> Cell | None:
 
 
 def _unbent(cells: Sequence[Cell], bends: tuple[Bent, ...], dim: int) -> list[Cell]:
-    """Return boxes over bent columns as boxes over raw ones."""
+    """Return cells over raw and bent columns, which come last, as cells over raw ones."""
     low = np.array([cell.lower for cell in cells])
     high = np.array([cell.upper for cell in cells])
     for place, b in enumerate(bends, dim):
         # low <= u <= high, in terms of sign u, which rises with z
         least, most = low[:, place], high[:, place]
+        if not (np.isfinite(least) | np.isfinite(most)).any():
+            continue
         least, most = (least, most) if b.sign > 0 else (-most, -least)
         first, last = b.last(np.array([np.nextafter(least, -np.inf), most]))
         first = np.where(np.isfinite(least), np.nextafter(first, np.inf), -np.inf)
@@ -240,8 +313,26 @@ def _unbent(cells: Sequence[Cell], bends: tuple[Bent, ...], dim: int) -> list[Ce
         low[:, b.column] = np.maximum(low[:, b.column], first)
         high[:, b.column] = np.minimum(high[:, b.column], last)
     ends = _ends(bends, dim)
-    boxes = [
-        Cell(cell.G[:, :dim], cell.h, (), one[:dim], other[:dim])
+    found = [
+        _split(cell, bends, dim, one[:dim], other[:dim])
         for cell, one, other in zip(cells, low, high, strict=True)
     ]
-    return boxes if ends is None else [box.intersect(ends) for box in boxes]
+    return found if ends is None else [cell.intersect(ends) for cell in found]
+
+
+def _split(
+    cell: Cell, bends: tuple[Bent, ...], dim: int, low: FloatArray, high: FloatArray
+) -> Cell:
+    """Return a cell whose rows over bent columns are kept apart from its linear ones."""
+    bent, terms = cell.G[:, dim:].any(axis=1), cell.terms
+    raw = np.delete(terms, np.s_[dim:-1], axis=1)
+    plain = Cell(cell.G[~bent, :dim], cell.h[~bent], (), low, high, magnitudes=raw[~bent])
+    if not bent.any():
+        return plain
+    used = np.flatnonzero(cell.G[:, dim:].any(axis=0))
+    sizes = np.hstack([terms[:, :dim], terms[:, dim + used], terms[:, -1:]])
+    curves = tuple(bends[m].as_curve for m in used)
+    rows = BentRows(
+        curves, cell.G[bent, :dim], cell.G[np.ix_(bent, dim + used)], cell.h[bent], sizes[bent]
+    )
+    return replace(plain, bent=(rows,))

@@ -12,7 +12,15 @@ from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import AffineMap
 from pertinent.models.registry import dense
 from pertinent.models.steps.clip import cut_off
-from pertinent.models.steps.monotone import FAR, RISING, asked, bend, known_function
+from pertinent.models.steps.monotone import (
+    FAR,
+    RISING,
+    asked,
+    bend,
+    known_function,
+    power,
+    quantiles,
+)
 from pertinent.models.steps.products import Products, polynomial_pairs
 from pertinent.models.steps.walk import (
     Columns,
@@ -224,14 +232,25 @@ def power_transformer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     box_cox = step.method == "box-cox"
     ends, least = (RISING["log"], 1 / FAR) if box_cox else (RISING["cbrt"], -FAR)
     functions = [asked(step, k, least) for k in range(len(columns))]
-    return bend(step, columns, walk, functions, ends)
+    # (u - mean) / scale: where powers level off, both are close and the scale is small.
+    scaler = step._scaler if step.standardize else None
+    added = None if scaler is None else (np.abs(scaler.mean_) / scaler.scale_).tolist()
+    quick = [power(step, k, least) for k in range(len(columns))]
+    return bend(step, columns, walk, functions, ends, added, quick)
+
+
+#: The slope of the normal quantile where scikit-learn cuts it off, at 1e-7 from both ends.
+NORMAL_ENDS = 5e6
 
 
 @register_symbolic("sklearn.preprocessing.QuantileTransformer")
 def quantile_transformer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """Return the columns bent by their quantiles, which rise."""
     functions = [asked(step, k) for k in range(len(columns))]
-    return bend(step, columns, walk, functions, RISING["cbrt"])
+    # Near its ends the normal quantile is as steep as that.
+    steep = 1.0 if step.output_distribution == "uniform" else NORMAL_ENDS
+    quick = [quantiles(step, k) for k in range(len(columns))]
+    return bend(step, columns, walk, functions, RISING["cbrt"], [steep] * len(columns), quick)
 
 
 @register_symbolic(

@@ -95,7 +95,8 @@ class TreeProofs(Proofs):
         size = max(1, _CHUNK // (64 * max(1, domain.dim)))
         for first in range(0, len(self), size):
             rows = np.arange(first, min(first + size, len(self)))
-            out[rows] = Replay(self, task.take(rows), domain.take(rows)).run(self.roots[rows])
+            own = self.take(rows)
+            out[rows] = Replay(own, task.take(rows), domain.take(rows)).run(own.roots)
         return out
 
     def compact(self) -> Self:

@@ -34,8 +34,8 @@ def leaf_bounds(
     domain: Domain,
 ) -> FloatArray:
     """Return what multipliers prove about narrowed cases; ``inf`` for a ray that holds."""
-    y, parts = np.maximum(y, 0.0), _Parts.of(domain)
-    start = _start(domain, centers, boxes)
+    y, parts = np.maximum(y, 0.0), Parts.of(domain)
+    start = start_of(domain, centers, boxes)
     slopes = row_products(y, np.ascontiguousarray(cell.G.T))
     excess = (y * (row_products(start, cell.G) - cell.h)).sum(axis=1)
     cost = (weights * np.abs(start - centers)).sum(axis=1)
@@ -65,7 +65,7 @@ def leaf_bounds(
     return np.asarray(proved)
 
 
-def _start(domain: Domain, centers: FloatArray, boxes: Boxes) -> FloatArray:
+def start_of(domain: Domain, centers: FloatArray, boxes: Boxes) -> FloatArray:
     """Return a point of each case: near the center, with one of each group."""
     start = np.clip(centers, boxes.lower, boxes.upper)
     for group in domain.groups:
@@ -76,7 +76,7 @@ def _start(domain: Domain, centers: FloatArray, boxes: Boxes) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Parts:
+class Parts:
     """The columns of a domain in parts whose minima can be taken one by one.
 
     Of several families of bins of one number, one is looked at together with the number: the one
@@ -88,14 +88,16 @@ class _Parts:
     binned: list[Bins]
 
     @classmethod
-    def of(cls, domain: Domain) -> _Parts:
-        """Return the parts of a domain."""
+    def of(cls, domain: Domain, without: frozenset[int] = frozenset()) -> Parts:
+        """Return the parts of a domain, without some numbers: their bins are groups alone."""
         joint: dict[int, Bins] = {}
         for bins in domain.bins:
+            if bins.column in without:
+                continue
             known = joint.get(bins.column)
             if known is None or (known.excess is None and bins.excess is not None):
                 joint[bins.column] = bins
-        taken = {j for b in joint.values() for j in (b.column, b.excess)}
+        taken = {j for b in joint.values() for j in (b.column, b.excess)} | without
         numbers = [j for j in range(domain.dim) if not domain.in_group[j] and j not in taken]
         theirs = [b.columns for b in joint.values()]
         groups = [g for g in domain.groups if not any(np.array_equal(g, own) for own in theirs)]
@@ -137,6 +139,14 @@ class _Parts:
         for (j, slope), (_, size) in zip(self._far_out(slopes), self._far_out(terms), strict=True):
             end = np.where(slope > 0, boxes.lower[:, j], boxes.upper[:, j])
             out |= np.isinf(end) & (np.abs(slope) > CANCELLED * size)
+        return out
+
+    def falls_beyond(self, slopes: FloatArray, weights: FloatArray, boxes: Boxes) -> BoolArray:
+        """Return the cases in which a slope towards an open end outweighs what the way costs."""
+        out = np.zeros(len(slopes), dtype=bool)
+        for j, slope in self._far_out(slopes):
+            end = np.where(slope > 0, boxes.lower[:, j], boxes.upper[:, j])
+            out |= np.isinf(end) & (np.abs(slope) > weights[j])
         return out
 
     def _far_out(self, slopes: FloatArray) -> list[tuple[int, FloatArray]]:

@@ -169,7 +169,7 @@ def _keeps_off(
 
 def _is_common(common: Cell, low: FloatArray, high: FloatArray) -> bool:
     """Return whether linear inequalities hold in all of a box; no others are looked at."""
-    if common.quadratics or common.exponentials:
+    if common.quadratics or common.has_other_rows:
         return False
     if (low < common.lower).any() or (high > common.upper).any():
         return False

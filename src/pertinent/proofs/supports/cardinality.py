@@ -24,6 +24,7 @@ from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 from pertinent.proofs.rounding import form_sizes, least_excess, quadratic_sizes, rounding_unit
+from pertinent.proofs.supports.curves import switched_curves
 from pertinent.proofs.tolerances import FIRST_BRANCHES, MOST_BRANCHES, NOTHING, SUMS
 
 #: Branches looked at together.
@@ -271,6 +272,10 @@ class StrictProofs(Proofs):
             start = np.where(forced[i][owner], x[i], rest[i])
             gain = np.where(free[i], (-cell.G * (x[i] - start)) @ fold, 0.0)
             need = least_excess(cell, start[None])[0]
+            for block in cell.bent:
+                most, short = switched_curves(block, start[None], x[i][None])
+                gain = np.vstack([gain, np.where(free[i], most[0] @ fold, 0.0)])
+                need = np.concatenate([need, short[0]])
             rows = weighted(gain, need, self.extra.get(int(i)))
             fewer = int(min(fewer_than(self.size[i]) - granted[i], free[i].sum()))
             if refutes(*not_all_of(*rows, self.listed, ~forced[i]), fewer):
@@ -297,10 +302,9 @@ def _one_row_suffices(
     cell: Cell, start: FloatArray, x: FloatArray, free: BoolArray, count: IntArray
 ) -> BoolArray:
     """Return for which samples a single row refutes all supports of ``count`` features."""
-    step = np.where(free, x - start, 0.0)
     closed = np.zeros(len(x), dtype=bool)
     here, top = np.arange(len(x)), int(count.max(initial=1))
-    for gain, need in _separable_rows(cell, start, step):
+    for gain, need in _separable_rows(cell, start, np.where(free, x, start)):
         largest = np.sort(np.maximum(gain, 0.0), axis=1)[:, ::-1]
         reach = np.cumsum(largest[:, :top], axis=1)
         most = np.where(count > 0, reach[here, np.maximum(count, 1) - 1], 0.0)
@@ -309,10 +313,15 @@ def _one_row_suffices(
 
 
 def _separable_rows(
-    cell: Cell, start: FloatArray, step: FloatArray
+    cell: Cell, start: FloatArray, x: FloatArray
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
+    step = x - start
     for g, need in zip(cell.G, least_excess(cell, start).T, strict=True):
         yield -g * step, need
+    for block in cell.bent:
+        gain, short = switched_curves(block, start, x)
+        for k in range(len(block)):
+            yield gain[:, k], short[:, k]
     unit = rounding_unit(cell.dim, cell.dim)
     for row in cell.quadratics:
         a, size = np.diag(row.A), np.diag(form_sizes(row))
@@ -332,6 +341,10 @@ def switch_gains(
     step = np.where(free, x - start, 0.0)
     gain = [-cell.G * step]
     need = [least_excess(cell, start[None])[0]]
+    for block in cell.bent:
+        most, short = switched_curves(block, start[None], np.where(free, x, start)[None])
+        gain.append(most[0])
+        need.append(short[0])
     unit = rounding_unit(cell.dim, cell.dim)
     for row in cell.quadratics:
         alone, pairs = _switched(row, start, step)

@@ -32,6 +32,7 @@ from pertinent.proofs.supports.cardinality import (
     refutes,
     without_infinity,
 )
+from pertinent.proofs.supports.curves import most_of_curves
 from pertinent.proofs.supports.fewest_mixed import (
     Argument,
     FeatureRows,
@@ -191,6 +192,7 @@ class _Sample:
         if np.isfinite(value) and not argument.ray.all():
             rows.append(self._cost(y[~argument.ray], value))
         rows += [self._quadratic(row, size) for row in self.cell.quadratics]
+        rows += [most_of_curves(b, self.rest, self.low, self.high) for b in self.cell.bent]
         rows += [self._exclusion(*pair, value) for pair in argument.excluded]
         gain, need = np.concatenate([r[0] for r in rows]), np.concatenate([r[1] for r in rows])
         gain = without_infinity(gain, need)

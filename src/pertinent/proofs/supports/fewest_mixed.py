@@ -9,7 +9,7 @@ own, which speak of the same domain.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from pertinent.proofs.cases.narrowing import Boxes, narrow
 from pertinent.proofs.core import Certificate
 from pertinent.proofs.rounding import least_excess, rounding_unit
 from pertinent.proofs.supports.cardinality import not_all_of, refutes, without_infinity
+from pertinent.proofs.supports.curves import most_of_curves
 from pertinent.proofs.supports.reach import most_by_feature, stretches
 
 
@@ -150,8 +151,16 @@ class FeatureRows:
         if empty[0]:
             none = np.zeros((len(cell.G), features))
             return cls(low, high, rest, forced, free, True, none, np.zeros(len(cell.G)))
-        gain = most_by_feature(-cell.G, stretches(domain, rest, low, high))
-        return cls(low, high, rest, forced, free, False, gain, least_excess(cell, rest[None])[0])
+        places = stretches(domain, rest, low, high)
+        gain, need = most_by_feature(-cell.G, places), least_excess(cell, rest[None])[0]
+        for block in cell.bent:
+            # Bins and categories one by one, numbers as in `most_of_curves`.
+            curves, short = most_of_curves(replace(block, G=0 * block.G), rest, low, high)
+            own = np.zeros((len(block), features))
+            np.add.at(own.T, domain.owner, curves.T)
+            gain = np.vstack([gain, own + most_by_feature(-block.G, places)])
+            need = np.concatenate([need, short + block.G @ rest])
+        return cls(low, high, rest, forced, free, False, gain, need)
 
 
 @dataclass(frozen=True, eq=False)

@@ -192,7 +192,7 @@ def most_of_quadratic(
 
 def splits_by_feature(cell: Cell, domain: Domain | None = None) -> bool:
     """Return whether every row is a sum of functions of one feature each, up to rounding."""
-    if cell.exponentials or cell.has_bounds:
+    if cell.has_other_rows or cell.has_bounds:
         return False
     owner = np.arange(cell.dim) if domain is None else domain.owner
     for row in cell.quadratics:

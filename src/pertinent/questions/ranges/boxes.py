@@ -14,12 +14,13 @@ from itertools import product
 
 import numpy as np
 
+from pertinent.geometry.affine import BentRows
 from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.rounding import Leading, MarginRows
 from pertinent.geometry.running import is_over
-from pertinent.questions.ranges.reach import Moves, reach
+from pertinent.questions.ranges.reach import Moves, holds_within, reach
 from pertinent.questions.ranges.spans import bin_ends, inward
 from pertinent.questions.ranges.trees import TreeBox
 from pertinent.questions.tolerances import (
@@ -109,11 +110,11 @@ class Growing:
                 continue
             for union in unions_of(self.setting, k, self.answer.table)[:1]:
                 for piece in () if isinstance(union[0], Leading) else union[0]:
-                    if len(piece.G) or piece.curved or piece.bends or piece.ends is None:
+                    if piece.ends is None or not is_plain_box(piece):
                         return None
                     found.append(piece.ends)
         own = self.pieces[0][0] if self.pieces else None
-        plain = own is not None and own.ends is not None and not len(own.G) and not own.curved
+        plain = own is not None and is_plain_box(own)
         return found if plain and found else None
 
     def grown(self) -> tuple[Span, ...]:
@@ -168,7 +169,9 @@ class Growing:
             for row, _ in piece.curved:
                 length = min(length, self._curved(row, unit, column, sign, farthest))
             if piece.bends:
-                length = min(length, self._bent(piece, column, sign, farthest))
+                length = min(length, self._exponential(piece, column, sign, farthest))
+            for block, _ in piece.bent:
+                length = min(length, self._bent(block, 2 * unit, column, sign, farthest))
         return max(length, 0.0)
 
     def _to_blocker(self, column: int, sign: float) -> float:
@@ -248,7 +251,15 @@ class Growing:
 
         return self._halved(column, sign, farthest, holds)
 
-    def _bent(self, piece: MarginRows, column: int, sign: float, farthest: float) -> float:
+    def _bent(
+        self, block: BentRows, unit: float, column: int, sign: float, farthest: float
+    ) -> float:
+        def holds(length: float) -> bool:
+            return holds_within(block, *self._extended(column, sign, length), 2 * unit)
+
+        return self._halved(column, sign, farthest, holds)
+
+    def _exponential(self, piece: MarginRows, column: int, sign: float, farthest: float) -> float:
         def holds(length: float) -> bool:
             low, high = self._extended(column, sign, length)
             low, high = _finite(low, high), _finite(high, low)
@@ -259,6 +270,12 @@ class Growing:
             return True
 
         return self._halved(column, sign, farthest, holds)
+
+
+def is_plain_box(piece: MarginRows) -> bool:
+    """Return whether a piece has ends and no rows."""
+    rows = len(piece.G) or piece.curved or piece.bends or piece.bent
+    return piece.ends is not None and not rows
 
 
 def _finite(one: FloatArray, other: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.geometry.affine import row_products
+from pertinent.geometry.affine import BentRows, row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Rows
 from pertinent.geometry.cell import Exponential
 from pertinent.geometry.quadratic import Quadratic
@@ -54,7 +54,46 @@ def reach(piece: MarginRows, moves: Moves, unit: float) -> FloatArray:
         lengths = np.minimum(lengths, _quadratic(row, moves, unit))
     for bend in piece.bends:
         lengths = np.minimum(lengths, _exponential(bend, moves))
+    for block, _ in piece.bent:
+        lengths = np.minimum(lengths, _bent(block, moves, 2 * unit))
     return lengths
+
+
+def _bent(block: BentRows, moves: Moves, unit: float) -> FloatArray:
+    """Return where a row may end, by halving; each of its terms is taken at its worst on the way.
+
+    So what has failed once has failed for good, also where terms of one column pull both ways.
+    """
+    own, columns = moves.points[moves.every, moves.columns], moves.columns
+    value, size = block.value(moves.points), block.sizes(moves.points)
+    slopes = block.G.T[columns]
+
+    def holds(lengths: FloatArray) -> BoolArray:
+        steps = moves.signs * lengths
+        worst = value + np.maximum(slopes * steps[:, None], 0.0)
+        most = size + block.terms.T[columns] * lengths[:, None]
+        for m, curve in enumerate(block.curves):
+            mine = columns == curve.column
+            at, there = curve(own[mine]), curve(own[mine] + steps[mine])
+            with np.errstate(invalid="ignore"):
+                moved = np.where(block.B[:, m] == 0, 0.0, (there - at)[:, None] * block.B[:, m])
+            worst[mine] += np.maximum(moved, 0.0)
+            most[mine] += block.terms[:, block.dim + m] * np.abs(there)[:, None]
+        return np.asarray((worst <= -2 * unit * most).all(axis=1))
+
+    inside = (value <= 0).all(axis=1)
+    low, high = np.zeros(len(own)), np.full(len(own), np.nan)
+    tried = 2.0**-20 * (1.0 + np.abs(own))
+    for _ in range(HALVINGS):  # ever farther, until a row fails
+        good = holds(tried) & np.isnan(high)
+        high = np.where(np.isnan(high) & ~good, tried, high)
+        low, tried = np.where(good, tried, low), np.where(good, 2 * tried, tried)
+    endless = np.isnan(high)
+    for _ in range(HALVINGS):
+        middle = np.where(np.isnan(high), low, (low + high) / 2)
+        good = holds(middle)
+        low, high = np.where(good, middle, low), np.where(good, high, middle)
+    return np.where(inside, np.where(endless, np.inf, low), -1.0)
 
 
 def _to_ends(ends: tuple[FloatArray, FloatArray], moves: Moves) -> FloatArray:
@@ -124,3 +163,18 @@ def _exponential(bend: Exponential, moves: Moves) -> FloatArray:
         good = holds(middle)
         low, high = np.where(good, middle, low), np.where(good, high, middle)
     return np.where(inside, np.where(rate <= 0, np.inf, low), -1.0)
+
+
+def holds_within(block: BentRows, low: FloatArray, high: FloatArray, unit: float) -> bool:
+    """Return whether rows over bent columns hold in a box, each term at its own worst."""
+    with np.errstate(invalid="ignore"):
+        ends = [np.where(block.G == 0, 0.0, block.G * side) for side in (low, high)]
+        sizes = [np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)]
+        worst = np.maximum(*ends).sum(axis=1) - block.h
+        most = block.terms[:, : block.dim] @ np.maximum(*sizes) + block.terms[:, -1]
+        for m, curve in enumerate(block.curves):
+            at = curve(np.array([low[curve.column], high[curve.column]]))
+            own = block.B[:, [m]]
+            worst = worst + np.where(own == 0, 0.0, own * at).max(axis=1)
+            most = most + block.terms[:, block.dim + m] * (np.abs(at).max() + curve.beside)
+    return bool((worst <= -unit * most).all())

@@ -76,7 +76,7 @@ class SpanWalk:
         ends += [ends_in_trees(region, self.moves, share) for region, share in self.sums]
         signs = self.moves.signs
         if any(_grows(pieces) for pieces, _ in self.unions):
-            # What is added up grows faster than any row: no endless span can be shown.
+            # What is added up may grow faster than any row: no endless span can be shown.
             weights = self.setting.weights[self.moves.columns]
             ends.append(self.own + signs * 1.01 * FAR / np.where(weights > 0, weights, 1.0))
         return np.asarray(signs * np.min([signs * end for end in ends], axis=0))
@@ -131,8 +131,11 @@ class SpanWalk:
 
 
 def _grows(pieces: Sequence[MarginRows]) -> bool:
-    """Return whether what is added up for linear rows grows with the square of a distance."""
-    return bool(len(pieces)) and pieces[0].sums is not None
+    """Return whether no endless span is shown: of rows over bent columns, or of growing sums.
+
+    What is added up for linear rows may grow with the square of a distance.
+    """
+    return bool(len(pieces)) and (pieces[0].sums is not None or bool(pieces[0].bent))
 
 
 def _farthest(pieces: Sequence[MarginRows], moves: Moves, unit: float) -> FloatArray:

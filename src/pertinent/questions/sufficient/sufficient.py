@@ -136,7 +136,7 @@ def _refuse_rules(setting: Setting) -> None:
 def _splits(region: Region, domain: Domain | None) -> bool:
     """Whether there is one cell, and its rows are sums over features."""
     cell = lone_cell(region)
-    if cell is None:
+    if cell is None or cell.bent:
         return False
     if domain is not None:
         return splits_by_feature(cell, domain)
@@ -145,7 +145,7 @@ def _splits(region: Region, domain: Domain | None) -> bool:
 
 def _refuse_curved(setting: Setting, region: Region) -> None:
     cells = cells_of(region)
-    if cells is not None and not all(cell.is_linear for cell in cells):
+    if cells is not None and any(cell.quadratics or cell.exponentials for cell in cells):
         raise UnsupportedModelError(
             f'method="sufficient" cannot be proved for {type(setting.model).__name__}: its '
             "regions have quadratic rows that mix features. It is exact for linear models, "

@@ -35,7 +35,7 @@ def one_at_most(
     """
     n, d = choices.rest.shape
     best, feature = np.full(n, np.inf), np.full(n, -1)
-    if any(cell.exponentials for cell in cells):
+    if any(cell.has_other_rows for cell in cells):
         return np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
     for cell in cells:
         rows = len(cell.G) + 2 * len(cell.quadratics) * (len(cell.G) + len(cell.quadratics) + 2)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pertinent.geometry.affine import BentRows
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.region import Cell, Quadratic, row_products
@@ -190,7 +191,7 @@ def cell_gains(cell: Cell, choices: Choices, size: int) -> Gains:
     size : int
         Number of features on in all: it limits how many partners a feature can have.
     """
-    parts = [_linear(cell, choices)]
+    parts = [_linear(cell, choices), *(_bent(block, choices) for block in cell.bent)]
     if choices.owner is None:
         parts += [_quadratic(row, choices, size) for row in cell.quadratics]
     gain = np.concatenate([p[0] for p in parts], axis=1)
@@ -222,6 +223,23 @@ def _linear(cell: Cell, choices: Choices) -> tuple[FloatArray, FloatArray]:
         return gain if owner is None else gain @ np.eye(choices.n_features)[owner], need
     ends = [_times(-cell.G, end - choices.rest) for end in (choices.low, choices.high)]
     return np.maximum(ends[0], ends[1]), need
+
+
+def _bent(block: BentRows, choices: Choices) -> tuple[FloatArray, FloatArray]:
+    """Each term is largest at an end of the range: of several of one column, at its own."""
+    gain, need = _linear(Cell(block.G, block.h), choices)
+    bent = block.image(choices.rest)
+    need = need + row_products(bent, block.B)
+    for m, curve in enumerate(block.curves):
+        j, best = curve.column, np.zeros((len(need), len(block)))
+        for end in (choices.low, choices.high):
+            moved = curve(np.broadcast_to(end, choices.rest.shape)[:, j]) - bent[:, m]
+            moved = np.where(np.isnan(moved), 0.0, moved)
+            with np.errstate(invalid="ignore"):
+                taken = np.where(block.B[:, m] == 0, 0.0, -moved[:, None] * block.B[:, m])
+            best = taken if choices.low is choices.high else np.maximum(best, taken)
+        gain[:, :, j if choices.owner is None else int(choices.owner[j])] += best
+    return gain, need
 
 
 def _most_allowed(cell: Cell, choices: Choices, domain: Domain) -> FloatArray:

@@ -144,7 +144,7 @@ def splits_by_feature(cell: Cell, domain: Domain) -> bool:
     A number must not be multiplied with the bins that follow from it either: its extremes would
     lie elsewhere in every bin.
     """
-    if cell.exponentials or cell.has_bounds:
+    if cell.has_other_rows or cell.has_bounds:
         return False
     same = domain.owner[:, None] == domain.owner[None, :]
     number = ~domain.in_group & ~domain.follows

@@ -1,0 +1,1 @@
+"""Projections onto rows of bent columns."""
