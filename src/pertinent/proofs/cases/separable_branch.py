@@ -86,7 +86,7 @@ class SeparableBranchProofs(TreeProofs):
 
 def is_sum_of_parts(cell: Cell, domain: Domain) -> bool:
     """Return whether no row couples a column with one of another part, and nothing follows."""
-    if cell.exponentials or domain.bins:
+    if cell.has_other_rows or domain.bins:
         return False
     part = np.arange(domain.dim)
     for group in domain.groups:

@@ -34,7 +34,7 @@ FIRST_RADIUS, LARGER, RADII = 0.125, 4.0, 8
 def is_separable_choice(task: Task) -> bool:
     """Return whether rows are sums over numbers and groups, and nothing else is asked for."""
     domain, cell = task.domain, task.cell
-    if domain is None or domain.bins or domain.together or cell.exponentials:
+    if domain is None or domain.bins or domain.together or cell.has_other_rows:
         return False
     part = np.arange(domain.dim)
     for group in domain.groups:
