@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import copysign
 
+import numpy as np
 import pandas as pd
 
 #: What is counted and is no fault.
@@ -60,18 +61,25 @@ def judge(result, model, X, inferred):
 def judge_shown(shown, model, X, inferred):
     """Return the same of summaries, each with its text."""
     found, asked = Counter(), []
-    rules = Rules.of(X, inferred)
+    written = _as_written(X)
+    rules = Rules.of(written, inferred)
     own = dict(zip(X.index, model.predict(X), strict=True))
     for summary, text in shown:
         found["rows"] += 1
         found[summary["negative"]["status"]] += 1
         if summary["negative"]["values"]:
             before = own[summary["id"]]
-            row = X.loc[summary["id"]]
+            row = written.loc[summary["id"]]
             found.update(_seen(summary, text, row, rules))
             asked += _questions(summary, text, row, before, rules)
     found.update(_predicted(model, X, asked))
     return found
+
+
+def _as_written(X):
+    """Return a table whose numbers in single precision are the decimals that they are written as."""
+    single = [name for name in X if X[name].dtype == np.float32]
+    return X.assign(**{name: X[name].astype(str).astype(float) for name in single})
 
 
 def _values(summary):
@@ -141,7 +149,10 @@ def _points(X, asked):
         new = {i: one.changes[name] for i, one in enumerate(asked) if name in one.changes}
         if new:
             values = points[name].tolist()
-            points[name] = [new.get(i, value) for i, value in enumerate(values)]
+            moved = [new.get(i, value) for i, value in enumerate(values)]
+            # A printed number is put into a table as its owner has it.
+            single = X[name].dtype == np.float32
+            points[name] = np.array(moved, dtype=np.float32) if single else moved
     return points
 
 

@@ -125,9 +125,7 @@ class Setting:
 
     def domain_of(self, table: Table, *, changes: bool) -> Domain | None:
         """Return what values the rules allow; with ``changes``, how many may change as well."""
-        return self.constraints.domain(
-            self.features, table.values, self.weights, table.booleans, changes
-        )
+        return self.constraints.domain(self.features, table, self.weights, changes)
 
     @cached_property
     def pieces(self) -> int:
