@@ -16,8 +16,8 @@ import pandas as pd
 
 #: What is counted and is no fault.
 FINE = ("rows", "values", "about", "tie", "optimal", "feasible", "infeasible")
-#: How far a tie reaches, relatively.
-NEAR = 1e-9
+#: How far a tie reaches, relatively: in double precision, and in single precision.
+NEAR, NEAR_SINGLE = 1e-9, 1e-6
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,17 @@ class Rules:
     words: dict
     steps: dict
     least: dict
+    near: dict
 
     @classmethod
-    def of(cls, X, inferred):
+    def of(cls, X, inferred, single=()):
         numbers = [name for name in X if pd.api.types.is_numeric_dtype(X[name])]
         return cls(
             {name: X[name].to_numpy(dtype=float) for name in numbers},
             {name: set(X[name]) for name in X if name not in numbers},
             {rule.feature: rule.numbers[0] for rule in inferred if rule.kind == "step"},
             {rule.feature: rule.numbers[0] for rule in inferred if rule.kind == "change"},
+            {name: NEAR_SINGLE if name in single else NEAR for name in X},
         )
 
 
@@ -61,8 +63,8 @@ def judge(result, model, X, inferred):
 def judge_shown(shown, model, X, inferred):
     """Return the same of summaries, each with its text."""
     found, asked = Counter(), []
-    written = _as_written(X)
-    rules = Rules.of(written, inferred)
+    written, single = _as_written(X)
+    rules = Rules.of(written, inferred, single)
     own = dict(zip(X.index, model.predict(X), strict=True))
     for summary, text in shown:
         found["rows"] += 1
@@ -77,9 +79,9 @@ def judge_shown(shown, model, X, inferred):
 
 
 def _as_written(X):
-    """Return a table whose numbers in single precision are the decimals that they are written as."""
+    """Return a table with the decimals that numbers in single precision are, and their names."""
     single = [name for name in X if X[name].dtype == np.float32]
-    return X.assign(**{name: X[name].astype(str).astype(float) for name in single})
+    return X.assign(**{name: X[name].astype(str).astype(float) for name in single}), single
 
 
 def _values(summary):
@@ -122,7 +124,7 @@ def _questions(summary, text, row, before, rules):
         if abs(closer - row[name]) < rules.least.get(name, 0.0):  # a change so small is none
             closer = row[name]
         fewer = changes | {name: closer}
-        little = copysign(NEAR * (1 + abs(closer)), row[name] - closer)
+        little = copysign(rules.near[name] * (1 + abs(closer)), row[name] - closer)
         beyond = None if closer == row[name] else changes | {name: closer + little}
         yield Asked(summary["id"], fewer, "not minimal", lambda said: said != before, beyond)
 

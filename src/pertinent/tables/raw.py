@@ -96,7 +96,9 @@ def _decoded(
     """
     gone = np.asarray(np.isnan(values).all(axis=1))
     filled = np.where(gone[:, None], table.values, values)
-    return table.raw(filled if told else table.as_told(table.as_handed_out(filled))), gone
+    if not told or not table.decimal_columns.any():
+        filled = table.as_told(table.as_handed_out(filled))
+    return table.raw(filled), gone
 
 
 def raw_rows(table: Table, values: FloatArray, *, told: bool = False) -> list[list[Raw]]:
