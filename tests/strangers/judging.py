@@ -98,13 +98,14 @@ def _seen(summary, text, row, rules):
             continue
         numbers, step = rules.numbers[name], rules.steps.get(name)
         wrong["fractional"] += bool(value % 1 != 0 and (numbers % 1 == 0).all())
-        wrong["out of range"] += not numbers.min() <= value <= numbers.max()
+        wrong["out of range"] += not np.nanmin(numbers) <= value <= np.nanmax(numbers)
         if step is None:  # of full precision
             wrong["micro"] += abs(value - row[name]) < 0.999e-3 * numbers.std()
             wrong["about"] += _is_about(name, text)
         else:
             wrong["off grid"] += _exact(value) % _exact(step) != 0
-            wrong["micro"] += abs(_exact(value) - _exact(row[name])) < _exact(step)
+            if np.isfinite(row[name]):  # of one that was missing any number is far
+                wrong["micro"] += abs(_exact(value) - _exact(row[name])) < _exact(step)
     return wrong
 
 
@@ -116,6 +117,8 @@ def _questions(summary, text, row, before, rules):
         if name in rules.words:
             continue
         step = rules.steps.get(name)
+        if not np.isfinite(row[name]):  # it was missing: there is no way back
+            continue
         if step is None:  # of full precision: the last digit that is printed
             if _is_about(name, text):
                 continue

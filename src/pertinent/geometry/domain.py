@@ -315,6 +315,14 @@ class Domain:
         open_ = ((below < self.own) | (above > self.own)).any(axis=0) & ~self.in_group
         return np.union1d(self.lattice, np.flatnonzero(open_ & ~self.follows))
 
+    def is_single(self, columns: BoolArray) -> bool:
+        """Return whether these columns, groups aside, hold numbers in single precision only."""
+        if self.single is None:
+            return False
+        stepped = np.zeros(self.dim, dtype=bool)
+        stepped[self.lattice] = self.single[self.lattice]
+        return bool((stepped | self.in_group | self.follows | ~columns).all())
+
     @property
     def confines(self) -> bool:
         """Whether more is asked of a point than to keep out of gaps."""
