@@ -32,9 +32,7 @@ def number_columns(features: Features) -> BoolArray:
     return mask
 
 
-def raw_columns(
-    table: Table, values: FloatArray, *, told: bool = False
-) -> dict[str, list[Raw]]:
+def raw_columns(table: Table, values: FloatArray, *, told: bool = False) -> dict[str, list[Raw]]:
     """Return the points by feature, decoded: numbers in raw units, categories by name.
 
     What is missing is None. Numbers are told as `Table.as_told` says; with ``told`` they already
@@ -87,9 +85,7 @@ def _holds_numbers(column: Any) -> bool:
     return all(issubclass(kind, int | float | np.number | np.bool_) for kind in kinds)
 
 
-def _decoded(
-    table: Table, values: FloatArray, *, told: bool = False
-) -> tuple[Any, BoolArray]:
+def _decoded(table: Table, values: FloatArray, *, told: bool = False) -> tuple[Any, BoolArray]:
     """Return the points feature by feature, and where there is none: the samples stand there.
 
     A category has no code for "no point".
