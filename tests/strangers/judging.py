@@ -97,11 +97,12 @@ def _seen(summary, text, row, rules):
             wrong["unseen"] += value not in rules.words[name]
             continue
         numbers, step = rules.numbers[name], rules.steps.get(name)
+        if step is None or rules.near[name] == NEAR_SINGLE:
+            wrong["about"] += _is_about(name, text)
         wrong["fractional"] += bool(value % 1 != 0 and (numbers % 1 == 0).all())
         wrong["out of range"] += not np.nanmin(numbers) <= value <= np.nanmax(numbers)
         if step is None:  # of full precision
             wrong["micro"] += abs(value - row[name]) < 0.999e-3 * numbers.std()
-            wrong["about"] += _is_about(name, text)
         else:
             wrong["off grid"] += _exact(value) % _exact(step) != 0
             if np.isfinite(row[name]):  # of one that was missing any number is far
@@ -119,6 +120,8 @@ def _questions(summary, text, row, before, rules):
         step = rules.steps.get(name)
         if not np.isfinite(row[name]):  # it was missing: there is no way back
             continue
+        if rules.near[name] == NEAR_SINGLE and _is_about(name, text):
+            continue  # sums in single precision cannot tell the steps apart
         if step is None:  # of full precision: the last digit that is printed
             if _is_about(name, text):
                 continue

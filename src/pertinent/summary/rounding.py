@@ -93,7 +93,6 @@ def round_valid(
     -------
     ndarray of shape (n, n_features)
         As they are told (see `Table.as_told`): numbers in single precision are decimal numbers.
-        Where no rounding will do, moved values keep all their digits.
     """
     told = table.as_told(points)
     shown = told.copy()
@@ -135,8 +134,40 @@ def round_valid(
         shown[waiting[done]] = printed[coarsest_good]
         waiting = np.delete(waiting, done)
         most = max(1, TRIED_AT_ONCE // max(1, len(waiting)))
-    shown[waiting] = np.where(moved[waiting], points[waiting], told[waiting])
     return shown
+
+
+def not_least(
+    setting: Setting, table: Table, shown: FloatArray, moved: BoolArray, labels: IntArray
+) -> BoolArray:
+    """Return which new values would do as well one step of what is shown closer to the own ones.
+
+    Only in single precision: a model that adds up so rounds by more than its last digits, and an
+    answer keeps away from what rounding may decide. Such a value is said to be about that.
+
+    Parameters
+    ----------
+    setting : Setting
+    table : Table
+        The samples, one for each point.
+    shown : ndarray of shape (n, n_features)
+        See `round_valid`.
+    moved : ndarray of bool, shape (n, n_features)
+        The numbers that changed.
+    labels : ndarray of int, shape (n,)
+        Places of the classes that the points have.
+    """
+    found = np.zeros(shown.shape, dtype=bool)
+    if not (table.decimal_columns.any() and setting.constraints.inferred):
+        return found
+    there = moved & ~np.isnan(shown)
+    rows, columns = np.nonzero(there)
+    if len(rows):
+        steps = _quoted_steps(setting, shown, there)[rows, columns]
+        own = table.as_told(table.values)
+        does = _does_closer(setting, table, shown, own, (rows, columns), steps, labels)
+        found[rows[does], columns[does]] = True
+    return found
 
 
 def _quoted_steps(setting: Setting, points: FloatArray, ends: BoolArray) -> FloatArray:
@@ -169,13 +200,23 @@ def _is_least(
     rows, columns = np.nonzero(moved)
     least = np.ones(len(points), dtype=bool)
     if len(rows):
-        closer, step = points[rows], step[rows, columns]
-        here, home = points[rows, columns], origin[rows, columns]
-        next_ = _as_written(here + np.sign(home - here) * step)
-        closer[np.arange(len(rows)), columns] = np.where(np.abs(home - here) > step, next_, home)
-        held = table.take(rows).as_held(closer)
-        least[rows[setting.predict(table.take(rows), held) == labels[rows]]] = False
+        where, own = (rows, columns), step[rows, columns]
+        does = _does_closer(setting, table, points, origin, where, own, labels)
+        least[rows[does]] = False
     return least
+
+
+def _does_closer(
+    setting: Setting, table: Table, points: FloatArray, origin: FloatArray,
+    where: tuple[IntArray, IntArray], step: FloatArray, labels: IntArray,
+) -> BoolArray:  # fmt: skip
+    """Return of some values whether the point keeps its class with that one a step closer."""
+    rows, columns = where
+    closer, here, home = points[rows], points[rows, columns], origin[rows, columns]
+    next_ = _as_written(here + np.sign(home - here) * step)
+    closer[np.arange(len(rows)), columns] = np.where(np.abs(home - here) > step, next_, home)
+    held = table.take(rows).as_held(closer)
+    return np.asarray(setting.predict(table.take(rows), held) == labels[rows])
 
 
 def _as_written(values: FloatArray) -> FloatArray:

@@ -25,7 +25,7 @@ from pertinent.summary.chances import chance_columns, shown_chances
 from pertinent.summary.instead import instead_summary, rounded_positive
 from pertinent.summary.ranges.as_printed import as_printed, told_rooms
 from pertinent.summary.ranges.shown import shown_range, shown_side
-from pertinent.summary.rounding import first_steps, round_valid
+from pertinent.summary.rounding import first_steps, not_least, round_valid
 from pertinent.tables.features import Features
 from pertinent.tables.raw import (
     first_column,
@@ -199,12 +199,15 @@ def _points(
     kept = rounded_positive(asked, asked.question, positive, rows, steps)
     untouched = (positive.kept & explanations.avoided[:, None])[rows]
     limits = negative_limits(asked.setting, table, untouched)
+    places = negative.target_place[rows]
+    new = number_columns(features) & features.by_column(negative.changed[rows])
     changed = round_valid(
-        asked.setting, table, negative.values[rows],
-        number_columns(features) & features.by_column(negative.changed[rows]), table.values,
-        negative.target_place[rows], limits, steps, changes=True,
+        asked.setting, table, negative.values[rows], new, table.values, places, limits, steps,
+        changes=True,
     )  # fmt: skip
+    about = not_least(asked.setting, table, changed, new, places)
     return {
+        "about": about,
         "sample": table.values,
         "baseline": baseline,
         "kept": kept,
@@ -244,9 +247,11 @@ def _decoded(
         explanations.table.take(rows), explanations.positive, explanations.negative
     )  # fmt: skip
     rounded = ("kept", "changed")  # these are told already
+    features = explanations.table.features
     out: dict[str, list[list[Any]]] = {
-        n: raw_rows(table, v, told=n in rounded) for n, v in points.items()
+        n: raw_rows(table, v, told=n in rounded) for n, v in points.items() if n != "about"
     }
+    out["about"] = features.by_feature(points["about"]).tolist()
     out["fixed"] = fixed_by_rules(asked.setting, asked.question, table, positive.method).tolist()
     for name, results in (("also_kept", positive), ("also_changed", negative)):
         out[name] = _alternatives(explanations, asked, results, rows, steps)
@@ -429,6 +434,7 @@ def _values(
             "value": raw[shown][j],
             "exact": raw[exact][j],
             "fixed": shown == "kept" and raw["fixed"][j],
+            **({"about": True} if shown == "changed" and raw["about"][j] else {}),
             **ranges.of(shown, int(j), raw[shown][j]),
         }
         for j in np.flatnonzero(mask)
