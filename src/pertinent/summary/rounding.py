@@ -108,10 +108,11 @@ def round_valid(
         moved = moved & np.isnan(quoted)
     waiting = np.flatnonzero(~np.isnan(points).any(axis=1) & moved.any(axis=1))
     start = np.broadcast_to(origin, points.shape)
-    told_start = table.as_told(start)
+    told_start, single = table.as_told(start), bool(table.decimal_columns.any())
     # A printed 440,000 is not read as 440,271: whole numbers are told to the last digit.
     coarsest = 1.0 if tight and changes else np.inf
     finer = [np.minimum(steps / 10.0**k, coarsest) for k in range(REFINEMENTS + 3 * tight)]
+    named = np.zeros((len(points), 1), dtype=bool)  # the rows that have such a rounding
     candidates, most = _candidates(told, told_start, finer), 1  # most rows need one only
     while len(waiting) and (several := list(islice(candidates, most))):
         rows = np.tile(waiting, len(several))
@@ -123,6 +124,10 @@ def round_valid(
         size = distance(tried, start[rows], setting.weights)
         close = size <= (1 + SLACK) * distance(points[rows], start[rows], setting.weights)
         good = close & judge(setting, ask, tried).passes
+        if single:  # where none is least: the coarsest that is valid, which `not_least` sees
+            for k in np.flatnonzero(good).tolist()[::-1]:
+                shown[rows[k]] = np.where(named[rows[k]], shown[rows[k]], printed[k])
+            named[rows[good]] = True
         if tight and changes:
             step = np.repeat([step for _, step in several], len(waiting), axis=0)
             fine = np.where(np.isnan(quoted[rows]), step, quoted[rows])
