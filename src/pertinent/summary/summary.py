@@ -207,7 +207,7 @@ def _points(
     )  # fmt: skip
     about = not_least(asked.setting, table, changed, new, places)
     return {
-        "about": about,
+        "about": about.astype(float),
         "sample": table.values,
         "baseline": baseline,
         "kept": kept,
@@ -251,7 +251,7 @@ def _decoded(
     out: dict[str, list[list[Any]]] = {
         n: raw_rows(table, v, told=n in rounded) for n, v in points.items() if n != "about"
     }
-    out["about"] = features.by_feature(points["about"]).tolist()
+    out["about"] = features.by_feature(points["about"] == 1).tolist()
     out["fixed"] = fixed_by_rules(asked.setting, asked.question, table, positive.method).tolist()
     for name, results in (("also_kept", positive), ("also_changed", negative)):
         out[name] = _alternatives(explanations, asked, results, rows, steps)
