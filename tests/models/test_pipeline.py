@@ -36,6 +36,7 @@ import pertinent
 from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.region import AffineMap
 from pertinent.models.steps.pipeline import features_of
+from pertinent.tables.reading import read_table
 from tests.models.pipeline_cases import data, fitted, small
 
 
@@ -132,7 +133,8 @@ def test_numbers_alone_have_no_domain():
     features = features_of(model, X)
     assert features.is_plain
     assert features.domain() is None
-    assert pertinent.Constraints().domain(features, X.to_numpy(), np.ones(13), [], True) is None
+    table = read_table(features, X)
+    assert pertinent.Constraints().domain(features, table, np.ones(13), True) is None
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import copysign
 
+import numpy as np
 import pandas as pd
 
 #: What is counted and is no fault.
 FINE = ("rows", "values", "about", "tie", "optimal", "feasible", "infeasible")
-#: How far a tie reaches, relatively.
-NEAR = 1e-9
+#: How far a tie reaches, relatively: in double precision, and in single precision.
+NEAR, NEAR_SINGLE = 1e-9, 1e-6
 
 
 @dataclass(frozen=True)
@@ -27,15 +28,17 @@ class Rules:
     words: dict
     steps: dict
     least: dict
+    near: dict
 
     @classmethod
-    def of(cls, X, inferred):
+    def of(cls, X, inferred, single=()):
         numbers = [name for name in X if pd.api.types.is_numeric_dtype(X[name])]
         return cls(
             {name: X[name].to_numpy(dtype=float) for name in numbers},
             {name: set(X[name]) for name in X if name not in numbers},
             {rule.feature: rule.numbers[0] for rule in inferred if rule.kind == "step"},
             {rule.feature: rule.numbers[0] for rule in inferred if rule.kind == "change"},
+            {name: NEAR_SINGLE if name in single else NEAR for name in X},
         )
 
 
@@ -60,18 +63,25 @@ def judge(result, model, X, inferred):
 def judge_shown(shown, model, X, inferred):
     """Return the same of summaries, each with its text."""
     found, asked = Counter(), []
-    rules = Rules.of(X, inferred)
+    written, single = _as_written(X)
+    rules = Rules.of(written, inferred, single)
     own = dict(zip(X.index, model.predict(X), strict=True))
     for summary, text in shown:
         found["rows"] += 1
         found[summary["negative"]["status"]] += 1
         if summary["negative"]["values"]:
             before = own[summary["id"]]
-            row = X.loc[summary["id"]]
+            row = written.loc[summary["id"]]
             found.update(_seen(summary, text, row, rules))
             asked += _questions(summary, text, row, before, rules)
     found.update(_predicted(model, X, asked))
     return found
+
+
+def _as_written(X):
+    """Return a table with the decimals that numbers in single precision are, and their names."""
+    single = [name for name in X if X[name].dtype == np.float32]
+    return X.assign(**{name: X[name].astype(str).astype(float) for name in single}), single
 
 
 def _values(summary):
@@ -87,14 +97,16 @@ def _seen(summary, text, row, rules):
             wrong["unseen"] += value not in rules.words[name]
             continue
         numbers, step = rules.numbers[name], rules.steps.get(name)
+        if step is None or rules.near[name] == NEAR_SINGLE:
+            wrong["about"] += _is_about(name, text)
         wrong["fractional"] += bool(value % 1 != 0 and (numbers % 1 == 0).all())
-        wrong["out of range"] += not numbers.min() <= value <= numbers.max()
+        wrong["out of range"] += not np.nanmin(numbers) <= value <= np.nanmax(numbers)
         if step is None:  # of full precision
             wrong["micro"] += abs(value - row[name]) < 0.999e-3 * numbers.std()
-            wrong["about"] += _is_about(name, text)
         else:
             wrong["off grid"] += _exact(value) % _exact(step) != 0
-            wrong["micro"] += abs(_exact(value) - _exact(row[name])) < _exact(step)
+            if np.isfinite(row[name]):  # of one that was missing any number is far
+                wrong["micro"] += abs(_exact(value) - _exact(row[name])) < _exact(step)
     return wrong
 
 
@@ -106,6 +118,10 @@ def _questions(summary, text, row, before, rules):
         if name in rules.words:
             continue
         step = rules.steps.get(name)
+        if not np.isfinite(row[name]):  # it was missing: there is no way back
+            continue
+        if rules.near[name] == NEAR_SINGLE and _is_about(name, text):
+            continue  # sums in single precision cannot tell the steps apart
         if step is None:  # of full precision: the last digit that is printed
             if _is_about(name, text):
                 continue
@@ -114,7 +130,7 @@ def _questions(summary, text, row, before, rules):
         if abs(closer - row[name]) < rules.least.get(name, 0.0):  # a change so small is none
             closer = row[name]
         fewer = changes | {name: closer}
-        little = copysign(NEAR * (1 + abs(closer)), row[name] - closer)
+        little = copysign(rules.near[name] * (1 + abs(closer)), row[name] - closer)
         beyond = None if closer == row[name] else changes | {name: closer + little}
         yield Asked(summary["id"], fewer, "not minimal", lambda said: said != before, beyond)
 
@@ -141,7 +157,10 @@ def _points(X, asked):
         new = {i: one.changes[name] for i, one in enumerate(asked) if name in one.changes}
         if new:
             values = points[name].tolist()
-            points[name] = [new.get(i, value) for i, value in enumerate(values)]
+            moved = [new.get(i, value) for i, value in enumerate(values)]
+            # A printed number is put into a table as its owner has it.
+            single = X[name].dtype == np.float32
+            points[name] = np.array(moved, dtype=np.float32) if single else moved
     return points
 
 

@@ -284,7 +284,7 @@ def _levers(asked: Asked, many: Table, sets: BoolArray, found: Negatives) -> lis
     )  # fmt: skip
     given = np.flatnonzero(found.found)
     some = many.take(given)
-    new = dict(zip(given.tolist(), raw_rows(some, printed[given]), strict=True))
+    new = dict(zip(given.tolist(), raw_rows(some, printed[given], told=True), strict=True))
     old = raw_rows(many.take(_FIRST), many.values[_FIRST])[0]
     reasons, status, target = found.reason, found.status, found.target.tolist()
     return [

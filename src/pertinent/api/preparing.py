@@ -181,6 +181,8 @@ def typical_numbers(features: Features, data: Table | None, rules: Constraints) 
     data), 0 without data; the nearest such value that the rules of the user allow.
     """
     steps, found = rules.given_lattice(features), dict[int, float]()
+    if data is not None:
+        steps = data.steps_held(steps)
     bounds = {features.index(name): ends_of(pair) for name, pair in rules.bounds.items()}
     for j in features.absent:
         known = np.zeros(1) if data is None else data.known_numbers(j)

@@ -165,7 +165,7 @@ CHANCES = "probability."
 #: Where the sample stood in its table: no claim about the model.
 PLACES = {"row", "id"}
 #: What a summary says only where it is so.
-MARKS = {"missing", "search", "solver"}
+MARKS = {"missing", "search", "solver", "about"}
 
 
 def as_shown(explanations: Answered, document: dict[str, Any], unsure: str) -> list[Finding]:

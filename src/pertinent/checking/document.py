@@ -80,6 +80,8 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
     features = _features(model, question, settings)
     table = read_table(features, _samples(question))
     table = table.lacking(_missing(question, features))
+    if not question.get("single_decimals"):  # older files tell numbers in single precision by all
+        table = table.in_binary()  # their digits
     for name, part in (("method", "positive"), ("norm", "negative")):
         if question.get(name, proof[part][name]) != proof[part][name]:
             raise InputError(f"The question and the answer differ in their {name}.")

@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits, read_only
+from pertinent.geometry.rounding.singles import as_singles, single_beside, single_spacing
 
 #: Where a number must change, it moves at least by this share of its scale (1 / weight).
 SMALLEST_CHANGE = 1e-3
@@ -29,6 +30,9 @@ Columns = IntArray | int
 class Lattice:
     """The numbers ``(offset + k * multiple) / 10**decimals`` for whole k, each the nearest double.
 
+    In single precision each is the nearest float32: what the decimal number becomes in such a
+    column. Where steps are finer than that, every float32 is one.
+
     Parameters
     ----------
     decimals : int
@@ -37,6 +41,8 @@ class Lattice:
         Distance of neighbours, in units of the last digit.
     offset : int
         One of the numbers, in units of the last digit.
+    single : bool
+        Whether the numbers are those of a column in single precision.
 
     Examples
     --------
@@ -46,16 +52,20 @@ class Lattice:
     ([0.5, 0.5, -0.5], 0.5)
     >>> Lattice(0, 10, 3).has(np.array([13.0, 10.0])).tolist()
     [True, False]
+    >>> tenths = Lattice(1, single=True)
+    >>> tenths.has(np.array([119.9, np.float32(119.9)])).tolist()
+    [False, True]
     """
 
     decimals: int
     multiple: int = 1
     offset: int = 0
+    single: bool = False
 
     @property
     def step(self) -> float:
         """The distance of neighbours."""
-        return float(self._number(np.array(float(self.multiple))))
+        return float(self._decimal(np.array(float(self.multiple))))
 
     def words(self) -> str:
         """Return what the numbers are, e.g. "steps of 0.5".
@@ -67,12 +77,13 @@ class Lattice:
         """
         if self.multiple == 1 and self.decimals >= 0:
             return f"{self.decimals} decimal{'' if self.decimals == 1 else 's'}"
-        first = f" from {float(self.at(np.array(0.0))):.12g}" if self.offset else ""
+        first = f" from {float(self._decimal(np.array(self.offset))):.12g}" if self.offset else ""
         return f"steps of {self.step:.12g}{first}"
 
     def at(self, count: FloatArray) -> FloatArray:
         """Return the numbers with whole numbers ``k = count``."""
-        return self._number(count * self.multiple + self.offset)
+        point = self._decimal(count * self.multiple + self.offset)
+        return as_singles(point) if self.single else point
 
     def nearest(self, values: FloatArray) -> FloatArray:
         """Return the number next to each value."""
@@ -83,13 +94,20 @@ class Lattice:
         count = self._count(values)
         point = self.at(count)
         # Compared as numbers, not as counts: multiplying by a power of ten has rounded.
-        return np.where(point >= values, point, self.at(count + 1.0))
+        point = np.where(point >= values, point, self.at(count + 1.0))
+        return self._or_any_single(point, values, up=True) if self.single else point
 
     def floor(self, values: FloatArray) -> FloatArray:
         """Return the largest numbers that are not above the values."""
         count = self._count(values)
         point = self.at(count)
-        return np.where(point <= values, point, self.at(count - 1.0))
+        point = np.where(point <= values, point, self.at(count - 1.0))
+        return self._or_any_single(point, values, up=False) if self.single else point
+
+    def _or_any_single(self, points: FloatArray, values: FloatArray, *, up: bool) -> FloatArray:
+        """Return the points; where steps are finer than single precision, the nearest float32."""
+        finer = single_spacing(values) >= self.step
+        return np.where(finer, single_beside(values, up=up), points)
 
     def has(self, values: FloatArray) -> BoolArray:
         """Return whether values are exactly numbers of the lattice."""
@@ -101,7 +119,7 @@ class Lattice:
         units = values * 10.0**digits if digits >= 0 else values / 10.0**-digits
         return np.asarray(np.round((units - self.offset) / self.multiple))
 
-    def _number(self, units: FloatArray) -> FloatArray:
+    def _decimal(self, units: FloatArray) -> FloatArray:
         digits = self.decimals
         return np.asarray(units / 10.0**digits if digits >= 0 else units * 10.0**-digits)
 
@@ -215,6 +233,8 @@ class Domain:
         1 / weight: the unit of a smallest change.
     multiple, offset : ndarray of shape (n_columns,), optional
         Of columns with decimals: see `Lattice`. 1 and 0 by default.
+    single : ndarray of bool, shape (n_columns,), optional
+        Of columns with decimals: whether they are in single precision. None is by default.
     gap : tuple of two ndarray of shape (n, n_columns), optional
         ``(below, above)``: a value is ``<= below``, the row's own, or ``>= above``. Both are the
         own value where any change will do.
@@ -231,6 +251,7 @@ class Domain:
     multiple: FloatArray | None = None
     offset: FloatArray | None = None
     gap: Limits | None = None
+    single: BoolArray | None = None
 
     def __post_init__(self) -> None:
         if self.owner is None:
@@ -279,8 +300,9 @@ class Domain:
         """The lattice of each column that has one."""
         every = np.ones(self.dim) if self.multiple is None else self.multiple
         first = np.zeros(self.dim) if self.offset is None else self.offset
+        single = np.zeros(self.dim, dtype=bool) if self.single is None else self.single
         return {
-            j: Lattice(int(self.decimals[j]), int(every[j]), int(first[j]))
+            j: Lattice(int(self.decimals[j]), int(every[j]), int(first[j]), bool(single[j]))
             for j in self.lattice.tolist()
         }
 
@@ -292,6 +314,14 @@ class Domain:
         below, above = self.gap
         open_ = ((below < self.own) | (above > self.own)).any(axis=0) & ~self.in_group
         return np.union1d(self.lattice, np.flatnonzero(open_ & ~self.follows))
+
+    def is_single(self, columns: BoolArray) -> bool:
+        """Return whether these columns, groups aside, hold numbers in single precision only."""
+        if self.single is None:
+            return False
+        stepped = np.zeros(self.dim, dtype=bool)
+        stepped[self.lattice] = self.single[self.lattice]
+        return bool((stepped | self.in_group | self.follows | ~columns).all())
 
     @property
     def confines(self) -> bool:
@@ -356,12 +386,16 @@ class Domain:
         else:
             factor, divisor, every, first = (part[columns] for part in self._grids)
             is_grid = np.isfinite(self.decimals[columns])
+        single = None if self.single is None else self.single[columns]
         count = np.round((values * factor / divisor - first) / every)
-        point = (count * every + first) / factor * divisor
+        point = _as_single((count * every + first) / factor * divisor, single)
         wrong = point < values if up else point > values
         if np.count_nonzero(wrong):
             other = ((count + (1.0 if up else -1.0)) * every + first) / factor * divisor
-            point = np.where(wrong, other, point)
+            point = np.where(wrong, _as_single(other, single), point)
+        if single is not None:
+            finer = single & (single_spacing(values) >= every / factor * divisor)
+            point = np.where(finer, single_beside(values, up=up), point)
         return np.where(is_grid, point, values)
 
     def floor(self, columns: Columns, values: FloatArray, rows: Rows = None) -> FloatArray:
@@ -459,6 +493,13 @@ class Domain:
             np.logical_or.at(units.T, self.units, changed.T)
             wrong |= units.sum(axis=1) > self.max_changes
         return wrong
+
+
+def _as_single(points: FloatArray, single: BoolArray | None) -> FloatArray:
+    """Return numbers in the precision of their columns."""
+    if single is None:
+        return points
+    return np.where(single, as_singles(points), points)
 
 
 def _at(values: FloatArray, rows: Rows, columns: Columns) -> FloatArray:

@@ -184,15 +184,20 @@ class Constraints(RuleFields):
         ``transitions`` may speak of them.
         """
         fixed, samples = self._fixed(features), values_of(table)
-        strange, (first, last) = fixed.strange, fixed.data.limits
+        strange, data, lattice = fixed.strange, fixed.data, fixed.lattice
+        least, most = fixed.lower, fixed.upper
+        if isinstance(table, Table):
+            data, lattice = data.held(table), table.steps_held(lattice)
+            least, most = table.limits_held((least, most))
+        first, last = data.limits
         theirs = bool(len(strange) and samples[:, strange].any())
-        theirs |= any(not steps.has(samples[:, j]).all() for j, steps in fixed.lattice.items())
+        theirs |= any(not steps.has(samples[:, j]).all() for j, steps in lattice.items())
         theirs |= bool(self.inferred) and bool(((samples < first) | (samples > last)).any())
         rows = len(samples) if self.depends_on_sample or theirs else 1
         lower, upper = np.empty((rows, features.dim)), np.empty((rows, features.dim))
-        lower[:], upper[:] = fixed.lower, fixed.upper
+        lower[:], upper[:] = least, most
         if self.inferred:
-            low, high = fixed.data.widened(samples) if rows > 1 or theirs else (first, last)
+            low, high = data.widened(samples) if rows > 1 or theirs else (first, last)
             lower, upper = np.maximum(lower, low), np.minimum(upper, high)
         # A category that the model does not know, or the data hardly do, can be kept, not taken.
         if theirs and len(strange):
@@ -323,20 +328,19 @@ class Constraints(RuleFields):
     def domain(
         self,
         features: Features,
-        samples: FloatArray,
+        table: Table,
         weights: FloatArray,
-        booleans: IntArray,
         changes: bool,
     ) -> Domain | None:
         """Return what the model's categories and these rules allow; None where any number will do.
 
-        ``samples`` have shape (n, n_columns), ``booleans`` are the columns that hold truth values,
-        and ``changes`` says whether the rules of change apply.
+        ``changes`` says whether the rules of change apply.
         """
         known, gap = self._fixed(features), None
-        fixed = known.lattice if changes else known.given
+        samples, booleans = table.values, table.booleans
+        fixed = table.steps_held(known.lattice if changes else known.given)
         if changes and self.inferred:
-            gap = _with_gaps(known.data.gap(samples), features, samples)
+            gap = _with_gaps(known.data.held(table).gap(samples), features, samples)
         counted = changes and (self.max_changes is not None or bool(self.together))
         free = not len(booleans) and not fixed and not counted and gap is None
         if features.is_plain and free:
@@ -348,6 +352,8 @@ class Constraints(RuleFields):
         multiple, offset = np.ones(features.dim), np.zeros(features.dim)
         multiple[list(lattice)] = [steps.multiple for steps in lattice.values()]
         offset[list(lattice)] = [steps.offset for steps in lattice.values()]
+        single = np.zeros(features.dim, dtype=bool)
+        single[list(lattice)] = [steps.single for steps in lattice.values()]
         off = any(not steps.has(samples[:, j]).all() for j, steps in lattice.items())
         with np.errstate(divide="ignore"):
             scale = 1.0 / weights
@@ -363,6 +369,7 @@ class Constraints(RuleFields):
             multiple,
             offset,
             gap,
+            single if single.any() else None,
         )
 
     def relation_cell(self, features: Features) -> Cell | None:

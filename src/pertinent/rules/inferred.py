@@ -7,7 +7,7 @@ and a rule that the user gives for the same feature takes their place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -23,6 +23,7 @@ from pertinent.rules.tolerances import SLACK
 from pertinent.tables.features import Features
 from pertinent.tables.notebook import Card
 from pertinent.tables.numbers import is_number
+from pertinent.tables.table import Table
 from pertinent.tables.words import few, label_text
 
 
@@ -169,6 +170,13 @@ class FromData:
             if rule.kind == STEP:
                 steps[j] = rule.lattice
         return cls((low, high), steps, least, np.array(unwanted, dtype=np.int64))
+
+    def held(self, table: Table) -> FromData:
+        """Return the rules, as numbers that the columns of a table can hold."""
+        if not table.single_precision:
+            return self
+        limits, steps = table.limits_held(self.limits), table.steps_held(self.steps)
+        return replace(self, limits=limits, steps=steps)
 
     def widened(self, samples: FloatArray) -> Limits:
         """Return the limits of each sample, with its own values within."""

@@ -10,6 +10,7 @@ import numpy as np
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.domain import SMALLEST_CHANGE
+from pertinent.geometry.rounding.singles import as_decimals, single_spacing
 from pertinent.rules.constraints import Constraints
 from pertinent.rules.inferred import CATEGORIES, CHANGE, RANGE, STEP, Inferred
 from pertinent.rules.unknown import are_unknown
@@ -21,6 +22,8 @@ from pertinent.tables.table import Table
 STEPS = (1000, 500, 100, 50, 10, 5, 1, 0.5, 0.1, 0.05, 0.01)
 #: Multiples of a step above 1 are no chance, with so many different values.
 ENOUGH = 10
+#: Steps of numbers in single precision are at least so many times what tells two of them apart.
+COARSER = 4
 #: A category of fewer rows than this is rare.
 HANDFUL = 5
 
@@ -83,6 +86,7 @@ def infer(
     share stays between 0.25 and 0.5
     """
     features, own = data.features, _given(data.features, baseline)
+    single = data.decimal_columns[features.first]
     ruled = _Ruled(features, given)
     found: list[Inferred] = []
     for j, name in enumerate(features.names):
@@ -95,7 +99,9 @@ def infer(
         values = data.known_numbers(j)
         if not len(values):
             continue
-        step = _step(values, own.get(j)) if steps_from == "data" else None
+        if single[j]:  # 119.9, not what a float32 makes of it
+            values = as_decimals(values)
+        step = _step(values, own.get(j), single=bool(single[j])) if steps_from == "data" else None
         if j not in ruled.steps and steps_from == "data":
             found += _precision(name, values, step)
         if j not in ruled.bounds:
@@ -144,12 +150,19 @@ def _given(features: Features, baseline: Any) -> dict[int, Any]:
     return dict(enumerate(baseline))
 
 
-def _step(values: FloatArray, own: Any) -> float | None:
-    """Return the coarsest step that all values, and a base value, are multiples of."""
+def _step(values: FloatArray, own: Any, *, single: bool = False) -> float | None:
+    """Return the coarsest step that all values, and a base value, are multiples of.
+
+    In single precision large numbers have few decimals whatever they are: a step is told apart
+    only where it is coarser than that.
+    """
     known = np.unique(values if own is None else np.append(values, float(own)))
+    finest = COARSER * float(single_spacing(np.abs(known).max())) if single else 0.0
     for step in STEPS:
         if step > 1 and np.count_nonzero(known) < ENOUGH:
             continue
+        if step < min(finest, 1.0):
+            return None
         if Inferred(STEP, "", (float(step),)).lattice.has(known).all():
             return float(step)
     return None

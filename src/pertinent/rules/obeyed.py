@@ -37,6 +37,7 @@ def broken_rules(
     *,
     changes: bool = False,
     single: bool = False,
+    held: Rows | None = None,
 ) -> list[tuple[RuleRef, BoolArray]]:
     """Return each rule that any point breaks, with the rows that break it.
 
@@ -45,13 +46,15 @@ def broken_rules(
     rules : Constraints
     features : Features
     points : ndarray of shape (n, n_features)
-        One value for each feature: a number or a category.
+        One value for each feature: a number or a category, as it is told (`Table.as_told`).
     samples : ndarray of shape (n, n_features), optional
         Needed for rules that compare with the sample.
     changes : bool
         Whether the rules of change (max_changes, together) apply.
     single : bool
         Whether numbers are handed out in single precision.
+    held : ndarray of shape (n, n_features), optional
+        The points as the columns of the samples hold them, which relations are about.
 
     Examples
     --------
@@ -64,7 +67,7 @@ def broken_rules(
     >>> print(rule, rows)
     debt <= 0.4 * income [ True]
     """
-    check = _Check(rules, features, points, samples, single)
+    check = _Check(rules, features, points, samples, single, points if held is None else held)
     found = [*check.numbers(), *check.categories(), *check.relations()]
     found += [pair for rule in rules.inferred for pair in check.inferred(rule, changes)]
     if samples is not None:
@@ -81,6 +84,7 @@ class _Check:
     points: Rows
     samples: Rows | None
     single: bool
+    held: Rows
     #: What `_same` found of each feature: several rules ask for it.
     known_same: dict[int, BoolArray] = field(default_factory=dict)
 
@@ -213,7 +217,8 @@ class _Check:
         found = []
         named = self.rules.named_relations(self.features)
         for rule, relation in zip(named, self.rules.read_relations, strict=True):
-            columns = {name: self._number(name) for name in relation.coefficients}
+            places = {name: self.features.index(name) for name in relation.coefficients}
+            columns = {name: self.held[:, j].astype(float) for name, j in places.items()}
             rows = (
                 dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
             )

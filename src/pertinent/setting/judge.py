@@ -281,9 +281,10 @@ def _broken(setting: Setting, ask: Ask, points: FloatArray) -> dict[int, RuleRef
     found = broken_rules(
         setting.constraints,
         setting.features,
-        table.raw(points),
+        table.raw(table.as_told(points)),
         table.own_raw if ask.is_aligned else None,
         changes=ask.rules.changes,
         single=table.single_precision,
+        held=table.raw(points) if table.single_precision else None,
     )
     return {int(i): rule for rule, wrong in found for i in np.flatnonzero(wrong)}

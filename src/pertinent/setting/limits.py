@@ -51,10 +51,10 @@ def beyond_rules(
 def resting(setting: Setting, question: PositiveQuestion) -> FloatArray:
     """Return the number that is handed out as each base value, shape (n_columns,).
 
-    A base value in single precision is not on the steps of its column: the number on the steps is
-    rounded to it when it is handed out. Elsewhere this is the base value.
+    It is the base value. In files of before, steps in single precision are decimal numbers, and a
+    base value is not on them: the number on the steps is rounded to it when it is handed out.
     """
-    if not setting.constraints.speaks_of_values:
+    if not setting.constraints.speaks_of_values or not question.in_binary:
         return question.baseline
     numbers = question.baseline.copy()
     for j, steps in setting.constraints.given_lattice(setting.features).items():
@@ -206,7 +206,7 @@ def strict_limits(
     """Return the allowed range: what is confined to whole numbers cannot rest elsewhere."""
     lower, upper = setting.constraints.limits(setting.features, table)
     steps = {int(j): Lattice(0) for j in table.booleans}
-    steps |= setting.constraints.given_lattice(setting.features)
+    steps |= table.steps_held(setting.constraints.given_lattice(setting.features))
     base = resting(setting, question)
     stay = [j for j, grid in steps.items() if not grid.has(base[[j]]).all()]
     if not stay:

@@ -84,7 +84,11 @@ def _small_steps(need: FloatArray) -> FloatArray:
 
 
 def first_margins(
-    rounding: Rounding | None, centers: FloatArray, single: bool, sums_in_single: bool
+    rounding: Rounding | None,
+    centers: FloatArray,
+    single: bool,
+    sums_in_single: bool,
+    as_found: bool = False,
 ) -> FloatArray:
     """Return the margin to begin with for each center: a power of 100, or of sqrt(2).
 
@@ -101,6 +105,9 @@ def first_margins(
         Whether points are handed out in single precision.
     sums_in_single : bool
         Whether the model adds up their scores in single precision, too.
+    as_found : bool
+        Whether points are taken to be numbers in single precision as they are found. One that is
+        not, and that leaves its class when it is rounded, is refused and solved again.
     """
     if rounding is None:
         return np.full(len(centers), UNKNOWN_SINGLE if single else UNKNOWN)
@@ -112,7 +119,7 @@ def first_margins(
         # What `Rounding.hold` asks; the answer's terms may be a little larger than the center's.
         unit = ROUNDOFF_SINGLE if sums_in_single else ROUNDOFF
         need = 1.25 * sums * unit * rounding.sizes(some)
-        if single and not sums_in_single:
+        if not (sums_in_single or as_found):
             # The point itself is rounded: x_i by u |x_i|, a row by u |g|'|x|.
             need += 1.25 * ROUNDOFF_SINGLE * rounding.row_sizes(some)
         margins = _small_steps(need)

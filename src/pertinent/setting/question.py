@@ -85,6 +85,8 @@ class PositiveQuestion:
     effort : Effort
     ranges : tuple of ndarray of shape (n_features,), optional
         Sufficient only: lowest and highest values in the training data.
+    in_binary : bool
+        Whether numbers in single precision are told with all their digits: see `Table.in_binary`.
     """
 
     baseline: FloatArray
@@ -94,12 +96,14 @@ class PositiveQuestion:
     alternatives: int = 0
     effort: Effort = USUAL
     ranges: tuple[FloatArray, FloatArray] | None = None
+    in_binary: bool = False
 
     def in_precision_of(self, table: Table) -> PositiveQuestion:
         """Return the question with base values that can be handed out exactly."""
         if not table.single_precision:
             return self
-        return replace(self, baseline=table.as_handed_out(self.baseline[None])[0])
+        baseline = table.as_handed_out(self.baseline[None])[0]
+        return replace(self, baseline=baseline, in_binary=not table.decimal_columns.any())
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from pertinent.exceptions import InputError, UnsupportedModelError, unknown_name
 from pertinent.geometry.affine import row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray, by_label, read_only
 from pertinent.geometry.domain import Domain
+from pertinent.geometry.ensembles.region import EnsembleRounding
 from pertinent.geometry.pieces import Joined, cells_of, lone_cell, meet, owners_of, pieces_of
 from pertinent.geometry.region import Region
 from pertinent.geometry.rounding import STEP, Rounding, surely_win
@@ -125,9 +126,7 @@ class Setting:
 
     def domain_of(self, table: Table, *, changes: bool) -> Domain | None:
         """Return what values the rules allow; with ``changes``, how many may change as well."""
-        return self.constraints.domain(
-            self.features, table.values, self.weights, table.booleans, changes
-        )
+        return self.constraints.domain(self.features, table, self.weights, changes)
 
     @cached_property
     def pieces(self) -> int:
@@ -153,20 +152,42 @@ class Setting:
         return 0.0 if self.margin is None else self.margin
 
     def first_margins(
-        self, table: Table, centers: FloatArray, kind: Kind, labels: IntArray
+        self,
+        table: Table,
+        centers: FloatArray,
+        kind: Kind,
+        labels: IntArray,
+        domain: Domain | None = None,
     ) -> FloatArray:
         """Return the margin beyond the one asked for to solve each row with first.
 
         None where that is large enough for rounding, as far as is known of the center.
         """
-        needs = self.needed_margins(table, centers, kind, labels)
+        parts = self._by_key(kind, labels)
+        # Sums of trees are cut where numbers of the steps may lie: a margin would leave them out.
+        trees = all(isinstance(rounding, EnsembleRounding) for rounding, _ in parts)
+        hopeful = trees and domain is not None and domain.single is not None
+        needs = self.needed_margins(table, centers, kind, labels, domain, hopeful=hopeful)
         return np.where(needs > self.asked_margin, needs, 0.0) if self.asked_margin else needs
 
     def needed_margins(
-        self, table: Table, centers: FloatArray, kind: Kind, labels: IntArray
+        self,
+        table: Table,
+        centers: FloatArray,
+        kind: Kind,
+        labels: IntArray,
+        domain: Domain | None = None,
+        *,
+        hopeful: bool = False,
     ) -> FloatArray:
-        """Return the margin that rounding needs around each center."""
-        how = table.single_precision, self.sums_in_single(table)
+        """Return the margin that rounding needs around each center.
+
+        ``domain`` is what the points are confined to; None where it is not known. With ``hopeful``
+        they are taken to be on the steps of their columns, wherever some have any.
+        """
+        on_steps = domain is not None and domain.is_single(table.single_columns)
+        as_found = hopeful or on_steps
+        how = table.single_precision, self.sums_in_single(table), as_found
         parts = self._by_key(kind, labels)
         if len(parts) == 1:
             return first_margins(parts[0][0], centers, *how)

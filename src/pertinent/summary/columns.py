@@ -11,6 +11,7 @@ from pertinent.setting.question import Method
 from pertinent.setting.results import Results
 from pertinent.summary.asked import Answered
 from pertinent.summary.chances import VALUE, chance_columns
+from pertinent.summary.ranges.as_printed import told_rooms
 from pertinent.tables.raw import plain_columns, raw_columns, row_names
 from pertinent.tables.table import BACKENDS, installed_backend
 
@@ -103,8 +104,8 @@ def _ranges(explanations: Answered) -> dict[str, Any]:
     for j, name in enumerate(features.names):
         for end in () if features.is_category(j) else ("low", "high", "box_low", "box_high"):
             out[f"negative.{name}.{end}"] = np.full(n, np.nan)
-    for i, rooms in enumerate(explanations.rooms(list(range(n)), ("negative",))):
-        room = rooms.negative
+    rooms = explanations.rooms(list(range(n)), ("negative",))
+    for i, room in enumerate(told_rooms(explanations.table, [own.negative for own in rooms])):
         for spans, prefix in ((room.spans, ""), (room.box, "box_")):
             for span in spans:
                 start = f"negative.{numbers[span.column]}.{prefix}"

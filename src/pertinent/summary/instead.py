@@ -67,7 +67,10 @@ def instead_summary(
         "exact": found.values,
         "baseline": found.baseline[None],
     }
-    raw = {name: raw_rows(found.table, values)[0] for name, values in points.items()}
+    raw = {
+        name: raw_rows(found.table, values, told=name == "value")[0]
+        for name, values in points.items()
+    }
     fixed = fixed_by_rules(asked.setting, question, found.table, found.method)[0]
     sufficient = instead.basis is Basis.SUFFICIENT
     label = None if instead.place < 0 else found.classes.tolist()[instead.place]

@@ -88,8 +88,14 @@ def round_valid(
     steps : ndarray of shape (n_features,)
     changes : bool
         Whether the rules about how many features change apply.
+
+    Returns
+    -------
+    ndarray of shape (n, n_features)
+        As they are told (see `Table.as_told`): numbers in single precision are decimal numbers.
     """
-    shown = points.copy()
+    told = table.as_told(points)
+    shown = told.copy()
     if by_sample(setting.within):  # a blend of neighbours stays one only as it is
         return shown
     low, high = (np.broadcast_to(side, points.shape) for side in limits)
@@ -97,35 +103,76 @@ def round_valid(
     quoted = np.full(points.shape, np.nan)
     if tight and changes:
         # Steps of the data, and ends of their range, are quoted.
-        quoted = _quoted_steps(setting, points, moved & ((points == low) | (points == high)))
+        ends = moved & ((points == low) | (points == high))
+        quoted = _quoted_steps(setting, told, ends)
         moved = moved & np.isnan(quoted)
     waiting = np.flatnonzero(~np.isnan(points).any(axis=1) & moved.any(axis=1))
     start = np.broadcast_to(origin, points.shape)
+    told_start, single = table.as_told(start), bool(table.decimal_columns.any())
     # A printed 440,000 is not read as 440,271: whole numbers are told to the last digit.
     coarsest = 1.0 if tight and changes else np.inf
     finer = [np.minimum(steps / 10.0**k, coarsest) for k in range(REFINEMENTS + 3 * tight)]
-    candidates, most = _candidates(points, start, finer), 1  # most rows need one only
+    named = np.zeros((len(points), 1), dtype=bool)  # the rows that have such a rounding
+    candidates, most = _candidates(told, told_start, finer), 1  # most rows need one only
     while len(waiting) and (several := list(islice(candidates, most))):
         rows = np.tile(waiting, len(several))
         grids = np.concatenate([candidate[waiting] for candidate, _ in several])
-        tried = np.where(moved[rows], grids, points[rows])
+        printed = np.where(moved[rows], grids, told[rows])
         some, own = table.take(rows), labels[rows]
+        tried = table.as_held(printed)
         ask = Ask(some, tried, Kind.IS, own, low[rows], high[rows], RowRules(None, changes))
         size = distance(tried, start[rows], setting.weights)
         close = size <= (1 + SLACK) * distance(points[rows], start[rows], setting.weights)
         good = close & judge(setting, ask, tried).passes
+        if single:  # where none is least: the coarsest that is valid, which `not_least` sees
+            for k in np.flatnonzero(good).tolist()[::-1]:
+                shown[rows[k]] = np.where(named[rows[k]], shown[rows[k]], printed[k])
+            named[rows[good]] = True
         if tight and changes:
             step = np.repeat([step for _, step in several], len(waiting), axis=0)
             fine = np.where(np.isnan(quoted[rows]), step, quoted[rows])
             look = every[rows] & good[:, None] & (fine > 0)
-            good &= _is_least(setting, some, tried, look, start[rows], own, fine)
+            good &= _is_least(setting, some, printed, look, told_start[rows], own, fine)
         passes = good.reshape(len(several), len(waiting))
         done = np.flatnonzero(passes.any(axis=0))
         coarsest_good = passes[:, done].argmax(axis=0) * len(waiting) + done
-        shown[waiting[done]] = tried[coarsest_good]
+        shown[waiting[done]] = printed[coarsest_good]
         waiting = np.delete(waiting, done)
         most = max(1, TRIED_AT_ONCE // max(1, len(waiting)))
     return shown
+
+
+def not_least(
+    setting: Setting, table: Table, shown: FloatArray, moved: BoolArray, labels: IntArray
+) -> BoolArray:
+    """Return which new values would do as well one step of what is shown closer to the own ones.
+
+    Only in single precision: a model that adds up so rounds by more than its last digits, and an
+    answer keeps away from what rounding may decide. Such a value is said to be about that.
+
+    Parameters
+    ----------
+    setting : Setting
+    table : Table
+        The samples, one for each point.
+    shown : ndarray of shape (n, n_features)
+        See `round_valid`.
+    moved : ndarray of bool, shape (n, n_features)
+        The numbers that changed.
+    labels : ndarray of int, shape (n,)
+        Places of the classes that the points have.
+    """
+    found = np.zeros(shown.shape, dtype=bool)
+    if not (table.decimal_columns.any() and setting.constraints.inferred):
+        return found
+    there = moved & ~np.isnan(shown)
+    rows, columns = np.nonzero(there)
+    if len(rows):
+        steps = _quoted_steps(setting, shown, there)[rows, columns]
+        own = table.as_told(table.values)
+        does = _does_closer(setting, table, shown, own, (rows, columns), steps, labels)
+        found[rows[does], columns[does]] = True
+    return found
 
 
 def _quoted_steps(setting: Setting, points: FloatArray, ends: BoolArray) -> FloatArray:
@@ -151,16 +198,30 @@ def _is_least(
     labels: IntArray,
     step: FloatArray,
 ) -> BoolArray:
-    """Return whether no value, one step of what is shown closer to its origin, would do as well."""
+    """Return whether no value, one step of what is shown closer to its origin, would do as well.
+
+    Points and origin are as they are told.
+    """
     rows, columns = np.nonzero(moved)
     least = np.ones(len(points), dtype=bool)
     if len(rows):
-        closer, step = points[rows], step[rows, columns]
-        here, home = points[rows, columns], origin[rows, columns]
-        next_ = _as_written(here + np.sign(home - here) * step)
-        closer[np.arange(len(rows)), columns] = np.where(np.abs(home - here) > step, next_, home)
-        least[rows[setting.predict(table.take(rows), closer) == labels[rows]]] = False
+        where, own = (rows, columns), step[rows, columns]
+        does = _does_closer(setting, table, points, origin, where, own, labels)
+        least[rows[does]] = False
     return least
+
+
+def _does_closer(
+    setting: Setting, table: Table, points: FloatArray, origin: FloatArray,
+    where: tuple[IntArray, IntArray], step: FloatArray, labels: IntArray,
+) -> BoolArray:  # fmt: skip
+    """Return of some values whether the point keeps its class with that one a step closer."""
+    rows, columns = where
+    closer, here, home = points[rows], points[rows, columns], origin[rows, columns]
+    next_ = _as_written(here + np.sign(home - here) * step)
+    closer[np.arange(len(rows)), columns] = np.where(np.abs(home - here) > step, next_, home)
+    held = table.take(rows).as_held(closer)
+    return np.asarray(setting.predict(table.take(rows), held) == labels[rows])
 
 
 def _as_written(values: FloatArray) -> FloatArray:

@@ -114,6 +114,7 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
         "sample": raw_rows(one, one.values)[0],
         "single_precision": table.single_precision,
         "single_features": table.single_features,
+        **({"single_decimals": True} if table.decimal_columns.any() else {}),
         "frame": hasattr(table.source, "to_native"),
         "truth_values": table.all_truths,
         "missing_features": [table.features.names[j] for j in np.flatnonzero(one.missing[0])],

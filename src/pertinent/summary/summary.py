@@ -24,9 +24,9 @@ from pertinent.setting.ranges import Room
 from pertinent.summary.asked import Answered, Asked, Rooms
 from pertinent.summary.chances import chance_columns, shown_chances
 from pertinent.summary.instead import instead_summary, rounded_positive
-from pertinent.summary.ranges.as_printed import as_printed
+from pertinent.summary.ranges.as_printed import as_printed, told_rooms
 from pertinent.summary.ranges.shown import shown_range, shown_side
-from pertinent.summary.rounding import first_steps, round_valid
+from pertinent.summary.rounding import first_steps, not_least, round_valid
 from pertinent.tables.features import Features
 from pertinent.tables.raw import (
     first_column,
@@ -200,12 +200,15 @@ def _points(
     kept = rounded_positive(asked, asked.question, positive, rows, steps)
     untouched = (positive.kept & explanations.avoided[:, None])[rows]
     limits = negative_limits(asked.setting, table, untouched)
+    places = negative.target_place[rows]
+    new = number_columns(features) & features.by_column(negative.changed[rows])
     changed = round_valid(
-        asked.setting, table, negative.values[rows],
-        number_columns(features) & features.by_column(negative.changed[rows]), table.values,
-        negative.target_place[rows], limits, steps, changes=True,
+        asked.setting, table, negative.values[rows], new, table.values, places, limits, steps,
+        changes=True,
     )  # fmt: skip
+    about = not_least(asked.setting, table, changed, new, places)
     return {
+        "about": about.astype(float),
         "sample": table.values,
         "baseline": baseline,
         "kept": kept,
@@ -222,16 +225,18 @@ def _rooms_as_printed(
 ) -> list[Rooms]:  # fmt: skip
     """Return how far values may move beside the others as they are printed."""
     table = explanations.table.take(rows)
-    positive = as_printed(
+    kept, changed, instead = (
+        told_rooms(table, [getattr(own, part) for own in rooms]) for part in Rooms._fields
+    )
+    kept = as_printed(
         asked.setting, table, explanations.positive.label[rows],
-        (points["kept"], points["positive"]), [own.positive for own in rooms], ends,
+        (points["kept"], points["positive"]), kept, ends,
     )  # fmt: skip
-    negative = as_printed(
+    changed = as_printed(
         asked.setting, table, explanations.negative.target_place[rows],
-        (points["changed"], points["negative"]), [own.negative for own in rooms], ends,
+        (points["changed"], points["negative"]), changed, ends,
     )  # fmt: skip
-    both = zip(rooms, positive, negative, strict=True)
-    return [own._replace(positive=kept, negative=changed) for own, kept, changed in both]
+    return [Rooms(*own) for own in zip(kept, changed, instead, strict=True)]
 
 
 def _decoded(
@@ -242,7 +247,12 @@ def _decoded(
     table, positive, negative = (
         explanations.table.take(rows), explanations.positive, explanations.negative
     )  # fmt: skip
-    out: dict[str, list[list[Any]]] = {n: raw_rows(table, v) for n, v in points.items()}
+    rounded = ("kept", "changed")  # these are told already
+    features = explanations.table.features
+    out: dict[str, list[list[Any]]] = {
+        n: raw_rows(table, v, told=n in rounded) for n, v in points.items() if n != "about"
+    }
+    out["about"] = features.by_feature(points["about"] == 1).tolist()
     out["fixed"] = fixed_by_rules(asked.setting, asked.question, table, positive.method).tolist()
     for name, results in (("also_kept", positive), ("also_changed", negative)):
         out[name] = _alternatives(explanations, asked, results, rows, steps)
@@ -302,6 +312,7 @@ def _features(
     explanations: Answered, asked: Asked, row: int, raw: dict[str, list[Any]]
 ) -> list[Summary]:
     wording, ranges, known = asked.settings.wording, asked.ranges, explanations.table.features
+    ranges = None if ranges is None else explanations.table.as_told(ranges)
     out = []
     for j, name in enumerate(known.names):
         number, at = is_number(known, j), first_column(known, j)
@@ -392,7 +403,7 @@ def _alternatives(
         asked.setting, table, exact, moved, origin, places,
         limits or positive_limits(asked.setting, table, asked.question), steps, changes=changes,
     )  # fmt: skip
-    raw = raw_rows(table, points), raw_rows(table, exact)
+    raw = raw_rows(table, points, told=True), raw_rows(table, exact)
     labels = [_label(results.classes, int(place)) for place in places]
     words = asked.settings.wording.labels
     for k, (i, one) in enumerate(listed):
@@ -427,6 +438,7 @@ def _values(
             "value": raw[shown][j],
             "exact": raw[exact][j],
             "fixed": shown == "kept" and raw["fixed"][j],
+            **({"about": True} if shown == "changed" and raw["about"][j] else {}),
             **ranges.of(shown, int(j), raw[shown][j]),
         }
         for j in np.flatnonzero(mask)

@@ -32,10 +32,11 @@ def number_columns(features: Features) -> BoolArray:
     return mask
 
 
-def raw_columns(table: Table, values: FloatArray) -> dict[str, list[Raw]]:
+def raw_columns(table: Table, values: FloatArray, *, told: bool = False) -> dict[str, list[Raw]]:
     """Return the points by feature, decoded: numbers in raw units, categories by name.
 
-    What is missing is None.
+    What is missing is None. Numbers are told as `Table.as_told` says; with ``told`` they already
+    are.
 
     Examples
     --------
@@ -48,7 +49,7 @@ def raw_columns(table: Table, values: FloatArray) -> dict[str, list[Raw]]:
     {'age': [31.0], 'income': [1201.0]}
     """
     features = table.features
-    raw, missing = _decoded(table, values)
+    raw, missing = _decoded(table, values, told=told)
     truths = set(table.booleans.tolist())
     out: dict[str, list[Raw]] = {}
     for j, name in enumerate(features.names):
@@ -84,24 +85,29 @@ def _holds_numbers(column: Any) -> bool:
     return all(issubclass(kind, int | float | np.number | np.bool_) for kind in kinds)
 
 
-def _decoded(table: Table, values: FloatArray) -> tuple[Any, BoolArray]:
+def _decoded(table: Table, values: FloatArray, *, told: bool = False) -> tuple[Any, BoolArray]:
     """Return the points feature by feature, and where there is none: the samples stand there.
 
     A category has no code for "no point".
     """
     gone = np.asarray(np.isnan(values).all(axis=1))
     filled = np.where(gone[:, None], table.values, values)
-    return table.raw(table.as_handed_out(filled)), gone
+    if not told or not table.decimal_columns.any():
+        filled = table.as_told(table.as_handed_out(filled))
+    return table.raw(filled), gone
 
 
-def raw_rows(table: Table, values: FloatArray) -> list[list[Raw]]:
-    """Return the points row by row, decoded, in the model's order of features."""
+def raw_rows(table: Table, values: FloatArray, *, told: bool = False) -> list[list[Raw]]:
+    """Return the points row by row, decoded, in the model's order of features.
+
+    As `raw_columns`.
+    """
     if table.features.is_plain and not len(table.booleans):
-        raw, gone = _decoded(table, values)
+        raw, gone = _decoded(table, values, told=told)
         if raw.dtype.kind == "f":
             known = zip(raw.tolist(), gone.tolist(), strict=True)
             return [[None if none or v != v else v for v in row] for row, none in known]
-    columns = list(raw_columns(table, values).values())
+    columns = list(raw_columns(table, values, told=told).values())
     return [[column[i] for column in columns] for i in range(len(values))]
 
 

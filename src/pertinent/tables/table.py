@@ -15,7 +15,9 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from pertinent.exceptions import InputError, MissingExtraError
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, read_only
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits, read_only
+from pertinent.geometry.domain import Lattice
+from pertinent.geometry.rounding.singles import as_decimals, as_singles, bounds_as_singles
 from pertinent.tables.features import Features
 from pertinent.tables.numbers import is_missing
 from pertinent.tables.pandas_frames import pandas_column
@@ -36,7 +38,8 @@ def installed_backend() -> Any:
 
 #: What a `Table` found out about its columns: the same for any of its rows.
 _OF_COLUMNS = (
-    "_schema", "_kinds", "_pandas_types", "single_precision", "_single_columns", "booleans",
+    "_schema", "_kinds", "_pandas_types", "single_precision", "single_columns", "decimal_columns",
+    "booleans",
 )  # fmt: skip
 
 
@@ -76,7 +79,7 @@ class Table:
         return getattr(self.source, "dtype", None) == np.float32
 
     @cached_property
-    def _single_columns(self) -> BoolArray:
+    def single_columns(self) -> BoolArray:
         """Which columns of ``values`` are handed out as float32."""
         if not isinstance(self.source, nw.DataFrame):
             return np.full(self.features.dim, self.single_precision)
@@ -85,12 +88,57 @@ class Table:
             single[self.features.first[j]] = self._kinds[name] == "f"
         return single
 
+    @cached_property
+    def decimal_columns(self) -> BoolArray:
+        """Which columns hold numbers in single precision that are told as decimal numbers.
+
+        119.9 is 119.9000015258789 as a float32. Rules speak of 119.9, which is what is printed and
+        stored, and what a column in single precision reads back as the same number.
+        """
+        return self.single_columns
+
+    def in_binary(self) -> Table:
+        """Return the same table with numbers in single precision told with all their digits."""
+        said = copy(self)
+        said.__dict__["decimal_columns"] = np.zeros(self.features.dim, dtype=bool)
+        return said
+
+    def as_told(self, points: FloatArray) -> FloatArray:
+        """Return values as they are told: see `decimal_columns`."""
+        if not self.single_precision or not self.decimal_columns.any():
+            return points
+        told, columns = points.copy(), self.decimal_columns
+        told[..., columns] = as_decimals(points[..., columns])
+        return told
+
+    def as_held(self, told: FloatArray) -> FloatArray:
+        """Return values that are told as the columns hold them, the way back of `as_told`."""
+        if not self.single_precision or not self.decimal_columns.any():
+            return told
+        return np.where(self.decimal_columns, as_singles(told), told)
+
+    def steps_held(self, lattice: Mapping[int, Lattice]) -> dict[int, Lattice]:
+        """Return the steps of columns, as numbers that the columns can hold."""
+        if not self.single_precision:
+            return dict(lattice)
+        single = self.decimal_columns
+        return {j: replace(own, single=bool(single[j])) for j, own in lattice.items()}
+
+    def limits_held(self, limits: Limits) -> Limits:
+        """Return lowest and highest values of the columns, as numbers that these can hold."""
+        if not self.single_precision or not self.decimal_columns.any():
+            return limits
+        own = zip(limits, bounds_as_singles(*limits), strict=True)
+        low, high = (np.where(self.decimal_columns, held, told) for told, held in own)
+        none = low > high  # no float32 lies between them
+        return np.where(none, limits[0], low), np.where(none, limits[1], high)
+
     @property
     def single_features(self) -> list[str]:
         """The names of the features that are handed out as float32."""
         if not self.single_precision:
             return []
-        single = self._single_columns[self.features.first]
+        single = self.single_columns[self.features.first]
         return [name for name, own in zip(self.features.names, single, strict=True) if own]
 
     @cached_property
@@ -171,7 +219,7 @@ class Table:
         """Return the values that ``write`` will hand out, in double precision."""
         if not self.single_precision:
             return points
-        single = self._single_columns
+        single = self.single_columns
         handed = np.where(single, points.astype(np.float32).astype(float), points)
         for column in {bins.column for bins in self.features.bins}:
             if single[column]:
@@ -220,8 +268,8 @@ class Table:
 
     @cached_property
     def own_raw(self) -> Any:
-        """The samples as `raw` returns them; not to be written to."""
-        return self.raw(self.values)
+        """The samples as they are told, and as `raw` returns them; not to be written to."""
+        return self.raw(self.as_told(self.values))
 
     @cached_property
     def _all_numbers(self) -> bool:
@@ -327,7 +375,7 @@ class Table:
             return _as_truths(values)
         if values.dtype == object and getattr(self.source, "dtype", np.dtype(object)).kind in "fiu":
             values = values.astype(float)  # categories that are numbers in a table of numbers
-        single = values.dtype != object and self.single_precision and self._single_columns.all()
+        single = values.dtype != object and self.single_precision and self.single_columns.all()
         return values.astype(np.float32) if single else values
 
     def _source_names(self) -> Sequence[str]:

@@ -76,7 +76,9 @@ def _strip(feature: Summary, kept: Summary | None, changed: Summary | None) -> S
         texts["kept"] = _beside(kept["value"], exact=True)
     if changed is not None:
         texts["changed"] = (
-            _beside(changed["value"]) if words else proposed(feature, changed["value"])
+            _beside(changed["value"])
+            if words
+            else proposed(feature, changed["value"], about=changed.get("about", False))
         )
     typical = None
     if not words and feature["low"] is not None:

@@ -87,8 +87,9 @@ def new_value(feature: Summary, entry: Summary) -> str:
     All such values of an explanation hold together: they are those of its box. A side that a rule
     ends is not spelled out; the rules are listed beside.
     """
-    side, plainly = entry.get("box"), proposed(feature, entry["value"])
-    if side is None or isinstance(entry["value"], bool) or side["low"] == side["high"]:
+    about = entry.get("about", False)
+    side, plainly = entry.get("box"), proposed(feature, entry["value"], about=about)
+    if about or side is None or isinstance(entry["value"], bool) or side["low"] == side["high"]:
         return plainly
     if feature["sample"] is None:
         return plainly
@@ -128,9 +129,9 @@ def _is_held(value: Any, side: Summary | None) -> bool:
     return (low is None or low <= value) and (high is None or value <= high)
 
 
-def proposed(feature: Summary, value: Any) -> str:
+def proposed(feature: Summary, value: Any, *, about: bool = False) -> str:
     """Return a proposed value with its unit; one of more digits than anyone reads is said about."""
-    if _is_long(value):
+    if about or _is_long(value):
         return f"about {with_unit(feature, value)}"
     return with_unit(feature, value, exact=True)
 

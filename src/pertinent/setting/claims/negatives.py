@@ -293,9 +293,10 @@ def _as_in_data(setting: Setting, table: Table, points: FloatArray) -> BoolArray
     if not setting.constraints.inferred or not len(rows):
         return good
     some, single = table.take(rows), table.single_precision
-    values = some.raw(points[rows]), some.raw(some.values)
+    values = some.raw(some.as_told(points[rows])), some.own_raw
+    held = some.raw(points[rows]) if single else None
     broken = broken_rules(
-        setting.constraints, setting.features, *values, changes=True, single=single
+        setting.constraints, setting.features, *values, changes=True, single=single, held=held
     )
     for _, wrong in broken:
         good[rows[wrong]] = False

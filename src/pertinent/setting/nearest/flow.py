@@ -95,7 +95,7 @@ def propose(
     high = upper if upper.shape == centers.shape else np.broadcast_to(upper, centers.shape)
     domain = setting.domain_of(table, changes=changes)
     ask = Ask(table, centers, kind, labels, low, high, RowRules(domain, changes), beyond, says_why)
-    used = setting.first_margins(table, centers, kind, labels)
+    used = setting.first_margins(table, centers, kind, labels, domain)
     return proposal(search, setting, ask, used)
 
 
@@ -183,7 +183,9 @@ def _settled(
     refused = (answers.status == FAILED).nonzero()[0]
     if len(refused) and not setting.by_search:  # a search knows no margins
         slowly = TRIES_SINGLE if ask.table.single_precision else 0
-        least = setting.needed_margins(ask.table, ask.centers, ask.kind, ask.labels)
+        least = setting.needed_margins(
+            ask.table, ask.centers, ask.kind, ask.labels, ask.rules.domain
+        )
         climb(refused, used, again, slowly + tries, least=least, slowly=slowly, nothing=nothing)
     prefer_start(setting, answers, ask, used)
     if setting.options.unique:

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray
-from pertinent.setting.ranges import Room
+from pertinent.setting.ranges import Room, Span
 from pertinent.setting.setting import Setting
 from pertinent.summary.ranges.shown import rounded_ends
 from pertinent.tables.table import Table
@@ -42,11 +42,12 @@ def as_printed(
     points : tuple of two ndarray of shape (n, n_columns)
         The answers as they are printed, and as they are.
     rooms : sequence of Room
+        As they are told: see `told_rooms`.
     steps : ndarray of shape (n_columns,)
         Coarsest rounding of the ends.
     """
-    printed, exact = points
-    rounded = (printed != exact) & ~np.isnan(exact)
+    printed, exact = table.as_told(points[0]), points[1]
+    rounded = (table.as_held(printed) != exact) & ~np.isnan(exact)
     tried: list[tuple[_Moved, FloatArray]] = []
     gone: set[_Moved] = set()
     for i in np.flatnonzero(rounded.any(axis=1)).tolist():
@@ -66,10 +67,30 @@ def as_printed(
                 tried.append(((i, j, True), _with(point, columns[place], 1.0)))
     if tried:
         rows = np.array([where[0] for where, _ in tried])
-        said = setting.predict(table.take(rows), np.array([point for _, point in tried]))
+        moved = table.as_held(np.array([point for _, point in tried]))
+        said = setting.predict(table.take(rows), moved)
         wrong = np.flatnonzero(said != labels[rows])
         gone |= {tried[k][0] for k in wrong.tolist()}
     return [_without(room, i, gone) for i, room in enumerate(rooms)] if gone else list(rooms)
+
+
+def told_rooms(table: Table, rooms: Sequence[Room]) -> list[Room]:
+    """Return rooms whose ends are told as values are: see `Table.as_told`."""
+    if not table.single_precision:
+        return list(rooms)
+    return [
+        replace(room, spans=_told(table, room.spans), box=_told(table, room.box)) for room in rooms
+    ]
+
+
+def _told(table: Table, spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    ends = np.full((2, table.features.dim), np.nan)
+    for span in spans:
+        ends[:, span.column] = span.low, span.high
+    low, high = table.as_told(ends)
+    return tuple(
+        replace(span, low=float(low[span.column]), high=float(high[span.column])) for span in spans
+    )
 
 
 def _with(point: FloatArray, column: int | IntArray, value: float) -> FloatArray:

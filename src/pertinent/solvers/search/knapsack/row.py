@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pertinent.geometry.domain import Domain
+from pertinent.geometry.domain import Domain, Lattice
 from pertinent.solvers.problem import Task
 
 
@@ -19,6 +19,17 @@ class Number(NamedTuple):
     price: float
     column: int
     slope: float
+
+
+class Grid(NamedTuple):
+    """The steps of a column: ``(k * every + first) / factor * divisor`` for whole k."""
+
+    factor: float
+    divisor: float
+    every: float
+    first: float
+    single: Lattice | None
+    """The steps themselves, where the column is in single precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +49,7 @@ class Row:
     groups : list of list of int
         Columns of which one is 1.
     grids : list
-        For each column the factor, divisor, multiple and offset of its steps, or None.
+        For each column its steps, or None.
     """
 
     slopes: list[float]
@@ -47,7 +58,7 @@ class Row:
     numbers: list[Number]
     confined: list[int]
     groups: list[list[int]]
-    grids: list[tuple[float, float, float, float] | None]
+    grids: list[Grid | None]
 
     @classmethod
     def of(cls, task: Task, domain: Domain) -> Row:
@@ -59,11 +70,12 @@ class Row:
             if slopes[j] != 0
         }
         numbers = sorted([Number(p, j, slopes[j]) for j, p in prices.items() if isfinite(p)])
-        grids: list[tuple[float, float, float, float] | None] = [None] * domain.dim
+        grids: list[Grid | None] = [None] * domain.dim
         for j, steps in domain.steps.items():
             digits = float(steps.decimals)
             factor, divisor = 10.0 ** max(digits, 0.0), 10.0 ** max(-digits, 0.0)
-            grids[j] = factor, divisor, float(steps.multiple), float(steps.offset)
+            fine = steps if steps.single else None
+            grids[j] = Grid(factor, divisor, float(steps.multiple), float(steps.offset), fine)
         groups = [group.tolist() for group in domain.groups]
         side = float(task.cell.h[0])
         return cls(slopes, weights, side, numbers, domain.confined.tolist(), groups, grids)
@@ -139,7 +151,10 @@ class Allowed:
         grid = self.row.grids[column]
         if grid is None or not isfinite(value):
             return value
-        factor, divisor, every, first = grid
+        factor, divisor, every, first, single = grid
+        if single is not None:
+            one = np.array(value)
+            return float(single.ceil(one) if up else single.floor(one))
         count = float(round((value * factor / divisor - first) / every))
         point = (count * every + first) / factor * divisor
         if point < value if up else point > value:
