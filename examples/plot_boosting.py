@@ -46,8 +46,8 @@ for name, model in models.items():
 # %%
 # Checked again
 # -------------
-# The proof lists where boxes were halved, and how the trees share what a point costs. The check adds
-# up the leaves itself.
+# The proof lists where boxes were halved, and how the trees share what a point costs. The check
+# adds up the leaves itself.
 for name, model in models.items():
     print(name, pertinent.check(found[name][0].json(), model).verdict)
 
