@@ -12,7 +12,7 @@ from benchmarks.trees.models import Case, cases, fitted
 from benchmarks.trees.results import Results, on_processor_time
 
 LINE = "limit"
-LIMITS = (0.1, 0.3, 1.0)
+LIMITS = (0.3, 1.0, 3.0)
 MODELS = ("forest 100 x depth 5", "extra trees 100 x depth 6", "forest 500", "digits", "credit: f")
 
 

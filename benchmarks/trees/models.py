@@ -109,7 +109,7 @@ def table_of(name: str) -> tuple[np.ndarray, np.ndarray]:
             else column
             for column in data.columns.values()
         ]
-        X, y = np.column_stack(coded).astype(float), data.target
+        X, y = np.column_stack(coded).astype(float), (data.target == "bad").astype(int)
     else:
         load = {
             "cancer": datasets.load_breast_cancer,
