@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import IntArray
 from pertinent.solvers.ensembles import kernel
+from pertinent.solvers.ensembles.closer import Closer
 from pertinent.solvers.ensembles.problem import Branchings, RowProblem, Weighing
 from pertinent.solvers.ensembles.sections import Sections
 from pertinent.solvers.tolerances import CLOSER
@@ -153,6 +154,12 @@ class CompiledSearch:
         if not self.state.numbers[kernel.FOUND]:
             return None
         return float(self.state.floats[kernel.BEST]), self.state.best.astype(np.int64)
+
+    def closer(self, chosen: IntArray | None) -> tuple[float, IntArray] | None:
+        """Return a point of the class that lies closer than one that is known, if one is seen."""
+        if self.costs.most_changes < self.costs.n_units or not len(self.costs.center):
+            return None  # moves do not count changes
+        return Closer(self.problem).point(chosen)
 
     def branchings(self) -> Branchings:
         """Return the cases of a search that is done."""

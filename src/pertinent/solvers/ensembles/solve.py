@@ -39,6 +39,9 @@ FIRST, FASTER, SLOWER = 1 / 64, 1.4, 1.1
 GROWTH, FACTORS, TELLING = 3.0, (1.04, 1.3), 10
 #: Boxes of one row after which it is handed out as it is, with its bound; and for the first point.
 MOST_BOXES, FIRST_BOXES = 100_000, 2_000
+#: After so many boxes a closer point is worth looking for by moves. It is often the nearest one:
+#: a budget beyond this share of its cost is all of it.
+EASY, NEARLY = 24, 0.85
 #: The first box with weights takes about so many times as long as without.
 WEIGHING = 16
 #: Boxes between two looks at the clock: at most so many, and so many leaves of the whole box.
@@ -63,6 +66,9 @@ class BoxSearch(Protocol):
     @property
     def found(self) -> tuple[float, IntArray] | None:
         """The best point so far: its cost (what is fixed aside) and its choices."""
+
+    def closer(self, chosen: IntArray | None) -> tuple[float, IntArray] | None:
+        """Return a point of the class that lies closer than one that is known, if one is seen."""
 
     def branchings(self) -> Branchings:
         """Return the cases of a search that is done."""
@@ -101,8 +107,13 @@ class Row:
             return
         least, factor, last = SLOWER * self.search.least, SLOWER, 0
         budget = least if least > FIRST * top else self._first_budget(top)
+        pulled = False
         while self.proved < top and not self._is_over():
-            budget = min(budget, top)
+            if not pulled and self.search.boxes > EASY:
+                pulled = True
+                self._pull_closer()
+                top = min(self.cost, self.cutoff)
+            budget = top if pulled and budget > NEARLY * top else min(budget, top)
             before = self.search.boxes
             if not self._closes(budget, MOST_BOXES - before):
                 return
@@ -146,6 +157,11 @@ class Row:
         self.proved = budget if self.search.found is None else self.cost
         self.cases = self.search.branchings()
         return True
+
+    def _pull_closer(self) -> None:
+        found = self.search.closer(self.chosen)
+        if found is not None and found[0] < self.cost:
+            self.cost, self.chosen = found
 
     def _note_point(self) -> None:
         found = self.search.found
@@ -250,6 +266,7 @@ def _try_out(make: Callable[[RowProblem], BoxSearch]) -> None:
     search = make(RowProblem.of(Leads.of(small), task, 0))
     search.begin(1.0)
     search.run(1)
+    search.closer(None)
 
 
 @choose_method.register
