@@ -586,6 +586,16 @@ def best_price(forest: Forest, w: Scratch, j: int, price: float) -> tuple[float,
 
 
 @compiled
+def growth(x: float) -> float:
+    """Return about e^x for ``-8 < x < 8``: any positive factor is right."""
+    y = 1.0 + 0.0625 * x
+    y *= y
+    y *= y
+    y *= y
+    return y * y
+
+
+@compiled
 def weigh_anew(
     forest: Forest, c: Costs, w: Scratch, leaves: Small, low: Small, high: Small, rate: float
 ) -> None:
@@ -601,32 +611,28 @@ def weigh_anew(
                 w.marks[k] = 1
     for f in range(len(low)):
         for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
-            w.steps[a], w.won[a] = 0.0, 0.0
+            w.won[a] = 0.0
     for x in range(1, w.some[0] + 1):
         k = w.some[x]
-        w.steps[w.begin[k]] += w.weight[k]
-        w.steps[w.end[k]] -= w.weight[k]
         if w.marks[k] == 1:
             w.won[w.begin[k]] += w.weight[k]
             w.won[w.end[k]] -= w.weight[k]
     for f in range(len(low)):
-        total, won, part, length = 0.0, 0.0, 0.0, 0.0
+        won, part = 0.0, 0.0
         for a in range(c.offset[f] + low[f], c.offset[f] + high[f] + 1):
-            total += w.steps[a]
             won += w.won[a]
-            w.steps[a], w.won[a] = length, part
+            w.won[a] = part
             if a < c.offset[f] + high[f]:
-                step = abs(c.cost[a + 1] - c.cost[a])
-                length += step
-                if total > NOBODY:
-                    part += step * won / total
+                part += (
+                    w.steps[a + 1] - w.steps[a]
+                ) * won  # a step paid for, by one of all weights
     for x in range(1, w.some[0] + 1):
         k = w.some[x]
         i, j = w.begin[k], w.end[k]
-        length = w.steps[j] - w.steps[i]
+        length = abs(c.cost[j] - c.cost[i])
         if length > 0:  # else its weight does not matter
             mean = min((w.won[j] - w.won[i]) / length, 1.0)
-            weight = w.weight[k] * np.exp(rate * (w.marks[k] - mean))
+            weight = w.weight[k] * growth(rate * (w.marks[k] - mean))
             w.weight[k] = min(max(weight, LEAST_WEIGHT), MOST_WEIGHT)
         w.marks[k] = 0
 
@@ -834,8 +840,9 @@ def halves(
             value = w.lead[i] - price * w.share[i]
             low_side, high_side = True, True
             for q in range(forest.start[leaf], forest.start[leaf + 1]):
-                if forest.column[q] == column:
-                    low_side, high_side = forest.first[q] <= cut, forest.last[q] > cut
+                if forest.column[q] >= column:  # they are sorted
+                    if forest.column[q] == column:
+                        low_side, high_side = forest.first[q] <= cut, forest.last[q] > cut
                     break
             if low_side if is_up else high_side:
                 most_near = max(most_near, value)

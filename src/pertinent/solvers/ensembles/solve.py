@@ -35,13 +35,15 @@ from pertinent.solvers.tolerances import CLOSER
 #: cost, and how it grows while the whole box is closed at once. How it grows at first then.
 FIRST, FASTER, SLOWER = 1 / 64, 1.4, 1.1
 #: Budgets grow so that a search looks at so many times the boxes of the one before; they grow by
-#: factors between these. Fewer boxes than this say nothing about it.
+#: factors between these. Fewer boxes than this say nothing about it. Once a close point is known,
+#: no budget goes beyond it, and they grow faster.
 GROWTH, FACTORS, TELLING = 3.0, (1.04, 1.3), 10
+GROWTH_BELOW, FACTORS_BELOW = 6.0, (1.04, 1.5)
 #: Boxes of one row after which it is handed out as it is, with its bound; and for the first point.
 MOST_BOXES, FIRST_BOXES = 100_000, 2_000
 #: After so many boxes a closer point is worth looking for by moves. It is often the nearest one:
 #: a budget beyond this share of its cost is all of it.
-EASY, NEARLY = 24, 0.85
+EASY, NEARLY = 8, 0.85
 #: The first box with weights takes about so many times as long as without.
 WEIGHING = 16
 #: Boxes between two looks at the clock: at most so many, and so many leaves of the whole box.
@@ -119,7 +121,10 @@ class Row:
                 return
             if self.cost <= self.proved:
                 return
-            factor, last = _next_factor(factor, last, self.search.boxes - before)
+            growth, factors = (GROWTH_BELOW, FACTORS_BELOW) if pulled else (GROWTH, FACTORS)
+            boxes = self.search.boxes - before
+            factor = _next_factor(factor, last, boxes, growth, factors)
+            last = boxes
             budget *= factor
 
     def _first_budget(self, top: float) -> float:
@@ -172,15 +177,17 @@ class Row:
         return is_over(self.end)
 
 
-def _next_factor(factor: float, last: int, boxes: int) -> tuple[float, int]:
-    """Return the factor of the next budget after one that looked at so many boxes, and that many.
+def _next_factor(
+    factor: float, last: int, boxes: int, growth: float, factors: tuple[float, float]
+) -> float:
+    """Return the factor of the next budget after one that looked at so many boxes.
 
     Boxes grow like a power of the budget: ``(boxes / last) = factor ** power``.
     """
     if last >= TELLING and boxes > last:
         power = np.log(boxes / last) / np.log(factor)
-        factor = float(np.clip(GROWTH ** (1 / power), *FACTORS))
-    return factor, boxes
+        return float(np.clip(growth ** (1 / power), *factors))
+    return factor
 
 
 def solve_ensemble(task: Task) -> Solved:
