@@ -41,9 +41,9 @@ GROWTH, FACTORS, TELLING = 3.0, (1.04, 1.3), 10
 GROWTH_BELOW, FACTORS_BELOW = 6.0, (1.04, 1.5)
 #: Boxes of one row after which it is handed out as it is, with its bound; and for the first point.
 MOST_BOXES, FIRST_BOXES = 100_000, 2_000
-#: After so many boxes a closer point is worth looking for by moves. It is often the nearest one:
-#: a budget beyond this share of its cost is all of it.
-EASY, NEARLY = 8, 0.85
+#: A point that was pulled closer is often the nearest one: a budget beyond this share of its cost
+#: is all of it.
+NEARLY = 0.85
 #: The first box with weights takes about so many times as long as without.
 WEIGHING = 16
 #: Boxes between two looks at the clock: at most so many, and so many leaves of the whole box.
@@ -104,24 +104,20 @@ class Row:
         """Find the nearest point below the cutoff, or as much as time allows."""
         if not self._first_point():
             return
+        is_pulled = self._pull_closer()
+        growth, factors = (GROWTH_BELOW, FACTORS_BELOW) if is_pulled else (GROWTH, FACTORS)
         top = min(self.cost, self.cutoff)
         if self._closes(top, 1):
             return
         least, factor, last = SLOWER * self.search.least, SLOWER, 0
         budget = least if least > FIRST * top else self._first_budget(top)
-        pulled = False
         while self.proved < top and not self._is_over():
-            if not pulled and self.search.boxes > EASY:
-                pulled = True
-                self._pull_closer()
-                top = min(self.cost, self.cutoff)
-            budget = top if pulled and budget > NEARLY * top else min(budget, top)
+            budget = top if is_pulled and budget > NEARLY * top else min(budget, top)
             before = self.search.boxes
             if not self._closes(budget, MOST_BOXES - before):
                 return
             if self.cost <= self.proved:
                 return
-            growth, factors = (GROWTH_BELOW, FACTORS_BELOW) if pulled else (GROWTH, FACTORS)
             boxes = self.search.boxes - before
             factor = _next_factor(factor, last, boxes, growth, factors)
             last = boxes
@@ -163,10 +159,12 @@ class Row:
         self.cases = self.search.branchings()
         return True
 
-    def _pull_closer(self) -> None:
+    def _pull_closer(self) -> bool:
+        """Note a closer point; return whether any was looked for and seen."""
         found = self.search.closer(self.chosen)
         if found is not None and found[0] < self.cost:
             self.cost, self.chosen = found
+        return found is not None
 
     def _note_point(self) -> None:
         found = self.search.found
