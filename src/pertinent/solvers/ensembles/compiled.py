@@ -11,7 +11,7 @@ from pertinent.geometry.arrays import IntArray
 from pertinent.solvers.ensembles import kernel
 from pertinent.solvers.ensembles.problem import Branchings, RowProblem, Weighing
 from pertinent.solvers.ensembles.sections import Sections
-from pertinent.solvers.tolerances import CLOSER
+from pertinent.solvers.tolerances import BETTER, CLOSER, FREE, ROUNDED
 
 #: Depth of the stack, branchings and lists of leaves to begin with; each grows where needed.
 DEPTH, RECORDED, LISTS = 64, 1024, 16
@@ -187,7 +187,7 @@ class _Closer:
         last = np.where(ensemble.rank < 0, -1, highest[place[column] + ensemble.rank])
         small = np.int32
         # Sums here go up and down the choices: more is asked than rounding of one sum.
-        safe = 4.0 * leads.error + 1e-12 * float(np.abs(leads.needed).max(initial=1.0))
+        safe = 4.0 * leads.error + ROUNDED * float(np.abs(leads.needed).max(initial=1.0))
         self.nodes = kernel.Nodes(
             trees.root.astype(small), trees.column.astype(small), last.astype(small),
             trees.lower.astype(small), trees.upper.astype(small),
@@ -210,9 +210,9 @@ class _Closer:
         room = self.nodes, self.columns
         for known in (chosen, None):
             x = np.array(self.columns.center if known is None else known, dtype=np.int32)
-            if known is None and not kernel.reach(*room, x, self._lead, self._stack):
+            if known is None and not kernel.reach(*room, x, self._lead, self._stack, FREE):
                 continue
-            kernel.pull(*room, x, self._lead, self._stack, kernel.WALKS)
+            kernel.pull(*room, x, self._lead, self._stack, kernel.WALKS, BETTER)
             if not kernel.is_inside(*room, x, self._lead, self._stack):
                 continue
             cost = 0.0

@@ -1172,8 +1172,6 @@ def descend(s: State, d: int, side: int) -> None:
 
 #: Walks through trees, for each of two beginnings, after which a point is as good as it gets.
 WALKS = 400_000
-#: A move counts if it saves this share of the cost.
-LEAST_SAVING = 1e-9
 
 
 class Nodes(NamedTuple):
@@ -1266,7 +1264,9 @@ def best_move(
 
 
 @entry
-def pull(nodes: Nodes, c: Columns, x: Small, lead: FloatArray, stack: Small, walks: int) -> None:
+def pull(
+    nodes: Nodes, c: Columns, x: Small, lead: FloatArray, stack: Small, walks: int, better: float
+) -> None:
     """Move one column, or two, as long as that makes a point of the class cheaper; in place."""
     sweep = len(nodes.root) * len(x)
     while walks > 0:
@@ -1274,7 +1274,7 @@ def pull(nodes: Nodes, c: Columns, x: Small, lead: FloatArray, stack: Small, wal
         for f in range(len(x)):
             total += c.cost[c.offset[f] + x[f]]
         walks -= sweep
-        tiny = LEAST_SAVING * total
+        tiny = better * total
         _, column, choice = best_move(nodes, c, x, -1, -tiny, lead, stack)
         if column >= 0:
             x[column] = choice
@@ -1303,7 +1303,7 @@ def pull(nodes: Nodes, c: Columns, x: Small, lead: FloatArray, stack: Small, wal
 
 
 @entry
-def reach(nodes: Nodes, c: Columns, x: Small, lead: FloatArray, stack: Small) -> bool:
+def reach(nodes: Nodes, c: Columns, x: Small, lead: FloatArray, stack: Small, free: float) -> bool:
     """Move the columns that gain most for what they cost, until a point is of the class."""
     lacks = -np.inf
     for _ in range(4 * len(x)):
@@ -1318,7 +1318,7 @@ def reach(nodes: Nodes, c: Columns, x: Small, lead: FloatArray, stack: Small) ->
                 return True
             for d in range(c.first[f], c.last[f] + 1):
                 gain = min(least_lead(lead, d), 0.0) - lacks
-                cost = max(c.cost[at + d] - c.cost[at + x[f]], 1e-12)
+                cost = max(c.cost[at + d] - c.cost[at + x[f]], free)
                 if gain > 0 and gain / cost > rate:
                     rate, column, choice, gained = gain / cost, f, d, lacks + gain
         if column < 0:
