@@ -40,7 +40,7 @@ one_of = $(if $(filter $($(1)),$(2)),,$(error There is no $(1)=$($(1)): choose f
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test campaign mutants house golden audit bench paper docs lint format clean distclean \
-	$(addprefix suite-,$(SUITES)) environment-for-peers environment-for-search environment-for-lvq-accuracy
+	$(addprefix suite-,$(SUITES)) environment-for-peers environment-for-search environment-for-trees environment-for-lvq-accuracy
 
 # The lines that start with `##` below, and the targets with one: at most one screen of 24 lines.
 help:
@@ -117,7 +117,7 @@ bench: $(call one_of,NAME,$(BENCHMARKS))$(VENV)/.stamp-test ## Measure every bar
 ##   NAME=serve           edits, 1,000,000 rows and a minute of overload, over HTTP
 ##   NAME=peers|search    what a user would pick instead: CVXPY, SciPy, DiCE, alibi; any predict, DiCE
 ##   NAME=lvq-accuracy|lvq-training    GMLVQ beside sklvq; on 60,000 x 784 samples
-bench: $(addprefix environment-for-,$(filter peers search lvq-accuracy,$(NAME)))
+bench: $(addprefix environment-for-,$(filter peers search trees lvq-accuracy,$(NAME)))
 	$(if $(filter lvq-training,$(NAME)),,$(ONE_THREAD)) \
 		$(BIN)/python -m benchmarks.$(or $(MODULE_$(NAME)),$(subst -,_,$(NAME))) $(ARGS)
 
@@ -129,6 +129,13 @@ environment-for-search:
 environment-for-peers:
 	-@for peer in dice-ml:dice alibi[tensorflow]:alibi; do $(MAKE) --no-print-directory .venv-peers/$${peer#*:} \
 		PEER=$${peer%:*} || echo "$${peer%:*} cannot be installed: reported as missing"; done
+
+# OCEAN asks for Python 3.12 or newer.
+environment-for-trees:
+	-@$(MAKE) --no-print-directory .venv-peers/treecf PEER="treecf scikit-learn xgboost-cpu" \
+		|| echo "treecf cannot be installed: not measured"
+	-@$(MAKE) --no-print-directory .venv-peers/ocean PEER="oceanpy scikit-learn xgboost-cpu" PYTHON=python3.12 \
+		|| echo "OCEAN cannot be installed: not measured"
 
 environment-for-lvq-accuracy:
 	-@$(MAKE) --no-print-directory .venv-peers/lvq PEER="$(LVQ_PEERS)" \

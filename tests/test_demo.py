@@ -17,6 +17,9 @@ def test_demo(tmp_path):
     assert "The model predicts “refused” for this applicant" in words
     assert "What would have changed it" in words
     assert "1,039 applicants explained" in words
+    boosted = " ".join(words.split("a boosted model")[1].split())
+    assert "Proved smallest: no smaller change that the rules allow does." in boosted
+    assert "Checked again, without a solver: holds" in boosted
     for path in paths:
         assert str(path) in words
         assert path.stat().st_size > 1000

@@ -50,6 +50,7 @@ OUT_OF_REACH: dict[str, str] = {
     "pertinent.solvers.ensembles.kernel.entry": _AT_IMPORT,
     "pertinent.solvers.ensembles.solve.BoxSearch.begin": _ABSTRACT,
     "pertinent.solvers.ensembles.solve.BoxSearch.branchings": _ABSTRACT,
+    "pertinent.solvers.ensembles.solve.BoxSearch.closer": _ABSTRACT,
     "pertinent.solvers.ensembles.solve.BoxSearch.found": _ABSTRACT,
     "pertinent.solvers.ensembles.solve.BoxSearch.least": _ABSTRACT,
     "pertinent.solvers.ensembles.solve.BoxSearch.run": _ABSTRACT,

@@ -19,6 +19,7 @@ from pertinent.proofs.ensembles.rest import Rest
 from pertinent.solvers import choose_method, make_ready, project
 from pertinent.solvers.ensembles import solve
 from pertinent.solvers.ensembles.compiled import CompiledSearch
+from pertinent.solvers.ensembles.problem import Leads, RowProblem
 from pertinent.solvers.ensembles.search import NumpySearch
 from tests.solvers.every_cell import least_cost
 
@@ -257,6 +258,26 @@ def test_every_row_of_a_forest_is_proved_and_both_engines_agree(cancer, monkeypa
         assert (model.predict(fast.points) == k).all()
 
 
+def test_a_point_that_is_pulled_closer_stays_in_the_class(cancer):
+    model, X = cancer
+    region = EnsembleRegion.of(forest_of(model), 0)
+    centers = X[model.predict(X) != 0][:4]
+    best = project(centers, region).objective
+    task = Task.of(region, centers, np.ones(30))
+    for i in range(len(centers)):
+        problem = RowProblem.of(Leads.of(region), task, i)
+        search = CompiledSearch(problem)
+        search.begin(np.inf)
+        while search.found is None:
+            search.run(1)
+        cost, chosen = search.found
+        closer, moved = search.closer(chosen)
+        point = problem.choices.points(moved)
+        assert region.contains(point[None])[0]
+        assert np.abs(point - centers[i]).sum() == pytest.approx(closer, rel=1e-12)
+        assert best[i] * (1 - 1e-9) <= closer <= cost
+
+
 def test_a_search_that_loses_a_point_is_not_believed(cancer, monkeypatch):
     model, X = cancer
     region = EnsembleRegion.of(forest_of(model), 0)
@@ -302,6 +323,9 @@ class OneBoxEach:
     def run(self, boxes):
         self.boxes += 1
         return self.budget < 1e9
+
+    def closer(self, chosen):
+        return None
 
     def branchings(self):
         return None

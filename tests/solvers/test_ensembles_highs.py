@@ -10,8 +10,9 @@ from sklearn.ensemble import (
 )
 
 import pertinent
-from benchmarks.tree_oracle import leaf_program
-from benchmarks.trees import table_of
+from benchmarks.trees.models import table_of
+from benchmarks.trees.oracle import solved
+from pertinent.geometry.task import Task
 
 MODELS = [
     ("cancer", RandomForestClassifier(15, max_depth=4, random_state=0)),
@@ -34,7 +35,7 @@ def test_the_distance_is_that_of_the_program_over_leaves(table, model):
     compared = 0
     for i, x in enumerate(rows):
         region = pertinent.decision_region(model, targets[i])
-        proved, distance = leaf_program(region.ensemble, region.label, x, 20.0)
+        proved, distance = solved(Task.of(region, x[None], np.ones(len(x))), 20.0)
         if proved:
             compared += 1
             assert found.objective[i] == pytest.approx(distance, rel=1e-6, abs=1e-9)

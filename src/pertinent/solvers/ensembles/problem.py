@@ -135,6 +135,10 @@ class RowProblem:
         unit, most = _units(domain, len(choices.center))
         return cls(leads, choices, leaf, start, column, first, last, tuple(groups), unit, most)
 
+    def last_choices(self) -> IntArray:
+        """Return, for each cell of all columns, the last choice of its column not above it."""
+        return _choices_of_cells(self.choices, self.leads.region.ensemble.n_cells)[1]
+
     @property
     def is_empty(self) -> bool:
         """Whether some column has no choice, or some tree no leaf."""

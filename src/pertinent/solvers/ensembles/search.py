@@ -113,6 +113,10 @@ class NumpySearch:
             self._look_at(box)
         return True
 
+    def closer(self, chosen: IntArray | None) -> tuple[float, IntArray] | None:
+        """Return no point: moves of single columns are seen by the compiled search alone."""
+        return None
+
     def branchings(self) -> Branchings:
         """Return the cases of a search that is done."""
         column, cut, price, rival = zip(*self.rows, strict=True)

@@ -35,10 +35,15 @@ from pertinent.solvers.tolerances import CLOSER
 #: cost, and how it grows while the whole box is closed at once. How it grows at first then.
 FIRST, FASTER, SLOWER = 1 / 64, 1.4, 1.1
 #: Budgets grow so that a search looks at so many times the boxes of the one before; they grow by
-#: factors between these. Fewer boxes than this say nothing about it.
+#: factors between these. Fewer boxes than this say nothing about it. Once a close point is known,
+#: no budget goes beyond it, and they grow faster.
 GROWTH, FACTORS, TELLING = 3.0, (1.04, 1.3), 10
+GROWTH_BELOW, FACTORS_BELOW = 6.0, (1.04, 1.5)
 #: Boxes of one row after which it is handed out as it is, with its bound; and for the first point.
 MOST_BOXES, FIRST_BOXES = 100_000, 2_000
+#: A point that was pulled closer is often the nearest one: a budget beyond this share of its cost
+#: is all of it.
+NEARLY = 0.85
 #: The first box with weights takes about so many times as long as without.
 WEIGHING = 16
 #: Boxes between two looks at the clock: at most so many, and so many leaves of the whole box.
@@ -63,6 +68,9 @@ class BoxSearch(Protocol):
     @property
     def found(self) -> tuple[float, IntArray] | None:
         """The best point so far: its cost (what is fixed aside) and its choices."""
+
+    def closer(self, chosen: IntArray | None) -> tuple[float, IntArray] | None:
+        """Return a point of the class that lies closer than one that is known, if one is seen."""
 
     def branchings(self) -> Branchings:
         """Return the cases of a search that is done."""
@@ -96,19 +104,23 @@ class Row:
         """Find the nearest point below the cutoff, or as much as time allows."""
         if not self._first_point():
             return
+        is_pulled = self._pull_closer()
+        growth, factors = (GROWTH_BELOW, FACTORS_BELOW) if is_pulled else (GROWTH, FACTORS)
         top = min(self.cost, self.cutoff)
         if self._closes(top, 1):
             return
         least, factor, last = SLOWER * self.search.least, SLOWER, 0
         budget = least if least > FIRST * top else self._first_budget(top)
         while self.proved < top and not self._is_over():
-            budget = min(budget, top)
+            budget = top if is_pulled and budget > NEARLY * top else min(budget, top)
             before = self.search.boxes
             if not self._closes(budget, MOST_BOXES - before):
                 return
             if self.cost <= self.proved:
                 return
-            factor, last = _next_factor(factor, last, self.search.boxes - before)
+            boxes = self.search.boxes - before
+            factor = _next_factor(factor, last, boxes, growth, factors)
+            last = boxes
             budget *= factor
 
     def _first_budget(self, top: float) -> float:
@@ -147,6 +159,13 @@ class Row:
         self.cases = self.search.branchings()
         return True
 
+    def _pull_closer(self) -> bool:
+        """Note a closer point; return whether any was looked for and seen."""
+        found = self.search.closer(self.chosen)
+        if found is not None and found[0] < self.cost:
+            self.cost, self.chosen = found
+        return found is not None
+
     def _note_point(self) -> None:
         found = self.search.found
         if found is not None and found[0] < self.cost:
@@ -156,15 +175,17 @@ class Row:
         return is_over(self.end)
 
 
-def _next_factor(factor: float, last: int, boxes: int) -> tuple[float, int]:
-    """Return the factor of the next budget after one that looked at so many boxes, and that many.
+def _next_factor(
+    factor: float, last: int, boxes: int, growth: float, factors: tuple[float, float]
+) -> float:
+    """Return the factor of the next budget after one that looked at so many boxes.
 
     Boxes grow like a power of the budget: ``(boxes / last) = factor ** power``.
     """
     if last >= TELLING and boxes > last:
         power = np.log(boxes / last) / np.log(factor)
-        factor = float(np.clip(GROWTH ** (1 / power), *FACTORS))
-    return factor, boxes
+        return float(np.clip(growth ** (1 / power), *factors))
+    return factor
 
 
 def solve_ensemble(task: Task) -> Solved:
@@ -255,6 +276,7 @@ def _try_out(make: Callable[[RowProblem], BoxSearch]) -> None:
     search = make(RowProblem.of(Left.of(Leads.of(small), task, 0)))
     search.begin(1.0)
     search.run(1)
+    search.closer(None)
 
 
 @choose_method.register

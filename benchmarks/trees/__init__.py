@@ -1,0 +1,1 @@
+"""Tree ensembles: every line of what they must show, with pass or miss."""
