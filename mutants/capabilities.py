@@ -275,12 +275,15 @@ NOTICED: dict[str, str] = {
 
 _SPLITS, _SIDES = "tests/proofs/test_single_splits.py", "tests/proofs/test_single_sides.py"
 _LEAVES, _FORMS = "tests/proofs/test_single_leaves.py", "tests/proofs/test_single_forms.py"
+_BENT = "tests/proofs/test_single_bent.py"
 #: Tables with one line for each single check, quick enough to be tried first as a whole.
 TABLES: dict[str, tuple[str, ...]] = {
+    "proofs/cases/bent.py": (_BENT,),
+    "proofs/supports/curves.py": (_BENT,),
     "proofs/supports/": ("tests/proofs/test_single_supports.py",),
     "proofs/cases/": (_LEAVES, _SPLITS, _SIDES),
     "proofs/copositive/": (_FORMS,),
-    "proofs/boxes.py": (_SPLITS,),
+    "proofs/boxes.py": (_SPLITS, _BENT),
     "proofs/sweep.py": (_SIDES,),
     "proofs/linear.py": (_SIDES,),
     "proofs/ensembles/": ("tests/proofs/test_single_trees.py",

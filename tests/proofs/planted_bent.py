@@ -1,17 +1,24 @@
-"""Small rows over bent columns, whose nearest points are known by trying all values of a number."""
+"""Small problems of rows over bent columns: nearest points by trying all values of a number."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PowerTransformer
 
 from pertinent.geometry.affine import BentRows
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.region import Cell
 from tests.proofs.planted_problems import projection
+from tests.proofs.planted_questions import positives, strictly_kept
+from tests.proofs.planted_ranges import ranges
+from tests.proofs.planted_truth import DATA, LABELS, X, strict_sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,3 +130,19 @@ def with_bins():
     points = domain.completed(numbers)
     truth = np.abs(points[cell.contains(points)] - center)[:, 0].min(initial=np.inf)
     return projection(cell, center, low, high, weights, domain, truth=[float(truth)])
+
+
+@cache
+def powers():
+    """Return a model that adds up columns behind powers of them."""
+    return make_pipeline(PowerTransformer(), LogisticRegression()).fit(DATA, LABELS)
+
+
+def bent_questions():
+    """Return questions about a model that adds up bent columns."""
+    return {
+        "strict, bent": positives(
+            lambda: strict_sizes(powers()), strictly_kept, powers, method="strict"
+        ),
+        "ranges, bent": ranges(powers, X[1:]),
+    }

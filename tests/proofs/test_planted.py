@@ -34,7 +34,7 @@ import pertinent.answering
 import pertinent.questions
 import pertinent.solvers
 from tests.proofs import planted_questions, planted_truth
-from tests.proofs.planted_bent import bent_projections
+from tests.proofs.planted_bent import bent_projections, bent_questions
 from tests.proofs.planted_order import order_questions
 from tests.proofs.planted_problems import projections
 from tests.proofs.planted_questions import questions
@@ -70,7 +70,8 @@ LOOKED_AT = 4
 @cache
 def problems():
     """Return all problems by name, of each kind the cheapest first."""
-    asked = questions() | range_questions() | grid_questions() | order_questions()
+    asked = questions() | bent_questions() | range_questions() | grid_questions()
+    asked |= order_questions()
     return projections() | tree_projections() | bent_projections() | asked
 
 
