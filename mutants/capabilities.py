@@ -279,8 +279,6 @@ NOTICED: dict[str, str] = {
     "what lies beyond the cap of bent rows counts as looked at":
         f"{_ONE_BENT}::test_nothing_is_shown_beyond_the_cap",
     "a curve is taken at its higher end": _ONE_BENT,
-    "a bent number may fall without end":
-        f"{_ONE_BENT}::test_a_bent_number_that_falls_without_end_shows_nothing",
     "a number beside bent ones may fall without end":
         f"{_ONE_BENT}::test_a_number_beside_that_falls_without_end_shows_nothing",
     "curves are lowest at the ends of a box":
