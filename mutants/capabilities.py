@@ -114,6 +114,9 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "solvers/": ("tests/solvers/test_cheap.py", "tests/solvers/test_project.py",
                  "tests/solvers/test_search_trust.py"),
     "solvers/search/knapsack/": ("tests/solvers/test_knapsack.py",),
+    "solvers/search/bent/": ("tests/models/test_bent.py",),
+    "solvers/search/separable/": ("tests/solvers/test_separable_choice.py",),
+    "summary/": ("tests/strangers/test_single_precision.py", "tests/views"),
     "scale/": ("tests/scale/test_arrow.py", "tests/scale/test_run.py",
                "tests/scale/test_batches.py"),
 }  # fmt: skip
@@ -132,6 +135,7 @@ _SURE = f"{_NUMBERS}::test_a_probability_is_asked_for"
 _ARROW, _RUN = "tests/scale/test_arrow.py", "tests/scale/test_run.py"
 _FILES = "tests/models/test_files.py"
 _DENSE = "tests/density/test_single_points.py"
+_ONE_BENT, _ONE_LEAF = "tests/proofs/test_single_bent.py", "tests/proofs/test_single_leaves.py"
 
 #: Tests that are known to notice a mutant, by its description: they are run first.
 NOTICED: dict[str, str] = {
@@ -270,17 +274,37 @@ NOTICED: dict[str, str] = {
     "a said number of values is believed": _CLAIMS,
     "kept values need not be the sample's own": _CLAIMS,
     "sufficient values are believed": _CLAIMS,
+    "negative multipliers of bent rows are accepted":
+        f"{_ONE_BENT}::test_multipliers_are_no_less_than_0",
+    "what lies beyond the cap of bent rows counts as looked at":
+        f"{_ONE_BENT}::test_nothing_is_shown_beyond_the_cap",
+    "a curve is taken at its higher end": _ONE_BENT,
+    "a number beside bent ones may fall without end":
+        f"{_ONE_BENT}::test_a_number_beside_that_falls_without_end_shows_nothing",
+    "curves are lowest at the ends of a box":
+        f"{_ONE_BENT}::test_a_box_lies_in_rows_over_bent_columns",
+    "where a curve is not defined it gains nothing":
+        f"{_ONE_BENT}::test_where_a_curve_is_not_defined_nothing_is_known_of_a_gain",
+    "negative multipliers of sums of parts are accepted":
+        f"{_ONE_LEAF}::test_multipliers_of_sums_are_no_less_than_0",
+    "a closed reach is all of the box": f"{_ONE_LEAF}::test_sums_show_no_more_than_their_reach",
+    "steps of a column in single precision are doubles": "tests/geometry/test_singles.py",
+    "steps finer than single precision are taken for its numbers": "tests/geometry/test_singles.py",
 }  # fmt: skip
 
 
 _SPLITS, _SIDES = "tests/proofs/test_single_splits.py", "tests/proofs/test_single_sides.py"
 _LEAVES, _FORMS = "tests/proofs/test_single_leaves.py", "tests/proofs/test_single_forms.py"
+_BENT = "tests/proofs/test_single_bent.py"
 #: Tables with one line for each single check, quick enough to be tried first as a whole.
 TABLES: dict[str, tuple[str, ...]] = {
+    "proofs/cases/bent.py": (_BENT,),
+    "proofs/supports/curves.py": (_BENT,),
     "proofs/supports/": ("tests/proofs/test_single_supports.py",),
+    "proofs/cases/leaves.py": (_LEAVES, _BENT),
     "proofs/cases/": (_LEAVES, _SPLITS, _SIDES),
     "proofs/copositive/": (_FORMS,),
-    "proofs/boxes.py": (_SPLITS,),
+    "proofs/boxes.py": (_SPLITS, _BENT),
     "proofs/sweep.py": (_SIDES,),
     "proofs/linear.py": (_SIDES,),
     "proofs/ensembles/": ("tests/proofs/test_single_trees.py",

@@ -23,10 +23,15 @@ _SAME_SUM = "whichever category counts as the cheapest, each costs the same in t
 _FIRST = "the first is looked at even if it is late: what is not looked at shows nothing"
 _FREE = "a feature that is not barred is free to be kept: the proof shows less, and nothing more"
 _ENDLESS = "the bound of an endless claim is inf or no number, which closes nothing"
+_HALVED = "it decides where halving ends: a piece that is cut further is shown no less of"
+_NO_MIDDLE = "a piece without a number inside is one of two again, until halving ends by its rounds"
 
 #: By the place and the words of the check.
 CHECKS: dict[tuple[str, str], str] = {
     ("proofs/boxes.py:_cut", "low < high"): _BESIDE,
+    ("proofs/cases/bent.py:_Number.least", "lowest < best[box] - allowed[box]"): _HALVED,
+    ("proofs/cases/bent.py:_Number.least", "left < middle"): _NO_MIDDLE,
+    ("proofs/cases/bent.py:_Number.least", "middle < right"): _NO_MIDDLE,
     ("proofs/boxes.py:_is_sliver", "np.isfinite(low)"): _SHORT,
     ("proofs/boxes.py:_is_sliver", "np.isfinite(high)"): _SHORT,
     ("proofs/boxes.py:_is_sliver", "finite"): _SHORT,

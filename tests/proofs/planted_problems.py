@@ -345,6 +345,7 @@ def further_projections():
         "whole numbers, case by case": projection(
             Cell(*ROW, (RING,)), zero, 0.0, 6.0, domain=WHOLE, truth=[2.75], under=case_by_case
         ),
+        "two saddles, whole numbers": whole_saddles(),
         "saddle and ellipsoid": saddle_and_ellipsoid(),
         "pieces, no time": pieces(under=lambda: until(0.0), stopped=True),
     }  # fmt: skip
@@ -373,6 +374,32 @@ def few_rows(**how):
     cell, weights = Cell(rows, np.array([-1.0, -1.0, -3.5])), np.array([3.0, 1.0, 2.0])
     least = linear_least(cell, np.zeros(3), weights, -0.5, 0.9)
     return projection(cell, np.zeros((1, 3)), -0.5, 0.9, weights, truth=[least], **how)
+
+
+def whole_saddles():
+    """Two rows that are not convex: of some whole numbers, halving alone shows that they cost."""
+    rng, rows = np.random.default_rng(14), []
+    for _ in range(2):
+        A = rng.normal(size=(3, 3))
+        form, slope = ((A + A.T) / 2).round(1), rng.normal(size=3).round(1)
+        rows.append((form, slope, float(np.round(rng.uniform(0.5, 2), 1))))
+    center = rng.normal(size=3).round(1)
+    center[0] = np.round(center[0])
+    truth = np.inf
+    for x in range(-3, 4):
+        plane = tuple(
+            Quadratic.from_matrix(
+                A[1:, 1:], q[1:] + 2 * x * A[0, 1:], c + A[0, 0] * x * x + q[0] * x
+            )
+            for A, q, c in rows
+        )
+        rest = plane_least(
+            Cell(np.zeros((0, 2)), np.zeros(0), plane), center[1:], -3.0, 3.0, 20_001
+        )
+        truth = min(truth, abs(x - center[0]) + rest)
+    cell = Cell(np.zeros((0, 3)), np.zeros(0), tuple(Quadratic.from_matrix(*row) for row in rows))
+    whole = Domain(np.array([0.0, np.nan, np.nan]))
+    return projection(cell, center, -3.0, 3.0, domain=whole, truth=[truth], under=case_by_case)
 
 
 def saddle_and_ellipsoid():

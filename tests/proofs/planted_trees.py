@@ -120,6 +120,11 @@ def tree_projections():
             out[f"{name}, {engine}"] = projection(
                 region, at, LOW, HIGH, domain=domain, truth=truth, under=under
             )
+    # Not closed by its first boxes: budgets grow, and cuts are chosen by what both sides show.
+    wider, far = decision_region(forest(4), 0), np.array([[0.5, -1.5, 2.0, 0.3]])
+    out["forest, four columns, uncompiled"] = projection(
+        wider, far, LOW, HIGH, truth=[least(wider, far[0])], under=in_plain_python
+    )
     # No whole number lies between the bounds.
     out["forest, nothing allowed"] = projection(
         two, whole().own, 0.2, 0.8, domain=whole(), truth=[np.inf, np.inf]

@@ -1,5 +1,6 @@
 """Boxes of sums of trees: said to be inside only where every cell is, judged by ``predict``."""
 
+import time
 from itertools import product
 
 import numpy as np
@@ -8,7 +9,10 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 import pertinent
 from pertinent.geometry.cell import Cell
+from pertinent.geometry.quadratic import Quadratic
+from pertinent.geometry.running import until
 from pertinent.proofs.ensembles import inside
+from tests.proofs.planted_bent import bent, log
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
@@ -98,6 +102,30 @@ def test_margins_and_inequalities_are_kept(region):
         for h in (-0.1, 0.1):
             half = Cell(np.array([[1.0, 1.0, 1.0]]), np.array([point.sum() + h]))
             assert inside.lies_inside(one.intersect(half), point, point) == (h > 0)
+
+
+def test_beside_other_than_linear_inequalities_no_box_is_inside(region):
+    """|x| <= 1e6 and log(1 + x_0) <= 1e6 hold in every box here, and nobody looks at them."""
+    model, regions = region
+    one = regions[int(model.predict(X[:1])[0])]
+    square = Quadratic.from_matrix(np.eye(3), np.zeros(3), -1e12)
+    beside = (
+        Cell(np.zeros((0, 3)), np.zeros(0), (square,)),
+        bent([log(0)], [0.0, 0.0, 0.0], [1.0], 1e6),
+    )
+    assert inside.lies_inside(one, X[0], X[0])
+    for cell in beside:
+        assert not inside.lies_inside(one.intersect(cell), X[0], X[0])
+
+
+def test_a_box_is_not_inside_when_the_time_is_over(region, monkeypatch):
+    """Where the leads do not say it at once, sums are added up as long as there is time."""
+    model, regions = region
+    one = regions[int(model.predict(X[:1])[0])]
+    monkeypatch.setattr(inside._Part, "wins_by_far", lambda *_: False)
+    assert inside.lies_inside(one, X[0], X[0])
+    with until(time.monotonic() - 1.0):
+        assert not inside.lies_inside(one, X[0], X[0])
 
 
 @pytest.mark.parametrize("most", [1, 8, 256])

@@ -34,6 +34,7 @@ import pertinent.answering
 import pertinent.questions
 import pertinent.solvers
 from tests.proofs import planted_questions, planted_truth
+from tests.proofs.planted_bent import bent_projections, bent_questions
 from tests.proofs.planted_order import order_questions
 from tests.proofs.planted_problems import projections
 from tests.proofs.planted_questions import questions
@@ -69,8 +70,9 @@ LOOKED_AT = 4
 @cache
 def problems():
     """Return all problems by name, of each kind the cheapest first."""
-    asked = questions() | range_questions() | grid_questions() | order_questions()
-    return projections() | tree_projections() | asked
+    asked = questions() | bent_questions() | range_questions() | grid_questions()
+    asked |= order_questions()
+    return projections() | tree_projections() | bent_projections() | asked
 
 
 @pytest.fixture(scope="module")

@@ -286,6 +286,11 @@ def test_sums_have_a_multiplier_for_each_row():
     assert by_sums([1.0, 1.0], 3.0).bounds(asked)[0] == 0
 
 
+def test_multipliers_of_sums_are_no_less_than_0():
+    """x <= 5 holds at once; the other way round it would cost 5."""
+    assert by_sums([-1.0], 9.0).bounds(task(rows((1.0, 5.0)), -9.0, 9.0))[0] == 0
+
+
 def test_sums_of_what_costs_nothing_prove_nothing():
     """x >= 2 costs nothing where x does not; y is paid for."""
     free = task(rows((-1.0, 0.0, -2.0)), -9.0, 9.0, weights=[0.0, 1.0])

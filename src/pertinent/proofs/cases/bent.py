@@ -239,7 +239,7 @@ class _Number:
         with np.errstate(invalid="ignore"):
             value = self.weight * np.abs(x - self.center[box]) if self.weight else 0.0 * x
             sloped = np.where(self.slope[box] == 0, 0.0, self.slope[box] * x)
-        return np.asarray(np.where(np.isnan(value), 0.0, value) + sloped)
+            return np.asarray(np.where(np.isnan(value), 0.0, value) + sloped)
 
     def _at(self, box: IntArray, x: FloatArray) -> FloatArray:
         with np.errstate(invalid="ignore"):

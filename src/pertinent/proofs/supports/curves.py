@@ -23,9 +23,10 @@ def switched_curves(
     for m, curve in enumerate(block.curves):
         j = curve.column
         here, there = curve(start[:, j]), curve(x[:, j])
-        moved, size = there - here, np.abs(there) + np.abs(here) + 2 * curve.beside
+        size = np.abs(there) + np.abs(here) + 2 * curve.beside
         known = (np.isfinite(here) & np.isfinite(there))[:, None]
         with np.errstate(invalid="ignore"):
+            moved = there - here
             gain[:, :, j] -= np.where(known, moved[:, None] * block.B[:, m], -np.inf)
             off[:, :, j] += np.where(known, size[:, None] * block.terms[:, block.dim + m], 0.0)
     same = (x == start)[:, None, :]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.solvers.problem import SOLVED
 from pertinent.solvers.programs.linear import SIMPLEX, LinearProgram
 from pertinent.solvers.search.bent.parts import Candidates
@@ -228,8 +228,3 @@ def _program(parts: Sequence[Candidates], h: FloatArray) -> Mix | None:
             value = np.inf if is_ray else float(answer.v[:n] @ cost)
             return Mix(y if is_ray else y * unit, value, shares)
     return None
-
-
-def is_mixed(mix: Mix, parts: Sequence[Candidates]) -> BoolArray:
-    """Return of which parts several candidates have a share."""
-    return np.array([len(mix.options(p)) > 1 for p in range(len(parts))])
