@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from tests.strangers.judging import faults, judge
@@ -136,6 +137,21 @@ def test_large_numbers_in_single_precision_have_no_steps_of_their_own():
     model.coef_ /= 1e6
     explainer = pertinent.Explainer(model, data=X)
     assert not [rule for rule in explainer.inferred if rule.kind == "step"]
+
+
+def test_ends_of_cells_are_the_next_number_in_single_precision():
+    """Longitudes of -118 are 8e-6 apart: an end between two of them leaves the cell if rounded."""
+    from vega_datasets import local_data
+
+    table = local_data.la_riots()[["age", "longitude", "latitude", "type"]].dropna()
+    X = table.drop(columns="type").astype(np.float32)
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0)
+    model = make_pipeline(StandardScaler(), tree)
+    explainer, result, model = explained(X, table["type"].eq("Homicide"), model, range(0, 60, 3))
+    assert (result.negative.status == "optimal").all()
+    found = judge(result, model, X, explainer.inferred)
+    assert not faults(found), found
+    assert all(pertinent.check(one.json(), model).verdict == "holds" for one in result)
 
 
 @pytest.fixture(scope="module")
