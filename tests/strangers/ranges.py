@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from tests.strangers.judging import NEAR
+from tests.strangers.judging import NEAR, NEAR_SINGLE
 
 #: Values inside a range, and points of a box, that the model is asked about.
 INSIDE = 12
@@ -32,15 +32,19 @@ class Told:
     exact: dict
     label: object
     values: list
+    own: dict
     #: Features of which every value will do.
     free: tuple = ()
 
 
 def judge_ranges(summaries, model, X, inferred, seed=0):
     """Return how often each thing went wrong, and how much was looked at."""
-    steps = {rule.feature: rule.numbers[0] for rule in inferred if rule.kind == "step"}
+    steps, least = (
+        {rule.feature: rule.numbers[0] for rule in inferred if rule.kind == kind}
+        for kind in ("step", "change")
+    )
     limits = {name: (X[name].min(), X[name].max()) for name in X if _is_number(X, name)}
-    judge = _Judge(model, X, steps, limits, np.random.default_rng(seed))
+    judge = _Judge(model, X, steps, least, limits, np.random.default_rng(seed))
     for place, summary in enumerate(summaries):
         judge.found["rows"] += 1
         for told in _told(summary, place, X):
@@ -60,11 +64,11 @@ def _is_number(X, name):
 
 def _told(summary, place, X):
     negative, positive = summary["negative"], summary["positive"]
+    own = {f["name"]: f["sample"] for f in summary["features"]}
     if negative["values"]:
-        own = {f["name"]: f["sample"] for f in summary["features"]}
         printed = own | {v["feature"]: v["value"] for v in negative["values"]}
         exact = dict(zip(X, negative["point"], strict=True))
-        yield Told("negative", place, printed, exact, negative["target"], negative["values"])
+        yield Told("negative", place, printed, exact, negative["target"], negative["values"], own)
     for name, one in (("positive", positive), ("instead", positive.get("instead"))):
         if one is None or not one.get("values") or one.get("point") is None:
             continue
@@ -72,12 +76,13 @@ def _told(summary, place, X):
         exact = dict(zip(X, one["point"], strict=True))
         free = tuple(set(X) - set(kept)) if one.get("method") == "sufficient" else ()
         label = summary["prediction"]
-        yield Told(name, place, exact | kept, exact, label, one["values"], free)
+        yield Told(name, place, exact | kept, exact, label, one["values"], own, free)
 
 
 class _Judge:
-    def __init__(self, model, X, steps, limits, rng):
-        self.model, self.X, self.steps, self.limits, self.rng = model, X, steps, limits, rng
+    def __init__(self, model, X, steps, least, limits, rng):
+        self.model, self.X, self.limits, self.rng = model, X, limits, rng
+        self.steps, self.least = steps, least
         self.found, self.wrong = Counter(), []
         self.asked = []
 
@@ -95,7 +100,7 @@ class _Judge:
             for number in self._within(name, span):
                 self.inside(told, told.point | {name: number}, "range")
             for end, way in (("low", -1), ("high", 1)):
-                out = self._outside(name, span, end, way)
+                out = self._outside(told, name, span, end, way)
                 if out is not None:
                     self.found["ends"] += 1
                     self.asked.append(([told.exact | {name: out}], told, f"end {name}", False))
@@ -111,7 +116,7 @@ class _Judge:
     def _sides(self, told, boxed):
         for name, side in boxed.items():
             for end, way in (("low", -1), ("high", 1)):
-                out = self._outside(name, side, end, way)
+                out = self._outside(told, name, side, end, way)
                 if out is None:
                     continue
                 self.found["ends"] += 1
@@ -157,7 +162,15 @@ class _Judge:
         first, last = -(-first // 1), last // 1
         return float(self.rng.integers(first, last + 1) * _exact(step)) if first <= last else low
 
-    def _outside(self, name, span, end, way):
+    def _outside(self, told, name, span, end, way):
+        out = self._farther(name, span, end, way)
+        own = told.own[name]
+        if out is None or own is None or told.name != "negative":
+            return out
+        # A change so small is none: the next value that is left is the own one.
+        return own if abs(out - own) < self.least.get(name, 0.0) else out
+
+    def _farther(self, name, span, end, way):
         exact = span[f"exact_{end}"]
         if exact is None or span[f"{end}_end"]["kind"] != "class":
             return None
@@ -165,11 +178,14 @@ class _Judge:
         if step is not None:
             out = float(_exact(span[end]) + way * _exact(step))
             # An end that was proved keeps farther from the border than sums can round.
-            tie = abs(out - exact) <= NEAR * (1 + abs(out))
+            near = NEAR_SINGLE if self.X[name].dtype == np.float32 else NEAR
+            tie = abs(out - exact) <= near * (1 + abs(out))
             self.found["ties"] += tie
             return None if tie else out
         first, last = self.limits[name]
-        return exact + way * 1e-6 * float(last - first)
+        # Sums in single precision round by more than a millionth.
+        share = 1e-4 if self.X[name].dtype == np.float32 else 1e-6
+        return exact + way * share * float(last - first)
 
     def ask(self):
         points = [point for many, *_ in self.asked for point in many]
