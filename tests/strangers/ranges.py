@@ -43,8 +43,9 @@ def judge_ranges(summaries, model, X, inferred, seed=0):
         {rule.feature: rule.numbers[0] for rule in inferred if rule.kind == kind}
         for kind in ("step", "change")
     )
+    avoided = {rule.feature: rule.categories for rule in inferred if rule.kind == "categories"}
     limits = {name: (X[name].min(), X[name].max()) for name in X if _is_number(X, name)}
-    judge = _Judge(model, X, steps, least, limits, np.random.default_rng(seed))
+    judge = _Judge(model, X, steps, least, avoided, limits, np.random.default_rng(seed))
     for place, summary in enumerate(summaries):
         judge.found["rows"] += 1
         for told in _told(summary, place, X):
@@ -80,9 +81,9 @@ def _told(summary, place, X):
 
 
 class _Judge:
-    def __init__(self, model, X, steps, least, limits, rng):
+    def __init__(self, model, X, steps, least, avoided, limits, rng):
         self.model, self.X, self.limits, self.rng = model, X, limits, rng
-        self.steps, self.least = steps, least
+        self.steps, self.least, self.avoided = steps, least, avoided
         self.found, self.wrong = Counter(), []
         self.asked = []
 
@@ -134,11 +135,13 @@ class _Judge:
         self.found["inside"] += 1
         points = [point]
         if told.free:
-            points = [point | {name: self._any(name) for name in told.free} for _ in range(3)]
+            points = [point | {name: self._any(told, name) for name in told.free} for _ in range(3)]
         self.asked.append((points, told, f"inside {what}", True))
 
-    def _any(self, name):
-        return self.rng.choice(self.X[name].to_numpy())
+    def _any(self, told, name):
+        """Return a value of the table; one that no sample is changed to is not asked about."""
+        value = self.rng.choice(self.X[name].to_numpy())
+        return told.own[name] if value in self.avoided.get(name, ()) else value
 
     def _ends(self, name, span):
         low, high = span["low"], span["high"]
@@ -184,7 +187,7 @@ class _Judge:
             return None if tie else out
         first, last = self.limits[name]
         # Sums in single precision round by more than a millionth.
-        share = 1e-4 if self.X[name].dtype == np.float32 else 1e-6
+        share = 1e-3 if self.X[name].dtype == np.float32 else 1e-6
         return exact + way * share * float(last - first)
 
     def ask(self):
