@@ -1,13 +1,16 @@
 """Tables that are not ours, at the first try: what is printed is sensible, true and minimal."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import pertinent
 from tests.strangers.judging import faults, judge, judge_shown
-from tests.strangers.tables import PIPELINES, TABLES, statsmodels_table
+from tests.strangers.ranges import faults as faults_of_ranges
+from tests.strangers.ranges import judge_ranges
+from tests.strangers.tables import PIPELINES, TABLES, penguins, statsmodels_table
 from tests.strangers.whole import judge_whole, printed
 
 #: Rows of each table and pipeline in the short run.
@@ -42,6 +45,38 @@ def test_numbers_of_thousands_are_printed_to_the_last_one():
     found = judge_shown(printed(explainer.explain(X.head(20))), model, X, explainer.inferred)
     assert found["values"] >= 20
     assert not faults(found), found
+
+
+@pytest.mark.matrix(4)
+@pytest.mark.parametrize("single", [False, True], ids=["double", "single"])
+@pytest.mark.parametrize("pipeline", ["logistic", "tree", "naive bayes"])
+def test_ranges_and_boxes_of_a_few_rows(pipeline, single):
+    table = penguins()
+    if single:
+        kinds = dict.fromkeys(table.numbers, np.float32)
+        table = replace(table, X=table.X.astype(kinds))
+    X, model = PIPELINES[pipeline](table)
+    explainer = pertinent.Explainer(model, data=X)
+    result = explainer.explain(X.iloc[[0, 100, 200, 300]])
+    judged = judge_ranges((one.summary() for one in result), model, X, explainer.inferred)
+    assert judged.found["inside"] > 40
+    assert judged.found["ends"] > 0
+    assert not faults_of_ranges(judged.found), judged.wrong
+
+
+def test_the_judge_of_ranges_sees_what_is_wrong():
+    """A range that is a step too long, and one that is a step too short."""
+    X, model = PIPELINES["logistic"](penguins())
+    explainer = pertinent.Explainer(model, data=X)
+    summary = explainer.explain(X.iloc[[0]])[0].summary()
+    (value,) = summary["negative"]["values"]
+    assert value["range"]["low_end"]["kind"] == "class"
+    for step in (-0.5, 0.5):
+        low = round(value["range"]["low"] + step, 1)
+        wrong = value["range"] | {"low": low, "exact_low": low}
+        told = summary | {"negative": summary["negative"] | {"values": [value | {"range": wrong}]}}
+        judged = judge_ranges([told], model, X, explainer.inferred)
+        assert faults_of_ranges(judged.found)
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ import json
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
@@ -11,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from tests.strangers.judging import faults, judge
@@ -135,3 +137,60 @@ def test_large_numbers_in_single_precision_have_no_steps_of_their_own():
     model.coef_ /= 1e6
     explainer = pertinent.Explainer(model, data=X)
     assert not [rule for rule in explainer.inferred if rule.kind == "step"]
+
+
+def test_ends_of_cells_are_the_next_number_in_single_precision():
+    """Longitudes of -118 are 8e-6 apart: an end between two of them leaves the cell if rounded."""
+    from vega_datasets import local_data
+
+    table = local_data.la_riots()[["age", "longitude", "latitude", "type"]].dropna()
+    X = table.drop(columns="type").astype(np.float32)
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0)
+    model = make_pipeline(StandardScaler(), tree)
+    explainer, result, model = explained(X, table["type"].eq("Homicide"), model, range(0, 60, 3))
+    assert (result.negative.status == "optimal").all()
+    found = judge(result, model, X, explainer.inferred)
+    assert not faults(found), found
+    assert all(pertinent.check(one.json(), model).verdict == "holds" for one in result)
+
+
+@pytest.fixture(scope="module")
+def sums():
+    """Return a table of which sums in single precision cannot tell the last digits apart."""
+    X = np.random.default_rng(0).uniform(100, 101, (200, 3)).astype(np.float32)
+    X = pd.DataFrame(X, columns=list("abc"))
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=1000))
+    model.fit(X, X["a"] + X["b"] > 201)
+    return X, model, pertinent.Explainer(model, data=X, alternatives=2)
+
+
+def test_a_value_that_is_only_about_is_not_said_to_be_the_smallest(sums):
+    """Sums in single precision cannot tell 100.728 from 100.727: every sentence says so."""
+    X, model, explainer = sums
+    one, *_ = result = explainer.explain(X.iloc[[0, 2]])
+    about, plain = (each.summary()["negative"]["values"] for each in result)
+    assert about[0]["about"]
+    assert "about" not in plain[0]
+    for told in (one.text("short"), one.text("long"), one.html(), repr(one)):
+        assert "smallest change)" not in told
+        assert "no smaller change" not in told
+        assert "but for rounding in single precision" in told
+    assert "a about 100.728" in one.text()
+    assert "no smaller change that the rules allow does" in result[1].text()
+    assert pertinent.check(one.json(), model).verdict == "holds"
+
+
+def test_alternatives_and_menus_say_about_as_the_answer_does(sums):
+    X, _, explainer = sums
+    judged = 0
+    for one in explainer.explain(X.iloc[:20]):
+        told = [v for other in one.summary()["negative"]["alternatives"] for v in other["values"]]
+        text = one.text("long")
+        for value in told:
+            about = "about " if value.get("about") else ""
+            assert f"{value['feature']} {about}{value['value']:.10g}" in text
+            judged += value.get("about", False)
+    menu = explainer.menu(X.iloc[[0]])
+    assert [lever.about for lever in menu if lever.features == ("a",)] == [("a",)]
+    assert "a about 100.728 instead of" in menu.text()
+    assert judged

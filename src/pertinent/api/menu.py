@@ -23,7 +23,7 @@ from pertinent.setting.nearest.negative import target_places
 from pertinent.setting.question import NegativeQuestion
 from pertinent.setting.results import Negatives
 from pertinent.summary.asked import Asked
-from pertinent.summary.rounding import first_steps, round_valid
+from pertinent.summary.rounding import ROUNDING, first_steps, not_least, round_valid
 from pertinent.summary.words import Said, counted, label_text, listed, plain, shown
 from pertinent.tables.notebook import Card, card
 from pertinent.tables.numbers import require_whole
@@ -57,6 +57,8 @@ class Lever(Card):
         The class that is reached.
     reason : str or None
         Why there is no such change.
+    about : tuple of str
+        Features of which a value a step closer does as well, for rounding in single precision.
     """
 
     features: tuple[str, ...]
@@ -66,6 +68,7 @@ class Lever(Card):
     bound: float | None
     target: Any
     reason: str | None
+    about: tuple[str, ...] = ()
 
     @property
     def works(self) -> bool:
@@ -90,12 +93,13 @@ class Lever(Card):
     @property
     def proof(self) -> str:
         """Whether the change is proved to be the smallest, in words."""
-        return "proved smallest" if self.status == Said.OPTIMAL else "not proved smallest"
+        least = f"smallest {ROUNDING}" if self.about else "smallest"
+        return f"proved {least}" if self.status == Said.OPTIMAL else "not proved smallest"
 
     def words(self) -> str:
         """Return the change in words."""
         parts = [
-            f"{name} {plain(new, exact=True)} instead of "
+            f"{name} {'about ' if name in self.about else ''}{plain(new, exact=True)} instead of "
             f"{'a missing value' if old is None else plain(old)}"
             for name, (old, new) in self.values.items()
         ]
@@ -198,6 +202,7 @@ class Menu(Sequence[Lever]):
                 "target": lever.target,
                 "values": [
                     {"feature": name, "from": old, "to": new}
+                    | ({"about": True} if name in lever.about else {})
                     for name, (old, new) in lever.values.items()
                 ],
                 "reason": lever.reason,
@@ -282,6 +287,7 @@ def _levers(asked: Asked, many: Table, sets: BoolArray, found: Negatives) -> lis
         setting, many, found.values, moved, many.values, found.target_place, limits, steps,
         changes=True,
     )  # fmt: skip
+    about = features.by_feature(not_least(setting, many, printed, moved, found.target_place))
     given = np.flatnonzero(found.found)
     some = many.take(given)
     new = dict(zip(given.tolist(), raw_rows(some, printed[given], told=True), strict=True))
@@ -296,6 +302,7 @@ def _levers(asked: Asked, many: Table, sets: BoolArray, found: Negatives) -> lis
             _finite(found.bound[i]),
             target[i] if found.found[i] else None,
             reasons[i],
+            tuple(features.names[j] for j in np.flatnonzero(about[i] & found.changed[i])),
         )
         for i in range(len(sets))
     ]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from pertinent.density.measure import are_plausible
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits, Rows
+from pertinent.geometry.rounding.singles import single_beside
 from pertinent.rules.obeyed import broken_rules
 from pertinent.rules.reference import RuleRef
 from pertinent.setting.answers import Ask, RowRules, into_bounds
@@ -150,6 +151,16 @@ class Judged:
         valid = self.right & self.obeys
         return valid if self.dense is None else valid & self.dense
 
+    def put(self, rows: IntArray, points: FloatArray, predicted: IntArray) -> None:
+        """Put other points, which nothing speaks against, in the place of some."""
+        self.points, self.predicted = self.points.copy(), self.predicted.copy()
+        self.points[rows], self.predicted[rows] = points, predicted
+        self.right[rows] = self.deep[rows] = self.obeys[rows] = True
+        if self.dense is not None:
+            self.dense[rows] = True
+        for i in rows.tolist():
+            self.broken.pop(i, None)
+
     def reason(self, i: int, used: float) -> Reason:
         """Return why point i is refused; ``used`` is the margin it was found with."""
         if i in self.broken:
@@ -164,6 +175,21 @@ def handed_out(ask: Ask, points: FloatArray) -> FloatArray:
     if not ask.table.single_precision:
         return points
     return into_bounds(ask.table.as_handed_out(points), ask.low, ask.high, single=True)
+
+
+def handed_out_farther(ask: Ask, points: FloatArray) -> FloatArray:
+    """Return the same, but numbers in single precision no closer to their centers than they were.
+
+    A point at the end of a cell may leave it when it is rounded to the nearest such number: the
+    next one farther away does not, unless the cell is narrower than that.
+    """
+    table, handed = ask.table, handed_out(ask, points)
+    rounded = table.single_columns.copy()
+    rounded[[bins.column for bins in table.features.bins]] = False  # these know their ends
+    beside = [single_beside(points, up=up) for up in (True, False)]
+    away = np.where(points > ask.centers, beside[0], beside[1])
+    moved = rounded & (points != ask.centers)
+    return into_bounds(np.where(moved, away, handed), ask.low, ask.high, single=True)
 
 
 def judge(

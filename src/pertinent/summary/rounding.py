@@ -25,6 +25,8 @@ from pertinent.tables.table import Table
 
 #: Steps of a tenth each, before the exact number is shown.
 REFINEMENTS = 6
+#: What is left open by a proof of values that are told "about".
+ROUNDING = "but for rounding in single precision"
 #: A number of more digits is said about.
 LONG = 10
 #: Points that the model is asked about at once, where a row has several to be tried: one call for

@@ -404,6 +404,9 @@ def _alternatives(
         limits or positive_limits(asked.setting, table, asked.question), steps, changes=changes,
     )  # fmt: skip
     raw = raw_rows(table, points, told=True), raw_rows(table, exact)
+    about = np.zeros_like(chosen)
+    if changes:
+        about = features.by_feature(not_least(asked.setting, table, points, moved, places))
     labels = [_label(results.classes, int(place)) for place in places]
     words = asked.settings.wording.labels
     for k, (i, one) in enumerate(listed):
@@ -415,6 +418,7 @@ def _alternatives(
                         "value": raw[0][k][j],
                         "exact": raw[1][k][j],
                         "fixed": False,
+                        **({"about": True} if about[k, j] else {}),
                     }
                     for j in np.flatnonzero(one.features)
                 ],

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pertinent.summary.instead import as_told
+from pertinent.summary.rounding import ROUNDING
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import FOUND, Chance, EndKind, Method, Said, counted, listed, plain
 from pertinent.views.phrases import (
     Heading,
+    is_about,
     number,
     prediction_words,
     share,
@@ -148,7 +150,8 @@ def answer_proof(what: str, answer: Summary) -> str:
         proved = f"proved is that fewer than {bound} are not enough"
         return f"{what}: {count}; {proved}."
     if answer["status"] == Said.OPTIMAL:
-        return f"{what}: size {length}, and no valid answer is smaller (bound {bound})."
+        least = f"{ROUNDING}, no" if is_about(answer) else "no"
+        return f"{what}: size {length}, and {least} valid answer is smaller (bound {bound})."
     if answer.get("solver"):
         word = "that is its word, and no proof"
         return f"{what}: size {length}. A solver says that none below {bound} exists: {word}."

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from pertinent.summary.instead import as_told
-from pertinent.summary.rounding import LONG
+from pertinent.summary.rounding import LONG, ROUNDING
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import Basis, EndKind, counted, label_text, listed, plain
 
@@ -106,6 +106,19 @@ def new_value(feature: Summary, entry: Summary) -> str:
     return f"{plain(first, exact=True)} to {with_unit(feature, last, exact=True)}"
 
 
+def is_about(answer: Summary) -> bool:
+    """Return whether a step less in one of the values does as well, for rounding decides there.
+
+    What is proved is then the smallest of what rounding cannot change, not of what is printed.
+    """
+    return any(entry.get("about", False) for entry in answer["values"])
+
+
+def proved_smallest(answer: Summary) -> str:
+    """Return what an optimal answer is, in two or three words."""
+    return f"proved smallest{f' {ROUNDING}' if is_about(answer) else ''}"
+
+
 def told_together(values: list[Summary]) -> list[Summary]:
     """Return changed values, without their box where one of them is printed outside of it.
 
@@ -131,9 +144,9 @@ def _is_held(value: Any, side: Summary | None) -> bool:
 
 def proposed(feature: Summary, value: Any, *, about: bool = False) -> str:
     """Return a proposed value with its unit; one of more digits than anyone reads is said about."""
-    if about or _is_long(value):
+    if _is_long(value):
         return f"about {with_unit(feature, value)}"
-    return with_unit(feature, value, exact=True)
+    return f"{'about ' if about else ''}{with_unit(feature, value, exact=True)}"
 
 
 def _is_long(value: Any) -> bool:

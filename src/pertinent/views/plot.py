@@ -15,6 +15,7 @@ from pertinent.views.phrases import (
     allowed,
     as_seen,
     prediction_words,
+    proved_smallest,
     reason,
     target_words,
     typical,
@@ -114,8 +115,9 @@ def _dress(ax: Any, summary: Summary, shown: list[Strip], more: int) -> None:
     ax.spines[:].set_visible(False)
     title = f"Predicted {prediction_words(summary)}"
     if summary["negative"]["values"]:
-        proved = ", proved smallest" if summary["negative"]["status"] == Said.OPTIMAL else ""
-        proved = f", {FOUND}" if summary["negative"].get("search") else proved
+        negative = summary["negative"]
+        proved = f", {proved_smallest(negative)}" if negative["status"] == Said.OPTIMAL else ""
+        proved = f", {FOUND}" if negative.get("search") else proved
         title += f"; in orange the change to {target_words(summary)}{proved}"
     elif summary["negative"]["status"] == Said.INFEASIBLE:
         title += f"; proved: nothing{allowed(summary)} would change it"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pertinent.exceptions import InputError
 from pertinent.summary.instead import as_told
+from pertinent.summary.rounding import ROUNDING
 from pertinent.summary.summary import Summary
 from pertinent.summary.words import (
     FOUND,
@@ -26,9 +27,11 @@ from pertinent.views.phrases import (
     allowed,
     as_seen,
     cut,
+    is_about,
     new_value,
     own_value,
     prediction_words,
+    proved_smallest,
     reason,
     target_words,
     told_together,
@@ -274,6 +277,7 @@ def _short_change(summary: Summary) -> str:
     negative = summary["negative"]
     if negative["values"]:
         best = "fewest changes" if negative.get("norm") == Norm.L0 else "smallest change"
+        best += f" {ROUNDING}" if is_about(negative) else ""
         proved = f" (proved {best})" if negative["status"] == Said.OPTIMAL else ""
         proved = f" ({FOUND})" if negative.get("search") else proved
         return f"For {target_words(summary)}: {_change_list(summary, 'short')}{proved}."
@@ -311,6 +315,12 @@ def what_would_change(summary: Summary, length: str = "medium") -> str:
 def _change_proof(summary: Summary) -> str:
     negative = summary["negative"]
     rules = allowed(summary)
+    if negative["status"] == Said.OPTIMAL and is_about(negative):
+        few = negative.get("norm") == Norm.L0
+        return (
+            f"Proved {'fewest' if few else 'smallest'} {ROUNDING}: where it is said to be about a "
+            "value, one a step closer does as well."
+        )
     if negative.get("norm") == Norm.L0:  # files of format 1 do not say
         if negative["status"] == Said.OPTIMAL:
             return (
@@ -369,9 +379,10 @@ def other_changes(summary: Summary, length: str = "medium") -> str:
     proof = "They were checked with the model; others might be smaller."
     if all(one["proved"] for one in others):
         within = " within the rules" if allowed(summary) else ""
+        rounded = f", {ROUNDING}" if any(map(is_about, [negative, *others])) else ""
         proof = (
-            f"Proved in this order: whatever else works{within} is at least as large as the last "
-            "of them, or changes all the features of one told here."
+            f"Proved in this order{rounded}: whatever else works{within} is at least as large "
+            "as the last of them, or changes all the features of one told here."
         )
     return f"Other changes that would have done it: {_one_by_one(said)}. {proof}"
 
@@ -406,6 +417,7 @@ def headline(summary: Summary) -> str:
         second = f"{kept} of {counted(total, 'value')} are enough{proved[positive['status']]}"
     else:
         second = f"enough: {positive['status']}"
+    proved[Said.OPTIMAL] = f" ({proved_smallest(negative)})"
     if negative["status"] in proved:
         changes = counted(len(negative["values"]), "change")
         third = f"{changes} to {target_words(summary)}{proved[negative['status']]}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Answers, Ask, Certified
 from pertinent.setting.claims.about import is_of_distances
 from pertinent.setting.effort import SEARCHING
-from pertinent.setting.judge import Judged, handed_out, judge
+from pertinent.setting.judge import Judged, handed_out, handed_out_farther, judge
 from pertinent.setting.nearest.search import Found, Search
 from pertinent.setting.reasons.fewer import Questions, confirmed
 from pertinent.setting.reasons.reason import Reason, Why
@@ -166,8 +166,10 @@ def verdict(
     predicted : ndarray of int, optional
         What ``predict`` says of the points, where it was asked already.
     """
-    points, cost, rows, n = proposed.points, proposed.cost, proposed.rows, len(proposed.points)
     judged = _judged(setting, proposed, predicted)
+    if proposed.ask.table.single_precision and not judged.valid.all():
+        proposed = _rounded_farther(setting, proposed, judged)
+    points, cost, rows, n = proposed.points, proposed.cost, proposed.rows, len(proposed.points)
     bound, gap = _proved(setting, proposed)
     unit = rounding_unit(True, points.shape[1]) if proposed.ask.table.single_precision else ROUNDING
     centers, complete = proposed.ask.centers, len(rows) == n
@@ -204,6 +206,33 @@ def _judged(setting: Setting, proposed: Proposal, predicted: IntArray | None) ->
     if isinstance(setting.within, Hulls):
         blends = _particulars(proposed)[2][rows]
     return judge(setting, ask, points, predicted, blends)
+
+
+def _rounded_farther(setting: Setting, proposed: Proposal, judged: Judged) -> Proposal:
+    """Return the points with those that are refused rounded away from their centers.
+
+    Where the model and the rules accept them so; ``judged`` is what is said of them then.
+    """
+    if isinstance(setting.within, Hulls) or setting.by_search:
+        return proposed  # the point itself is part of what was found
+    refused = np.flatnonzero(~judged.valid)
+    rows = proposed.rows[refused]
+    exact = np.full(proposed.points.shape, np.nan)
+    for part in proposed.parts:
+        exact[part.rows] = part.found.points
+    some = proposed.ask.take(rows)
+    farther = handed_out_farther(some, exact[rows])
+    other = np.flatnonzero((farther != proposed.points[rows]).any(axis=1))
+    if not len(other):
+        return proposed
+    again = judge(setting, some.take(other), farther[other])
+    good = np.flatnonzero(again.valid)
+    rows, better = rows[other[good]], farther[other[good]]
+    judged.put(refused[other[good]], better, again.predicted[good])
+    points, cost = proposed.points.copy(), proposed.cost.copy()
+    points[rows] = better
+    cost[rows] = distance(better, proposed.ask.centers[rows], setting.weights)
+    return replace(proposed, points=points, cost=cost)
 
 
 def _proved(setting: Setting, proposed: Proposal) -> tuple[FloatArray, float | FloatArray]:
