@@ -172,7 +172,8 @@ class CompiledSearch:
         n, r = int(self.state.numbers[kernel.RECORDED]), self.record
         used = int(self.state.numbers[kernel.WEIGHTS])
         count = np.diff(r.end[:n], prepend=0)
-        weighing = Weighing(count, self._where, r.section[:used], r.weight[:used])
+        section = r.section[:used].astype(np.int64)
+        weighing = Weighing(count, self._where, section, r.weight[:used])
         return Branchings(
             r.column[:n].copy(), r.cut[:n].copy(), r.price[:n].copy(), r.rival[:n].copy(), weighing
         )
