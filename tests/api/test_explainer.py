@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from linear_models import data, fitted
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 import pertinent
@@ -131,10 +132,13 @@ def test_repr(model, frame):
     assert text.startswith("<Explanations: 3 samples\n  <Positives: 3 optimal")
 
 
-def test_a_wrong_guess_of_the_label_changes_nothing(monkeypatch):
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(max_iter=1000), RandomForestClassifier(10, random_state=0)]
+)
+def test_a_wrong_guess_of_the_label_changes_nothing(model, monkeypatch):
     """Few samples go to the model together with their answers; it has the last word on both."""
     X, y = load_iris(return_X_y=True)
-    model = LogisticRegression(max_iter=1000).fit(X, y)
+    model.fit(X, y)
     explainer = pertinent.Explainer(model, data=X)
     right = explainer.explain(X[50:54])
     assert (explainer.setting.by_regions(X) == model.predict(X)).all()

@@ -19,7 +19,7 @@ from pertinent.proofs.ensembles.rest import Rest
 from pertinent.solvers import choose_method, make_ready, project
 from pertinent.solvers.ensembles import solve
 from pertinent.solvers.ensembles.compiled import CompiledSearch
-from pertinent.solvers.ensembles.problem import Leads, RowProblem
+from pertinent.solvers.ensembles.problem import Leads, Left, RowProblem
 from pertinent.solvers.ensembles.search import NumpySearch
 from tests.solvers.every_cell import least_cost
 
@@ -265,7 +265,7 @@ def test_a_point_that_is_pulled_closer_stays_in_the_class(cancer):
     best = project(centers, region).objective
     task = Task.of(region, centers, np.ones(30))
     for i in range(len(centers)):
-        problem = RowProblem.of(Leads.of(region), task, i)
+        problem = RowProblem.of(Left.of(Leads.of(region), task, i))
         search = CompiledSearch(problem)
         search.begin(np.inf)
         while search.found is None:

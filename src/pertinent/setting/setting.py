@@ -15,6 +15,7 @@ from pertinent.exceptions import InputError, UnsupportedModelError, unknown_name
 from pertinent.geometry.affine import row_products
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray, by_label, read_only
 from pertinent.geometry.domain import Domain
+from pertinent.geometry.ensembles import EnsembleRegion, as_ensemble
 from pertinent.geometry.ensembles.region import EnsembleRounding
 from pertinent.geometry.pieces import Joined, cells_of, lone_cell, meet, owners_of, pieces_of
 from pertinent.geometry.region import Region
@@ -376,17 +377,33 @@ class Setting:
         return bare.under(Constraints())
 
     def by_regions(self, points: FloatArray) -> IntArray | None:
-        """Return the class whose region holds each point, if each class is one linear cell.
+        """Return the class whose region holds each point, if it is one linear cell or of trees.
 
         Not the model's word: a point on a boundary lies in two regions, or by rounding in none.
         """
         if self._rows_of_all is None:
-            return None
+            return self._by_trees(points)
         rows, right, starts = self._rows_of_all
         worst = row_products(points, rows) - right
         if len(starts) < len(right):
             worst = np.maximum.reduceat(worst, starts, axis=1)
         return np.asarray(worst.argmin(axis=1))
+
+    def _by_trees(self, points: FloatArray) -> IntArray | None:
+        """Return the class whose sum of trees holds each point; None if unclear."""
+        if not self._sums_of_all:
+            return None
+        holds = np.stack([region.contains(points) for region in self._sums_of_all])
+        return holds.argmax(axis=0) if (holds.sum(axis=0) == 1).all() else None
+
+    @cached_property
+    def _sums_of_all(self) -> list[EnsembleRegion]:
+        """The sums of trees of all classes; none if any class is something else."""
+        if len(self.classes) > MANY_CLASSES:
+            return []
+        found = (as_ensemble(self._unruled(k)) for k in range(len(self.classes)))
+        sums = [region for region in found if region is not None]
+        return sums if len(sums) == len(self.classes) else []
 
     @cached_property
     def _rows_of_all(self) -> tuple[FloatArray, FloatArray, IntArray] | None:

@@ -20,8 +20,9 @@ from pertinent.proofs.ensembles.part import OneRow, Part
 
 #: Numbers (lines times boxes) that are looked at together; boxes at least and at most.
 AT_ONCE, LEAST_BOXES, MOST_BOXES = 400_000, 8, 64
-#: How often the rules are applied before the bound, and how often both.
-ROUNDS, TRIES = (3, 20), 4
+#: How often the rules are applied before the bound, try by try. The bound closes most ends as soon
+#: as the rules were applied once; the others are looked at again, whatever the first try took away.
+ROUNDS = (1, 3, 20, 20, 20)
 #: Boxes are looked at again if this share of their leaves, or less, is left.
 WORTH = 0.995
 
@@ -95,12 +96,12 @@ class Replay:
         """Look at some ends until nothing more is found; note those that stay open."""
         every = np.ones((len(part.leaf), len(ends.node)), dtype=bool)
         batch = Batch(part, ends.low, ends.high, ends.node, every)
-        for k in range(TRIES):
+        for k, rounds in enumerate(ROUNDS):
             before = batch.node
             count = np.count_nonzero(batch.alive, axis=0)
-            batch = self.look.open(batch, ROUNDS[min(k, 1)])
+            batch = self.look.open(batch, rounds)
             same = count[np.isin(before, batch.node)]
-            if (np.count_nonzero(batch.alive, axis=0) > WORTH * same).all():
+            if k and (np.count_nonzero(batch.alive, axis=0) > WORTH * same).all():
                 break
         if len(batch):
             self.left.append(Ends(batch.low, batch.high, batch.node))

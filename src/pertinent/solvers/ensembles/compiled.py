@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -160,15 +161,19 @@ class CompiledSearch:
             return None  # moves do not count changes
         return _Closer(self.problem).point(chosen)
 
+    @cached_property
+    def _where(self) -> IntArray:
+        """Tree, column and cell of each section."""
+        some = self.sections
+        return np.stack([some.tree, some.column, some.lower_cell(self.problem)])
+
     def branchings(self) -> Branchings:
         """Return the cases of a search that is done."""
         n, r = int(self.state.numbers[kernel.RECORDED]), self.record
-        used, sections = int(self.state.numbers[kernel.WEIGHTS]), self.sections
-        where = np.stack([sections.tree, sections.column, sections.lower_cell(self.problem)])
-        section, place = np.unique(r.section[:used], return_inverse=True)
-        weighing = Weighing(
-            np.diff(r.end[:n], prepend=0), where[:, section], place.reshape(-1), r.weight[:used]
-        )
+        used = int(self.state.numbers[kernel.WEIGHTS])
+        count = np.diff(r.end[:n], prepend=0)
+        section = r.section[:used].astype(np.int64)
+        weighing = Weighing(count, self._where, section, r.weight[:used])
         return Branchings(
             r.column[:n].copy(), r.cut[:n].copy(), r.price[:n].copy(), r.rival[:n].copy(), weighing
         )
@@ -208,7 +213,7 @@ class _Closer:
         """Return the cheapest point that moves lead to, from a known one and from the center."""
         best: tuple[float, IntArray] | None = None
         room = self.nodes, self.columns
-        for known in (chosen, None):
+        for known in (None,) if chosen is None else (chosen, None):
             x = np.array(self.columns.center if known is None else known, dtype=np.int32)
             if known is None and not kernel.reach(*room, x, self._lead, self._stack, FREE):
                 continue

@@ -142,8 +142,9 @@ class RowProblem:
     @property
     def is_empty(self) -> bool:
         """Whether some column has no choice, or some tree no leaf."""
-        trees = np.unique(self.leads.region.ensemble.leaves.tree[self.leaf])
-        without = len(trees) < len(self.leads.region.ensemble.trees)
+        ensemble = self.leads.region.ensemble
+        count = np.bincount(ensemble.leaves.tree[self.leaf], minlength=len(ensemble.trees))
+        without = not count.all()
         return without or bool((self.choices.first > self.choices.last).any())
 
 
@@ -170,6 +171,13 @@ class Weighing:
         """Return no weights."""
         none = np.zeros(0, dtype=np.int64)
         return cls(np.zeros(boxes, np.int64), none.reshape(3, 0), none, none.astype(np.int32))
+
+    def of_used(self) -> Weighing:
+        """Return the same with those sections alone that some box has a weight for."""
+        used = np.flatnonzero(np.bincount(self.section, minlength=self.where.shape[1]))
+        number = np.zeros(self.where.shape[1], dtype=np.int64)
+        number[used] = np.arange(len(used))
+        return replace(self, where=self.where[:, used], section=number[self.section])
 
 
 @dataclass(eq=False)
@@ -205,13 +213,16 @@ class Branchings:
         return cls(one - 1, one, np.zeros(1, dtype=np.float32), one)
 
     def in_cells(self, problem: RowProblem) -> Branchings:
-        """Return the same with cells in place of choices; categories keep the values 0 and 1."""
+        """Return the same as a proof has it: cells in place of choices, no weight without use.
+
+        Categories keep the values 0 and 1.
+        """
         choices, column = problem.choices, np.maximum(self.column, 0)
         cell = choices.cell[choices.offset[column] + self.cut // 2]
         in_group = np.isin(column, np.concatenate([*problem.groups, np.zeros(0, dtype=np.int64)]))
         last = np.where(in_group, self.cut // 2, cell)
         cut = np.where(self.column < 0, 0, 2 * last + self.cut % 2)
-        return replace(self, cut=cut.astype(np.int32))
+        return replace(self, cut=cut.astype(np.int32), weighing=self.weights.of_used())
 
 
 def _choices_of_cells(choices: Choices, n_cells: IntArray) -> tuple[IntArray, IntArray]:

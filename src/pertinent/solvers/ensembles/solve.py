@@ -33,7 +33,7 @@ from pertinent.solvers.tolerances import CLOSER
 
 #: Where the bound of the whole box is not known: the first budget, as a share of the first point's
 #: cost, and how it grows while the whole box is closed at once. How it grows at first then.
-FIRST, FASTER, SLOWER = 1 / 64, 1.4, 1.1
+FIRST, FASTER, SLOWER = 1 / 64, 1.4, 1.2
 #: Budgets grow so that a search looks at so many times the boxes of the one before; they grow by
 #: factors between these. Fewer boxes than this say nothing about it. Once a close point is known,
 #: no budget goes beyond it, and they grow faster.
@@ -99,12 +99,13 @@ class Row:
     chosen: IntArray | None = None
     proved: float = 0.0
     cases: Branchings | None = None
+    is_pulled: bool = False
 
     def solve(self) -> None:
         """Find the nearest point below the cutoff, or as much as time allows."""
         if not self._first_point():
             return
-        is_pulled = self._pull_closer()
+        is_pulled = self.is_pulled or self._pull_closer()
         growth, factors = (GROWTH_BELOW, FACTORS_BELOW) if is_pulled else (GROWTH, FACTORS)
         top = min(self.cost, self.cutoff)
         if self._closes(top, 1):
@@ -136,8 +137,10 @@ class Row:
         self.search.begin(np.inf)
         done = self.search.run(1)
         weighing = WEIGHING * (monotonic() - begun)
-        while not done and self.search.found is None and self.search.boxes < FIRST_BOXES:
-            if self._is_over():
+        if not done and self.search.found is None:
+            self.is_pulled = self._pull_closer()
+        while not (done or self.is_pulled or self.search.found):
+            if self.search.boxes >= FIRST_BOXES or self._is_over():
                 break
             done = self.search.run(1)
         self._note_point()
