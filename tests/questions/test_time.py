@@ -24,7 +24,7 @@ from pertinent.proofs.ensembles.boxes import Rules
 from pertinent.questions.ranges.rooms import Ranging
 from pertinent.setting.claims import ranges
 from pertinent.solvers.ensembles import problem
-from pertinent.solvers.ensembles.problem import RowProblem
+from pertinent.solvers.ensembles.problem import Left, RowProblem
 from pertinent.solvers.ensembles.solve import solve_ensemble
 from pertinent.solvers.problem import Task, onto
 
@@ -182,8 +182,24 @@ def test_a_forest_that_takes_longer_than_what_is_left_is_not_begun(models, data,
     assert pertinent_negatives(models["forest"], X[1:2]).status[0] == "optimal"
     assert begun
     begun.clear()
-    assert pertinent_negatives(models["forest"], X[1:2], time_limit=5).status[0] == "failed"
+    late = pertinent_negatives(models["forest"], X[1:2], time_limit=5)
     assert not begun
+    assert late.status[0] == "failed"
+    assert late.reason[0].startswith("the time limit of 5 s ended the search: ")
+
+
+def test_a_forest_is_not_looked_at_where_even_that_takes_longer(models, data, monkeypatch):
+    """To see which of a million conditions are left for a row takes longer than what is left."""
+    X, _ = data
+    of, seen = Left.of, []
+    monkeypatch.setattr(Left, "of", lambda *some: seen.append(some) or of(*some))
+    monkeypatch.setattr(problem, "SEEN_A_SECOND", 1)
+    assert pertinent_negatives(models["forest"], X[1:2]).status[0] == "optimal"
+    assert seen
+    seen.clear()
+    late = pertinent_negatives(models["forest"], X[1:2], time_limit=5)
+    assert not seen
+    assert late.reason[0].startswith("the time limit of 5 s ended the search: ")
 
 
 @pytest.mark.parametrize("states_weights", [False, True])

@@ -40,6 +40,28 @@ class Work:
 _WORK: ContextVar[Work | None] = ContextVar("work that is left", default=None)
 
 
+#: The seconds that were asked for, of which `_END` is the end.
+_LIMIT: ContextVar[float | None] = ContextVar("seconds asked for", default=None)
+
+
+@dataclass(eq=False)
+class Ended:
+    """Whether the time was over before a search was done.
+
+    Attributes
+    ----------
+    by_time : bool
+    limit : float, optional
+        The seconds that were asked for.
+    """
+
+    by_time: bool = False
+    limit: float | None = None
+
+
+_ENDED: ContextVar[Ended | None] = ContextVar("whether time ended the search", default=None)
+
+
 class _OneThread:
     """One thread for linear algebra, as long as any batch is being solved in this process.
 
@@ -89,7 +111,17 @@ def is_over(own: float = np.inf) -> bool:
     A loop may have a moment of its ``own`` at which it has to end, before that of the question.
     """
     end, work = min(own, _END.get()), _WORK.get()
-    return (end < np.inf and monotonic() > end) or (work is not None and work.is_over())
+    if end < np.inf and monotonic() > end:
+        note_end()
+        return True
+    return work is not None and work.is_over()
+
+
+def note_end() -> None:
+    """Note that the time ended a search, or did not let it begin."""
+    ended = _ENDED.get()
+    if ended is not None:
+        ended.by_time = True
 
 
 def is_late() -> bool:
@@ -116,12 +148,29 @@ def working(looks: int) -> Iterator[Work]:
 
 
 @contextmanager
-def until(end: float) -> Iterator[None]:
-    """Let everything inside end at a moment, or at one that was set before if that is earlier."""
+def noting_end() -> Iterator[Ended]:
+    """Note whether the time ends what is done inside before it is done."""
+    ended = Ended(limit=_LIMIT.get())
+    token = _ENDED.set(ended)
+    try:
+        yield ended
+        ended.by_time |= is_late()
+    finally:
+        _ENDED.reset(token)
+
+
+@contextmanager
+def until(end: float, limit: float | None = None) -> Iterator[None]:
+    """Let everything inside end at a moment, or at one that was set before if that is earlier.
+
+    With the seconds that were asked for, if the user did.
+    """
     token = _END.set(min(end, _END.get()))
+    asked = _LIMIT.set(_LIMIT.get() if limit is None else limit)
     try:
         yield
     finally:
+        _LIMIT.reset(asked)
         _END.reset(token)
 
 

@@ -84,7 +84,7 @@ class Effort:
         now = monotonic()
         end = now + share * self.time_limit * max(1, samples)
         left = max(0.0, deadline() - now)
-        return until(min(end, now + share * left))
+        return until(min(end, now + share * left), self.time_limit)
 
 
 #: The effort where none is asked for.

@@ -367,6 +367,12 @@ class Ensemble:
         ends = low[leaf, column], high[leaf, column]
         return Leaves(every.tree, nodes.value[every.node], start, column, *ends)
 
+    @cached_property
+    def ends(self) -> tuple[IntArray, IntArray]:
+        """The first and the last cell of each condition of the leaves, numbered through columns."""
+        leaves, place = self.leaves, np.concatenate([[0], np.cumsum(self.n_cells)])
+        return place[leaves.column] + leaves.first, place[leaves.column] + leaves.last
+
     def _below(self, front: _Front) -> _Front:
         """Return the nodes below some inner nodes, those left out that no cell leads to."""
         nodes, n = self.trees, len(front.node)

@@ -17,7 +17,7 @@ from pertinent.geometry.gaps import (
     is_closed,
     rounding_unit,
 )
-from pertinent.geometry.running import share_of_time
+from pertinent.geometry.running import noting_end, share_of_time
 from pertinent.geometry.task import Task, distance
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE, OPTIMAL
 from pertinent.setting.answers import Answers, Ask, Certified
@@ -68,6 +68,8 @@ class Proposal:
         Their distance from the centers; NaN where there is no point.
     rows : ndarray of int
         Those that have a point.
+    limit : float, optional
+        The time limit in seconds, where it ended the search.
     """
 
     ask: Ask
@@ -76,6 +78,7 @@ class Proposal:
     points: FloatArray
     cost: FloatArray
     rows: IntArray
+    limit: float | None = None
 
     @property
     def given(self) -> tuple[Ask, FloatArray]:
@@ -87,11 +90,12 @@ class Proposal:
 
 def proposal(search: Search, setting: Setting, ask: Ask, used: FloatArray) -> Proposal:
     """Return the points that a search finds, those of the same class and margin together."""
-    parts = []
+    parts, limit = [], None
     for k, margin, rows in _alike(ask.labels, used):
         key, some = RegionKey(ask.kind, k), _part(setting, ask, rows)
-        with share_of_time(SEARCHING):  # the rest is for the proofs
+        with share_of_time(SEARCHING), noting_end() as ended:  # the rest is for the proofs
             found = search.find(setting, some, key, setting.asked_margin + margin)
+        limit = ended.limit if ended.by_time else limit
         parts.append(Part(some, found, Certified(key, rows, found.certificate)))
     points = parts[0].found.points if len(parts) == 1 else np.full(ask.centers.shape, np.nan)
     if len(parts) > 1:
@@ -99,7 +103,7 @@ def proposal(search: Search, setting: Setting, ask: Ask, used: FloatArray) -> Pr
             points[part.rows] = part.found.points
     points = handed_out(ask, points)
     cost = distance(points, ask.centers, setting.weights)
-    return Proposal(ask, used, parts, points, cost, (cost < np.inf).nonzero()[0])
+    return Proposal(ask, used, parts, points, cost, (cost < np.inf).nonzero()[0], limit)
 
 
 def _part(setting: Setting, ask: Ask, rows: IntArray) -> Ask:
@@ -290,7 +294,7 @@ def _give_reasons(
     """Say why rows have no point."""
     ask = proposed.ask
     why = Why.NOT_FOUND if setting.by_search else Why.NO_PROOF
-    answers.reason[without & (answers.status == FAILED)] = Reason(why)
+    answers.reason[without & (answers.status == FAILED)] = Reason(why, number=proposed.limit)
     none = answers.status == INFEASIBLE
     for part in answers.certificates:
         here = np.flatnonzero(none[part.rows])

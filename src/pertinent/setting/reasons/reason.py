@@ -115,6 +115,13 @@ _SENTENCES = {
 }
 
 
+#: The same where the time was over, whose limit is the number.
+_TIME_OVER = (
+    "the time limit of {number:g} s ended the search: it gave neither a point nor a proof that "
+    "none exists"
+)
+
+
 @dataclass(frozen=True)
 class Reason:
     """Why one sample has no answer.
@@ -131,7 +138,7 @@ class Reason:
     features : tuple of str
         Features that the reason itself speaks of.
     number : float, optional
-        The margin that was tried.
+        The margin that was tried; the time limit in seconds where that ended the search.
     plausible : str
         What plausibility asks for, in its own words.
     said : str
@@ -177,8 +184,10 @@ class Reason:
         """
         named = "; ".join(self._named(speech))
         line = relaxing(self.rules)
+        is_time_over = self.kind is Why.NO_PROOF and self.number is not None
+        sentence = _TIME_OVER if is_time_over else _SENTENCES[self.kind]
         return visible(
-            _SENTENCES[self.kind].format(
+            sentence.format(
                 asked=self._asked(classes, speech),
                 rules=f" obeys: {named}" if named else " obeys the rules",
                 named=named,

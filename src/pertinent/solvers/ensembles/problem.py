@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.ensembles import EnsembleRegion
+from pertinent.geometry.running import note_end
 from pertinent.geometry.task import Task
 from pertinent.solvers.ensembles.choices import Choices, choices_of
 
-#: Conditions of leaves that are laid out in a second, about, until the first box is looked at; and
-#: how many seconds a row may take for that beyond the end of the time.
-CONDITIONS_A_SECOND, ANYWAY = 5_000_000, 0.02
+#: Conditions of all leaves that are seen in a second, about; those that are left of them that are
+#: laid out in a second until the first box is looked at; and how many seconds a row may take for
+#: either beyond the end of the time.
+SEEN_A_SECOND, CONDITIONS_A_SECOND, ANYWAY = 60_000_000, 5_000_000, 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,42 +51,68 @@ class Left:
     domain : Domain, optional
     dead : ndarray of bool, shape (n_leaves,)
         The leaves that no choice leads to.
-    kept : ndarray of bool, shape (n_conditions,)
+    kept : ndarray of int, shape (n_kept,)
         The conditions of the others that some choice does not meet.
-    first, last : ndarray of int, shape (n_conditions,)
+    lowest, highest : ndarray of int32, shape (n_cells of all columns,)
+        For each cell the first choice not below it, and the last one not above it.
     """
 
     leads: Leads
     choices: Choices
     domain: Domain | None
     dead: BoolArray
-    kept: BoolArray
-    first: IntArray
-    last: IntArray
+    kept: IntArray
+    lowest: NDArray[np.int32]
+    highest: NDArray[np.int32]
 
     @classmethod
     def of(cls, leads: Leads, task: Task, row: int) -> Left:
-        """Return what is left for one row of a task."""
-        choices, leaves = choices_of(leads.region, task, row), leads.region.ensemble.leaves
-        n_cells = leads.region.ensemble.n_cells
-        place = np.concatenate([[0], np.cumsum(n_cells)])
-        lowest, highest = _choices_of_cells(choices, n_cells)
-        first = lowest[place[leaves.column] + leaves.first]
-        last = highest[place[leaves.column] + leaves.last]
-        first = np.maximum(first, choices.first[leaves.column])
-        last = np.minimum(last, choices.last[leaves.column])
+        """Return what is left for one row of a task.
+
+        There are many more conditions than cells, so what can be is worked out for cells.
+        """
+        ensemble = leads.region.ensemble
+        leaves, n_cells = ensemble.leaves, ensemble.n_cells
+        choices = choices_of(leads.region, task, row)
+        least, most = np.repeat(choices.first, n_cells), np.repeat(choices.last, n_cells)
+        below, above = _choices_of_cells(choices, n_cells)
+        lowest = np.maximum(below, least).astype(np.int32)
+        highest = np.minimum(above, most).astype(np.int32)
+        low, high = ensemble.ends
         dead = np.zeros(len(leaves), dtype=bool)
-        dead[leaves.owner[first > last]] = True
-        asks = (first > choices.first[leaves.column]) | (last < choices.last[leaves.column])
-        return cls(leads, choices, task.domain, dead, asks & ~dead[leaves.owner], first, last)
+        never = np.flatnonzero(lowest[low] > highest[high])
+        kept = np.flatnonzero((lowest > least)[low] | (highest < most)[high])
+        if len(never):
+            dead[leaves.owner[never]] = True
+            kept = kept[~dead[leaves.owner[kept]]]
+        return cls(leads, choices, task.domain, dead, kept, lowest, highest)
+
+    @property
+    def ends(self) -> tuple[IntArray, IntArray]:
+        """The first and the last choice that meets each condition that is kept."""
+        low, high = self.leads.region.ensemble.ends
+        first, last = self.lowest[low[self.kept]], self.highest[high[self.kept]]
+        return first.astype(np.int64), last.astype(np.int64)
 
     def is_too_much(self, end: float) -> bool:
-        """Return whether the first box of so many conditions would be looked at after ``end``.
+        """Return whether the first box of so many conditions would be looked at after ``end``."""
+        return _takes_too_long(len(self.kept) / CONDITIONS_A_SECOND, end)
 
-        What takes next to no time is looked at in any case, so that there is a point at all.
-        """
-        takes = int(np.count_nonzero(self.kept)) / CONDITIONS_A_SECOND
-        return end < np.inf and takes > ANYWAY and monotonic() + takes > end
+
+def is_too_late(leads: Leads, end: float) -> bool:
+    """Return whether it would be seen only after ``end`` which conditions are left for a row."""
+    return _takes_too_long(len(leads.region.ensemble.leaves.column) / SEEN_A_SECOND, end)
+
+
+def _takes_too_long(takes: float, end: float) -> bool:
+    """Return whether so many seconds are not left.
+
+    What takes next to no time is done in any case, so that there is a point at all.
+    """
+    is_too_long = end < np.inf and takes > ANYWAY and monotonic() + takes > end
+    if is_too_long:
+        note_end()
+    return is_too_long
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +154,7 @@ class RowProblem:
         leaves, dead, kept = leads.region.ensemble.leaves, left.dead, left.kept
         groups = () if domain is None else domain.groups
         owner = (np.cumsum(~dead) - 1)[leaves.owner[kept]]
-        conditions = owner, leaves.column[kept], left.first[kept], left.last[kept]
+        conditions = owner, leaves.column[kept], *left.ends
         if len(groups):
             conditions = _with_own_category(conditions, groups, choices)
         owner, column, first, last = conditions

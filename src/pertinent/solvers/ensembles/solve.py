@@ -25,7 +25,7 @@ from pertinent.geometry.running import deadline, is_over
 from pertinent.proofs.ensembles.proof import EnsembleProofs
 from pertinent.proofs.ensembles.weights import Weights
 from pertinent.setting.effort import SEARCHING
-from pertinent.solvers.ensembles.problem import Branchings, Leads, Left, RowProblem
+from pertinent.solvers.ensembles.problem import Branchings, Leads, Left, RowProblem, is_too_late
 from pertinent.solvers.ensembles.search import NumpySearch
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Method, Solved, Task
 from pertinent.solvers.select import choose_method, make_ready
@@ -206,8 +206,8 @@ def solve_ensemble(task: Task) -> Solved:
         if i and is_over(end):  # one row is tried, whatever the time
             cases.append(Branchings.closed())
             continue
-        left = Left.of(leads, task, i)
-        if left.is_too_much(deadline()):
+        left = None if is_too_late(leads, deadline()) else Left.of(leads, task, i)
+        if left is None or left.is_too_much(deadline()):
             cases.append(Branchings.closed())
             continue
         problem = RowProblem.of(left)
@@ -265,7 +265,7 @@ def search_class() -> Callable[[RowProblem], BoxSearch]:
 def _compile(region: EnsembleRegion) -> None:
     """Compile the kernel, or read numba's cache, once in every process; list the leaves."""
     _try_out(search_class())
-    _ = region.ensemble.leaves
+    _ = region.ensemble.ends
 
 
 @cache
