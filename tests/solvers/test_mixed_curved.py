@@ -89,7 +89,8 @@ def test_equals_the_best_choice_of_changes(family, ruled):
         pieces = brute_force.other_pieces(model, model.predict(x[None])[0])
         cost = least_cost(pieces, x, RULES[ruled])
         assert found.objective[i] == pytest.approx(cost, rel=2e-4, abs=1e-6)
-        assert found.bound[i] <= cost * (1 + 1e-9)
+        # Points of the oracle may be 1e-9 outside of their rows (`brute_force.SLACK`).
+        assert found.bound[i] <= cost * (1 + 1e-8)
 
 
 CHOICES = {"job": ["fixed", "part-time", "none"], "months": range(0, 13, 3), "loans": range(4)}

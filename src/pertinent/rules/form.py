@@ -110,8 +110,8 @@ def lattice_of(feature: Any, given: Any) -> Lattice:
     Examples
     --------
     >>> from pertinent.rules.form import lattice_of
-    >>> lattice_of("income", 2.5), lattice_of("price", (10, 4.99))
-    (Lattice(decimals=1, multiple=25, offset=0), Lattice(decimals=2, multiple=1000, offset=499))
+    >>> lattice_of("income", 2.5).words(), lattice_of("price", (10, 4.99)).words()
+    ('steps of 2.5', 'steps of 10 from 4.99')
     """
     pair = given if isinstance(given, Sequence) and not isinstance(given, str) else (given, 0)
     if len(pair) != 2 or not all(is_number(one) and np.isfinite(one) for one in pair):

@@ -206,5 +206,7 @@ EMPTY_REACH = 1e4
 LITTLE = 1e-3
 #: A ray speaks of the points whose columns lie within this many times ``1 + |start|``.
 RAY_REACH = 1e6
+#: The first candidate beside the center of a number that is bent, in units of 1 / weight.
+NEAREST = 2.0**-12
 #: A share of the way back to the center that is worth no move of a number without steps.
 NO_WAY = 1e-7

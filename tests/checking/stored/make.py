@@ -4,9 +4,9 @@ Files of a format that was handed out once must be readable and checkable for go
 made once for each format and then kept. What came to the second format later (alternatives with
 their proofs, ranges, what stands in for an empty positive, sums of trees, missing values, rules
 that the data suggest, conflicts of which each rule is needed) is in a folder of its own, which
-``--later`` makes; so are models of other families (``--families``), and sums over categories
-(``--sums``). ``index.json`` says of each file which model it is about, what it holds, and what
-`pertinent.check` said when it was made.
+``--later`` makes; so are models of other families (``--families``), and sums over categories or
+bent columns (``--sums``). ``index.json`` says of each file which model it is about, what it holds,
+and what `pertinent.check` said when it was made.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED
@@ -23,7 +24,7 @@ import skops.io
 
 import pertinent
 from pertinent.models.files import load_model
-from tests.checking.stored.families import FAMILIES
+from tests.checking.stored.families import BENT, FAMILIES, Family
 from tests.golden.cases import (
     COUNTS,
     IRIS_RANGES,
@@ -228,9 +229,9 @@ def golden(cases: dict[str, Case]) -> Iterator[tuple[str, Made]]:
         yield name, (model, fitted(case.model).model, case.run())
 
 
-def families() -> Iterator[tuple[str, Made]]:
+def families(chosen: dict[str, Family]) -> Iterator[tuple[str, Made]]:
     """Yield the same of models that have a file each."""
-    return ((name, (name, *family.run())) for name, family in FAMILIES.items())
+    return ((name, (name, *family.run())) for name, family in chosen.items())
 
 
 def make(folder: Path, cases: Iterable[tuple[str, Made]]) -> dict[str, Any]:
@@ -255,8 +256,12 @@ def make(folder: Path, cases: Iterable[tuple[str, Made]]) -> dict[str, Any]:
 def main() -> None:
     where, *which = sys.argv[1:]
     folder = Path(where)
-    folders = {"--later": LATER, "--sums": SUMS, "": STORED}
-    cases = families() if which == ["--families"] else golden(folders["".join(which)])
+    cases = {
+        "": lambda: golden(STORED),
+        "--later": lambda: golden(LATER),
+        "--families": lambda: families(FAMILIES),
+        "--sums": lambda: chain(golden(SUMS), families(BENT)),
+    }["".join(which)]()
     for name, about in make(folder, cases)["files"].items():
         size = (folder / name).stat().st_size
         print(f"{name:38s} {size:7,d}  {about['positive']} {about['negative']} {about['verdict']}"

@@ -13,12 +13,11 @@ import numpy as np
 from pertinent.geometry.affine import BentRows, Curve
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
+from pertinent.solvers.tolerances import NEAREST
 
 #: Candidates of a number at first: so many evenly between its ends, and so many on either side of
-#: its center, each twice as far.
+#: its center, each twice as far, the first `NEAREST`.
 EVENLY, DOUBLED = 17, 24
-#: The first of these, in units of 1 / weight.
-NEAREST = 2.0**-12
 
 
 @dataclass(eq=False)
