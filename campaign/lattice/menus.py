@@ -42,6 +42,12 @@ def _judge_frozen(changes: Changes, frozen: tuple[str, ...], note: Notes) -> Non
         note.holds("a fixed column has one value", not changes.moved[:, j].any(), frozen)
 
 
+def _as_stored(case: Case, value: Any) -> Any:
+    """Return a value as its column has it: a menu writes 0.4 for the nearest single number."""
+    is_single = case.single and isinstance(value, float)
+    return float(np.float32(value)) if is_single else value
+
+
 def _judge_lever(changes: Changes, lever: Any, note: Notes) -> None:
     """Judge what changing only some columns can do."""
     untouched = ~np.isin(changes.grid.case.columns, lever.features)
@@ -52,7 +58,7 @@ def _judge_lever(changes: Changes, lever: Any, note: Notes) -> None:
     if not lever.works:
         return
     point = dict(zip(changes.grid.case.columns, changes.grid.own, strict=True))
-    point |= {name: new for name, (_, new) in lever.values.items()}
+    point |= {name: _as_stored(changes.grid.case, new) for name, (_, new) in lever.values.items()}
     place = changes.grid.place({k: np.nan if v is None else v for k, v in point.items()})
     if not note.holds("a point is allowed", place is not None and changes.good[place], lever):
         return
