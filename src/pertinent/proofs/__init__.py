@@ -5,6 +5,7 @@ a Farkas ray, tangent points ...) from which `Proofs.bounds` recomputes, with pl
 value that no point of the cell can undercut.
 """
 
+from pertinent.proofs.cases.bent import BentProofs
 from pertinent.proofs.cases.branch import BranchProofs
 from pertinent.proofs.cases.curved import CurvedBranchProofs
 from pertinent.proofs.cases.halving import HalvingProofs
@@ -47,6 +48,7 @@ __all__ = [
     "INFEASIBLE",
     "OPTIMAL",
     "Argument",
+    "BentProofs",
     "Block",
     "BranchProofs",
     "Certificate",
