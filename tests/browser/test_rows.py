@@ -90,9 +90,7 @@ def test_cohorts_and_drill_down(opened, credit):
 
 
 def test_a_million_rows(browser, serving):
-    """The list draws what is in sight only, and goes to the last row at once."""
-    import time
-
+    """The list asks for and draws what is in sight only, also at the last row."""
     from sklearn.linear_model import LogisticRegression
 
     rng = np.random.default_rng(0)
@@ -100,16 +98,15 @@ def test_a_million_rows(browser, serving):
     model = LogisticRegression().fit(rows[:2000], rows[:2000] @ [1, -1, 0.5, 0, 2] > 0)
     with serving(model, rows[:2000], rows) as server:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
-        begun = time.perf_counter()
+        sent: list[int] = []
+        page.on("response", lambda r: sent.append(int(r.headers.get("content-length", 0))))
         page.goto(f"{server.url}#view=%22rows%22")
         expect(page.locator("#row-0 .id")).to_have_text("0")
-        first = time.perf_counter() - begun
-        assert first < 4, first
         page.get_by_role("grid").focus()
-        begun = time.perf_counter()
         page.keyboard.press("End")
         expect(page.locator("#row-999999 .id")).to_have_text("999999")
-        assert time.perf_counter() - begun < 2
+        assert len(sent) > 5
+        assert sum(sent) < 1_000_000  # a million rows are tens of megabytes
         assert page.locator(".window .line").count() < 40
         page.get_by_role("grid").evaluate("(view) => { view.scrollTop = view.scrollHeight / 2; }")
         middle = page.locator(".window .line").nth(3)
