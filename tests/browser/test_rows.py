@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from urllib.parse import quote
 
 import numpy as np
@@ -110,6 +111,5 @@ def test_a_million_rows(browser, serving):
         assert page.locator(".window .line").count() < 40
         page.get_by_role("grid").evaluate("(view) => { view.scrollTop = view.scrollHeight / 2; }")
         middle = page.locator(".window .line").nth(3)
-        expect(middle.locator(".id")).not_to_have_text("…")
-        assert 400_000 < int(middle.locator(".id").inner_text()) < 600_000
+        expect(middle.locator(".id")).to_have_text(re.compile(r"[45]\d{5}"))
         page.close()
