@@ -231,11 +231,13 @@ def _places(features: Features, j: int, column: Any, name: str) -> IntArray:
     gone = known.get(MISSING, -1)
     if gone < 0 and features.fills is not None and j in features.fills:
         gone = known.get(features.fills[j], other)
-    missing = is_missing(values)
-    places = np.array(
-        [gone if m else known.get(v, other) for v, m in zip(values, missing, strict=True)],
-        dtype=np.int64,
-    )
+    # Each distinct value is looked up once: a column has few, and many rows.
+    distinct = list(set(values))
+    place_of = {
+        v: gone if lost else known.get(v, other)
+        for v, lost in zip(distinct, is_missing(distinct), strict=True)
+    }
+    places = np.fromiter(map(place_of.__getitem__, values), dtype=np.int64, count=len(values))
     strange = np.flatnonzero(places == -2)
     if len(strange):
         shown = ", ".join(repr(v) for v in levels[:12]) + (", ..." if len(levels) > 12 else "")
