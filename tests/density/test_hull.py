@@ -18,7 +18,7 @@ from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task
 from pertinent.lvq import GLVQ
 from pertinent.proofs.tangent import HullProofs
-from pertinent.solvers.blend import nearest_blend
+from pertinent.solvers.linear.blend import nearest_blend
 from tests.shown import proved_of_negatives
 
 X, y = load_iris(return_X_y=True)

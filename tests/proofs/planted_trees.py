@@ -15,7 +15,7 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.models import decision_region
 from pertinent.solvers import ensembles
-from pertinent.solvers.ensembles import solve
+from pertinent.solvers.ensembles import moves, solve
 from pertinent.solvers.ensembles.search import NumpySearch
 from tests.proofs.planted_problems import projection
 from tests.proofs.planting import plain_kernel
@@ -68,13 +68,16 @@ def in_numpy():
 @contextmanager
 def in_plain_python():
     """Let the compiled search run as plain Python, so that bugs can be planted in it."""
-    kernel = plain_kernel("pertinent.solvers.ensembles.kernel")
+    boxes = plain_kernel("pertinent.solvers.ensembles.kernel")
+    points = plain_kernel("pertinent.solvers.ensembles.moves.kernel")
     name = "pertinent.solvers.ensembles.compiled"
     with (
-        mock.patch.dict(sys.modules, {kernel.__name__: kernel}),
-        mock.patch.object(ensembles, "kernel", kernel, create=True),
+        mock.patch.dict(sys.modules, {kernel.__name__: kernel for kernel in (boxes, points)}),
+        mock.patch.object(ensembles, "kernel", boxes, create=True),
+        mock.patch.object(moves, "kernel", points, create=True),
     ):
         sys.modules.pop(name, None)
+        sys.modules.pop("pertinent.solvers.ensembles.moves.closer", None)
         ensembles.__dict__.pop("compiled", None)
         compiled = import_module(name)
         # Room for next to nothing, so that it has to grow.

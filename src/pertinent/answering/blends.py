@@ -7,7 +7,7 @@ import numpy as np
 from pertinent.density.hull import Blend, Hulls
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.region import Region
-from pertinent.solvers.blend import project_blends
+from pertinent.solvers.linear.blend import project_blends
 from pertinent.solvers.problem import Projections
 
 

@@ -1,38 +1,21 @@
 """The bounded dual simplex, row by row, compiled by numba; import it only where numba is.
 
 The arithmetic is that of the lock-step version, operation by operation and in the same order, so
-that both give the same bytes; names and formulas are explained there. It is one long file because
-numba's cache looks at the date of this file alone; tolerances are handed in, in `Work`.
+that both give the same bytes; names and formulas are explained there. It is one long file for the
+reason that `pertinent.solvers.jit` gives; tolerances are handed in, in `Work`. Its functions are
+inlined, because a call that passes twenty arrays spends its time on counting references.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from pertinent.geometry.arrays import CodeArray, FloatArray, IntArray
 from pertinent.solvers import tolerances
+from pertinent.solvers.jit import entry, inlined
 from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
-#: Functions that only compiled code calls: without the wrappers that cost most of compiling, and
-#: inlined, because a call that passes twenty arrays spends its time on counting references.
-_INNER: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-
-def entry(function: Function) -> Function:
-    """Compile a function that Python calls."""
-    return cast(Function, njit(cache=True, **_OPTIONS)(function))
-
-
-def compiled(function: Function) -> Function:
-    """Compile a function that only compiled functions call."""
-    return cast(Function, njit(**_OPTIONS, **_INNER)(function))
 
 
 class Rows(NamedTuple):
@@ -139,7 +122,7 @@ def solve_rows(
         status[i], pivots[i] = solve_row(problem, work, stop, limit, step[i], multipliers[i])
 
 
-@compiled
+@inlined
 def solve_row(
     problem: Rows, work: Work, stop: float, limit: int, step: FloatArray, multipliers: FloatArray
 ) -> tuple[int, int]:
@@ -177,7 +160,7 @@ def solve_row(
         bound = resolve(problem, work, size, resting)
 
 
-@compiled
+@inlined
 def first_largest(values: FloatArray) -> int:
     """Return the position of the largest value, the first of equals."""
     best = 0
@@ -187,7 +170,7 @@ def first_largest(values: FloatArray) -> int:
     return best
 
 
-@compiled
+@inlined
 def knapsack(problem: Rows, work: Work, tight: int) -> int:
     """Return how many features the worst row fills before one satisfies it; -1: none does."""
     need, reach = work.r[tight], 0.0
@@ -203,7 +186,7 @@ def knapsack(problem: Rows, work: Work, tight: int) -> int:
     return -1
 
 
-@compiled
+@inlined
 def add_column(problem: Rows, work: Work, feature: int, amount: float) -> None:
     """Move a feature by the amount: ``slack += amount A_feature``."""
     column = problem.columns[feature]
@@ -211,7 +194,7 @@ def add_column(problem: Rows, work: Work, feature: int, amount: float) -> None:
         work.slack[j] += amount * column[j]
 
 
-@compiled
+@inlined
 def open_basis(problem: Rows, work: Work, tight: int, rank: int) -> tuple[float, float]:
     """Fill the first features and let the next one in; return resting cost and bound."""
     for j in range(len(work.r)):
@@ -243,7 +226,7 @@ def open_basis(problem: Rows, work: Work, tight: int, rank: int) -> tuple[float,
     return resting, resting + side * value
 
 
-@compiled
+@inlined
 def start_pulls(problem: Rows, work: Work) -> None:
     """Fill in the pull of the one tight row, and the breakpoints it will meet."""
     row = problem.rows[work.tight[0]]
@@ -258,7 +241,7 @@ def start_pulls(problem: Rows, work: Work) -> None:
     work.high[work.moving[0]], work.low[work.moving[0]] = np.inf, -np.inf
 
 
-@compiled
+@inlined
 def choose_leaving(work: Work, size: int, bound: float) -> tuple[int, int, float]:
     """Return the leaving row (or m), the leaving position (or -1), and the infeasibility."""
     tolerance = work.feasibility * bound
@@ -280,7 +263,7 @@ def choose_leaving(work: Work, size: int, bound: float) -> tuple[int, int, float
     return row, -1, lacking
 
 
-@compiled
+@inlined
 def follow_ray(problem: Rows, work: Work, size: int, row: int, position: int) -> float:
     """Fill ``wanted``, ``change`` and ``along``; return what the leaving feature pays to rest."""
     for p in range(size):
@@ -315,7 +298,7 @@ def follow_ray(problem: Rows, work: Work, size: int, row: int, position: int) ->
     return end
 
 
-@compiled
+@inlined
 def multiply_left(left: FloatArray, work: Work, size: int, out: FloatArray) -> None:
     """Fill ``out = left inverse``."""
     for s in range(size):
@@ -325,7 +308,7 @@ def multiply_left(left: FloatArray, work: Work, size: int, out: FloatArray) -> N
         out[s] = total
 
 
-@compiled
+@inlined
 def multiply_right(work: Work, right: FloatArray, size: int, out: FloatArray) -> None:
     """Fill ``out = inverse right``."""
     for p in range(size):
@@ -335,7 +318,7 @@ def multiply_right(work: Work, right: FloatArray, size: int, out: FloatArray) ->
         out[p] = total
 
 
-@compiled
+@inlined
 def choose_entering(
     problem: Rows, work: Work, size: int, bound: float, amount: float, resting: float
 ) -> tuple[int, int, float]:
@@ -364,7 +347,7 @@ def choose_entering(
         resting += flip(problem, work, feature, upward, edge, room)
 
 
-@compiled
+@inlined
 def first_price_to_vanish(work: Work, size: int, floor: float) -> tuple[int, float]:
     """Return the position whose price meets 0 first, and its rate (0: none)."""
     place, fastest = 0, 0.0
@@ -377,7 +360,7 @@ def first_price_to_vanish(work: Work, size: int, floor: float) -> tuple[int, flo
     return place, fastest
 
 
-@compiled
+@inlined
 def fill_rates(problem: Rows, work: Work, floor: float) -> None:
     """Fill ``|alpha| / |limit - z|``, 0 where the pull moves slower than the floor."""
     along, bias, pull, high, low = work.along, problem.bias, work.pull, work.high, work.low
@@ -389,7 +372,7 @@ def fill_rates(problem: Rows, work: Work, floor: float) -> None:
         work.rates[i] = rate if speed >= floor else 0.0
 
 
-@compiled
+@inlined
 def flip(problem: Rows, work: Work, feature: int, upward: bool, edge: float, room: float) -> float:
     """Send a feature whose z passes the edge to its other end; return the change of cost."""
     cost: float = room * problem.weights[feature]
@@ -408,7 +391,7 @@ def flip(problem: Rows, work: Work, feature: int, upward: bool, edge: float, roo
     return cost if outward else -cost
 
 
-@compiled
+@inlined
 def exchange(
     problem: Rows, work: Work, size: int, row: int, position: int, feature: int, place: int
 ) -> tuple[int, float]:
@@ -455,7 +438,7 @@ def exchange(
     return size, released
 
 
-@compiled
+@inlined
 def take_in_feature(
     problem: Rows, work: Work, target: int, feature: int, side: float, upward: bool
 ) -> float:
@@ -468,7 +451,7 @@ def take_in_feature(
     return -start
 
 
-@compiled
+@inlined
 def drop_pair(work: Work, last: int, position: int, place: int) -> None:
     """Fill the holes that a leaving feature and an entering slack left with the last pair."""
     work.tight[place] = work.tight[last]
@@ -480,7 +463,7 @@ def drop_pair(work: Work, last: int, position: int, place: int) -> None:
         work.inverse[p, place] = work.inverse[p, last]
 
 
-@compiled
+@inlined
 def resolve(problem: Rows, work: Work, size: int, resting: float) -> float:
     """Solve for y_T and t_J, close the slack of T, and return the dual objective."""
     multiply_left(work.side, work, size, work.price)
@@ -498,7 +481,7 @@ def resolve(problem: Rows, work: Work, size: int, resting: float) -> float:
     return total + resting
 
 
-@compiled
+@inlined
 def tree_sum(terms: FloatArray) -> float:
     """Return the sum, adding halves, as `pertinent.solvers.linear.simplex.bases.tree_sum` does."""
     width = len(terms)
@@ -510,7 +493,7 @@ def tree_sum(terms: FloatArray) -> float:
     return float(terms[0])
 
 
-@compiled
+@inlined
 def record_point(problem: Rows, work: Work, size: int, step: FloatArray) -> None:
     """Write down the point of ``A_TJ t_J = r_T - A_TN t_N``, solved afresh."""
     right, value, terms = work.change, work.u, work.rates
@@ -540,7 +523,7 @@ def record_point(problem: Rows, work: Work, size: int, step: FloatArray) -> None
         step[feature] = side * min(amount, room) + 0.0
 
 
-@compiled
+@inlined
 def record_prices(
     problem: Rows, work: Work, size: int, wanted: FloatArray, multipliers: FloatArray
 ) -> None:
