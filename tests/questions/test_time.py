@@ -21,6 +21,8 @@ import pertinent
 from pertinent import Constraints, pertinent_negatives, pertinent_positives
 from pertinent.proofs.ensembles import proof
 from pertinent.proofs.ensembles.boxes import Rules
+from pertinent.questions.ranges import trees
+from pertinent.questions.ranges.reach import Moves
 from pertinent.questions.ranges.rooms import Ranging
 from pertinent.setting.claims import ranges
 from pertinent.solvers.ensembles import problem
@@ -170,6 +172,21 @@ def test_a_box_that_was_looked_at_too_long_is_not_claimed(models, data, monkeypa
 
     monkeypatch.setattr(ranges._Stating, "_side", slow_side)
     assert not explainer.explain(X[1:2])[0].box
+
+
+def test_a_walk_over_cells_ends_when_its_time_is_over(models, data, monkeypatch):
+    """What was seen until then is proposed, and no more."""
+    X, _ = data
+    region = pertinent.decision_region(models["forest"], models["forest"].predict(X[1:2])[0])
+    moves = Moves(np.repeat(X[1:2], DIM, axis=0), np.arange(DIM), np.ones(DIM))
+    monkeypatch.setattr(trees, "FEW_CELLS", 1)
+    far = trees.ends_in_trees(region, moves, 0.0)
+    monkeypatch.setattr(trees, "is_over", lambda: True)
+    near = trees.ends_in_trees(region, moves, 0.0)
+    cells = region.ensemble.cells_of(X[1:2])[0]
+    assert (near <= far).all()
+    assert (near < far).any()
+    assert near.tolist() == [region.ends[j][1][cell] for j, cell in enumerate(cells)]
 
 
 def test_a_forest_that_takes_longer_than_what_is_left_is_not_begun(models, data, monkeypatch):
