@@ -15,6 +15,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PowerTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
@@ -57,6 +59,7 @@ def models(data):
         "pieces": few,
         "tree": DecisionTreeClassifier(random_state=0).fit(X[:500], y[:500]),
         "forest": RandomForestClassifier(30, random_state=0).fit(X[:500], y[:500]),
+        "bent": make_pipeline(PowerTransformer(), LogisticRegression()).fit(X, y),
     }
 
 
@@ -135,7 +138,7 @@ def test_an_explanation_may_take_the_time_of_both_questions(models, data):
 
 
 @pytest.mark.parametrize(
-    ("name", "rules"), [("linear", WHOLE), ("curved", WHOLE), ("forest", None)]
+    ("name", "rules"), [("linear", WHOLE), ("curved", WHOLE), ("forest", None), ("bent", None)]
 )
 def test_all_sets_of_a_menu_share_the_time_of_their_sample(models, data, name, rules):
     X, _ = data
@@ -146,16 +149,17 @@ def test_all_sets_of_a_menu_share_the_time_of_their_sample(models, data, name, r
     assert len(menu) == DIM + DIM * (DIM - 1) // 2
 
 
-def test_a_text_takes_the_time_of_one_question_whatever_rows_are_beside_it(models, data):
+@pytest.mark.parametrize("name", ["forest", "bent"])
+def test_a_text_takes_the_time_of_one_question_whatever_rows_are_beside_it(models, data, name):
     X, _ = data
-    explainer = pertinent.Explainer(models["forest"], X, time_limit=LIMIT)
+    explainer = pertinent.Explainer(models[name], X, time_limit=LIMIT)
     found = explainer.explain(X[1:6])
     found[0].text()  # reads what all texts need
     for row in (1, 2):
         spent, text = seconds(found[row].text)
         assert spent <= MOST
         assert text.startswith("The model predicts ")
-        assert pertinent.check(found[row].json(), models["forest"]).ok
+        assert pertinent.check(found[row].json(), models[name]).ok
 
 
 def test_a_box_that_was_looked_at_too_long_is_not_claimed(models, data, monkeypatch):
