@@ -22,6 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from pertinent.exceptions import UnsupportedModelError
+from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.models.steps.monotone import RISING
 from pertinent.models.steps.once import reading_once
 
@@ -103,6 +104,34 @@ def test_answers_stay_where_the_function_is_defined():
     points = explained.negative.points
     assert (points > 0).all()
     assert pertinent.check(explained[0].json(), model).verdict == "holds"
+
+
+@pytest.mark.parametrize("last", [forest, LogisticRegression])
+@pytest.mark.parametrize("function", [np.log, np.sqrt])
+def test_no_number_is_asked_about_at_which_the_function_is_not_defined(function, last):
+    """`predict` refuses it, and rules that reach below do not make a class of it."""
+    samples = X[:100:50]
+    model = make_pipeline(FunctionTransformer(function), last()).fit(X[:100], y[:100])
+    rules = pertinent.Constraints(bounds={0: (-5, None), 2: (0, 9)})
+    explainer = pertinent.Explainer(
+        model, data=X, constraints=rules, limits_from=None, steps_from=None
+    )
+    explained = explainer.explain(samples)
+    assert explained.negative.status.tolist() == ["optimal"] * 2
+    for one in explained:
+        assert one.text()
+        assert pertinent.check(one.json(), model).ok
+    from_zero = pertinent.pertinent_positives(model, samples)
+    assert (model.predict(from_zero.points) == model.predict(samples)).all()
+
+
+def test_a_model_is_read_once_whatever_is_asked(monkeypatch):
+    """The cuts of a forest behind powers take long to find."""
+    model = make_pipeline(PowerTransformer(), forest()).fit(X, y)
+    explainer = pertinent.Explainer(model, data=X, norm="l0", off_tol=0.5)
+    explainer.explain(X[:1])
+    monkeypatch.setattr(EnsembleRegion, "behind", None)
+    assert explainer.explain(X[1:2]).negative.found.all()
 
 
 def test_forests_behind_powers_are_explained_in_raw_units():

@@ -10,10 +10,13 @@ from pertinent.geometry.domain import Domain
 from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.task import Task
-from pertinent.proofs.ensembles import inside, replay
+from pertinent.proofs.ensembles import inside, replay, rest
+from pertinent.proofs.ensembles.boxes import Rules
 from pertinent.proofs.ensembles.conditions import Conditions
 from pertinent.proofs.ensembles.inside import lies_inside
+from pertinent.proofs.ensembles.nodes import Nodes
 from pertinent.proofs.ensembles.proof import EnsembleProofs
+from pertinent.proofs.ensembles.rest import Rest
 from pertinent.proofs.ensembles.tables import Tables
 from pertinent.proofs.ensembles.weights import Sections, Weights
 from tests.proofs.small_trees import drawn_proof, drawn_task, ensemble_of
@@ -249,6 +252,27 @@ def test_time_that_is_over_confirms_nothing(monkeypatch):
     assert step_proof([-1], [0], weights=STATED).bounds(TASK)[0] > 2.9
     monkeypatch.setattr(replay, "is_over", lambda: True)
     assert step_proof([-1], [0], weights=STATED).bounds(TASK)[0] == 0.0
+
+
+def test_boxes_that_stay_open_are_made_as_long_as_there_is_time(monkeypatch):
+    """A box with every leaf of a large forest takes longer to make than many a limit."""
+    one = step_proof([-1], [0])
+    nodes = Nodes.of(one.column, one.cut, one.rival, one.price, None)
+    conditions, tables = Conditions.of(TASK.region, ()), Tables.of(TASK, TASK.region)
+    rules, made = Rules(conditions, tables, at([2.9]), None), []
+
+    def boxes():
+        for _ in range(3):
+            made.append(rules.whole(at([0]), at([0])))
+            yield made[-1]
+
+    left = Rest(rules, TASK.region, nodes)
+    assert left.run(at([0]), boxes()).tolist() == [True]
+    assert len(made) == 3
+    made.clear()
+    monkeypatch.setattr(rest, "is_over", lambda: True)
+    assert left.run(at([0]), boxes()).tolist() == [False]
+    assert len(made) == 1
 
 
 # -- Boxes that lie in a class -------------------------------------------------------------------

@@ -15,12 +15,16 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PowerTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from pertinent import Constraints, pertinent_negatives, pertinent_positives
 from pertinent.proofs.ensembles import proof
 from pertinent.proofs.ensembles.boxes import Rules
+from pertinent.questions.ranges import trees
+from pertinent.questions.ranges.reach import Moves
 from pertinent.questions.ranges.rooms import Ranging
 from pertinent.setting.claims import ranges
 from pertinent.solvers.ensembles import problem
@@ -55,6 +59,7 @@ def models(data):
         "pieces": few,
         "tree": DecisionTreeClassifier(random_state=0).fit(X[:500], y[:500]),
         "forest": RandomForestClassifier(30, random_state=0).fit(X[:500], y[:500]),
+        "bent": make_pipeline(PowerTransformer(), LogisticRegression()).fit(X, y),
     }
 
 
@@ -133,7 +138,7 @@ def test_an_explanation_may_take_the_time_of_both_questions(models, data):
 
 
 @pytest.mark.parametrize(
-    ("name", "rules"), [("linear", WHOLE), ("curved", WHOLE), ("forest", None)]
+    ("name", "rules"), [("linear", WHOLE), ("curved", WHOLE), ("forest", None), ("bent", None)]
 )
 def test_all_sets_of_a_menu_share_the_time_of_their_sample(models, data, name, rules):
     X, _ = data
@@ -144,16 +149,17 @@ def test_all_sets_of_a_menu_share_the_time_of_their_sample(models, data, name, r
     assert len(menu) == DIM + DIM * (DIM - 1) // 2
 
 
-def test_a_text_takes_the_time_of_one_question_whatever_rows_are_beside_it(models, data):
+@pytest.mark.parametrize("name", ["forest", "bent"])
+def test_a_text_takes_the_time_of_one_question_whatever_rows_are_beside_it(models, data, name):
     X, _ = data
-    explainer = pertinent.Explainer(models["forest"], X, time_limit=LIMIT)
+    explainer = pertinent.Explainer(models[name], X, time_limit=LIMIT)
     found = explainer.explain(X[1:6])
     found[0].text()  # reads what all texts need
     for row in (1, 2):
         spent, text = seconds(found[row].text)
         assert spent <= MOST
         assert text.startswith("The model predicts ")
-        assert pertinent.check(found[row].json(), models["forest"]).ok
+        assert pertinent.check(found[row].json(), models[name]).ok
 
 
 def test_a_box_that_was_looked_at_too_long_is_not_claimed(models, data, monkeypatch):
@@ -170,6 +176,21 @@ def test_a_box_that_was_looked_at_too_long_is_not_claimed(models, data, monkeypa
 
     monkeypatch.setattr(ranges._Stating, "_side", slow_side)
     assert not explainer.explain(X[1:2])[0].box
+
+
+def test_a_walk_over_cells_ends_when_its_time_is_over(models, data, monkeypatch):
+    """What was seen until then is proposed, and no more."""
+    X, _ = data
+    region = pertinent.decision_region(models["forest"], models["forest"].predict(X[1:2])[0])
+    moves = Moves(np.repeat(X[1:2], DIM, axis=0), np.arange(DIM), np.ones(DIM))
+    monkeypatch.setattr(trees, "FEW_CELLS", 1)
+    far = trees.ends_in_trees(region, moves, 0.0)
+    monkeypatch.setattr(trees, "is_over", lambda: True)
+    near = trees.ends_in_trees(region, moves, 0.0)
+    cells = region.ensemble.cells_of(X[1:2])[0]
+    assert (near <= far).all()
+    assert (near < far).any()
+    assert near.tolist() == [region.ends[j][1][cell] for j, cell in enumerate(cells)]
 
 
 def test_a_forest_that_takes_longer_than_what_is_left_is_not_begun(models, data, monkeypatch):

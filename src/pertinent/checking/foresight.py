@@ -26,7 +26,9 @@ def foresee(explanations: Answered, unsure: str) -> None:
         points += _points_of(instead.positive)
     if not unsure:
         points.append(points_of_ranges(explanations))
-    asked.setting.foresee(explanations.table, np.concatenate(points))
+    every = np.concatenate(points)
+    every = every[asked.setting.features.takes(every)]  # a step beyond the logarithm's end is none
+    asked.setting.foresee(explanations.table, every)
 
 
 def _points_of(results: Results) -> list[FloatArray]:

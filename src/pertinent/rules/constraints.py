@@ -237,6 +237,9 @@ class Constraints(RuleFields):
         for name, pair in self.bounds.items():
             j = features.column(name, "bounds")
             lower[j], upper[j] = ends_of(pair)
+        for feature, least, most in features.ends:
+            j = int(features.first[feature])
+            lower[j], upper[j] = max(lower[j], least), min(upper[j], most)
         held = np.flatnonzero(np.isin(features.owner, features.indices(self.frozen))).tolist()
         keep_low = [features.column(f, "increase_only") for f in self.increase_only]
         keep_high = [features.column(f, "decrease_only") for f in self.decrease_only]

@@ -184,7 +184,7 @@ def second_phases(
         centers = np.where(off, base, samples[rows])
         farthest = np.maximum(own[1] - base, base - own[0])
         most = (free * np.where(off, farthest, 0.0)).sum(axis=1)
-        yield SecondPhase(rows, replace(setting, weights=free), centers, own, most)
+        yield SecondPhase(rows, setting.weighing(free), centers, own, most)
 
 
 def negative_limits(
@@ -286,7 +286,7 @@ def has_cells(setting: Setting, kind: Kind, labels: IntArray) -> bool:
 
 def allowing(setting: Setting, changes: int) -> Setting:
     """Return the same with at most so many changes."""
-    return replace(setting, constraints=replace(setting.constraints, max_changes=changes))
+    return setting.under(replace(setting.constraints, max_changes=changes))
 
 
 def owner_of(setting: Setting) -> IntArray | None:

@@ -97,8 +97,7 @@ class Setting:
         self._foreseen: Foreseen | None = None
         #: Whether rules are left out: what the judge accepts is then no answer.
         self.is_partial = False
-        self.weights = read_only(self.weights)
-        self.largest_weight = float(self.weights.max(initial=0.0))
+        self._weigh(self.weights)
         self.region(Is(0), 0.0)  # an unsupported model fails here, before any work
 
     def kept(self, name: str, make: Callable[[Setting], T]) -> T:
@@ -124,6 +123,17 @@ class Setting:
         if constraints.read_relations != self.constraints.read_relations:
             other._regions, other._roundings = {}, {}  # they hold relations, and no other rules
         return other
+
+    def weighing(self, weights: FloatArray) -> Self:
+        """Return the same with other weights; what is known of the model is shared."""
+        other = copy(self)
+        other._kept, other._plain = {}, None
+        other._weigh(weights)
+        return other
+
+    def _weigh(self, weights: FloatArray) -> None:
+        self.weights = read_only(weights)
+        self.largest_weight = float(weights.max(initial=0.0))
 
     def domain_of(self, table: Table, *, changes: bool) -> Domain | None:
         """Return what values the rules allow; with ``changes``, how many may change as well."""

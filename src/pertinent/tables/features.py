@@ -63,6 +63,9 @@ class Features:
         stands while it is. To fill it in costs the distance from there, and that of its mark.
     may_lose : bool
         Whether such a number may become missing as well; else it can only stay missing.
+    ends : tuple of (int, float, float)
+        Numbers of which the model takes the logarithm, the root and the like, each with the
+        smallest and the largest one that it can do that with.
     """
 
     names: tuple[str, ...]
@@ -74,6 +77,7 @@ class Features:
     unused: frozenset[int] = frozenset()
     absent: Mapping[int, float] = field(default_factory=dict, hash=False)
     may_lose: bool = False
+    ends: tuple[tuple[int, float, float], ...] = ()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -82,12 +86,20 @@ class Features:
     def key(self) -> Hashable:
         """What tells columns apart: the same for the features of two calls about one model."""
         known = self.names, self.named, self.levels, self.others, self.binned, self.unused
-        return *known, tuple(self.absent.items()), self.may_lose
+        return *known, tuple(self.absent.items()), self.may_lose, self.ends
 
     @property
     def is_plain(self) -> bool:
         """Whether every feature is a number and a column of its own."""
         return not self.levels and not self.binned and not self.absent
+
+    def takes(self, points: FloatArray) -> BoolArray:
+        """Return which points the model can be asked about: those within `ends`."""
+        out = np.ones(len(points), dtype=bool)
+        for j, least, most in self.ends:
+            column = points[:, self.first[j]]
+            out &= (column >= least) & (column <= most)
+        return out
 
     def is_category(self, j: int) -> bool:
         """Whether a feature holds categories."""

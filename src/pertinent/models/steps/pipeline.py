@@ -199,7 +199,8 @@ def structure_of(model: Foreign, names: tuple[str, ...]) -> Features | None:
     every = [s.fills or {} for s in found]
     fills = {j: v for j, v in every[0].items() if all(some.get(j) == v for some in every)}
     unused = frozenset.intersection(*(s.unused for s in found))
-    return replace(first, fills=fills, unused=unused)
+    ends = tuple(dict.fromkeys(end for s in found for end in s.ends))
+    return replace(first, fills=fills, unused=unused, ends=ends)
 
 
 def _structure_of(pipeline: Foreign, names: tuple[str, ...]) -> Features:
@@ -222,7 +223,9 @@ def _structure_of(pipeline: Foreign, names: tuple[str, ...]) -> Features:
     plain = all(found is None for found in levels)
     known = () if plain else tuple(levels)
     features = Features(names, False, known, frozenset(others), tuple(walk.binned))
-    return replace(features, fills=fills, unused=_unused(pipeline, features))
+    columns = _mapped(pipeline, features, Walk(features, recording=False))
+    ends = tuple((b.feature, *b.limits()) for b in columns.bends if not b.is_total)
+    return replace(features, fills=fills, unused=_unused(columns, features), ends=ends)
 
 
 def filled_features(model: Foreign, names: tuple[str, ...]) -> frozenset[int]:
@@ -237,9 +240,8 @@ def filled_features(model: Foreign, names: tuple[str, ...]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _unused(pipeline: Foreign, features: Features) -> frozenset[int]:
+def _unused(columns: Columns, features: Features) -> frozenset[int]:
     """Return the features that do not reach the last step, whatever they hold."""
-    columns = _mapped(pipeline, features, Walk(features, recording=False))
     found = set[int]()
     for affine in (columns.map, *([columns.products.base] if columns.products else [])):
         used = affine.matrix != 0 if affine.is_diagonal else (affine.matrix != 0).any(axis=0)

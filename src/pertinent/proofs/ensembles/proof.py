@@ -9,6 +9,7 @@ split here, up to a number of times, so that no proof hangs on how well weights 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,7 +26,7 @@ from pertinent.proofs.ensembles.boxes import Boxes, Rules
 from pertinent.proofs.ensembles.conditions import Conditions
 from pertinent.proofs.ensembles.nodes import Nodes
 from pertinent.proofs.ensembles.part import OneRow
-from pertinent.proofs.ensembles.replay import Replay
+from pertinent.proofs.ensembles.replay import Ends, Replay
 from pertinent.proofs.ensembles.rest import Rest
 from pertinent.proofs.ensembles.tables import Tables
 from pertinent.proofs.ensembles.weights import Sections, Weights
@@ -128,32 +129,34 @@ class _Check:
         stated = np.array([row for row in rows.tolist() if row in self.nodes.stated], dtype=int)
         others = np.setdiff1d(rows, stated)
         holds = np.zeros(len(self.rules.claim), dtype=bool)
-        size = max(1, AT_ONCE // max(1, len(self.rules.conditions.leaf)))
-        for first in range(0, len(others), size):
+        for some in self._few(others):
             if is_over():  # what is not looked at shows nothing
                 break
-            some = others[first : first + size]
             holds[some] = self._rest(some, [self.rules.whole(some, self.nodes.root[some])])
-        for first in range(0, len(stated), size):
+        for some in self._few(stated):
             if is_over():
                 break
-            some = stated[first : first + size]
             wrong = np.zeros(len(holds), dtype=bool)
             holds[some] = self._rest(some, self._replayed(some, wrong)) & ~wrong[some]
         return holds[rows]
 
-    def _rest(self, rows: IntArray, boxes: list[Boxes]) -> BoolArray:
+    def _few(self, some: IntArray) -> list[IntArray]:
+        """Return some rows or boxes in parts, so few that their whole boxes fit into memory."""
+        size = max(1, AT_ONCE // max(1, len(self.rules.conditions.leaf)))
+        return [some[first : first + size] for first in range(0, len(some), size)]
+
+    def _rest(self, rows: IntArray, boxes: Iterable[Boxes]) -> BoolArray:
         return Rest(self.rules, self.region, self.nodes).run(rows, boxes)
 
     @cached_property
     def _sections(self) -> Sections:
         return Sections.of(self.rules.conditions, self.rules.tables.offset)
 
-    def _replayed(self, rows: IntArray, wrong: BoolArray) -> list[Boxes]:
-        """Return the boxes that stay open of some rows; note rows whose list is wrong."""
+    def _replayed(self, rows: IntArray, wrong: BoolArray) -> Iterator[Boxes]:
+        """Yield the boxes that stay open of some rows; note rows whose list is wrong."""
         whole = self.rules.whole(rows, self.nodes.root[rows])
         closed = np.zeros(len(rows), dtype=bool)
-        whole, rest = self.rules.narrow(whole, closed), []
+        whole = self.rules.narrow(whole, closed)
         for i in np.flatnonzero(~closed).tolist():
             row, one = int(rows[i]), whole.take(np.array([i]))
             if is_over():
@@ -163,6 +166,10 @@ class _Check:
             replay = Replay(seen, self.region, self.nodes)
             wrong[row] = not replay.run(one.low[0], one.high[0], one.leaf, int(one.node[0]))
             for ends in () if wrong[row] else replay.left:
-                some = self.rules.whole(np.full(len(ends.node), row), ends.node)
-                rest.append(replace(some, low=ends.low.copy(), high=ends.high.copy()))
-        return rest
+                for few in self._few(np.arange(len(ends.node))):
+                    yield self._open(row, ends.take(few))
+
+    def _open(self, row: int, ends: Ends) -> Boxes:
+        """Return ends that stay open as boxes with every leaf."""
+        some = self.rules.whole(np.full(len(ends.node), row), ends.node)
+        return replace(some, low=ends.low.copy(), high=ends.high.copy())

@@ -6,7 +6,7 @@ branchings are split, up to a number of times: no proof hangs on how well weight
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,22 +32,20 @@ class Rest:
     region: EnsembleRegion
     nodes: Nodes
 
-    def run(self, rows: IntArray, boxes: Sequence[Boxes]) -> BoolArray:
-        """Return for which rows all of the boxes, each with every leaf, can be closed."""
+    def run(self, rows: IntArray, boxes: Iterable[Boxes]) -> BoolArray:
+        """Return for which rows all of the boxes, each with every leaf, can be closed.
+
+        The next are asked for when those before are closed, as long as there is time.
+        """
         self.failed = np.zeros(len(self.rules.claim), dtype=bool)
         sizes = np.array([len(c) for c in np.split(self.nodes.column, self.nodes.root[1:])])
         self.more = (MORE_BOXES + MORE_SHARE * sizes).astype(np.int64)
-        size = max(1, AT_ONCE // max(1, len(self.rules.conditions.leaf)))
-        waiting = [
-            some.take(np.arange(first, min(first + size, len(some))))
-            for some in boxes
-            for first in range(0, len(some), size)
-        ]
-        while waiting:
-            if is_over():
-                self.failed[np.concatenate([boxes.row for boxes in waiting])] = True
-                break
-            waiting += self._below(waiting.pop())
+        for some in boxes:
+            waiting = [some]
+            while waiting:
+                if is_over():
+                    return np.zeros(len(rows), dtype=bool)
+                waiting += self._below(waiting.pop())
         return ~self.failed[rows]
 
     def _below(self, boxes: Boxes) -> list[Boxes]:

@@ -15,6 +15,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Rows
 from pertinent.geometry.cell import Exponential
 from pertinent.geometry.quadratic import Quadratic
 from pertinent.geometry.rounding import MarginRows
+from pertinent.geometry.running import is_over
 from pertinent.questions.tolerances import EXPONENTIAL
 
 #: Halvings of a convex row.
@@ -83,14 +84,19 @@ def _bent(block: BentRows, moves: Moves, unit: float) -> FloatArray:
 
     inside = (value <= 0).all(axis=1)
     low, high = np.zeros(len(own)), np.full(len(own), np.nan)
-    tried = 2.0**-20 * (1.0 + np.abs(own))
+    first = 2.0**-20 * (1.0 + np.abs(own))
+    tried = first
     for _ in range(HALVINGS):  # ever farther, until a row fails
+        if not np.isnan(high).any() or is_over():
+            break
         good = holds(tried) & np.isnan(high)
         high = np.where(np.isnan(high) & ~good, tried, high)
         low, tried = np.where(good, tried, low), np.where(good, 2 * tried, tried)
-    endless = np.isnan(high)
+    endless = np.isnan(high) & (tried == 2.0**HALVINGS * first)
     for _ in range(HALVINGS):
         middle = np.where(np.isnan(high), low, (low + high) / 2)
+        if ((middle == low) | (middle == high)).all() or is_over():
+            break
         good = holds(middle)
         low, high = np.where(good, middle, low), np.where(good, high, middle)
     return np.where(inside, np.where(endless, np.inf, low), -1.0)

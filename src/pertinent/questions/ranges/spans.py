@@ -10,6 +10,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
 from pertinent.geometry.rounding import Leading, MarginRows
+from pertinent.geometry.running import is_over
 from pertinent.questions.ranges.reach import Moves, reach
 from pertinent.questions.ranges.trees import ends_in_trees
 from pertinent.questions.tolerances import NEAR, RELATION_UNIT, SHARES, SPAN_SLACK
@@ -88,9 +89,9 @@ class SpanWalk:
 
     def _through(self, pieces: Sequence[MarginRows], unit: float) -> FloatArray:
         value, active = self.own.copy(), np.ones(len(self.own), dtype=bool)
-        for step in range(MOST_PIECES):
+        for step in range(MOST_PIECES if len(pieces) > 1 else 1):  # no other takes over from one
             rows = np.flatnonzero(active)
-            if not len(rows):
+            if not len(rows) or is_over():
                 break
             here = self.moves.take(rows)
             here.points[here.every, here.columns] = value[rows]
@@ -117,7 +118,7 @@ class SpanWalk:
         beyond = value.copy()
         for _ in range(6):  # the ends of leaves lie a few roundings apart
             left = np.flatnonzero(~moved)
-            if not len(left):
+            if not len(left) or is_over():
                 break
             beyond[left] = np.nextafter(beyond[left], here.signs[left] * np.inf)
             some = here.take(left)

@@ -15,8 +15,8 @@ from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.geometry.running import is_over
 from pertinent.questions.ranges.reach import Moves
 
-#: Cells that are looked at together, at first; then four times as many.
-FEW_CELLS = 16
+#: Cells that are looked at together, at first; then four times as many, up to a number.
+FEW_CELLS, MANY_CELLS = 16, 256
 #: A box is grown while it meets at most so many products of cells.
 MOST_CELLS = 1024
 
@@ -46,14 +46,14 @@ def _last_cell(region: EnsembleRegion, own: IntArray, column: int, sign: int) ->
     """Return the last cell of a column that is of the class, with all before it."""
     edge = int(region.ensemble.n_cells[column]) - 1 if sign > 0 else 0
     last, count = int(own[column]), FEW_CELLS
-    while last != edge:
+    while last != edge and not is_over():
         step = min(count, abs(edge - last))
         tried = np.repeat(own[None], step, axis=0)
         tried[:, column] = last + sign * np.arange(1, step + 1)
         lost = np.flatnonzero(~_wins(region, tried))
         if len(lost):
             return last + sign * int(lost[0])
-        last, count = last + sign * step, 4 * count
+        last, count = last + sign * step, min(4 * count, MANY_CELLS)
     return last
 
 

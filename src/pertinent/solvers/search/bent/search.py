@@ -98,7 +98,7 @@ class _Search(CaseSearch):
         mixed = list[tuple[int, float] | None]()
         for k in range(len(chosen)):
             self.looked_at[chosen.row[k]] += 1
-            box = self._solve(chosen, k)
+            box = None if k and is_over() else self._solve(chosen, k)
             if box is None:
                 points[k] = chosen.boxes.lower[k]
                 mixed.append(None)
