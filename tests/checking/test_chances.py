@@ -6,6 +6,7 @@ import json
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, SGDClassifier
@@ -120,3 +121,22 @@ def test_a_model_that_cannot_say_its_probabilities_is_explained_without():
     assert explanation.summary()["probability"] is None
     assert "predicts" in explanation.text()
     assert pertinent.check(explanation.json(), model).ok
+
+
+def test_what_is_told_is_of_the_printed_point_and_files_of_before_hold():
+    """Printed numbers are rounded away from the border: at 50.08%, not at "just over 50%"."""
+    wide = X.astype(float)
+    model = GaussianNB().fit(wide, Y)
+    rows = pd.DataFrame(wide[:6])
+    for one in pertinent.Explainer(model, data=wide).explain(wide[:6]):
+        stored = json.loads(one.json())
+        told, negative = stored["summary"]["probability"], stored["summary"]["negative"]
+        place = list(model.classes_).index(negative["target"])
+        printed = rows.iloc[[stored["summary"]["row"]]].copy()
+        for value in negative["values"]:
+            printed[int(value["feature"][1:])] = value["value"]
+        assert told["after"] == pytest.approx(model.predict_proba(printed)[0, place], rel=1e-12)
+        exact = model.predict_proba([negative["point"]])[0, place]
+        assert exact != told["after"]
+        before = tampered(stored, ("summary", "probability", "after"), exact)
+        assert pertinent.check(before, model).verdict == "holds"

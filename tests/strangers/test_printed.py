@@ -4,7 +4,11 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from tests.strangers.judging import faults, judge, judge_shown
@@ -96,3 +100,17 @@ def test_the_judge_sees_what_is_wrong():
     ruled = pertinent.Explainer(model, data=X)
     found = judge(free.explain(X.head(20)), model, X, ruled.inferred)
     assert Counter(faults(found)).total() > 0
+
+
+def test_a_range_goes_on_where_two_leaves_meet_between_two_whole_numbers():
+    """Behind a scaler, leaves that meet at 0.5 lie many roundings of 0.5 apart."""
+    rng = np.random.default_rng(0)
+    years = rng.integers(0, 40, 4000)
+    often = np.where(years == 0, 0.95, np.where(years <= 10, 0.7, 0.1))
+    X, y = pd.DataFrame({"years": years}), rng.random(4000) < often
+    model = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_leaf_nodes=3)).fit(X, y)
+    explainer = pertinent.Explainer(model, data=X)
+    one = explainer.explain(X[years == 20].head(1))[0]
+    assert "years 10 or less instead of 20" in one.text()
+    assert one.ranges == one.box == {"years": (0.0, 10.0)}
+    assert pertinent.check(one.json(), model).verdict == "holds"

@@ -33,7 +33,7 @@ from pertinent.setting.question import NegativeQuestion
 from pertinent.summary.asked import Answered
 from pertinent.summary.ranges.shown import with_ends_of
 from pertinent.summary.stored import VERSIONS, read_document, require_document
-from pertinent.summary.summary import asked_of, model_name, summarize
+from pertinent.summary.summary import asked_of, exact_chances, model_name, summarize
 
 #: What a file leads to whose parts are of other kinds than they should be.
 _MALFORMED = (
@@ -179,6 +179,8 @@ def as_shown(explanations: Answered, document: dict[str, Any], unsure: str) -> l
     setting = asked_of(explanations).setting
     found = _Differences(rounded(explanations, setting), chances.get("kind", ""))
     found.between(own, document["summary"])
+    if any(name.startswith(CHANCES) for name in found.wrong):
+        found.take_back(exact_chances(explanations)[0], document["summary"]["probability"])
     classes = decode(document["proof"]["question"]["classes"])
     if np.asarray(classes).tolist() != own["classes"]:
         found.wrong.append("classes")
@@ -215,6 +217,16 @@ class _Differences:
                 self.strange.append(name)
             elif key not in PLACES and not _is_exact(own, key, value):
                 self._values(own.get(key, False), value, name, words or key in SENTENCES)
+
+    def take_back(self, exact: Any, told: Any) -> None:
+        """Take back what is wrong of the model's own numbers, and right of the exact points.
+
+        Files of before tell those, and not those of the points as they are printed.
+        """
+        for name in [name for name in self.wrong if name.startswith(CHANCES)]:
+            key = name.removeprefix(CHANCES)
+            if self.close.explains(exact[key], told[key], self.kind):
+                self.wrong.remove(name)
 
     def _values(self, own: Any, told: Any, name: str, words: bool) -> None:
         if name.startswith(CHANCES) and self.close.explains(own, told, self.kind):

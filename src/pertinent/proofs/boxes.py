@@ -18,7 +18,7 @@ Plain code on purpose: whoever looks for large boxes does it elsewhere, with cod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 
 import numpy as np
@@ -312,6 +312,7 @@ def gaps(
     high: FloatArray,
     unit: float,
     groups: Groups = (),
+    nothing: Callable[[FloatArray, FloatArray], bool] | None = None,
 ) -> list[Box] | None:
     """Return the parts of a box that no piece is shown to hold; None if they are more than slivers.
 
@@ -326,6 +327,8 @@ def gaps(
     unit : float
     groups : sequence of ndarray of int
         See `lies_in`.
+    nothing : callable, optional
+        ``nothing(low, high)`` says whether no point of a part counts, as between two whole numbers.
 
     Examples
     --------
@@ -351,6 +354,8 @@ def gaps(
         halves = _cut(near, box) if parts <= MOST_PARTS else None
         if halves is not None:
             todo += halves
+        elif nothing is not None and nothing(*box):
+            continue
         elif _is_sliver(*box, free):
             left.append(box)
         else:

@@ -175,8 +175,8 @@ class Setting:
         None where that is large enough for rounding, as far as is known of the center.
         """
         parts = self._by_key(kind, labels)
-        # Sums of trees are cut where numbers of the steps may lie: a margin would leave them out.
-        trees = all(isinstance(rounding, EnsembleRounding) for rounding, _ in parts)
+        # Trees are cut where numbers of the steps may lie: a margin would leave them out.
+        trees = all(_has_cuts(rounding) for rounding, _ in parts)
         hopeful = trees and domain is not None and domain.single is not None
         needs = self.needed_margins(table, centers, kind, labels, domain, hopeful=hopeful)
         return np.where(needs > self.asked_margin, needs, 0.0) if self.asked_margin else needs
@@ -194,11 +194,12 @@ class Setting:
         """Return the margin that rounding needs around each center.
 
         ``domain`` is what the points are confined to; None where it is not known. With ``hopeful``
-        they are taken to be on the steps of their columns, wherever some have any.
+        they are taken to be on the steps of their columns, wherever some have any, and compared
+        with cuts, not added up.
         """
         on_steps = domain is not None and domain.is_single(table.single_columns)
         as_found = hopeful or on_steps
-        how = table.single_precision, self.sums_in_single(table), as_found
+        how = table.single_precision, self.sums_in_single(table) and not hopeful, as_found
         parts = self._by_key(kind, labels)
         if len(parts) == 1:
             return first_margins(parts[0][0], centers, *how)
@@ -574,3 +575,10 @@ class Setting:
         if region is None or related is None:
             return region
         return region.intersect(related)
+
+
+def _has_cuts(rounding: Rounding | None) -> bool:
+    """Return whether a region is one of trees: a sum of them, or boxes of leaves."""
+    if rounding is None or isinstance(rounding, EnsembleRounding):
+        return rounding is not None
+    return any(piece.ends is not None for piece in rounding.pieces)

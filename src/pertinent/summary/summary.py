@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 #: Plain values only: what `json.dumps` takes.
 Summary = dict[str, Any]
+#: What the points of both answers are called as they are printed.
+SHOWN_AS = {"positive": "kept", "negative": "changed"}
 
 
 def summarize(
@@ -84,7 +86,7 @@ def summarize(
         rooms = explanations.rooms(chosen.tolist())
     if instead is None:
         instead = explanations.instead(chosen.tolist())
-    chances = _chances(explanations, asked, chosen, at_once)
+    chances = _chances(explanations, asked, chosen, points, at_once)
     names = row_names(explanations.table.take(chosen))
     speech = asked.settings.wording.speech(explanations.table.features.names)
     rules, ends = _rules(asked), _steps_of_ends(asked, steps)
@@ -111,14 +113,23 @@ def summarize(
 
 
 def _chances(
-    explanations: Answered, asked: Asked, rows: Any, at_once: bool
+    explanations: Answered, asked: Asked, rows: Any, points: dict[str, FloatArray], at_once: bool
 ) -> list[Summary | None]:
-    positive, negative = explanations.positive, explanations.negative
-    points = {"positive": positive.values[rows], "negative": negative.values[rows]}
-    places = positive.label[rows], negative.target_place[rows]
+    """Return the model's own numbers at the samples, and at the points as they are printed."""
     table = explanations.table.take(rows)
-    found = chance_columns(asked.setting, table, points, *places, at_once=at_once)
+    shown = {part: table.as_held(points[name]) for part, name in SHOWN_AS.items()}
+    places = explanations.positive.label[rows], explanations.negative.target_place[rows]
+    found = chance_columns(asked.setting, table, shown, *places, at_once=at_once)
     return shown_chances(found, len(table))
+
+
+def exact_chances(explanations: Answered) -> list[Summary | None]:
+    """Return the same at the points as they are handed out, which files of before tell."""
+    positive, negative = explanations.positive, explanations.negative
+    points = {"positive": positive.values, "negative": negative.values}
+    places, setting = (positive.label, negative.target_place), asked_of(explanations).setting
+    found = chance_columns(setting, explanations.table, points, *places, at_once=True)
+    return shown_chances(found, len(explanations))
 
 
 @dataclass(frozen=True)

@@ -163,13 +163,14 @@ def _enough(summary: Summary, length: str) -> str:
     kept, total = len(positive["values"]), len(summary["features"])
     rest = total - kept
     moved = _near_typical(summary)
-    others = f" and the other {rest:,} at their {usual} values" if rest else ""
+    others = f" and {_others(rest)} at {_at(rest, usual)}" if rest else ""
     if moved:
-        others = f" and the other {rest:,} close to their {usual} values ({cut(moved, length)})"
+        others = f" and {_others(rest)} close to {_at(rest, usual)} ({cut(moved, length)})"
     these = "this value" if kept == 1 else f"these {kept:,} values"
     if positive["method"] == Method.SUFFICIENT and rest:
         free = positive.get("free", rest)
-        others = f", whatever the other {free:,} are within their bounds"
+        within = "is within its" if free == 1 else "are within their"
+        others = f", whatever {_others(free)} {within} bounds"
         if free < rest:
             others += " beside what the rules fix"
     if not kept:
@@ -183,6 +184,15 @@ def _enough(summary: Summary, length: str) -> str:
         f"{label}. {_enough_proof(summary)}"
         f"{_plausible(summary)}"
     )
+
+
+def _others(count: int) -> str:
+    return "the other one" if count == 1 else f"the other {count:,}"
+
+
+def _at(count: int, usual: str) -> str:
+    """Return where so many features are, in words."""
+    return f"its {usual} value" if count == 1 else f"their {usual} values"
 
 
 def _plausible(summary: Summary) -> str:

@@ -14,7 +14,7 @@ from pertinent.geometry.running import is_over
 from pertinent.questions.ranges.reach import Moves, reach
 from pertinent.questions.ranges.trees import ends_in_trees
 from pertinent.questions.tolerances import NEAR, RELATION_UNIT, SHARES, SPAN_SLACK
-from pertinent.setting.claims.boxes import Answer, unions_of
+from pertinent.setting.claims.boxes import Answer, steps_of, unions_of
 from pertinent.setting.claims.sums import sums_of
 from pertinent.setting.margins import FAR
 from pertinent.setting.ranges import Span
@@ -63,6 +63,7 @@ class SpanWalk:
         self, setting: Setting, answer: Answer, label: int, moves: Moves, room: float
     ) -> None:
         self.setting, self.moves = setting, moves
+        self.steps = steps_of(setting, answer)
         unions = unions_of(setting, label, answer.table)
         self.unions = [(pieces, room * unit) for pieces, unit in unions]
         self.sums = [(one, 2 * room * unit) for one, unit in sums_of(setting, label, answer.table)]
@@ -115,13 +116,13 @@ class SpanWalk:
         """Return where another piece takes over, from the very value or from its neighbours."""
         least = 8 * np.spacing(np.abs(value))
         moved = lengths > least
-        beyond = value.copy()
-        for _ in range(6):  # the ends of leaves lie a few roundings apart
-            left = np.flatnonzero(~moved)
+        beyond, stepped = value.copy(), np.isin(here.columns, list(self.steps))
+        for attempt in range(6):  # the ends of leaves lie a few roundings apart
+            left = np.flatnonzero(~(moved | stepped) if attempt else ~moved)
             if not len(left) or is_over():
                 break
-            beyond[left] = np.nextafter(beyond[left], here.signs[left] * np.inf)
             some = here.take(left)
+            beyond[left] = self._next_values(some, beyond[left])
             some.points[some.every, some.columns] = beyond[left]
             again = _farthest(pieces, some, unit)
             good = again > least[left]
@@ -129,6 +130,15 @@ class SpanWalk:
                 new[left] = np.where(good, beyond[left] + some.signs * again, new[left])
             moved[left] = good
         return new, moved
+
+    def _next_values(self, moves: Moves, values: FloatArray) -> FloatArray:
+        """Return the next step of each column, and the next number of one that has no steps."""
+        out = np.nextafter(values, moves.signs * np.inf)
+        for j in np.intersect1d(moves.columns, list(self.steps)).tolist():
+            for to, sign in ((self.steps[j].ceil, 1.0), (self.steps[j].floor, -1.0)):
+                here = np.flatnonzero((moves.columns == j) & (moves.signs == sign))
+                out[here] = to(out[here])
+        return out
 
 
 def _grows(pieces: Sequence[MarginRows]) -> bool:

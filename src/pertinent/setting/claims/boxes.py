@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 
 import numpy as np
 
 from pertinent.density import Densities
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits, read_only
+from pertinent.geometry.domain import Lattice
 from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.rounding import ROUNDOFF, ROUNDOFF_SINGLE, MarginRows
@@ -145,6 +146,12 @@ def unions_of(
     return out
 
 
+def steps_of(setting: Setting, answer: Answer) -> dict[int, Lattice]:
+    """Return the steps of the columns that have some."""
+    domain = setting.domain_of(answer.table, changes=answer.changes)
+    return {} if domain is None else domain.steps
+
+
 class ShownBoxes:
     """What is shown of boxes around the answers of a batch."""
 
@@ -175,10 +182,23 @@ class ShownBoxes:
         if not all(self._in_trees(i, *one, low, high, groups) for one in sums):
             return False
         for pieces, unit in unions:
-            left = gaps(pieces, low, high, unit, groups)
+            left = gaps(pieces, low, high, unit, groups, partial(self._is_between_steps, i))
             if left is None or not all(self._asked(i, *sliver) for sliver in left):
                 return False
         return True
+
+    def _is_between_steps(self, i: int, low: FloatArray, high: FloatArray) -> bool:
+        """Return whether some column of a box has no value in it: neither a step nor the own."""
+        own, steps = self.answer.table.values[i], self._steps
+        return any(
+            steps[j].ceil(low[[j]])[0] > high[j] and not low[j] <= own[j] <= high[j]
+            for j in np.flatnonzero(low < high).tolist()
+            if j in steps
+        )
+
+    @cached_property
+    def _steps(self) -> dict[int, Lattice]:
+        return steps_of(self.setting, self.answer)
 
     def unions_of(self, label: int) -> list[tuple[Sequence[MarginRows], float]]:
         """Return the unions that a box of a class must lie in: see `unions_of`."""
