@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from pertinent.api.explainer import Explainer
     from pertinent.density import Plausibility
 
-ModelFile = Annotated[Path, typer.Argument(help="The model: a skops file.")]
+ModelFile = Annotated[
+    Path,
+    typer.Argument(
+        help="The model: a skops file, or one that XGBoost, LightGBM or CatBoost wrote."
+    ),
+]
 Pickle = Annotated[
     bool, typer.Option("--allow-pickle", help="Read pickles too: they run whatever they hold.")
 ]

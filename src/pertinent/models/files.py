@@ -1,7 +1,8 @@
 """Models from files, without running what is in them.
 
 A skops file is data: types that nobody vouches for are refused by name, and what the others are
-made of is checked before it is used (see `pertinent.models.sound`).
+made of is checked before it is used (see `pertinent.models.sound`). Of files of XGBoost, LightGBM
+and CatBoost see `pertinent.models.trees.files`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 import shlex
 import warnings
 import zipfile
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from inspect import isfunction
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from pertinent.models.sound import (
     require_sound,
     require_sound_archive,
 )
+from pertinent.models.trees.files import reader_of
 
 __all__ = ["UnsafeModelError", "load_model", "require_sound"]
 
@@ -74,6 +76,8 @@ PARTS = frozenset(
         "sklearn.utils.validation.check_array",
     }
 )
+#: So many bytes tell which library has written a file.
+_START = 100
 #: How the names of functions of scikit-learn end that only compare labels and predictions.
 SCORES = ("_score", "_loss", "_error", "_deviance", "_corrcoef")
 
@@ -95,23 +99,6 @@ def _published() -> frozenset[str]:
     return frozenset(f"{one.__module__}.{one.__name__}" for one in found)
 
 
-#: Files of other libraries, by how their names end, and what reads them.
-_OWN_FORMS = {
-    ".ubj": "xgboost.XGBClassifier()",
-    ".json": "xgboost.XGBClassifier()",
-    ".cbm": "catboost.CatBoostClassifier()",
-}
-
-
-def _how_to_write(file: Path) -> str:
-    """Return the line of Python that makes a skops file of a model."""
-    dump = "skops.io.dump(model, 'model.skops')"
-    maker = _OWN_FORMS.get(file.suffix.lower())
-    if maker is None:
-        return f"Write one with {dump}."
-    return f"Write one: model = {maker}; model.load_model({file.name!r}); {dump}."
-
-
 def load_model(
     path: str | Path,
     *,
@@ -124,7 +111,9 @@ def load_model(
     Parameters
     ----------
     path : str or Path
-        A skops file, written with ``skops.io.dump(model, path)``, or an ONNX file (extra ``onnx``).
+        A skops file, written with ``skops.io.dump(model, path)``; a file that XGBoost (JSON or
+        UBJSON), LightGBM (text) or CatBoost (cbm or JSON) has written; or an ONNX file (extra
+        ``onnx``).
     allow_pickle : bool
         Also read pickle and joblib files. Reading such a file runs whatever code it holds: only
         for files of your own.
@@ -147,15 +136,9 @@ def load_model(
         raise InputError(f"There is no file {file}.")
     if file.suffix.lower() in (".pmml", ".onnx"):
         return _load_exchanged(file)
-    is_skops = zipfile.is_zipfile(file)
-    if not is_skops and not allow_pickle:
-        raise UnsafeModelError(
-            f"{file.name} is not a skops file. {_how_to_write(file)} A pickle runs whatever "
-            "code it holds; for a file of your own, allow it explicitly "
-            "(--allow-pickle, allow_pickle=True)."
-        )
+    read = _reader_of(file, trust, allow_pickle)
     with reading(file, " as a model", UnsafeModelError):
-        model = _load_skops(file, trust) if is_skops else _load_pickle(file)
+        model = read(file)
         classifier = RangeClassifier(model, low=0.0) if is_regressor(model) else model
         if search and not is_read(classifier):
             require_classifier(model)
@@ -169,6 +152,23 @@ def load_model(
         except UnsupportedModelError as error:
             raise unread(model, error) from error
     return model
+
+
+def _reader_of(file: Path, trust: Sequence[str], allow_pickle: bool) -> Callable[[Path], Foreign]:
+    """Return what reads a file, by what is in it."""
+    if zipfile.is_zipfile(file):
+        return partial(_load_skops, trust=trust)
+    with file.open("rb") as opened:
+        of_trees = reader_of(opened.read(_START))
+    if of_trees is not None:
+        return lambda path: of_trees(path.read_bytes())
+    if allow_pickle:
+        return _load_pickle
+    raise UnsafeModelError(
+        f"{file.name} is not a skops file, nor one that XGBoost, LightGBM or CatBoost has "
+        "written. Write one with skops.io.dump(model, 'model.skops'). A pickle runs whatever code "
+        "it holds; for a file of your own, allow it explicitly (--allow-pickle, allow_pickle=True)."
+    )
 
 
 def _load_exchanged(file: Path) -> Foreign:

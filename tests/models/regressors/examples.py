@@ -147,7 +147,20 @@ def _catboost(**more):
     )
 
 
+class _Booster:
+    """What makes a Booster without a class of scikit-learn."""
+
+    def fit(self, X, y):
+        import lightgbm
+
+        from pertinent.models.trees.native import BoosterRegressor
+
+        options = {"num_leaves": 4, "learning_rate": 0.5, "min_data_in_leaf": 5, "verbose": -1}
+        return BoosterRegressor(lightgbm.train(options, lightgbm.Dataset(X, y), 6))
+
+
 BOOSTERS = {
+    "booster": _Booster,
     "xgboost": _xgboost,
     "xgboost, counts": lambda: _xgboost(objective="count:poisson"),
     "lightgbm": _lightgbm,

@@ -8,6 +8,7 @@ from pertinent.models.regressors.ranges import Link, Range
 from pertinent.models.regressors.registry import register_regressor
 from pertinent.models.regressors.trees import sum_in_range
 from pertinent.models.trees import of_catboost, of_lightgbm, of_xgboost
+from pertinent.models.trees.native import BoosterRegressor
 
 
 @register_regressor("xgboost.sklearn.XGBRegressor")
@@ -17,7 +18,13 @@ def xgboost_in_range(model: Foreign, wanted: Range, margin: float) -> Region:
     What becomes of the sum, the library itself says: of counts it is an exponential in single
     precision.
     """
-    ensemble, made_of = of_xgboost.regression_of(model)
+    return _xgboost_in_range(wanted, margin, *of_xgboost.used_of(model))
+
+
+def _xgboost_in_range(
+    wanted: Range, margin: float, booster: Foreign, rounds: int | None = None
+) -> Region:
+    ensemble, made_of = of_xgboost.regression_of(booster, rounds)
     if made_of is not None:
         wanted = wanted.through(Link(made_of, exact=True))
     return sum_in_range(ensemble, wanted, margin)
@@ -26,10 +33,21 @@ def xgboost_in_range(model: Foreign, wanted: Range, margin: float) -> Region:
 @register_regressor("lightgbm.sklearn.LGBMRegressor")
 def lightgbm_in_range(model: Foreign, wanted: Range, margin: float) -> Region:
     """Return where a regressor of LightGBM predicts within the range."""
-    ensemble, made_of = of_lightgbm.regression_of(model.booster_.model_to_string())
+    return _lightgbm_in_range(wanted, margin, model.booster_)
+
+
+def _lightgbm_in_range(wanted: Range, margin: float, booster: Foreign) -> Region:
+    ensemble, made_of = of_lightgbm.regression_of(booster.model_to_string())
     if made_of is not None:
         wanted = wanted.through(Link(made_of))
     return sum_in_range(ensemble, wanted, margin)
+
+
+@register_regressor("pertinent.models.trees.native.BoosterRegressor")
+def booster_in_range(model: BoosterRegressor, wanted: Range, margin: float) -> Region:
+    """Return where a Booster predicts within the range."""
+    read = _xgboost_in_range if model.is_xgboost else _lightgbm_in_range
+    return read(wanted, margin, model.booster)
 
 
 @register_regressor("catboost.core.CatBoostRegressor")

@@ -94,7 +94,8 @@ class RangeClassifier:
     @property
     def n_features_in_(self) -> int:
         """Number of features of the regressor."""
-        return int(self._known("n_features_in_"))
+        # CatBoost says 0 of a model from a file or a pickle, and has the names.
+        return int(self._known("n_features_in_") or len(self._known("feature_names_")))
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:

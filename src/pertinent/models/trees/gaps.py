@@ -19,6 +19,7 @@ from pertinent.geometry.ensembles import as_ensemble
 from pertinent.geometry.region import Region, as_opaque
 from pertinent.models.registry import lineage
 from pertinent.models.steps.pipeline import HISTOGRAMS, filled_features, final_step, inside
+from pertinent.models.trees.of_catboost import leaves_gaps
 from pertinent.tables.features import Features
 
 #: Models of scikit-learn that are read with their missing values, where they take them.
@@ -37,6 +38,7 @@ BOOSTERS = (
     "lightgbm.sklearn.LGBMClassifier",
     "lightgbm.sklearn.LGBMRegressor",
     "pertinent.models.trees.native.BoosterClassifier",
+    "pertinent.models.trees.native.BoosterRegressor",
 )
 CATBOOST = {"catboost.core.CatBoostClassifier", "catboost.core.CatBoostRegressor"}
 
@@ -112,5 +114,5 @@ def _takes_missing(model: Any) -> bool:
     if names & set(BOOSTERS):
         return True
     if CATBOOST & names:
-        return bool(model.get_all_params().get("nan_mode") != "Forbidden")
+        return leaves_gaps(model)
     return bool(names & set(FORESTS)) and bool(get_tags(model).input_tags.allow_nan)

@@ -52,15 +52,27 @@ def _text_of(model: Foreign) -> bytes:
         return file.read_bytes()
 
 
+def params_of(text: bytes) -> Any:
+    """Return how a model of a text was trained."""
+    return json.loads(text)["model_info"]["params"]
+
+
+def leaves_gaps(model: Foreign) -> bool:
+    """Return whether a model of CatBoost takes missing values."""
+    options = params_of(_text_of(model)).get("data_processing_options", {})
+    found = options.get("float_features_binarization", {})
+    return bool(found.get("nan_mode") != "Forbidden")
+
+
 def regression_of(model: Foreign) -> tuple[Ensemble, Callable[[FloatArray], FloatArray]]:
     """Return the only sum of a CatBoostRegressor, and the line that makes a prediction of it."""
-    loss = str(model.get_all_params().get("loss_function", "")).partition(":")[0]
+    text, dim = _text_of(model), len(model.feature_names_)
+    loss = params_of(text)["loss_function"]["type"]
     if loss not in SUMS:
         raise UnsupportedModelError(
             f"CatBoostRegressor(loss_function={loss!r}) predicts no sum of trees; supported are "
             f"{', '.join(sorted(SUMS))}."
         )
-    text, dim = _text_of(model), len(model.feature_names_)
     scale, bias = json.loads(text)["scale_and_bias"]
     shift = float(np.ravel(bias)[0])
 
@@ -125,8 +137,8 @@ def _of_more(nodes: Trees, dim: int, scale: float, shift: Any) -> Ensemble:
     return Ensemble(scaled, dim, Tally(shift, doubt=doubt))
 
 
-def _columns(model: Any) -> list[tuple[int, bool]]:
-    """Return the column of each numeric feature, and whether a missing value goes to the left."""
+def require_numbers(model: Any) -> None:
+    """Refuse a model that treats other features than numbers."""
     info = model["features_info"]
     others = sorted(name for name, found in info.items() if name != "float_features" and found)
     if others:
@@ -134,9 +146,14 @@ def _columns(model: Any) -> list[tuple[int, bool]]:
             f"CatBoost's own treatment of {', '.join(others)} is not supported (it learns numbers "
             "from the labels of other rows); encode categories in a step before the model."
         )
+
+
+def _columns(model: Any) -> list[tuple[int, bool]]:
+    """Return the column of each numeric feature, and whether a missing value goes to the left."""
+    require_numbers(model)
     return [
         (int(f["flat_feature_index"]), f["nan_value_treatment"] != "AsTrue")
-        for f in info.get("float_features", [])
+        for f in model["features_info"].get("float_features", [])
     ]
 
 

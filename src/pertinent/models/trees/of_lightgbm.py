@@ -39,8 +39,10 @@ ZERO = float(np.float32(1e-35))
 #: Objectives of numbers: the sum is the prediction, or its exponential is.
 SUMS = frozenset({"regression", "regression_l1", "huber", "fair", "quantile", "mape"})
 EXPONENTIALS = frozenset({"poisson", "gamma", "tweedie"})
+#: Objectives whose sums decide between classes.
+DECIDING = ("binary", "multiclass")
 #: Parts of ``decision_type``.
-CATEGORICAL, DEFAULT_LEFT, NONE_MISSING, ZERO_MISSING = 1, 2, 0, 1
+DEFAULT_LEFT, NONE_MISSING, ZERO_MISSING = 2, 0, 1
 
 
 @register_model("lightgbm.sklearn.LGBMClassifier")
@@ -55,8 +57,7 @@ def ensemble_of(text: str) -> Ensemble:
     """Return the model of a text in the one form of all ensembles."""
 
     def build() -> Ensemble:
-        head, *trees = text.split("end of trees")[0].split("\nTree=")
-        return _ensemble(_fields(head), [_fields(tree) for tree in trees])
+        return _ensemble(*parts_of(text))
 
     return once([text.encode()], ("lightgbm",), build)
 
@@ -66,8 +67,7 @@ def regression_of(text: str) -> tuple[Ensemble, Callable[[FloatArray], FloatArra
 
     None: nothing, the sum is the prediction.
     """
-    head, *trees = text.split("end of trees")[0].split("\nTree=")
-    known = _fields(head)
+    known, trees = parts_of(text)
     objective, *options = known.get("objective", "none").split()
     if objective not in SUMS | EXPONENTIALS or "sqrt" in options:
         raise UnsupportedModelError(
@@ -76,7 +76,7 @@ def regression_of(text: str) -> tuple[Ensemble, Callable[[FloatArray], FloatArra
         )
 
     def build() -> Ensemble:
-        nodes = [_tree(_fields(tree), 0, 1) for tree in trees]
+        nodes = [_tree(tree, 0, 1) for tree in trees]
         tally = Tally(np.zeros(1), divisor=_divisor(known, len(trees)), threshold=0.0)
         return Ensemble(end_to_end(nodes), int(known["max_feature_idx"]) + 1, tally)
 
@@ -94,6 +94,12 @@ def _divisor(head: dict[str, str], rounds: int) -> float:
     return float(max(rounds, 1)) if "average_output" in head else 1.0
 
 
+def parts_of(text: str) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """Return the fields of the head of a text, and those of each tree."""
+    head, *trees = text.split("\nend of trees")[0].split("\nTree=")
+    return _fields(head), [_fields(tree) for tree in trees]
+
+
 def _fields(block: str) -> dict[str, str]:
     lines = (line.partition("=") for line in block.splitlines())
     return {name: value for name, _, value in lines}
@@ -101,7 +107,7 @@ def _fields(block: str) -> dict[str, str]:
 
 def _ensemble(head: dict[str, str], trees: list[dict[str, str]]) -> Ensemble:
     objective, *options = head.get("objective", "none").split()
-    if objective not in ("binary", "multiclass"):
+    if objective not in DECIDING:
         raise UnsupportedModelError(
             f"LightGBM's objective {objective!r} does not decide between classes by a sum of "
             "trees; supported are 'binary' and 'multiclass'."
@@ -131,12 +137,22 @@ def _exp(x: float) -> float:
     return math.exp(x) if x < 700.0 else math.inf
 
 
-def _tree(tree: dict[str, str], output: int, n_outputs: int) -> OneTree:
+def require_plain(tree: dict[str, str]) -> None:
+    """Refuse a tree whose leaves are not constant, or that asks for categories."""
     if int(tree.get("is_linear", "0")):
         raise UnsupportedModelError(
             "LightGBM's linear trees (linear_tree=True) are not supported: their leaves are not "
             "constant."
         )
+    if int(tree["num_cat"]):
+        raise UnsupportedModelError(
+            "LightGBM's own categories (categorical_feature, or columns of type category) are not "
+            "supported; encode them in a step before the model (OneHotEncoder, OrdinalEncoder)."
+        )
+
+
+def _tree(tree: dict[str, str], output: int, n_outputs: int) -> OneTree:
+    require_plain(tree)
     leaves = np.array(tree["leaf_value"].split(), dtype=float)
     inner = len(leaves) - 1
 
@@ -145,11 +161,6 @@ def _tree(tree: dict[str, str], output: int, n_outputs: int) -> OneTree:
         return np.concatenate([found, np.zeros(len(leaves), dtype=kind)])
 
     decision, cut = numbers("decision_type", np.int64), numbers("threshold", float)
-    if int(tree["num_cat"]) or (decision & CATEGORICAL).any():
-        raise UnsupportedModelError(
-            "LightGBM's own categories (categorical_feature, or columns of type category) are not "
-            "supported; encode them in a step before the model (OneHotEncoder, OrdinalEncoder)."
-        )
     sides = [numbers(name, np.int64) for name in ("left_child", "right_child")]
     # A leaf l is written as -l - 1; here it is node inner + l.
     lower, upper = (np.where(side < 0, inner - side - 1, side) for side in sides)

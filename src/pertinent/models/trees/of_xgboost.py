@@ -58,11 +58,11 @@ EXPONENTIALS = frozenset({"count:poisson", "reg:gamma", "reg:tweedie"})
 @register_model("xgboost.sklearn.XGBClassifier")
 def xgboost_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return where a classifier of XGBoost predicts a label."""
-    ensemble = booster_of(*_used_of(model))
+    ensemble = booster_of(*used_of(model))
     return EnsembleRegion.of(ensemble, class_index(model, label), margin)
 
 
-def _used_of(model: Foreign) -> tuple[Foreign, int | None]:
+def used_of(model: Foreign) -> tuple[Foreign, int | None]:
     """Return the booster inside, and how many rounds of it predict; None: all of them."""
     missing = model.missing
     if missing is not None and not np.isnan(missing):
@@ -76,13 +76,15 @@ def _used_of(model: Foreign) -> tuple[Foreign, int | None]:
 
 
 def regression_of(
-    model: Foreign,
+    booster: Foreign, rounds: int | None = None
 ) -> tuple[Ensemble, Callable[[FloatArray], FloatArray] | None]:
-    """Return the only sum of an XGBRegressor, and what it makes of it; None: nothing."""
-    booster, rounds = _used_of(model)
+    """Return the only sum of a Booster that predicts a number, and what it makes of it.
+
+    None: nothing, the sum is the prediction.
+    """
     learner = json.loads(booster.save_raw("json"))["learner"]
     objective = learner["objective"]["name"]
-    _require_sum_of_trees(learner, frozenset(SUMS | EXPONENTIALS))
+    require_sum_of_trees(learner, SUMS | EXPONENTIALS)
     head = _Head(booster, learner)
 
     def build() -> Ensemble:
@@ -98,7 +100,7 @@ def booster_of(booster: Foreign, rounds: int | None = None) -> Ensemble:
 
     def build() -> Ensemble:
         learner = json.loads(booster.save_raw("json"))["learner"]
-        _require_sum_of_trees(learner)
+        require_sum_of_trees(learner)
         return _ensemble(learner, rounds, _Head(booster, learner))
 
     return once([raw], ("xgboost", rounds), build)
@@ -119,16 +121,18 @@ def _ensemble(learner: Any, rounds: int | None, head: _Head) -> Ensemble:
     return Ensemble(end_to_end(nodes), head.dim, tally)
 
 
-def _require_sum_of_trees(learner: Any, objectives: frozenset[str] = OBJECTIVES) -> None:
+def require_sum_of_trees(learner: Any, objectives: frozenset[str] = OBJECTIVES) -> None:
+    """Refuse a model that is no plain sum of trees, or has another objective."""
     kind, objective = learner["gradient_booster"]["name"], learner["objective"]["name"]
     if kind != "gbtree":
         raise UnsupportedModelError(
             f"XGBoost's booster {kind!r} is no plain sum of trees; supported is 'gbtree'."
         )
     if objective not in objectives:
-        what = "does not decide between classes by" if objectives is OBJECTIVES else "predicts no"
+        decides = "does not decide between classes by a"
+        what = decides if objectives is OBJECTIVES else "predicts by no"
         raise UnsupportedModelError(
-            f"XGBoost's objective {objective!r} {what} a sum of trees; supported are "
+            f"XGBoost's objective {objective!r} {what} sum of trees; supported are "
             f"{', '.join(sorted(objectives))}."
         )
     trees = learner["gradient_booster"]["model"]["trees"]
@@ -180,7 +184,7 @@ class _Head:
         model = learner["gradient_booster"]["model"]
         bare = {
             **model,
-            "trees": [_empty_tree(k, self.dim) for k in range(self.n_outputs)],
+            "trees": [empty_tree(k, self.dim) for k in range(self.n_outputs)],
             "tree_info": list(range(self.n_outputs)),
             "iteration_indptr": [0, self.n_outputs],
             "gbtree_model_param": {
@@ -220,7 +224,7 @@ class _Head:
         return np.asarray(np.ravel(output), dtype=float)
 
 
-def _empty_tree(place: int, dim: int) -> dict[str, Any]:
+def empty_tree(place: int, dim: int) -> dict[str, Any]:
     """Return a tree of one leaf that adds nothing."""
     none: dict[str, Any] = {
         name: []
